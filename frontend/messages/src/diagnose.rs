@@ -16,7 +16,7 @@ pub use crate::audit::{
 };
 pub use crate::brought::{error_facts, get_command, live_says, versions_span, versions_title};
 pub use crate::claims::{contradiction, same_name};
-pub use crate::stand_ins::{left_out_values, staying};
+pub use crate::stand_ins::{left_out_of_case, left_out_values, staying};
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,
     next_outcome, next_write, owners_change, row_answer, row_notes, rows_markdown, way, way_out,

@@ -1,6 +1,7 @@
-//! What the share dialog says of values that stay where all others are left out.
+//! What the share dialog says of what is left out of a case, and of values that stay.
 
 use optimist_diagnose::stand_ins::{LeafValue, StayReason, WithoutValues};
+use optimist_diagnose::without_private::WithoutPrivate;
 
 use crate::diagnose::written;
 use crate::en;
@@ -20,6 +21,21 @@ const REASONS: [StayReason; 9] = [
     StayReason::Message,
     StayReason::Kind,
 ];
+
+/// What is left out of a case besides values that look private.
+pub fn left_out_of_case(found: &WithoutPrivate) -> Vec<String> {
+    let mut says = Vec::new();
+    if found.unrecognized > 0 {
+        says.push(en::left_out_unrecognized(&found.unrecognized));
+    }
+    if found.messages > 0 {
+        says.push(en::left_out_lines());
+    }
+    if found.logs > 0 {
+        says.push(en::left_out_requests());
+    }
+    says
+}
 
 /// How many values are left out.
 pub fn left_out_values(found: &WithoutValues) -> String {

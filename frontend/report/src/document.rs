@@ -1,6 +1,7 @@
 //! A Markdown document that is being written.
 
 use optimist_text::markdown;
+use optimist_text::private::masked_text;
 
 /// Markdown, block after block. Texts are escaped where they come in.
 #[derive(Debug, Default)]
@@ -60,8 +61,10 @@ impl CaseDocument {
         self.block(&markdown::folded(summary, &inner.text));
     }
 
+    /// The document. What looks private in it is masked once more: commands and lines to change are
+    /// made of values.
     pub(crate) fn finish(self) -> String {
-        format!("{}\n", self.text.trim())
+        masked_text(&format!("{}\n", self.text.trim()))
     }
 }
 

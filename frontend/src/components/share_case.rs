@@ -5,36 +5,26 @@ use std::rc::Rc;
 use optimist_client::visible;
 use optimist_messages::{diagnose as messages, label};
 use optimist_report::case_markdown;
-use optimist_text::share::Private;
 use yew::{AttrValue, Html, Properties, component, html, use_memo};
 
 use super::share_dialog::{export, named, weight};
 use super::snippet::Copy;
 use crate::state::{
-    DiagnoseState, MAX_SEARCHED, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
+    CaseLeftOut, DiagnoseState, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
 };
 
-/// The case without values, once it is known which of them stay.
+/// The case of which something is left out, once it is known what.
 pub(super) fn shared(store: &StateHandle) -> Option<&SharedCase> {
     match store.share.values.as_ref()? {
         ValuesLeftOut::Found(shared) => Some(shared),
-        ValuesLeftOut::Searching(_) | ValuesLeftOut::Empty | ValuesLeftOut::TooLarge => None,
+        _ => None,
     }
 }
 
-/// Whether it is known what is left out.
-pub(super) fn is_ready(store: &StateHandle) -> bool {
-    store.share.values.is_none() || shared(store).is_some()
-}
-
 /// Which values are left out.
-pub(super) fn values(store: &StateHandle, private: &[Private]) -> Html {
-    let now = match (&store.share.values, &store.share.redacted) {
-        (Some(_), _) => Withheld::Values,
-        (None, Some(_)) => Withheld::Private,
-        (None, None) => Withheld::Nothing,
-    };
-    let choice = |what: Withheld, name: String, says: Html| {
+pub(super) fn values(store: &StateHandle) -> Html {
+    let now = store.share.withheld;
+    let choice = |what: Withheld, name: String, says: String| {
         html! {
             <label class="check share-choice">
                 <input
@@ -46,62 +36,64 @@ pub(super) fn values(store: &StateHandle, private: &[Private]) -> Html {
                 <span>
                     { name }
                     if now == what {
-                        { says }
+                        <span class="muted">{ says }</span>
                     }
                 </span>
             </label>
         }
     };
-    let muted = |text: String| html! { <span class="muted">{ text }</span> };
-    let found = named(private);
-    let (left_out, read) = if private.is_empty() {
-        (label::share_found_nothing(), label::share_look_yourself())
-    } else {
-        (
-            format!(
-                "{} {found} {}",
-                label::share_left_out(),
-                label::share_look()
-            ),
-            format!("{} {found}", label::share_private()),
-        )
-    };
     html! {
         <fieldset class="share-values">
             <legend>{ label::share_values() }</legend>
-            { choice(Withheld::Private, label::share_without_private(), muted(left_out)) }
-            { choice(Withheld::Values, label::share_without_values(), muted(label::share_stand_ins())) }
+            { choice(Withheld::Private, label::share_without_private(), label::share_private_stand_ins()) }
+            { choice(Withheld::Values, label::share_without_values(), label::share_stand_ins()) }
             { stays(store) }
-            { choice(Withheld::Nothing, label::share_everything(), muted(read)) }
+            { choice(Withheld::Nothing, label::share_everything(), label::share_look_yourself()) }
         </fieldset>
     }
 }
 
-/// What stays where all values are left out.
+/// What is left out, and what stays.
 fn stays(store: &StateHandle) -> Html {
+    let told = |says: String| html! { <p class="muted share-stays" role="status">{ says }</p> };
     match &store.share.values {
         None => Html::default(),
+        Some(ValuesLeftOut::Looking(_)) => told(label::share_looking()),
         Some(ValuesLeftOut::Searching(search)) => {
-            let says = label::share_comparing(&search.borrow().attempts());
-            html! { <p class="muted share-stays" role="status">{ says }</p> }
+            told(label::share_comparing(&search.borrow().attempts()))
         }
-        Some(ValuesLeftOut::Empty) => {
-            html! { <p class="muted share-stays" role="status">{ label::share_nothing_left() }</p> }
+        Some(ValuesLeftOut::Empty) => told(label::share_nothing_left()),
+        Some(ValuesLeftOut::TooLarge(limit)) => {
+            told(label::share_values_too_large(&(limit / 1_000_000)))
         }
-        Some(ValuesLeftOut::TooLarge) => {
-            let says = label::share_values_too_large(&(MAX_SEARCHED / 1_000_000));
-            html! { <p class="muted share-stays" role="status">{ says }</p> }
-        }
-        Some(ValuesLeftOut::Found(shared)) => html! {
-            <div class="muted share-stays">
-                <p role="status">{ messages::left_out_values(&shared.found) }</p>
-                <ul>
-                    { for messages::staying(&shared.found).into_iter().map(|it| html! {
-                        <li>{ visible(&it).into_owned() }</li>
-                    }) }
-                </ul>
-            </div>
+        Some(ValuesLeftOut::Found(shared)) => match &shared.found {
+            CaseLeftOut::Private(found) => {
+                let named = named(&found.private);
+                let says = match found.private.is_empty() {
+                    true => label::share_found_nothing(),
+                    false => format!(
+                        "{} {named} {}",
+                        label::share_left_out(),
+                        label::share_look()
+                    ),
+                };
+                list(says, messages::left_out_of_case(found))
+            }
+            CaseLeftOut::Values(found) => {
+                list(messages::left_out_values(found), messages::staying(found))
+            }
         },
+    }
+}
+
+fn list(says: String, items: Vec<String>) -> Html {
+    html! {
+        <div class="muted share-stays">
+            <p role="status">{ says }</p>
+            <ul>
+                { for items.into_iter().map(|it| html! { <li>{ visible(&it).into_owned() }</li> }) }
+            </ul>
+        </div>
     }
 }
 
@@ -109,7 +101,7 @@ fn stays(store: &StateHandle) -> Html {
 pub(super) fn markdown(store: &StateHandle) -> Html {
     let case = match &store.share.values {
         None => Some(&store.diagnose),
-        Some(ValuesLeftOut::Empty | ValuesLeftOut::TooLarge) => return Html::default(),
+        Some(ValuesLeftOut::Empty | ValuesLeftOut::TooLarge(_)) => return Html::default(),
         Some(_) => shared(store).map(|shared| &shared.case),
     };
     if store.diagnose.items.is_empty() {
@@ -126,7 +118,7 @@ pub(super) fn markdown(store: &StateHandle) -> Html {
                     Some(case) => html! {
                         <CaseMarkdown
                             case={KnownCase(Rc::clone(case))}
-                            stand_ins={shared(store).is_some_and(|shared| shared.found.same)}
+                            stand_ins={shared(store).is_some_and(|shared| shared.found.has_stand_ins())}
                         />
                     },
                 }

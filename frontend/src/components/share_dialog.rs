@@ -17,7 +17,8 @@ use crate::browser::{self, ticked};
 use crate::names::page_name;
 use crate::saved_page;
 use crate::state::{
-    Dialog, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, Withheld, session_fragment,
+    Dialog, MAX_SAVED, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, Withheld,
+    session_fragment,
 };
 
 /// `812 characters`, `1.4 kB`.
@@ -30,26 +31,14 @@ pub(super) fn weight(text: &str) -> String {
 
 #[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &StateHandle) -> Html {
-    let (session, private) = match (share_case::shared(store), store.share.redacted.as_deref()) {
-        (Some(shared), _) => (shared.session.clone(), Vec::new()),
-        (None, Some(redacted)) => (redacted.session.clone(), redacted.private.clone()),
-        (None, None) => {
-            let shared = store.shared();
-            let private = shared.private_values();
-            (shared, private)
-        }
-    };
-    let text = session.to_text();
-    let page = match store.page {
-        Page::Learn if session.learning.is_none() => Page::Play,
-        page => page,
-    };
+    let page = store.shared_page();
+    let text = store.shared_text();
     let explored = page == Page::Explore;
     let diagnosed = page == Page::Diagnose;
     let what = match page {
         Page::Explore => label::share_search(),
         Page::Diagnose => label::share_case(),
-        Page::Play | Page::Learn => label::share_steps(&session.steps()),
+        Page::Play | Page::Learn => label::share_steps(&store.shared_steps()),
     };
     let title = match (&store.share.opening.problem, page) {
         (Some(_), _) => label::share_title_not_opened(),
@@ -57,23 +46,19 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
         (None, Page::Diagnose) => label::share_title_case(),
         (None, Page::Play | Page::Learn) => label::share_title(),
     };
-    let fragment = session_fragment(page, &text);
-    let link = format!("{}{fragment}", browser::address());
+    let private = &store.share.private;
     html! {
         <Modal store={store.clone()} {title} begin="share-link">
             <div class="dialog-body share">
                 { problem(store) }
                 <p class="muted">{ what }</p>
                 if diagnosed {
-                    { share_case::values(store, &private) }
+                    { share_case::values(store) }
                 } else if !private.is_empty() {
-                    { warning(store, &private) }
+                    { warning(store, private) }
                 }
-                if share_case::is_ready(store) {
-                    { link_and_file(store, &link, &text) }
-                    if saved_page::can_be_saved() {
-                        <SavePage title={saved_title(store, page)} {fragment} />
-                    }
+                if let Some(text) = text {
+                    { leaving(store, page, &text) }
                 }
                 if diagnosed {
                     { share_case::markdown(store) }
@@ -82,6 +67,24 @@ pub(crate) fn share_dialog(store: &StateHandle) -> Html {
                 }
             </div>
         </Modal>
+    }
+}
+
+/// The ways in which the text of a session leaves the page.
+fn leaving(store: &StateHandle, page: Page, text: &str) -> Html {
+    let fragment = session_fragment(page, text);
+    let link = format!("{}{fragment}", browser::address());
+    html! {
+        <>
+            { link_and_file(store, &link, text) }
+            if saved_page::can_be_saved() {
+                if fragment.len() > MAX_SAVED {
+                    <p class="muted">{ label::share_html_too_large(&weight(&fragment)) }</p>
+                } else {
+                    <SavePage title={saved_title(store, page)} {fragment} />
+                }
+            }
+        </>
     }
 }
 

@@ -8,10 +8,22 @@ use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::{card, table, take_files};
 use crate::components::icon::{Icon, icon};
-use crate::state::{BringProblem, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle};
+use crate::state::{
+    BringProblem, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle, Withheld,
+};
 
 /// The largest file, in megabytes.
 const MEGABYTES: usize = MAX_LOG / 1024 / 1024;
+
+/// What was left out of the case when it was shared.
+fn left_out(what: Withheld) -> Html {
+    let says = match what {
+        Withheld::Nothing => return Html::default(),
+        Withheld::Private => label::diagnose_private_left_out(),
+        Withheld::Values => label::diagnose_values_left_out(),
+    };
+    html! { <p class="notice-of-ways" role="status">{ says }</p> }
+}
 
 /// The left column.
 pub(super) fn brought(store: &StateHandle) -> Html {
@@ -25,9 +37,7 @@ pub(super) fn brought(store: &StateHandle) -> Html {
                 </button>
             }
             <h2>{ label::diagnose_bring() }</h2>
-            if case.values_left_out {
-                <p class="notice-of-ways" role="status">{ label::diagnose_values_left_out() }</p>
-            }
+            { left_out(case.withheld) }
             <p class="says" id="bring-hint">{ label::diagnose_bring_hint() }</p>
             <ul class="case-cards">
                 { for case.items.iter().map(|item| html! {

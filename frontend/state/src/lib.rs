@@ -77,7 +77,7 @@ pub use view::{
     CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
     ViewMsg, ViewState,
 };
-pub use without_values::{MAX_SEARCHED, SharedCase, ValuesLeftOut};
+pub use without_values::{CaseLeftOut, SharedCase, ValuesLeftOut};
 
 /// Everything that the page shows.
 #[derive(Clone, Debug)]
@@ -287,8 +287,7 @@ impl State {
             ViewMsg::Dialog(Some(Dialog::Sessions)) => return self.list_sessions(fx),
             ViewMsg::Dialog(_) => {
                 self.share.opening.problem = None;
-                self.share.redacted = None;
-                self.share.values = None;
+                self.forget_shared();
                 self.manifest.problem = None;
             }
             _ => {}
@@ -296,17 +295,8 @@ impl State {
         let shares = matches!(msg, ViewMsg::Dialog(Some(Dialog::Share)));
         self.view.update(msg, fx);
         // What looks private stays here until people say otherwise.
-        if shares && self.may_be_private() {
+        if shares {
             self.withhold(Withheld::Private);
-        }
-    }
-
-    #[inline(never)] // not on the first screen
-    fn may_be_private(&self) -> bool {
-        match self.page {
-            Page::Diagnose => true,
-            Page::Explore if self.explore.is_of_case() => true,
-            _ => !self.shared().private_values().is_empty(),
         }
     }
 

@@ -18,9 +18,13 @@ use crate::without_values::ValuesLeftOut;
 pub struct ShareState {
     /// The session that is being opened.
     pub opening: SessionLoad,
-    /// What is shared without private values.
+    /// What is left out of what is shared.
+    pub withheld: Withheld,
+    /// What looks private in the session that is shared.
+    pub private: Rc<[Private]>,
+    /// The session without private values, if it is shared so.
     pub redacted: Option<Rc<Redacted>>,
-    /// The case of Diagnose without the values of its objects, if it is shared so.
+    /// The case of Diagnose without private values, or without all values, if it is shared so.
     pub values: Option<ValuesLeftOut>,
 }
 
@@ -67,8 +71,8 @@ pub struct SessionLoad {
 pub struct Redacted {
     /// The session without them.
     pub session: Session,
-    /// What was left out of it.
-    pub private: Vec<Private>,
+    /// The text of the session.
+    pub text: Rc<str>,
     /// The repetition of the session, for exports.
     pub replay: ReplayState,
 }
@@ -144,21 +148,61 @@ impl State {
     /// Leaves values out of what is shared, or no longer.
     #[inline(never)] // not on the first screen
     pub(crate) fn withhold(&mut self, what: Withheld) {
+        self.share.withheld = what;
         self.share.values = None;
-        if what == Withheld::Values {
-            self.leave_values_out();
+        self.share.redacted = None;
+        if what == Withheld::Nothing {
+            return;
         }
-        self.share.redacted = (what == Withheld::Private).then(|| {
-            let session = self.shared();
-            let private = session.private_values();
-            let session = session.without(&private);
-            let replay = session.clone().replay();
-            Rc::new(Redacted {
-                session,
-                private,
-                replay: ReplayState::Running(Rc::new(RefCell::new(replay))),
-            })
-        });
+        if self.page == Page::Diagnose {
+            return self.leave_values_out(what);
+        }
+        let (session, private) = self.shared().without_private();
+        self.share.private = private.into();
+        if self.share.private.is_empty() {
+            self.share.withheld = Withheld::Nothing;
+            return;
+        }
+        let replay = session.clone().replay();
+        self.share.redacted = Some(Rc::new(Redacted {
+            text: session.to_text().into(),
+            session,
+            replay: ReplayState::Running(Rc::new(RefCell::new(replay))),
+        }));
+    }
+
+    /// Forgets what was left out of what was shared.
+    pub(crate) fn forget_shared(&mut self) {
+        let opening = std::mem::take(&mut self.share.opening);
+        self.share = ShareState {
+            opening,
+            ..ShareState::default()
+        };
+    }
+
+    /// The page that opens what is shared.
+    pub fn shared_page(&self) -> Page {
+        match self.page {
+            Page::Learn if self.learn.learning().is_none() => Page::Play,
+            page => page,
+        }
+    }
+
+    /// The number of steps in what is shared from the stage.
+    pub fn shared_steps(&self) -> usize {
+        let tree = &self.session.tree;
+        (1..tree.len()).filter(|node| tree.exists(*node)).count()
+    }
+
+    /// The text of what is shared; `None` until it is known what is left out of it.
+    #[inline(never)] // not on the first screen
+    pub fn shared_text(&self) -> Option<Rc<str>> {
+        match (&self.share.values, &self.share.redacted) {
+            (Some(ValuesLeftOut::Found(shared)), _) => Some(Rc::clone(&shared.text)),
+            (Some(_), _) => None,
+            (None, Some(redacted)) => Some(Rc::clone(&redacted.text)),
+            (None, None) => Some(self.shared().to_text().into()),
+        }
     }
 
     /// Repeats what is shared without private values for a little while.
@@ -219,6 +263,7 @@ impl State {
             in_place: false,
         };
         self.view.dialog = Some(Dialog::Share);
+        self.withhold(Withheld::Private);
     }
 
     /// How many steps of what is being opened are done, and how many there are.

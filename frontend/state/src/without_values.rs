@@ -1,93 +1,153 @@
-//! A case that is shared without the values of its objects.
+//! A case that is shared without what looks private, or without the values of its objects.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_diagnose::stand_ins::{ValueSearch, WithoutValues};
+use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
 use optimist_text::share::Session;
 
 use crate::State;
 use crate::diagnose::DiagnoseState;
 use crate::effect::Effects;
+use crate::share::Withheld;
 
 /// The most characters of a case whose values can be left out: its answers are computed again and
 /// again.
 pub const MAX_SEARCHED: usize = 1_000_000;
 
-/// A case without values, and how far it is.
+/// The most characters of a case that can be looked through for what looks private: a link with more
+/// does not open.
+pub const MAX_LOOKED_THROUGH: usize = 16_000_000;
+
+/// A case of which something is left out, and how far it is.
 #[derive(Clone, Debug)]
 pub enum ValuesLeftOut {
+    /// Looking for what looks private.
+    Looking(Rc<RefCell<PrivateSearch>>),
     /// The answers with and without values are compared.
     Searching(Rc<RefCell<ValueSearch>>),
-    /// It is known which values stay.
+    /// It is known what stays.
     Found(Rc<SharedCase>),
     /// Nothing is left of the case.
     Empty,
-    /// The case is larger than [`MAX_SEARCHED`].
-    TooLarge,
+    /// The case has more than this many characters.
+    TooLarge(usize),
 }
 
-/// A case without values.
+/// A case of which something is left out.
 #[derive(Clone, Debug)]
 pub struct SharedCase {
     /// As a session for links.
     pub session: Session,
-    /// The case, run again without the values, for its Markdown.
+    /// The text of the session.
+    pub text: Rc<str>,
+    /// The case, run again as it is shared, for its Markdown.
     pub case: Rc<DiagnoseState>,
-    /// What stays in it.
-    pub found: WithoutValues,
+    /// What is left out of it.
+    pub found: CaseLeftOut,
+}
+
+/// What is left out of a case.
+#[derive(Clone, Debug)]
+pub enum CaseLeftOut {
+    /// What looks private.
+    Private(WithoutPrivate),
+    /// The values of the objects.
+    Values(WithoutValues),
+}
+
+impl CaseLeftOut {
+    fn texts(&self) -> (&[String], Withheld) {
+        match self {
+            Self::Private(found) => (&found.texts, Withheld::Private),
+            Self::Values(found) => (&found.texts, Withheld::Values),
+        }
+    }
+
+    /// Whether stand-ins are in the place of all values, and the answers are the same.
+    pub fn has_stand_ins(&self) -> bool {
+        matches!(self, Self::Values(found) if found.same)
+    }
 }
 
 impl ValuesLeftOut {
     pub(crate) fn is_working(&self) -> bool {
         match self {
-            Self::Searching(_) => true,
+            Self::Looking(_) | Self::Searching(_) => true,
             Self::Found(shared) => shared.case.is_working(),
-            Self::Empty | Self::TooLarge => false,
+            Self::Empty | Self::TooLarge(_) => false,
         }
     }
 }
 
 impl State {
-    /// Begins to leave out the values of the case.
+    /// Begins to leave something out of the case. What is too large is not even read.
     #[inline(never)] // not on the first screen
-    pub(crate) fn leave_values_out(&mut self) {
-        if self.diagnose.size() > MAX_SEARCHED {
-            self.share.values = Some(ValuesLeftOut::TooLarge);
+    pub(crate) fn leave_values_out(&mut self, what: Withheld) {
+        let all = what == Withheld::Values;
+        let limit = if all {
+            MAX_SEARCHED
+        } else {
+            MAX_LOOKED_THROUGH
+        };
+        if self.diagnose.size() > limit {
+            self.share.values = Some(ValuesLeftOut::TooLarge(limit));
             return;
         }
-        let search = self.diagnose.value_search();
-        self.share.values = Some(search.map_or(ValuesLeftOut::Empty, |search| {
-            ValuesLeftOut::Searching(Rc::new(RefCell::new(search)))
-        }));
+        let found = self.diagnose.to_share();
+        self.share.values = Some(match found {
+            None => ValuesLeftOut::Empty,
+            Some((texts, settings)) if all => {
+                let search = ValueSearch::new(&texts, &settings);
+                ValuesLeftOut::Searching(Rc::new(RefCell::new(search)))
+            }
+            Some((texts, _)) => {
+                ValuesLeftOut::Looking(Rc::new(RefCell::new(PrivateSearch::new(&texts))))
+            }
+        });
     }
 
-    /// Goes on with leaving out values, for a slice.
+    /// Goes on with leaving something out, for a slice.
     #[inline(never)] // not on the first screen
     pub(crate) fn leave_values_out_further(&mut self, fx: &Effects<'_>) {
-        match &mut self.share.values {
+        let found = match &mut self.share.values {
+            Some(ValuesLeftOut::Looking(search)) => {
+                let search = Rc::clone(search);
+                fx.slice(|| {
+                    let mut search = search.borrow_mut();
+                    (!search.advance()).then(|| search.result().cloned())
+                })
+                .flatten()
+                .map(CaseLeftOut::Private)
+            }
             Some(ValuesLeftOut::Searching(search)) => {
                 let search = Rc::clone(search);
-                let found = fx.slice(|| {
+                fx.slice(|| {
                     let mut search = search.borrow_mut();
                     (!search.advance()).then(|| search.result())
-                });
-                if let Some(found) = found.flatten() {
-                    let other = self.diagnose.with_texts(&found.texts);
-                    self.share.values = Some(match other {
-                        Some((case, session)) => ValuesLeftOut::Found(Rc::new(SharedCase {
-                            session,
-                            case: Rc::new(case),
-                            found,
-                        })),
-                        None => ValuesLeftOut::Empty,
-                    });
-                }
+                })
+                .flatten()
+                .map(CaseLeftOut::Values)
             }
             Some(ValuesLeftOut::Found(shared)) if shared.case.is_working() => {
                 Rc::make_mut(&mut Rc::make_mut(shared).case).work(fx);
+                None
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(found) = found {
+            let (texts, withheld) = found.texts();
+            let other = self.diagnose.with_texts(texts, withheld);
+            self.share.values = Some(match other {
+                Some((case, session)) => ValuesLeftOut::Found(Rc::new(SharedCase {
+                    text: session.to_text().into(),
+                    session,
+                    case: Rc::new(case),
+                    found,
+                })),
+                None => ValuesLeftOut::Empty,
+            });
         }
     }
 }

@@ -21,7 +21,7 @@ mod answers;
 mod leaves;
 mod replace;
 mod search;
-mod texts;
+pub(crate) mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answers::{Answer, Answers};
 use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
 use crate::brought::Brought;
+use crate::without_private::PrivateSearch;
 
 /// The most times that the answers of a case are computed. What is not known then stays.
 const MAX_ATTEMPTS: usize = 400;
@@ -48,12 +49,14 @@ pub struct ValueSearch {
     group: Option<Vec<LeafValue>>,
     attempts: usize,
     same: bool,
+    /// How many texts were left out before anything else.
+    unrecognized: usize,
 }
 
 #[derive(Clone, Debug)]
 enum Stage {
-    /// The texts that are not read yet.
-    Texts(Vec<String>),
+    /// The texts that are not read yet. What looks private is left out first.
+    Texts(Box<PrivateSearch>),
     /// The answers with all values.
     Original(Box<Answers>),
     /// The texts with these stand-ins.
@@ -67,7 +70,8 @@ impl ValueSearch {
     /// Begins with the texts of a case. Nothing is read yet.
     pub fn new(texts: &[String], settings: &CaseSettings) -> Self {
         Self {
-            stage: Stage::Texts(texts.to_vec()),
+            stage: Stage::Texts(Box::new(PrivateSearch::new(texts))),
+            unrecognized: 0,
             values: CaseValues::of(&[]),
             settings: settings.clone(),
             answers: Vec::new(),
@@ -82,10 +86,14 @@ impl ValueSearch {
     /// Computes one answer. Whether there is more to do.
     pub fn advance(&mut self) -> bool {
         match &mut self.stage {
-            Stage::Texts(texts) => {
-                let answers = Answers::of(texts, &self.settings);
-                self.values = CaseValues::of(texts);
-                self.stage = Stage::Original(Box::new(answers));
+            Stage::Texts(search) => {
+                search.advance();
+                if let Some(found) = search.result() {
+                    let answers = Answers::of(&found.texts, &self.settings);
+                    self.values = CaseValues::of(&found.texts);
+                    self.unrecognized = found.unrecognized;
+                    self.stage = Stage::Original(Box::new(answers));
+                }
             }
             Stage::Rewritten(texts, stand_ins) => {
                 let answers = Answers::of(texts, &self.settings);
@@ -138,7 +146,7 @@ impl ValueSearch {
             definitions: self
                 .values
                 .count(|one| matches!(one, Some(Brought::Definition(_)))),
-            unrecognized: self.values.count(Option::is_none),
+            unrecognized: self.unrecognized + self.values.count(Option::is_none),
         })
     }
 

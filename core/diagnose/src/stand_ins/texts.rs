@@ -6,7 +6,6 @@ use std::sync::Arc;
 use optimist_apiserver::object::text;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::Resources;
-use optimist_text::share::masked_text;
 use serde_json::{Map, Value};
 
 use super::leaves::{self, Use, Visit};
@@ -148,7 +147,7 @@ const MAX_READ: usize = 50_000_000;
 
 /// The lines of a text without which its messages would not be read as they are; `None` if that
 /// takes too long.
-pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> Option<String> {
+pub(crate) fn needed_lines(whole: &str, errors: &[ReportedError]) -> Option<String> {
     let mut read = 0;
     let lines: Vec<&str> = whole.lines().collect();
     let mut needed = vec![true; lines.len()];
@@ -175,14 +174,7 @@ pub(super) fn needed_lines(whole: &str, errors: &[ReportedError]) -> Option<Stri
     }
     let kept = lines.iter().zip(&needed).filter(|(_, kept)| **kept);
     let kept: Vec<&str> = kept.map(|(line, _)| *line).collect();
-    let kept = kept.join("\n");
-    // A token beside a message is in no object.
-    let masked = masked_text(&kept);
-    Some(if reported_errors(&masked) == errors {
-        masked
-    } else {
-        kept
-    })
+    Some(kept.join("\n"))
 }
 
 /// The fields of an event that are read.
@@ -214,7 +206,7 @@ const OPTIONS: [&str; 8] = [
 ];
 
 /// What is read of a log: neither addresses nor groups of users, neither selectors nor annotations.
-pub(super) fn needed_of_log(log: &str) -> String {
+pub(crate) fn needed_of_log(log: &str) -> String {
     let mut out = String::new();
     for document in serde_json::Deserializer::from_str(log)
         .into_iter::<Value>()

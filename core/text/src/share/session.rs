@@ -171,6 +171,21 @@ impl Session {
         }
     }
 
+    /// A session in which nothing was done.
+    pub(super) fn empty() -> Self {
+        Self {
+            start: Arc::default(),
+            root: Value::Null,
+            nodes: Vec::new(),
+            current: 0,
+            end: 0,
+            names: Vec::new(),
+            page: String::new(),
+            learning: None,
+            extra: Value::Null,
+        }
+    }
+
     /// The same done on a server of another release.
     #[must_use]
     pub fn at_release(mut self, release: Release) -> Self {

@@ -11,6 +11,7 @@ crate::catalogue::messages! {
     diagnose_add() "Add";
     diagnose_file() "Choose a file";
     diagnose_clear() "Remove all";
+    diagnose_private_left_out() "This case was shared without what looks private. Stand-ins such as left-out-1 take its place.";
     diagnose_values_left_out() "This case was shared without its values. Stand-ins take their place, such as value-1, or 2 for a number.";
     diagnose_return() "Back to your case";
     diagnose_remove(title) "Remove {title}";

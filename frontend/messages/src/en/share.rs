@@ -9,6 +9,11 @@ crate::catalogue::messages! {
     share_left_out() "Left out, because it looks private:";
     share_values() "Values in what you share";
     share_without_private() "Leave out the values that look private";
+    share_private_stand_ins() "A stand-in such as left-out-1 takes the place of each value that looks private. Choose “Include every value” to share all that was brought.";
+    share_looking() "Looking for values that look private.";
+    left_out_unrecognized(count) "{count} {count|text is|texts are} not recognized and left out whole";
+    left_out_lines() "of error messages, the lines that say nothing of a message, its object or its tool";
+    left_out_requests() "of the requests in an audit log, addresses, groups, options and annotations; people have stand-ins for their names";
     share_without_values() "Leave out all values of the objects";
     share_stand_ins() "A stand-in such as value-1 takes the place of each value. Equal values have equal stand-ins, and whole numbers become small ones in the same order.";
     share_comparing(attempts) "Comparing the answers with and without values, attempt {attempts}.";

@@ -17,7 +17,7 @@ use optimist_diagnose::ways::{
     OnOwned, Row, WantedChange, Way, WayOut, WayOutKind,
 };
 use optimist_simulation::HistoryTree;
-use optimist_text::share::{MASK, masked, shown};
+use optimist_text::private::{MASK, has_left_out, masked, shown};
 use serde_json::Value;
 
 use super::client_of;
@@ -226,7 +226,8 @@ impl ChangeRun {
     }
 
     fn settled(&mut self, mut out: WayOut) -> SettledConflict {
-        let private = masked(&out.manifest) != out.manifest || self.is_private(&out.row);
+        let shown = masked(&out.manifest);
+        let private = has_left_out(&shown.to_string()) || self.is_private(&out.row);
         let content = match (self.made_up, private) {
             (true, _) => CaseContent::MadeUp,
             (false, true) => CaseContent::WithoutValues,
@@ -240,7 +241,7 @@ impl ChangeRun {
             _ => String::new(),
         };
         mask(&mut out.row, &self.wanted);
-        out.manifest = masked(&out.manifest);
+        out.manifest = shown;
         SettledConflict {
             out,
             instructions,
@@ -267,9 +268,12 @@ impl ChangeRun {
     /// object.
     fn is_private(&mut self, row: &Row) -> bool {
         let (wanted, before) = (&self.wanted, &row.before);
-        *self
-            .private
-            .get_or_insert_with(|| wanted.to_string().contains(MASK) || masked(before) != **before)
+        *self.private.get_or_insert_with(|| {
+            // A stand-in must not get into a cluster.
+            has_left_out(&wanted.to_string())
+                || has_left_out(&before.to_string())
+                || masked(before) != **before
+        })
     }
 
     /// Compares the messages with the row of the client that got them.

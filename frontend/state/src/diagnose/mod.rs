@@ -29,6 +29,7 @@ pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
+use crate::share::Withheld;
 
 /// Where the tab keeps the texts of the case.
 pub const CASE: &str = "optimist.case";
@@ -62,8 +63,8 @@ pub struct DiagnoseState {
     pub without_scene: Vec<(ReportedError, NoScene)>,
     /// What people add to error messages.
     pub given: GivenParts,
-    /// Whether the case was shared without its values: stand-ins take their place.
-    pub values_left_out: bool,
+    /// What was left out of the case when it was shared: stand-ins take its place.
+    pub withheld: Withheld,
     /// The client that people write with, if they chose one.
     client: Option<Preset>,
     /// The field manager that people write by; empty for the default of the client.

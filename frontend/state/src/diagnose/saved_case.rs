@@ -4,14 +4,16 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::scene::GivenParts;
-use optimist_diagnose::stand_ins::{CaseSettings, ValueSearch};
+use optimist_diagnose::stand_ins::CaseSettings;
 use optimist_simulation::{HistoryTree, NGINX, World};
+use optimist_text::private::masked_text;
 use optimist_text::share::Session;
 use serde_json::{Value, json};
 
 use super::{CaseKeeping, DiagnoseState, SelectedStep, WRITERS};
 use crate::State;
 use crate::address::Page;
+use crate::share::Withheld;
 
 /// The most characters of a case that the tab keeps: a browser gives about 5 million for everything.
 const MAX_KEPT: usize = 2_000_000;
@@ -23,8 +25,8 @@ pub(super) struct SavedCase {
     client: Option<Preset>,
     manager: String,
     given: GivenParts,
-    /// Whether stand-ins take the place of the values.
-    values_left_out: bool,
+    /// What was left out of it when it was shared: stand-ins take its place.
+    withheld: Withheld,
     /// The step of a recorded history that is selected.
     step: Option<SelectedStep>,
     /// The position of the object that is looked at.
@@ -46,7 +48,7 @@ impl SavedCase {
             client: known.map(|(client, _)| *client),
             manager: json["manager"].as_str().unwrap_or_default().to_owned(),
             given: given(&json["given"]),
-            values_left_out: json["valuesLeftOut"].as_bool().unwrap_or_default(),
+            withheld: withheld(json),
             step: SelectedStep::parse(&json["step"]),
             chosen: position(&json["chosen"]),
             audited: position(&json["audited"]),
@@ -61,8 +63,10 @@ impl SavedCase {
             "namespace": given.namespace, "name": given.name});
         let mut json =
             json!({"texts": texts, "client": client, "manager": self.manager, "given": given});
-        if self.values_left_out {
-            json["valuesLeftOut"] = true.into();
+        match self.withheld {
+            Withheld::Nothing => {}
+            Withheld::Private => json["privateLeftOut"] = true.into(),
+            Withheld::Values => json["valuesLeftOut"] = true.into(),
         }
         self.write_place(&mut json);
         json
@@ -88,6 +92,15 @@ impl SavedCase {
 /// A position; the first one if the JSON has none.
 fn position(json: &Value) -> usize {
     json.as_u64().map_or(0, |position| position as usize)
+}
+
+fn withheld(json: &Value) -> Withheld {
+    let is = |key: &str| json[key].as_bool().unwrap_or_default();
+    match (is("valuesLeftOut"), is("privateLeftOut")) {
+        (true, _) => Withheld::Values,
+        (false, true) => Withheld::Private,
+        (false, false) => Withheld::Nothing,
+    }
 }
 
 /// What people added to error messages.
@@ -121,7 +134,7 @@ impl DiagnoseState {
             client: self.client,
             manager: self.manager.clone(),
             given: self.given.clone(),
-            values_left_out: self.values_left_out,
+            withheld: self.withheld,
             step: self.step,
             chosen: self.wanted,
             audited: self.audit.as_ref().map_or(self.audited, |run| run.chosen),
@@ -133,7 +146,7 @@ impl DiagnoseState {
         self.client = saved.client;
         self.manager.clone_from(&saved.manager);
         self.given.clone_from(&saved.given);
-        self.values_left_out = saved.values_left_out;
+        self.withheld = saved.withheld;
         self.step = saved.step;
         self.wanted = saved.chosen;
         self.audited = saved.audited;
@@ -222,27 +235,32 @@ impl DiagnoseState {
         self.saved().size()
     }
 
-    /// A search for the values that can be left out; `None` if nothing was brought.
-    pub(crate) fn value_search(&self) -> Option<ValueSearch> {
+    /// Its texts, and how people look at it; `None` if nothing was brought.
+    pub(crate) fn to_share(&self) -> Option<(Vec<String>, CaseSettings)> {
         let saved = self.saved();
         if saved.texts.is_empty() {
             return None;
         }
-        let texts: Vec<String> = saved.texts.iter().map(|text| text.to_string()).collect();
+        let texts = saved.texts.iter().map(|text| text.to_string()).collect();
         let settings = CaseSettings {
             client: self.client(),
             manager: saved.manager,
             given: saved.given,
         };
-        Some(ValueSearch::new(&texts, &settings))
+        Some((texts, settings))
     }
 
     /// The same case with other texts, before they are read, and as a session for links.
-    pub(crate) fn with_texts(&self, texts: &[String]) -> Option<(Self, Session)> {
+    pub(crate) fn with_texts(
+        &self,
+        texts: &[String],
+        withheld: Withheld,
+    ) -> Option<(Self, Session)> {
         let saved = SavedCase {
             texts: texts.iter().map(|text| text.as_str().into()).collect(),
             client: Some(self.client()),
-            values_left_out: true,
+            manager: masked_text(&self.manager),
+            withheld,
             ..self.saved()
         };
         let mut other = Self::default();

@@ -6,8 +6,9 @@ use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, Way, WayOutKind};
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    BringProblem, CASE, CaseExample, CaseKeeping, DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS,
-    Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, session_fragment,
+    BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, DiagnoseMsg, DiagnoseState, Dialog,
+    MAX_ITEMS, Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
+    session_fragment,
 };
 
 use crate::page::Page;
@@ -548,8 +549,12 @@ fn the_table_can_be_cancelled() {
 fn link(page: &mut Page) -> String {
     page.send(ViewMsg::Dialog(Some(Dialog::Share)));
     page.finish_work();
-    let redacted = page.state.share.redacted.as_ref().expect("it is redacted");
-    session_fragment(WayIn::Diagnose, &redacted.session.to_text())
+    assert_eq!(page.state.share.withheld, Withheld::Private);
+    let text = page
+        .state
+        .shared_text()
+        .expect("it is known what is left out");
+    session_fragment(WayIn::Diagnose, &text)
 }
 
 #[test]
@@ -656,13 +661,17 @@ fn a_link_without_values_gives_the_same_answers_and_says_what_stays() {
     let Some(ValuesLeftOut::Found(shared)) = page.state.share.values.clone() else {
         panic!("{:?}", page.state.share.values)
     };
-    assert!(shared.found.left_out > 5, "{}", shared.found.left_out);
+    let CaseLeftOut::Values(found) = &shared.found else {
+        panic!("{:?}", shared.found)
+    };
+    assert!(found.left_out > 5, "{}", found.left_out);
     let text = shared.session.to_text();
     let link = session_fragment(WayIn::Diagnose, &text);
     let other = Page::open_at(&link, Default::default());
     assert_eq!(codes(&other), codes(&page));
     assert_eq!(other.state.diagnose.client(), page.state.diagnose.client());
-    assert!(other.state.diagnose.values_left_out && !page.state.diagnose.values_left_out);
+    assert_eq!(other.state.diagnose.withheld, Withheld::Values);
+    assert_eq!(page.state.diagnose.withheld, Withheld::Nothing);
     let brought = texts(&other.state.diagnose).join("");
     for value in ["nginx:1.28", "nginx:1.29", "web-1.2.3", "LOG_LEVEL: info"] {
         assert!(!brought.contains(value), "{value}\n{brought}");
@@ -699,11 +708,55 @@ fn a_case_that_is_too_large_says_that_its_values_stay() {
     page.send(ShareMsg::Withhold(Withheld::Values));
     let values = &page.state.share.values;
     assert!(
-        matches!(values, Some(ValuesLeftOut::TooLarge)),
+        matches!(values, Some(ValuesLeftOut::TooLarge(1_000_000))),
         "{values:?}"
     );
     page.send(ShareMsg::Withhold(Withheld::Private));
-    assert!(page.state.share.values.is_none());
+    assert!(
+        page.state.shared_text().is_none(),
+        "it is not looked through yet"
+    );
+    page.finish_work();
+    assert!(matches!(
+        &page.state.share.values,
+        Some(ValuesLeftOut::Found(_))
+    ));
+}
+
+#[test]
+fn what_no_link_can_carry_is_not_looked_through() {
+    let mut page = diagnose();
+    page.send(DiagnoseMsg::Bring("x".repeat(16_000_001)));
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    let values = &page.state.share.values;
+    assert!(
+        matches!(values, Some(ValuesLeftOut::TooLarge(16_000_000))),
+        "{values:?}"
+    );
+    assert!(page.state.shared_text().is_none());
+}
+
+#[test]
+fn what_is_not_recognized_is_shared_only_if_people_ask_for_it() {
+    let mut page = diagnose();
+    bring(&mut page, "Remember: the word is swordfish.");
+    bring(&mut page, SECRET);
+    let link = link(&mut page);
+    let Some(ValuesLeftOut::Found(shared)) = page.state.share.values.clone() else {
+        panic!("{:?}", page.state.share.values)
+    };
+    let CaseLeftOut::Private(found) = &shared.found else {
+        panic!("{:?}", shared.found)
+    };
+    assert_eq!(found.unrecognized, 1);
+    let other = Page::open_at(&link, Default::default());
+    assert_eq!(texts(&other.state.diagnose).len(), 1);
+    assert_eq!(other.state.diagnose.withheld, Withheld::Private);
+    page.send(ShareMsg::Withhold(Withheld::Nothing));
+    let text = page.state.shared_text().unwrap();
+    let link = session_fragment(WayIn::Diagnose, &text);
+    let other = Page::open_at(&link, Default::default());
+    assert_eq!(texts(&other.state.diagnose).len(), 2);
 }
 
 #[test]

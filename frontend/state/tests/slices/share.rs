@@ -102,7 +102,7 @@ fn private_values_are_left_out_a_slice_at_a_time() {
     assert!(page.state.is_working());
     page.finish_work();
     let redacted = page.state.share.redacted.clone().expect("it is redacted");
-    assert_eq!(redacted.private.len(), 1);
+    assert_eq!(page.state.share.private.len(), 1);
     assert!(matches!(redacted.replay, ReplayState::Done(_)));
     page.send(ShareMsg::Withhold(Withheld::Nothing));
     assert!(page.state.share.redacted.is_none());

@@ -1,0 +1,609 @@
+//! Private values in free text by the names before them: `password: x`, `"token": "x"`, `PGPASS=x`,
+//! `--password x`, `<pwd>x</pwd>`. The text may be cut, escaped, a difference of two files, or part of
+//! a sentence.
+
+use std::ops::Range;
+
+use super::Span;
+use super::names::{by_name, is_blank};
+
+/// The longest name before a value.
+const MAX_NAME: usize = 120;
+
+/// How far the closing quote of a value is looked for.
+const MAX_QUOTED: usize = 1 << 16;
+
+/// How far behind a name its value can be, where both have a field: `name: DB_PASSWORD, value: x`.
+const NEAR: usize = 200;
+
+/// How the refusal of a value begins, after the name of its field
+/// (`k8s.io/apimachinery/pkg/util/validation/field/errors.go`, v1.36).
+const REFUSALS: [&str; 9] = [
+    "Invalid value",
+    "Unsupported value",
+    "Duplicate value",
+    "Required value",
+    "Not found",
+    "Forbidden",
+    "Too long",
+    "Too many",
+    "Internal error",
+];
+
+/// Finds what names betray. `secret`: `data` is that of a Secret.
+pub(super) fn find(text: &str, secret: bool, found: &mut Vec<Span>) {
+    let mut scan = Scan {
+        text,
+        bytes: text.as_bytes(),
+        secret,
+        near: None,
+        found,
+    };
+    for at in 0..text.len() {
+        match scan.bytes[at] {
+            b':' | b'=' => scan.pair(at),
+            b'>' => scan.element(at),
+            b' ' | b'\t' | b'\n' | b'"' | b'\'' => scan.word(at),
+            _ => {}
+        }
+    }
+    refusals(text, secret, scan.found);
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    secret: bool,
+    /// Where a field names a private variable, and what the value of that looks like.
+    near: Option<(usize, &'static str)>,
+    found: &'a mut Vec<Span>,
+}
+
+/// A name before a value.
+struct Key {
+    range: Range<usize>,
+    /// Where the quote before it begins, or the name itself.
+    begin: usize,
+    is_quoted: bool,
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/')
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+impl Scan<'_> {
+    fn at(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    fn end_of_line(&self, from: usize) -> usize {
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        let length = rest.iter().position(|byte| *byte == b'\n');
+        length.map_or(self.bytes.len(), |length| from + length)
+    }
+
+    fn begin_of_line(&self, from: usize) -> usize {
+        let before = self.bytes.get(..from).unwrap_or_default();
+        let at = before.iter().rposition(|byte| *byte == b'\n');
+        at.map_or(0, |at| at + 1)
+    }
+
+    /// The name that ends before a position.
+    fn key(&self, end: usize) -> Option<Key> {
+        let mut end = end;
+        while end > 0 && matches!(self.at(end - 1), b' ' | b':') {
+            end -= 1;
+        }
+        let quote = Some(self.at(end.checked_sub(1)?)).filter(|byte| is_quote(*byte));
+        if quote.is_some() {
+            end -= 1;
+            while end > 0 && self.at(end - 1) == b'\\' {
+                end -= 1;
+            }
+        }
+        let first = end.saturating_sub(MAX_NAME);
+        let mut begin = end;
+        let inside = |byte: u8| match quote {
+            Some(quote) => byte != quote && byte != b'\n',
+            None => is_of_name(byte),
+        };
+        while begin > first && inside(self.at(begin - 1)) {
+            begin -= 1;
+        }
+        let is_quoted = quote.is_some();
+        (begin < end).then(|| {
+            let mut before = begin - usize::from(is_quoted && begin > 0);
+            while is_quoted && before > 0 && self.at(before - 1) == b'\\' {
+                before -= 1;
+            }
+            Key {
+                range: begin..end,
+                begin: before,
+                is_quoted,
+            }
+        })
+    }
+
+    fn name(&self, key: &Key) -> &str {
+        self.text.get(key.range.clone()).unwrap_or_default()
+    }
+
+    /// Whether a name is the first of its line, behind the marks of lists, differences and comments.
+    fn begins_line(&self, key: &Key) -> bool {
+        let before = self.text.get(self.begin_of_line(key.begin)..key.begin);
+        let before = before.unwrap_or_default();
+        let marks = |c: char| {
+            c.is_whitespace()
+                || matches!(c, '-' | '+' | '>' | '<' | '#' | '*' | '|' | '!' | ';' | '/')
+        };
+        let words = before.trim_matches(marks);
+        words.is_empty() || matches!(words, "export" | "set" | "ENV" | "ARG" | "env" | "SET")
+    }
+
+    fn pair(&mut self, at: usize) {
+        let next = self.at(at + 1);
+        if self.at(at) == b':' && matches!(next, b'/' | b':' | b'=') {
+            return;
+        }
+        let Some(key) = self.key(at) else { return };
+        let name = self.name(&key);
+        let secret = self.secret && name == "data" || name.ends_with("stringData");
+        if secret {
+            return self.data(at + 1, &key);
+        }
+        let mut looks_like = by_name(name);
+        if looks_like.is_none() {
+            match name {
+                "name" | "key" | "Name" | "Key" => {
+                    let range = self.value(at, &key);
+                    let named = range.and_then(|range| by_name(self.text.get(range)?));
+                    self.near = named.map(|named| (at, named));
+                }
+                "value" | "Value" | "val" => {
+                    let near = self.near.take().filter(|(named, _)| at - named < NEAR);
+                    looks_like = near.map(|(_, looks_like)| looks_like);
+                }
+                _ => {}
+            }
+        }
+        let Some(looks_like) = looks_like else { return };
+        if let Some(range) = self.value(at, &key) {
+            self.take(Some(key.range), range, looks_like);
+        }
+    }
+
+    fn take(&mut self, field: Option<Range<usize>>, value: Range<usize>, looks_like: &'static str) {
+        let text = self.text.get(value.clone()).unwrap_or_default();
+        let refused = REFUSALS.iter().any(|refusal| text.starts_with(refusal));
+        if !refused && !is_blank(text) {
+            self.found.push(Span {
+                field,
+                ..Span::new(value, looks_like)
+            });
+        }
+    }
+
+    /// The value behind the `:` or `=` at a position.
+    fn value(&self, at: usize, key: &Key) -> Option<Range<usize>> {
+        let colon = self.at(at) == b':';
+        let mut begin = at + 1;
+        if self.at(begin) == b'>' {
+            begin += 1;
+        }
+        let spaced = matches!(self.at(begin), b' ' | b'\t' | b'\r' | b'\n');
+        while matches!(self.at(begin), b' ' | b'\t' | b'\r') {
+            begin += 1;
+        }
+        let first = self.begins_line(key);
+        if begin >= self.bytes.len() || self.at(begin) == b'\n' {
+            return (colon && first).then(|| self.block(begin, key)).flatten();
+        }
+        if let Some(quoted) = self.quoted(begin) {
+            return Some(quoted);
+        }
+        let end = self.end_of_line(begin);
+        if key.is_quoted && !first {
+            // Of JSON only a number; else it is a sentence: `secrets "token": the object…`.
+            let digits = self.bytes[begin..end]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit());
+            return Some(begin..begin + digits.count()).filter(|range| !range.is_empty());
+        }
+        if first && (!colon || spaced) {
+            return Some(self.lines(begin, end, key, colon));
+        }
+        let of_header = colon && matches!(by_name(self.name(key)), Some("a token"));
+        let open = self
+            .text
+            .get(self.begin_of_line(key.begin)..key.begin)
+            .unwrap_or_default();
+        let in_flow = colon && open.rfind('{') > open.rfind('}');
+        let line = self.text.get(begin..end)?;
+        let stop = |(i, c): (usize, char)| match c {
+            '"' | '\'' | '`' => true,
+            _ if of_header && spaced && line.starts_with(|c: char| c.is_ascii_uppercase()) => false,
+            ',' | '}' if in_flow => true,
+            ';' | '&' | ',' => assigns(&line[i + 1..]),
+            c => c.is_whitespace() && !in_flow,
+        };
+        let length = line
+            .char_indices()
+            .find(|one| stop(*one))
+            .map_or(line.len(), |(i, _)| i);
+        let value = line[..length].trim_end_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '\\' | ')' | ']' | '}' | ',' | ';')
+        });
+        Some(begin..begin + value.len()).filter(|range| !range.is_empty())
+    }
+
+    /// A value in quotes; their backslashes are those before the first one.
+    fn quoted(&self, begin: usize) -> Option<Range<usize>> {
+        let escapes = self.bytes[begin..]
+            .iter()
+            .take_while(|byte| **byte == b'\\')
+            .count();
+        let quote = Some(self.at(begin + escapes)).filter(|byte| is_quote(*byte))?;
+        let inside = begin + escapes + 1;
+        let end = match escapes {
+            0 => self.bytes.len().min(inside + MAX_QUOTED),
+            _ => self.end_of_line(inside),
+        };
+        let mut run = 0;
+        for at in inside..end {
+            let byte = self.at(at);
+            if byte == quote && (run == escapes || escapes == 0 && run % 2 == 0) {
+                let range = inside..at - escapes.min(run);
+                return Some(range).filter(|range| range.start < range.end);
+            }
+            run = if byte == b'\\' { run + 1 } else { 0 };
+        }
+        let end = self.end_of_line(inside);
+        Some(inside..end).filter(|range| range.start < range.end)
+    }
+
+    /// The rest of a line, with the lines that continue it.
+    fn lines(&self, begin: usize, end: usize, key: &Key, colon: bool) -> Range<usize> {
+        let line = self.text.get(begin..end).unwrap_or_default();
+        let is_block = line.trim_end().len() <= 3 && line.starts_with(['|', '>']);
+        match self.block(end, key).filter(|_| colon) {
+            Some(block) if is_block => block,
+            Some(block) => begin..block.end,
+            None => begin..begin + line.trim_end().len(),
+        }
+    }
+
+    /// The lines below a name that belong to it, if they are no fields.
+    fn block(&self, end_of_line: usize, key: &Key) -> Option<Range<usize>> {
+        let depth = key.begin - self.begin_of_line(key.begin);
+        let mut block: Option<Range<usize>> = None;
+        let mut at = end_of_line + 1;
+        while at < self.bytes.len() {
+            let end = self.end_of_line(at);
+            let line = self.text.get(at..end)?;
+            let marks = |c: char| matches!(c, ' ' | '\t' | '+' | '-' | '>' | '<');
+            let inner = line.trim_start_matches(marks);
+            if !inner.trim().is_empty() {
+                let begin = at + line.len() - inner.len();
+                if begin - at <= depth || block.is_none() && is_field(inner) {
+                    break;
+                }
+                let from = block.map_or(begin, |block| block.start);
+                block = Some(from..at + line.trim_end().len());
+            }
+            at = end + 1;
+        }
+        block
+    }
+
+    /// All values of the data of a Secret.
+    fn data(&mut self, begin: usize, key: &Key) {
+        let rest = self.text.get(begin..).unwrap_or_default();
+        let inner = rest.trim_start_matches([' ', '\t']);
+        let open = begin + rest.len() - inner.len();
+        if inner.starts_with('{') || inner.starts_with("map[") {
+            return self.in_braces(open + 1);
+        }
+        if !inner.starts_with(['\n', '\r']) || !self.begins_line(key) {
+            return;
+        }
+        let depth = key.begin - self.begin_of_line(key.begin);
+        let mut at = self.end_of_line(open) + 1;
+        while at < self.bytes.len() {
+            let end = self.end_of_line(at);
+            let line = self.text.get(at..end).unwrap_or_default();
+            let inner = line.trim_start_matches([' ', '\t', '+', '-']);
+            let deep = line.len() - inner.len();
+            if !inner.trim().is_empty() && deep <= depth {
+                return;
+            }
+            let field = at + deep;
+            let value = is_field(inner).then(|| inner.find(':')).flatten();
+            let range = value.and_then(|colon| {
+                let key = self.key(field + colon)?;
+                Some((key.range.clone(), self.value(field + colon, &key)?))
+            });
+            let mut next = end + 1;
+            if let Some((field, range)) = range {
+                next = next.max(self.end_of_line(range.end) + 1);
+                self.take(Some(field), range, "data of a Secret");
+            }
+            at = next;
+        }
+    }
+
+    /// All values in braces, also where the text is cut.
+    fn in_braces(&mut self, begin: usize) {
+        let mut at = begin;
+        while at < self.bytes.len() && !matches!(self.at(at), b'}' | b']') {
+            let colon = self.at(at) == b':';
+            let key = colon.then(|| self.key(at)).flatten();
+            at += 1;
+            let Some(key) = key else { continue };
+            let range = match self.quoted(at + usize::from(self.at(at) == b' ')) {
+                Some(range) => Some(range),
+                None => self.value(at - 1, &key),
+            };
+            if let Some(range) = range {
+                at = range.end + 1;
+                self.take(Some(key.range), range, "data of a Secret");
+            }
+        }
+    }
+
+    /// The text of an XML element that begins before a position.
+    fn element(&mut self, at: usize) {
+        let begin = at.saturating_sub(MAX_NAME);
+        let open = self.bytes[begin..at].iter().rposition(|byte| *byte == b'<');
+        let Some(open) = open.map(|open| begin + open + 1) else {
+            return;
+        };
+        let name = self.text.get(open..at).unwrap_or_default();
+        let Some(looks_like) = name.split(' ').next().and_then(by_name) else {
+            return;
+        };
+        let rest = self.text.get(at + 1..).unwrap_or_default();
+        if let Some(length) = rest.find('<').filter(|length| *length > 0) {
+            self.take(Some(open..at), at + 1..at + 1 + length, looks_like);
+        }
+    }
+
+    /// A word that ends before a position: an option, or a name without a sign behind it.
+    fn word(&mut self, at: usize) {
+        let first = at.saturating_sub(MAX_NAME);
+        let mut begin = at;
+        while begin > first && is_of_name(self.at(begin - 1)) {
+            begin -= 1;
+        }
+        let word = self.text.get(begin..at).unwrap_or_default();
+        if word.len() < 2 {
+            return;
+        }
+        if word.starts_with("--") {
+            if let Some(looks_like) = by_name(word)
+                && let Some(value) = self.argument(at)
+            {
+                self.take(Some(begin..at), value, looks_like);
+            }
+            return;
+        }
+        let by = word.eq_ignore_ascii_case("by");
+        let plain = [
+            "password",
+            "passwd",
+            "pwd",
+            "requirepass",
+            "masterauth",
+            "passphrase",
+        ];
+        let named = plain.iter().any(|it| word.eq_ignore_ascii_case(it));
+        let line = self
+            .text
+            .get(self.begin_of_line(begin)..begin)
+            .unwrap_or_default();
+        let identified = by && line.trim_end().to_ascii_uppercase().ends_with("IDENTIFIED");
+        if !named && !identified || !matches!(self.at(at), b' ' | b'\t') {
+            return;
+        }
+        let rest = self.text.get(at..self.end_of_line(at)).unwrap_or_default();
+        let value = rest.trim_start();
+        let from = at + rest.len() - value.len();
+        let words = value.split_whitespace().count();
+        let begins = line.trim().is_empty() && words == 1;
+        let of_login = line.contains("login ") || line.contains("user ");
+        let range = match self.quoted(from) {
+            Some(range) if identified || !begins => Some(range),
+            Some(range) => Some(range),
+            None if begins || of_login || identified => {
+                let length = value.find(char::is_whitespace).unwrap_or(value.len());
+                let value = value[..length].trim_end_matches([';', ',']);
+                Some(from..from + value.len())
+            }
+            None => None,
+        };
+        if let Some(range) = range.filter(|range| !range.is_empty()) {
+            self.take(Some(begin..at), range, "a password");
+        }
+    }
+
+    /// The argument behind an option: the next word, also as the next item of a list.
+    fn argument(&self, at: usize) -> Option<Range<usize>> {
+        let rest = self.text.get(at..)?;
+        let gap =
+            rest.find(|c: char| !c.is_whitespace() && !matches!(c, '"' | '\'' | ',' | '\\' | '`'))?;
+        let (between, value) = rest.split_at(gap);
+        let lines = between.matches('\n').count();
+        let continued = between.contains('\\') || between.contains(',');
+        let (begin, value) = match value.strip_prefix("- ") {
+            Some(item) if lines == 1 => {
+                let item = item.trim_start_matches(['"', '\'', ' ']);
+                (rest.len() - item.len() + at, item)
+            }
+            _ if lines > 0 && !continued => return None,
+            _ => (at + gap, value),
+        };
+        let end = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`'));
+        let value = value[..end.unwrap_or(value.len())].trim_end_matches(['\\', ',', ']']);
+        let is_option = value.starts_with("--") || value.len() == 2 && value.starts_with('-');
+        (!is_option && !value.is_empty()).then(|| begin..begin + value.len())
+    }
+}
+
+/// Whether a line begins with the name of a field.
+fn is_field(line: &str) -> bool {
+    let plain = line.trim_start_matches(['"', '\'']);
+    let length = plain.bytes().take_while(|byte| is_of_name(*byte)).count();
+    let rest = plain[length..].trim_start_matches(['"', '\'']);
+    length > 0 && (rest.starts_with(": ") || rest.trim_end() == ":")
+}
+
+/// Whether a text begins with another assignment: `Encrypt=true`.
+fn assigns(text: &str) -> bool {
+    let text = text.trim_start();
+    let length = text
+        .bytes()
+        .take_while(|byte| is_of_name(*byte) || *byte == b' ')
+        .count();
+    length > 0 && text[length..].starts_with('=')
+}
+
+/// Values that the server refuses and names, if their fields are private.
+fn refusals(text: &str, secret: bool, found: &mut Vec<Span>) {
+    for refusal in [
+        ": Invalid value: ",
+        ": Unsupported value: ",
+        ": Duplicate value: ",
+    ] {
+        for (at, _) in text.match_indices(refusal) {
+            let path = text[..at]
+                .rsplit(char::is_whitespace)
+                .next()
+                .unwrap_or_default();
+            let parts = path.split(['.', '[', ']', '"', '=', '\\']);
+            let mut parts = parts.filter(|part| !part.is_empty());
+            let of_data = secret && matches!(parts.clone().next(), Some("data" | "stringData"));
+            let in_brackets = path.contains("=\"") || path.contains("=\\\"");
+            let last = parts.clone().next_back();
+            let named = match in_brackets {
+                true => parts.find_map(by_name),
+                false => last.and_then(by_name),
+            };
+            let looks_like = named.or(of_data.then_some("data of a Secret"));
+            let Some(looks_like) = looks_like else {
+                continue;
+            };
+            let begin = at + refusal.len();
+            let rest = &text[begin..];
+            let end = match rest.strip_prefix('"') {
+                Some(inside) => {
+                    let mut run = 0;
+                    let close = inside.bytes().position(|byte| {
+                        let closes = byte == b'"' && run % 2 == 0;
+                        run = if byte == b'\\' { run + 1 } else { 0 };
+                        closes
+                    });
+                    close.map_or(rest.len(), |close| close + 1)
+                }
+                None => rest.find(": ").unwrap_or(rest.len()),
+            };
+            let skip = usize::from(rest.starts_with('"'));
+            if skip < end {
+                found.push(Span::new(begin + skip..begin + end, looks_like));
+            }
+        }
+    }
+}
+
+/// Commands with a short option for a password, and the option. Of some the value may follow at once.
+const COMMANDS: [(&str, &str); 22] = [
+    ("mysql", "-p"),
+    ("mysqldump", "-p"),
+    ("mysqladmin", "-p"),
+    ("mysqlimport", "-p"),
+    ("mysqlcheck", "-p"),
+    ("mariadb", "-p"),
+    ("mariadb-dump", "-p"),
+    ("mariadb-admin", "-p"),
+    ("sshpass", "-p"),
+    ("mongo", "-p"),
+    ("mongosh", "-p"),
+    ("mongodump", "-p"),
+    ("mongorestore", "-p"),
+    ("docker", "-p"),
+    ("podman", "-p"),
+    ("rabbitmqadmin", "-p"),
+    ("cqlsh", "-p"),
+    ("sqlcmd", "-P"),
+    ("redis-cli", "-a"),
+    ("ldapsearch", "-w"),
+    ("ldapadd", "-w"),
+    ("curl", "-u"),
+];
+
+/// The option for a password of a command.
+pub(super) fn option_of(word: &str) -> Option<&'static str> {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let found = COMMANDS.iter().find(|(command, _)| *command == name);
+    found.map(|(_, option)| *option)
+}
+
+/// The part of an argument that is private behind or in a short option: all of the next one
+/// (`-p x`), or the rest of this one (`-px`).
+pub(super) fn short_option(option: &str, argument: &str) -> Option<ShortOption> {
+    if argument == option {
+        return Some(ShortOption::Next);
+    }
+    let rest = argument.strip_prefix(option)?;
+    let at_once = option == "-p"
+        && !rest.starts_with('-')
+        && !rest.chars().all(|c| c.is_ascii_digit() || c == ':');
+    (at_once && !argument.starts_with("--")).then_some(ShortOption::Rest(option.len()))
+}
+
+/// Where the value of a short option is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShortOption {
+    Next,
+    Rest(usize),
+}
+
+/// Finds passwords behind short options of known commands, line by line.
+pub(super) fn commands(text: &str, found: &mut Vec<Span>) {
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        let (mut option, mut takes) = (None, false);
+        let mut at = begin;
+        for word in line.split([
+            ' ', '\t', '\n', '"', '\'', '`', ',', '[', ']', '(', ')', '|', ';',
+        ]) {
+            let range = at..at + word.len();
+            at = range.end + 1;
+            if word.is_empty() || word == "\\" {
+                continue;
+            }
+            if std::mem::take(&mut takes) && !word.starts_with('-') {
+                let user =
+                    usize::from(option == Some("-u")) * word.find(':').map_or(0, |at| at + 1);
+                if option != Some("-u") || user > 0 {
+                    found.push(Span::new(range.start + user..range.end, "a password"));
+                }
+                continue;
+            }
+            if let Some(of) = option_of(word) {
+                option = Some(of);
+            } else if let Some(of) = option {
+                match short_option(of, word) {
+                    Some(ShortOption::Next) => takes = true,
+                    Some(ShortOption::Rest(skip)) => {
+                        found.push(Span::new(range.start + skip..range.end, "a password"));
+                    }
+                    None => {}
+                }
+            }
+        }
+        begin += line.len();
+    }
+}
