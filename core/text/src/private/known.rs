@@ -141,12 +141,12 @@ impl Known {
         all.iter().find(|(value, _)| {
             let end = at + value.len();
             let inside = |of: Option<&u8>| of.is_some_and(u8::is_ascii_alphanumeric);
-            let apart = || {
+            let joined = || {
                 let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-                !(inside(before) && inside(bytes.get(at)))
-                    && !(inside(bytes.get(end)) && inside(bytes.get(end - 1)))
+                inside(before) && inside(bytes.get(at))
+                    || inside(bytes.get(end)) && inside(bytes.get(end - 1))
             };
-            bytes[at..].starts_with(value.as_bytes()) && (value.len() >= PART_OF_WORD || apart())
+            bytes[at..].starts_with(value.as_bytes()) && (value.len() >= PART_OF_WORD || !joined())
         })
     }
 }

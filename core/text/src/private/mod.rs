@@ -71,6 +71,8 @@ pub struct Masking {
     last: usize,
     /// Words that stand where they are not private.
     public: BTreeSet<String>,
+    /// Whether the text is a message: its lines are sentences.
+    in_message: bool,
     /// How many texts are inside each other.
     depth: usize,
 }
@@ -121,6 +123,7 @@ impl Masking {
             found: BTreeMap::new(),
             last: 0,
             public: BTreeSet::new(),
+            in_message: false,
             depth: 0,
         }
     }

@@ -175,22 +175,22 @@ fn known(plain: &str, words: &[usize]) -> Option<&'static str> {
 }
 
 /// Whether a value under a private name is none: a switch, a reference, or one that is left out.
-pub(super) fn is_blank(value: &str) -> bool {
+pub(super) fn is_blank(text: &str) -> bool {
     const SWITCHES: [&str; 11] = [
         "true", "false", "yes", "no", "on", "off", "null", "nil", "none", "~", "{}",
     ];
-    let value = value.trim();
+    let value = text.trim();
     let inside = |open: &str, close: &str| {
         value.starts_with(open) && value.find(close) == Some(value.len() - close.len())
     };
-    value.is_empty()
+    text.is_empty()
         || is_left_out(value)
         || inside("$(", ")")
         || inside("${", "}")
         || inside("{{", "}}")
         || inside("<", ">")
         || SWITCHES.contains(&value)
-        || value.chars().all(|c| matches!(c, '*' | '•' | '.'))
+        || value.len() > 2 && value.chars().all(|c| matches!(c, '*' | '•'))
 }
 
 /// Whether a value was left out before.

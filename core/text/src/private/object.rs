@@ -414,8 +414,7 @@ fn named(map: &Map<String, Value>) -> Option<String> {
         .iter()
         .find_map(|key| map.get(*key)?.as_str());
     let value = ["value", "val"].iter().any(|key| map.contains_key(*key));
-    name.filter(|name| value && by_name(name).is_some())
-        .map(str::to_owned)
+    name.filter(|_| value).map(str::to_owned)
 }
 
 /// The path of an operation of a JSON patch.

@@ -30,12 +30,21 @@ const REFUSALS: [&str; 9] = [
     "Internal error",
 ];
 
-/// Finds what names betray. `secret`: `data` is that of a Secret.
-pub(super) fn find(text: &str, secret: bool, found: &mut Vec<Span>) {
+/// How a text is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// `data` is that of a Secret.
+    pub(super) secret: bool,
+    /// Lines are sentences, and not those of a file: behind a value something else may follow.
+    pub(super) sentences: bool,
+}
+
+/// Finds what names betray.
+pub(super) fn find(text: &str, reading: Reading, found: &mut Vec<Span>) {
     let mut scan = Scan {
         text,
         bytes: text.as_bytes(),
-        secret,
+        reading,
         near: None,
         found,
     };
@@ -47,13 +56,13 @@ pub(super) fn find(text: &str, secret: bool, found: &mut Vec<Span>) {
             _ => {}
         }
     }
-    refusals(text, secret, scan.found);
+    refusals(text, reading.secret, scan.found);
 }
 
 struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    secret: bool,
+    reading: Reading,
     /// Where a field names a private variable, and what the value of that looks like.
     near: Option<(usize, &'static str)>,
     found: &'a mut Vec<Span>,
@@ -151,7 +160,7 @@ impl Scan<'_> {
         }
         let Some(key) = self.key(at) else { return };
         let name = self.name(&key);
-        let secret = self.secret && name == "data" || name.ends_with("stringData");
+        let secret = self.reading.secret && name == "data" || name.ends_with("stringData");
         if secret {
             return self.data(at + 1, &key);
         }
@@ -268,6 +277,12 @@ impl Scan<'_> {
     /// The rest of a line, with the lines that continue it.
     fn lines(&self, begin: usize, end: usize, key: &Key, colon: bool) -> Range<usize> {
         let line = self.text.get(begin..end).unwrap_or_default();
+        if self.reading.sentences
+            && let Some((word, rest)) = line.split_once(' ')
+            && rest.contains([':', '='])
+        {
+            return begin..begin + word.len();
+        }
         let is_block = line.trim_end().len() <= 3 && line.starts_with(['|', '>']);
         match self.block(end, key).filter(|_| colon) {
             Some(block) if is_block => block,

@@ -44,7 +44,9 @@ impl Masking {
     /// As [`Masking::text`] for a message: all but what is private stays letter for letter.
     pub fn message(&mut self, text: &str) -> Option<String> {
         self.depth += 1;
+        self.in_message = true;
         let new = self.free(text, true, &String::new);
+        self.in_message = false;
         self.depth -= 1;
         new
     }
@@ -113,8 +115,11 @@ impl Masking {
     ) -> Option<String> {
         let mut spans = Vec::new();
         let parts = self.parts(text, &mut spans);
-        let secret = speaks_of_secret(text);
-        pairs::find(text, secret, &mut spans);
+        let reading = pairs::Reading {
+            secret: speaks_of_secret(text),
+            sentences: self.in_message,
+        };
+        pairs::find(text, reading, &mut spans);
         pairs::commands(text, &mut spans);
         shapes::find(text, random, &mut spans);
         spans.retain(|span| {
