@@ -3,6 +3,7 @@
 mod live;
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
@@ -17,6 +18,8 @@ use optimist_diagnose::stand_ins::{
     CaseSettings, CaseValues, LeafValue, StayReason, ValueSearch, WithoutValues,
 };
 use optimist_diagnose::ways::{ChangeTable, Row, WantedChange};
+use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
+use optimist_text::private::masked_text;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -36,6 +39,45 @@ fn without(texts: &[String]) -> (WithoutValues, usize) {
     let mut search = ValueSearch::new(texts, &settings());
     while search.advance() {}
     (search.result().expect("it is done"), search.attempts())
+}
+
+/// The case without what looks private.
+fn without_private(texts: &[String]) -> WithoutPrivate {
+    let mut search = PrivateSearch::new(texts);
+    while search.advance() {}
+    search.result().expect("it is done").clone()
+}
+
+#[test]
+fn nothing_of_what_was_recorded_looks_private_but_the_data_of_secrets() {
+    for recorded in live::LIVE {
+        let found = without_private(&[recorded.to_owned()]).private;
+        let is_secret = recorded.contains("kind: Secret");
+        let fields: Vec<&str> = found.iter().map(|it| it.field.as_str()).collect();
+        assert!(is_secret || fields.is_empty(), "{found:?}\n{recorded}");
+    }
+    let found = without_private(&[AUDIT.to_owned(), FIGHT.to_owned()]).private;
+    assert!(
+        found.iter().all(|it| it.looks_like == "a user"),
+        "{found:?}"
+    );
+    let mut count = 0;
+    for recorded in [
+        include_str!("messages/forms.json"),
+        include_str!("messages/kubectl.json"),
+        include_str!("messages/other_tools.json"),
+    ] {
+        let all: Vec<Value> = serde_json::from_str(recorded).unwrap();
+        for one in all {
+            let printed = ["stdout", "stderr", "text", "message", "output"];
+            for text in printed.iter().filter_map(|name| one[*name].as_str()) {
+                count += 1;
+                let shown = masked_text(text);
+                assert_eq!(shown, text);
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
 }
 
 fn brought(texts: &[String]) -> Vec<Brought> {
@@ -122,6 +164,21 @@ fn documents(text: &str) -> Vec<Value> {
 fn check(texts: &[String]) -> (WithoutValues, Vec<LeafValue>) {
     let (result, attempts) = without(texts);
     let before: Vec<String> = rows(texts).iter().map(promises).collect();
+    let private = without_private(texts);
+    let shared: Vec<String> = rows(&private.texts).iter().map(promises).collect();
+    assert_eq!(before, shared, "without what looks private");
+    let errors = |texts: &[String]| -> Vec<_> {
+        let all = brought(texts).into_iter();
+        all.filter_map(|one| match one {
+            Brought::Errors(errors) => {
+                let told = errors.iter().map(|it| (it.tool, discriminant(&it.error)));
+                Some(told.collect::<Vec<_>>())
+            }
+            _ => None,
+        })
+        .collect()
+    };
+    assert_eq!(errors(texts), errors(&private.texts));
     let after: Vec<String> = rows(&result.texts).iter().map(promises).collect();
     assert_eq!(before, after);
     let values = CaseValues::of(texts);

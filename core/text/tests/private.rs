@@ -5,7 +5,8 @@ mod session;
 
 use optimist_client::Write;
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
-use optimist_text::share::{MASK, Session, masked};
+use optimist_text::private::{MASK, masked, masked_text};
+use optimist_text::share::Session;
 use proptest::prelude::*;
 use session::{edit, reopened};
 
@@ -141,6 +142,64 @@ proptest! {
         prop_assert!(now != password || none, "{}", now);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However texts are cut and put together.
+    #[test]
+    fn every_text_is_masked_and_nothing_more_the_second_time(
+        parts in proptest::collection::vec((0..PARTS.len(), "[a-zé\"\\\\\n ={}-]{0,6}"), 0..12)
+    ) {
+        let text: String = parts.iter().map(|(at, more)| format!("{}{more}", PARTS[*at])).collect();
+        let once = masked_text(&text);
+        let twice = masked_text(&once);
+        prop_assert_eq!(&twice, &once, "{}", text);
+    }
+}
+
+const PARTS: [&str; 40] = [
+    "password",
+    ": ",
+    "=",
+    "\"",
+    "\\\"",
+    "'",
+    "--token",
+    " ",
+    "\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    "é",
+    "-----BEGIN RSA ",
+    "PRIVATE KEY-----",
+    "-----END",
+    "kind: Secret\n",
+    "data:\n",
+    "stringData: ",
+    "  a: b\n",
+    "://",
+    "@",
+    ":",
+    "<pwd>",
+    "<",
+    "%41",
+    "%é",
+    "aHVudGVyMg==",
+    "eyJhIjoxfQ",
+    "- ",
+    "|\n",
+    ">-\n",
+    "name: TOKEN",
+    "value: x",
+    ": Invalid value: ",
+    "mysql -p",
+    "Bearer ",
+    "{\"a\":\"",
+    "••••••",
+];
 
 const SECRET: &str = "apiVersion: v1
 kind: Secret

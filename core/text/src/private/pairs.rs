@@ -164,7 +164,9 @@ impl Scan<'_> {
         if secret {
             return self.data(at + 1, &key);
         }
-        let mut looks_like = by_name(name);
+        // In a sentence this is a kind: `/v1, Kind=Secret: Apply failed`.
+        let is_kind = matches!(name, "Secret" | "secrets") && self.reading.sentences;
+        let mut looks_like = by_name(name).filter(|_| !is_kind);
         if looks_like.is_none() {
             match name {
                 "name" | "key" | "Name" | "Key" => {

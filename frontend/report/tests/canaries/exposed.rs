@@ -131,9 +131,7 @@ impl Search<'_> {
     }
 
     fn bytes(&mut self, bytes: &[u8], depth: usize) {
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            self.text(text, depth - 1);
-        }
+        self.text(&String::from_utf8_lossy(bytes), depth - 1);
         for skipped in [0, 2, 10] {
             let Some(deflated) = bytes.get(skipped..) else {
                 continue;
