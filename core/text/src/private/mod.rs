@@ -13,6 +13,7 @@
 //! Names, kinds, labels, images, numbers, times and versions stay. The search is a heuristic: it can
 //! miss a value.
 
+mod commands;
 mod encoded;
 mod known;
 mod names;

@@ -6,9 +6,9 @@ use optimist_apiserver::apply::{from_fields_v1, to_fields_v1};
 use optimist_apiserver::pointer::unescape;
 use serde_json::{Map, Value};
 
+use super::commands::{ShortOption, option_of, short_option};
 use super::encoded::{self, Decoded};
 use super::names::{by_name, is_blank};
-use super::pairs::{ShortOption, option_of, short_option};
 use super::{Masking, Style};
 
 /// Where a value is in an object.

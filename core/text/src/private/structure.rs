@@ -6,7 +6,7 @@ use optimist_client::{objects, to_yaml};
 use serde_json::Value;
 
 use super::encoded::{self, Decoded};
-use super::{Masking, Span, pairs, shapes};
+use super::{Masking, Span, commands, pairs, shapes};
 
 /// How many texts can be inside each other: a manifest in an annotation in a manifest in a log.
 const MAX_DEPTH: usize = 6;
@@ -120,7 +120,7 @@ impl Masking {
             sentences: self.in_message,
         };
         pairs::find(text, reading, &mut spans);
-        pairs::commands(text, &mut spans);
+        commands::find(text, &mut spans);
         shapes::find(text, random, &mut spans);
         spans.retain(|span| {
             let inside = |part: &Range<usize>| {

@@ -4,6 +4,7 @@
 mod carriers;
 mod exposed;
 mod forms;
+mod histories;
 mod places;
 mod secrets;
 
@@ -78,7 +79,7 @@ fn no_secret_of_a_case_leaves_diagnose() {
 #[test]
 fn no_secret_of_a_history_leaves_play() {
     let mut counts = Counts::default();
-    for (name, place) in places::of_play() {
+    for (name, place) in histories::of_play() {
         let mut secrets = Secrets::new(1000 + counts.places);
         let session = place(&mut secrets);
         counts.check(name, &secrets, &session.to_text());

@@ -1,0 +1,94 @@
+//! Passwords behind short options of commands: `mysql -p x`.
+
+use super::Span;
+
+/// Commands with a short option for a password, and the option. Of some the value may follow at once.
+const COMMANDS: [(&str, &str); 22] = [
+    ("mysql", "-p"),
+    ("mysqldump", "-p"),
+    ("mysqladmin", "-p"),
+    ("mysqlimport", "-p"),
+    ("mysqlcheck", "-p"),
+    ("mariadb", "-p"),
+    ("mariadb-dump", "-p"),
+    ("mariadb-admin", "-p"),
+    ("sshpass", "-p"),
+    ("mongo", "-p"),
+    ("mongosh", "-p"),
+    ("mongodump", "-p"),
+    ("mongorestore", "-p"),
+    ("docker", "-p"),
+    ("podman", "-p"),
+    ("rabbitmqadmin", "-p"),
+    ("cqlsh", "-p"),
+    ("sqlcmd", "-P"),
+    ("redis-cli", "-a"),
+    ("ldapsearch", "-w"),
+    ("ldapadd", "-w"),
+    ("curl", "-u"),
+];
+
+/// The option for a password of a command.
+pub(super) fn option_of(word: &str) -> Option<&'static str> {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let found = COMMANDS.iter().find(|(command, _)| *command == name);
+    found.map(|(_, option)| *option)
+}
+
+/// The part of an argument that is private behind or in a short option: all of the next one
+/// (`-p x`), or the rest of this one (`-px`).
+pub(super) fn short_option(option: &str, argument: &str) -> Option<ShortOption> {
+    if argument == option {
+        return Some(ShortOption::Next);
+    }
+    let rest = argument.strip_prefix(option)?;
+    let at_once = option == "-p"
+        && !rest.starts_with('-')
+        && !rest.chars().all(|c| c.is_ascii_digit() || c == ':');
+    (at_once && !argument.starts_with("--")).then_some(ShortOption::Rest(option.len()))
+}
+
+/// Where the value of a short option is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShortOption {
+    Next,
+    Rest(usize),
+}
+
+/// Finds passwords behind short options of known commands, line by line.
+pub(super) fn find(text: &str, found: &mut Vec<Span>) {
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        let (mut option, mut takes) = (None, false);
+        let mut at = begin;
+        for word in line.split([
+            ' ', '\t', '\n', '"', '\'', '`', ',', '[', ']', '(', ')', '|', ';',
+        ]) {
+            let range = at..at + word.len();
+            at = range.end + 1;
+            if word.is_empty() || word == "\\" {
+                continue;
+            }
+            if std::mem::take(&mut takes) && !word.starts_with('-') {
+                let user =
+                    usize::from(option == Some("-u")) * word.find(':').map_or(0, |at| at + 1);
+                if option != Some("-u") || user > 0 {
+                    found.push(Span::new(range.start + user..range.end, "a password"));
+                }
+                continue;
+            }
+            if let Some(of) = option_of(word) {
+                option = Some(of);
+            } else if let Some(of) = option {
+                match short_option(of, word) {
+                    Some(ShortOption::Next) => takes = true,
+                    Some(ShortOption::Rest(skip)) => {
+                        found.push(Span::new(range.start + skip..range.end, "a password"));
+                    }
+                    None => {}
+                }
+            }
+        }
+        begin += line.len();
+    }
+}
