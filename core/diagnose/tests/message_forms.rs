@@ -24,12 +24,15 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
                 subresource,
             },
         error,
+        manager,
+        address,
     } = error;
     let printed = format!("{error:?}");
     let variant = printed.split([' ', '(', '{']).next().unwrap_or_default();
     let mut read = json!({"tool": tool.map(|tool| format!("{tool:?}")), "error": variant,
         "api_version": api_version, "kind": kind, "resource": resource, "namespace": namespace,
-        "name": name, "subresource": subresource});
+        "name": name, "subresource": subresource, "manager": manager,
+        "address": address});
     match error {
         PrintedError::Apply(conflicts) => {
             let managers = conflicts.iter().map(|it| it.manager.as_str());

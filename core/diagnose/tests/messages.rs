@@ -174,7 +174,7 @@ fn the_texts_of_other_tools_name_the_tool_and_the_object() {
         ),
         (
             "Terraform gavinbunney",
-            Tool::Terraform,
+            Tool::TerraformKubectl,
             hint(("v1", ""), "", ("kube-system", "aws-auth")),
         ),
         (
@@ -314,6 +314,23 @@ fn a_large_hostile_text_is_read_to_its_end() {
         .map(|i| format!("configmaps \"c{i}\" already exists\n"))
         .collect();
     assert_eq!(reported_errors(&many).len(), MAX_ERRORS);
+}
+
+#[test]
+fn a_text_that_reads_as_yaml_and_is_an_error_message_is_taken_for_the_message() {
+    use optimist_diagnose::brought::{Brought, recognize};
+    for text in [
+        "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update",
+        "The object has been modified; please apply your changes to the latest version and try again",
+        "message: \"forceConflicts enabled when serverSideApply disabled\"",
+    ] {
+        let brought = recognize(text);
+        let Ok(Brought::Errors(errors)) = brought else {
+            panic!("{text}: {brought:?}");
+        };
+        assert_eq!(errors.len(), 1, "{text}");
+        assert_eq!(errors[0].object, ObjectHint::default(), "{text}");
+    }
 }
 
 #[test]

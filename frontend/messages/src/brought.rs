@@ -3,8 +3,10 @@
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::case::ObjectId;
-use optimist_diagnose::message::{ObjectHint, PrintedError, ReportedError};
+use optimist_diagnose::message::{ObjectHint, PrintedError, ReportedError, Tool};
 use optimist_diagnose::observed::ObservedVersion;
+use optimist_text::quote;
+use optimist_text::render::namespace_option;
 use serde_json::Value;
 
 use crate::diagnose::{conflict_owner, error_object, tool};
@@ -63,6 +65,8 @@ pub fn versions_span(versions: &[ObservedVersion]) -> String {
 pub fn error_facts(one: &ReportedError) -> String {
     let mut facts = vec![error_object(&one.object)];
     facts.extend(one.tool.map(tool));
+    facts.extend(one.address.clone());
+    facts.extend(one.manager.as_ref().map(|name| en::error_manager(name)));
     if let PrintedError::Apply(conflicts) = &one.error {
         for conflict in conflicts {
             facts.extend(conflict.fields.iter().cloned());
@@ -70,6 +74,33 @@ pub fn error_facts(one: &ReportedError) -> String {
         }
     }
     facts.join(" · ")
+}
+
+/// What to do about an error, where that follows from the message alone.
+pub fn error_advice(one: &ReportedError) -> Option<String> {
+    Some(match &one.error {
+        PrintedError::Modified if one.tool.is_some_and(is_controller) => en::advice_routine(),
+        PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::advice_gone(),
+        PrintedError::OtherUid { .. } => en::advice_other_uid(),
+        PrintedError::VersionMissing => en::advice_version(),
+        PrintedError::ManagedFieldsSent => en::advice_managed_fields(),
+        PrintedError::AlreadyExists { terminating: false } => en::advice_exists(),
+        PrintedError::AlreadyExists { terminating: true } => en::advice_terminating(),
+        PrintedError::ForceWithoutServerSide => en::advice_force(),
+        _ => return None,
+    })
+}
+
+/// Whether a tool repeats by itself what was refused.
+fn is_controller(tool: Tool) -> bool {
+    matches!(
+        tool,
+        Tool::ControllerRuntime
+            | Tool::KubeControllerManager
+            | Tool::KubeRs
+            | Tool::Fabric8
+            | Tool::Flux
+    )
 }
 
 /// A command that prints the object of a message with its owners; `None` if the message does not
@@ -84,9 +115,17 @@ pub fn get_command(object: &ObjectHint) -> Option<String> {
             None => kind.clone(),
         })
     })?;
+    // `pods/binding` is written, and not read.
+    let resource = resource.split('/').next().unwrap_or_default();
     let name = object.name.as_ref()?;
-    let namespace = object.namespace.as_ref();
-    let namespace = namespace.map(|it| format!(" -n {it}")).unwrap_or_default();
+    let namespace = object.namespace.as_deref().unwrap_or_default();
+    // kubectl would take such a word for an option, and a terminal would act on it.
+    let odd = |word: &str| word.starts_with('-') || word.chars().any(char::is_control);
+    if [resource, name, namespace].into_iter().any(odd) {
+        return None;
+    }
+    let (resource, name) = (quote(resource), quote(name));
+    let namespace = namespace_option(namespace);
     Some(format!(
         "kubectl get {resource} {name}{namespace} -o yaml --show-managed-fields"
     ))

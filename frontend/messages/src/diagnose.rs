@@ -14,7 +14,9 @@ use serde_json::Value;
 pub use crate::audit::{
     asked, audited, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
-pub use crate::brought::{error_facts, get_command, live_says, versions_span, versions_title};
+pub use crate::brought::{
+    error_advice, error_facts, get_command, live_says, versions_span, versions_title,
+};
 pub use crate::claims::{contradiction, same_name};
 pub use crate::stand_ins::{left_out_of_case, left_out_values, staying};
 pub use crate::ways::{
@@ -49,6 +51,7 @@ pub fn error_title(error: &PrintedError) -> String {
             Precondition::ResourceVersion => en::error_precondition_version(),
         },
         PrintedError::VersionMissing => en::error_version_missing(),
+        PrintedError::ForceWithoutServerSide => en::error_force(),
         PrintedError::Invalid { field, .. } => en::error_invalid(field),
         PrintedError::OtherConflict { .. } => en::error_other_conflict(),
         PrintedError::NotOfRelease => en::error_not_of_release(),
@@ -106,6 +109,9 @@ pub fn tool(tool: Tool) -> String {
         Tool::Ansible => en::tool_ansible(),
         Tool::ControllerRuntime => en::tool_controller_runtime(),
         Tool::KubeControllerManager => en::tool_kube_controller_manager(),
+        Tool::TerraformKubectl => en::tool_terraform_kubectl(),
+        Tool::KubeRs => en::tool_kube_rs(),
+        Tool::Fabric8 => en::tool_fabric8(),
     }
 }
 

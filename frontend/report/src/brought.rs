@@ -62,6 +62,7 @@ fn of_error(out: &mut CaseDocument, error: &ReportedError) {
         messages::error_facts(error),
         messages::error_values(&error.error),
         messages::error_missing(error),
+        messages::error_advice(error).unwrap_or_default(),
     ];
     let says: Vec<String> = says.into_iter().filter(|it| !it.is_empty()).collect();
     out.about(&messages::error_title(&error.error), &says.join(" · "));

@@ -67,6 +67,7 @@ pub(crate) fn fight(
         &first,
         &version(all().next_back()),
     ));
+    out.says(&label::happened_fight_advice());
 }
 
 /// Every change, in the order of time.

@@ -149,6 +149,9 @@ fn about(one: &ReportedError) -> Html {
             if !missing.is_empty() {
                 <p class="missing">{ missing }</p>
             }
+            if let Some(advice) = messages::error_advice(one) {
+                <p>{ advice }</p>
+            }
         </>
     }
 }

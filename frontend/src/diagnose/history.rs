@@ -88,6 +88,9 @@ pub(super) fn headlines(fights: &[Fight]) -> Html {
             if more > 0 {
                 <p class="says">{ label::fight_more(&more) }</p>
             }
+            if !fights.is_empty() {
+                <p class="says">{ label::happened_fight_advice() }</p>
+            }
         </>
     }
 }

@@ -1,10 +1,12 @@
 //! What tools print around a message: which tool it is, and which object it speaks of.
 
+use optimist_apiserver::server::ResourcePath;
+
 use super::{ObjectHint, Tool};
 
 /// What only one tool prints near a message. The first that is found decides, because some print what
 /// kubectl prints.
-const MARKS: [(&str, Tool); 45] = [
+const MARKS: [(&str, Tool); 49] = [
     ("while applying object", Tool::Helm),
     ("server-side apply failed for object", Tool::Helm),
     ("UPGRADE FAILED", Tool::Helm),
@@ -16,9 +18,13 @@ const MARKS: [(&str, Tool); 45] = [
     ("Helm install failed", Tool::Helm),
     ("with kind ", Tool::Helm),
     ("trying to apply the manifest for", Tool::Terraform),
-    ("failed to run apply:", Tool::Terraform),
+    ("failed to run apply:", Tool::TerraformKubectl),
     ("in resource \"kubernetes_", Tool::Terraform),
-    ("in resource \"kubectl_", Tool::Terraform),
+    ("in resource \"kubectl_", Tool::TerraformKubectl),
+    ("(ErrorResponse {", Tool::KubeRs),
+    ("ApiError: ", Tool::KubeRs),
+    ("io.fabric8.kubernetes.client", Tool::Fabric8),
+    ("Failure executing: ", Tool::Fabric8),
     ("pulumi.com/", Tool::Pulumi),
     ("pulumi-kubernetes", Tool::Pulumi),
     ("the Kubernetes API server reported that", Tool::Pulumi),
@@ -82,7 +88,11 @@ impl Marks {
         let end = line + beginning(&text[line..]).len();
         let from = self.0.partition_point(|(at, _)| *at < start - before.len());
         let marks = self.0[from..].iter().take_while(|(at, _)| *at < end);
-        let logs = [Tool::ControllerRuntime, Tool::KubeControllerManager];
+        let logs = [
+            Tool::ControllerRuntime,
+            Tool::KubeControllerManager,
+            Tool::KubeRs,
+        ];
         let fitting = marks.filter(|(at, which)| {
             let in_message = *at >= start && *at < line;
             !in_message || logs.contains(&MARKS[*which].1)
@@ -136,7 +146,15 @@ pub(super) fn object(before: &str, behind: &str) -> ObjectHint {
     let behind = &without_escapes(beginning(behind));
     let line = before.rsplit('\n').next().unwrap_or(before);
     let mut object = ObjectHint::default();
-    for read in [pulumi, kubectl_apply, kubectl_diff, terraform, flux, helm] {
+    for read in [
+        url,
+        pulumi,
+        kubectl_apply,
+        kubectl_diff,
+        terraform,
+        flux,
+        helm,
+    ] {
         read(before, &mut object);
     }
     if object.namespace.is_none() {
@@ -237,6 +255,80 @@ fn pulumi(before: &str, object: &mut ObjectHint) {
     if let Some(name) = between(before, "reported that \"", "\"") {
         set_name(name, object);
     }
+}
+
+/// The URL of the request, `https://10.0.0.1/apis/apps/v1/namespaces/shop/deployments/web/status?…`: fabric8's
+/// client for Java prints it, and `kubectl -v 6`.
+fn url(before: &str, object: &mut ObjectHint) {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let Some(path) = request_path(line) else {
+        return;
+    };
+    let path = path.split('?').next().unwrap_or_default();
+    let Ok(path) = ResourcePath::parse(path) else {
+        return;
+    };
+    let told = |part: &str| (!part.is_empty()).then(|| part.to_owned());
+    if path.name.is_empty() {
+        return;
+    }
+    object.resource = told(&match path.group {
+        "" => path.plural.to_owned(),
+        group => format!("{}.{group}", path.plural),
+    });
+    object.api_version = told(&match path.group {
+        "" => path.version.to_owned(),
+        group => format!("{group}/{}", path.version),
+    });
+    object.namespace = told(path.namespace);
+    object.name = told(path.name);
+    object.subresource = told(path.subresource);
+}
+
+/// The path with its query of the last request to an API server that a line names.
+fn request_path(line: &str) -> Option<&str> {
+    let url = &line[line.rfind("://")? + 3..];
+    let path = &url[url.find("/api")?..];
+    let end = path.find(|c: char| c.is_whitespace() || "\"')]>,".contains(c));
+    let path = path[..end.unwrap_or(path.len())].trim_end_matches(['.', ':', ';']);
+    (path.starts_with("/api/") || path.starts_with("/apis/")).then_some(path)
+}
+
+/// The field manager of the refused write: in the command above the message, in the URL of the request, or
+/// as Pulumi names it.
+pub(super) fn manager(before: &str) -> Option<String> {
+    let before = &without_escapes(last_lines(before, 8));
+    let name = |text: &str| {
+        let text = text.trim_start_matches(['=', ' ', '"', '\'']);
+        let end = text.find(|c: char| c.is_whitespace() || "\"'&\\)".contains(c));
+        let name = &text[..end.unwrap_or(text.len())];
+        (!name.is_empty()).then(|| name.to_owned())
+    };
+    if let Some(name) = between(before, "managed by field manager \"", "\"") {
+        return Some(name.to_owned());
+    }
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    if let Some(path) = request_path(line)
+        && let Some((_, query)) = path.split_once('?')
+    {
+        let mut options = form_urlencoded::parse(query.as_bytes());
+        let found = options.find(|(name, _)| name == "fieldManager");
+        return found.map(|(_, manager)| manager.into_owned());
+    }
+    let option = "--field-manager";
+    name(&before[before.rfind(option)? + option.len()..])
+}
+
+/// The address that Terraform prints near its error: `with module.shop.kubernetes_manifest.web,`.
+pub(super) fn address(before: &str, behind: &str) -> Option<String> {
+    let mut lines = before.lines().rev().take(8).chain(behind.lines().take(12));
+    lines.find_map(|line| {
+        let address = line.trim().strip_prefix("with ")?.trim_end_matches(',');
+        let parts: Vec<&str> = address.split('.').collect();
+        let known = |part: &&str| part.starts_with("kubernetes_") || part.starts_with("kubectl_");
+        let plain = !address.chars().any(|c| c.is_whitespace() || c.is_control());
+        (plain && parts.len() > 1 && parts.iter().any(known)).then(|| address.to_owned())
+    })
 }
 
 /// What `kubectl apply` prints when its patch is refused.

@@ -14,6 +14,10 @@ pub struct ReportedError {
     pub tool: Option<Tool>,
     /// What the text says about the object.
     pub object: ObjectHint,
+    /// The field manager of the refused write, if the text names it.
+    pub manager: Option<String>,
+    /// The address of the resource in the configuration of Terraform, `module.shop.kubernetes_manifest.web`.
+    pub address: Option<String>,
     /// The error itself.
     pub error: PrintedError,
 }
@@ -27,6 +31,8 @@ pub enum Tool {
     Helm,
     /// A Kubernetes provider of Terraform or OpenTofu.
     Terraform,
+    /// The provider `gavinbunney/kubectl` or `alekc/kubectl` of Terraform, which runs what kubectl does.
+    TerraformKubectl,
     /// Argo CD.
     ArgoCd,
     /// A controller of Flux.
@@ -39,6 +45,10 @@ pub enum Tool {
     ControllerRuntime,
     /// A controller of kube-controller-manager.
     KubeControllerManager,
+    /// A program in Rust that uses kube-rs.
+    KubeRs,
+    /// A program in Java that uses fabric8's client.
+    Fabric8,
 }
 
 /// What a text says about an object. What it does not say is `None`.
@@ -83,6 +93,9 @@ pub enum PrintedError {
         /// The value in the store.
         stored: String,
     },
+    /// Helm was told to force conflicts, and applies client-side: the last release did. No request is
+    /// sent (`helm.sh/helm/v4/pkg/kube/client.go ClientUpdateOptionServerSideApply`, v4.2).
+    ForceWithoutServerSide,
     /// An Update without a `resourceVersion`, of a kind that needs one (422).
     VersionMissing,
     /// The object is invalid (422), for example because a field cannot be changed.
@@ -170,7 +183,7 @@ fn own_tool(error: &PrintedError) -> Option<Tool> {
         PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. } => {
             Some(Tool::Kubectl)
         }
-        PrintedError::NotOfRelease => Some(Tool::Helm),
+        PrintedError::NotOfRelease | PrintedError::ForceWithoutServerSide => Some(Tool::Helm),
         _ => None,
     }
 }
@@ -191,6 +204,8 @@ pub fn reported_errors(text: &str) -> Vec<ReportedError> {
         object.add(place.object);
         let one = ReportedError {
             tool: own_tool(&place.error).or_else(|| marks.tool(&text, place.start)),
+            manager: context::manager(before),
+            address: context::address(before, behind),
             object,
             error: place.error,
         };

@@ -22,9 +22,13 @@ type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
 const INVALID: &str = " is invalid: ";
+/// The message about a version, where a tool leaves out which object it is about.
+const MODIFIED: &str = "he object has been modified; please apply your changes";
+const NO_VERSION: &str = "metadata.resourceVersion: Invalid value: ";
+const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// How messages begin.
-const BEGINNINGS: [(&str, Read); 9] = [
+const BEGINNINGS: [(&str, Read); 12] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -39,6 +43,13 @@ const BEGINNINGS: [(&str, Read); 9] = [
     ("Unable to continue with ", not_of_release),
     (EXISTS, |_| None),
     (INVALID, |_| None),
+    (MODIFIED, |_| {
+        Some((ObjectHint::default(), PrintedError::Modified))
+    }),
+    (NO_VERSION, no_version),
+    (FORCED, |_| {
+        Some((ObjectHint::default(), PrintedError::ForceWithoutServerSide))
+    }),
 ];
 
 /// The errors of a text, in its order.
@@ -51,6 +62,11 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
     beginnings.sort_unstable();
     beginnings.into_iter().filter_map(|(start, which)| {
         let (beginning, read) = BEGINNINGS[which];
+        let before = end_of(&text[..start]);
+        let inner = [MODIFIED, NO_VERSION].contains(&beginning);
+        if inner && is_inside(before) || is_told_again(before, &text[start..]) {
+            return None;
+        }
         // One string may hold several messages: the next begins behind this beginning.
         let end = start + beginning.len();
         let (object, error) = if beginning == EXISTS {
@@ -70,6 +86,36 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
             error,
         })
     })
+}
+
+/// Whether what follows is a part of a message that names its object.
+fn is_inside(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let since = |mark: &str| line.rfind(mark).map(|at| &line[at..]);
+    // Between them stands the name of the object, in quotes.
+    let fulfilled = since("cannot be fulfilled on ")
+        .is_some_and(|it| it.trim_end_matches(['t', 'T']).ends_with(": "));
+    let invalid = since(INVALID).is_some_and(|it| it.len() <= INVALID.len() + 1);
+    fulfilled || invalid
+}
+
+/// Whether kube-rs prints the message once more, in the fields of its error: `ApiError: MESSAGE: Conflict
+/// (ErrorResponse { status: "Failure", message: "MESSAGE", …`. That one ends where its string ends, so it
+/// is the one that is read (`kube-core/src/response.rs`, v4.2).
+fn is_told_again(before: &str, from: &str) -> bool {
+    let line = from.split('\n').next().unwrap_or_default();
+    let outer = before.rsplit('\n').next().unwrap_or_default();
+    let fields = ["(ErrorResponse {", "(Status {"];
+    outer.contains("ApiError: ")
+        && !fields.iter().any(|it| outer.contains(it))
+        && fields.iter().any(|it| line.contains(it))
+}
+
+/// `0x0: must be specified for an update`, behind the name of the field alone.
+fn no_version(text: &str) -> Option<Said> {
+    let line = text.lines().next()?;
+    let missing = line.contains(": must be specified for an update");
+    missing.then(|| (ObjectHint::default(), PrintedError::VersionMissing))
 }
 
 /// The longest message that is read, in bytes, and how far around it the text speaks of its object.

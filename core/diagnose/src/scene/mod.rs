@@ -175,8 +175,17 @@ impl Scene {
         match error.error {
             PrintedError::OtherThanExpected { .. }
             | PrintedError::NotOverwritten { .. }
+            | PrintedError::ForceWithoutServerSide
             | PrintedError::NotOfRelease => return Err(NoScene::NotOfTheServer),
             PrintedError::Invalid { .. } => return Err(NoScene::NeedsObjects),
+            // Most kinds take an Update without a version: which kind it was has to be known.
+            PrintedError::VersionMissing
+                if error.object.resource.is_none()
+                    && error.object.kind.is_none()
+                    && given.kind.is_none() =>
+            {
+                return Err(NoScene::NeedsObjects);
+            }
             PrintedError::OtherConflict { .. } => return Err(NoScene::OtherPart),
             _ => {}
         }
@@ -336,6 +345,7 @@ impl Draft<'_> {
             // Helm was refused, so it had not taken over its former entries.
             last_release: ReleaseMethod::ServerSide,
             refused,
+            address: self.error.address.clone(),
             ..WantedChange::manifest(self.wanted)
         });
         Ok(Scene {
@@ -426,7 +436,7 @@ fn named(
 
 /// The manager of the refused write: tools have usual ones.
 fn manager(error: &ReportedError, given: &GivenParts, missing: &mut Vec<MissingPart>) -> String {
-    if let Some(manager) = &given.manager {
+    if let Some(manager) = given.manager.as_ref().or(error.manager.as_ref()) {
         return manager.clone();
     }
     let PrintedError::Apply(conflicts) = &error.error else {

@@ -38,6 +38,7 @@ impl WantedChange {
             // Helm was refused, so it had not taken over its former entries.
             last_release: ReleaseMethod::ServerSide,
             refused,
+            address: error.address.clone(),
             ..Self::manifest(manifest)
         })
     }

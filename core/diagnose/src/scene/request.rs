@@ -89,6 +89,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
         PrintedError::OtherThanExpected { .. }
         | PrintedError::NotOverwritten { .. }
         | PrintedError::NotOfRelease
+        | PrintedError::ForceWithoutServerSide
         | PrintedError::Invalid { .. }
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }

@@ -51,6 +51,9 @@ pub struct WantedChange {
     pub last_release: ReleaseMethod,
     /// The client that an error message names, and the manager that it wrote by.
     pub refused: Option<(Preset, String)>,
+    /// The address of the object in the configuration of Terraform, `kubernetes_manifest.web`. `None` if
+    /// it is not known.
+    pub address: Option<String>,
 }
 
 /// How Helm 4 applied the last release of a chart, as its record says.
@@ -82,6 +85,7 @@ impl WantedChange {
             previous: None,
             last_release: ReleaseMethod::default(),
             refused: None,
+            address: None,
         }
     }
 

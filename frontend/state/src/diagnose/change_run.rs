@@ -393,6 +393,7 @@ fn completed(reading: &CaseReading, manager: &str, given: &GivenParts) -> Option
     let change = WantedChange {
         manager: (!manager.is_empty()).then(|| manager.to_owned()),
         previous: case.previous_manifest.clone(),
+        address: case.errors.iter().find_map(|it| it.address.clone()),
         ..WantedChange::manifest(manifest)
     };
     Some(CompletedChange::brought(

@@ -440,6 +440,11 @@ fn client_of(tool: Tool) -> Option<Preset> {
         Tool::ArgoCd => Some(Preset::ArgoCdServerSide),
         Tool::Flux => Some(Preset::Flux),
         Tool::ControllerRuntime => Some(Preset::ControllerApply),
-        Tool::Pulumi | Tool::Ansible | Tool::KubeControllerManager => None,
+        Tool::Pulumi
+        | Tool::Ansible
+        | Tool::KubeControllerManager
+        | Tool::TerraformKubectl
+        | Tool::KubeRs
+        | Tool::Fabric8 => None,
     }
 }

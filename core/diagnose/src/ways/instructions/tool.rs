@@ -137,6 +137,18 @@ impl Tool<'_> {
 
     /// `hashicorp/terraform-provider-kubernetes/manifest/provider/plan.go getFieldManagerConfig`, v3.2.
     fn terraform(&self, on_owned: OnOwned) -> Vec<Instruction> {
+        let address = self.table.change.address.as_deref();
+        let of_manifest = |it: &&str| it.contains("kubernetes_manifest.");
+        let address = address
+            .filter(of_manifest)
+            .unwrap_or("kubernetes_manifest.NAME");
+        let name = address
+            .rsplit("kubernetes_manifest.")
+            .next()
+            .unwrap_or_default();
+        let word = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        let name: String = name.chars().take_while(|c| word(*c)).collect();
+        let target = quote(&format!("-target={address}"));
         let mut members = String::new();
         if let Some(manager) = &self.table.change.manager {
             let manager = template(manager);
@@ -150,7 +162,7 @@ impl Tool<'_> {
             members => format!("\n  field_manager {{\n{members}  }}\n"),
         };
         let code = format!(
-            "resource \"kubernetes_manifest\" \"NAME\" {{\n  \
+            "resource \"kubernetes_manifest\" \"{name}\" {{\n  \
              manifest = yamldecode(file(\"MANIFEST.yaml\"))\n{block}}}\n"
         );
         vec![
@@ -159,10 +171,8 @@ impl Tool<'_> {
                 ..Instruction::with_values(InstructionLanguage::Terraform, code)
             },
             Instruction {
-                try_first: Some("terraform plan -target=kubernetes_manifest.NAME\n".to_owned()),
-                ..Instruction::command(
-                    "terraform apply -target=kubernetes_manifest.NAME\n".to_owned(),
-                )
+                try_first: Some(format!("terraform plan {target}\n")),
+                ..Instruction::command(format!("terraform apply {target}\n"))
             },
         ]
     }
