@@ -132,6 +132,7 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
             (event, span) => break reader.node(event, span, 0)?,
         }
     };
+    let node = as_in_json(node);
     Ok(Document {
         node,
         duplicates: reader.duplicates,
@@ -406,6 +407,24 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Node {
     resolve(text)
 }
 
+/// A value as it is once it was written as JSON: `2.0` is written as `2`, which is an integer when it
+/// is read again (`sigs.k8s.io/yaml` converts to JSON first).
+fn as_in_json(node: Node) -> Node {
+    match node {
+        Node::Number(number) => Node::Number(go::integer(&number).unwrap_or(number)),
+        Node::Array(items) => Node::Array(items.into_iter().map(as_in_json).collect()),
+        Node::Object(members) => {
+            let members = members.into_iter();
+            Node::Object(
+                members
+                    .map(|(key, value)| (key, as_in_json(value)))
+                    .collect(),
+            )
+        }
+        other => other,
+    }
+}
+
 /// What a plain scalar is in YAML 1.1 (`go.yaml.in/yaml/v2`, `resolve.go`).
 pub fn resolve(text: &str) -> Node {
     match text {
@@ -493,7 +512,7 @@ mod tests {
     fn plain_scalars_are_those_of_yaml_1_1() {
         assert_eq!(
             value("a: yes\nb: 'yes'\nc: 0x10\nd: 010\ne: 1.5\nf: ~\ng: 1e3\nh: 1.25-alpine\ny: 1"),
-            json!({"a": true, "b": "yes", "c": 16, "d": 8, "e": 1.5, "f": null, "g": 1000.0,
+            json!({"a": true, "b": "yes", "c": 16, "d": 8, "e": 1.5, "f": null, "g": 1000,
                    "h": "1.25-alpine", "true": 1})
         );
     }
@@ -503,7 +522,7 @@ mod tests {
         assert_eq!(
             value("[.5, -1., +007.50, 1_0.2_5, 1.5E+3, -2e-3, '.', 1e, 1.2.3, e5, 1e999, --1.0]"),
             json!([
-                0.5, -1.0, 7.5, 10.25, 1500.0, -0.002, ".", "1e", "1.2.3", "e5", "1e999", "--1.0"
+                0.5, -1, 7.5, 10.25, 1500, -0.002, ".", "1e", "1.2.3", "e5", "1e999", "--1.0"
             ])
         );
     }
@@ -529,10 +548,7 @@ mod tests {
         for text in texts {
             assert_eq!(plain_json(text), None, "{text}");
         }
-        assert_eq!(
-            value(r#"{"a": 1e3, "b": -0}"#),
-            json!({"a": 1000.0, "b": 0})
-        );
+        assert_eq!(value(r#"{"a": 1e3, "b": -0}"#), json!({"a": 1000, "b": 0}));
         let plain = "{\"a\": [1, -2, true, null, \"~ no: # 'yes'\"],\n \"b\": {}}";
         assert_eq!(
             plain_json(plain).map(Value::from),

@@ -3,6 +3,8 @@
 
 use serde_json::{Number, Value};
 
+use crate::go;
+
 /// Integers beyond 64 bits with sign are floats.
 pub fn numbers_as_read(value: &mut Value) {
     each_number(value, &|n| {
@@ -13,12 +15,7 @@ pub fn numbers_as_read(value: &mut Value) {
 
 /// Floats that are whole are written without a fraction, so they are integers when read again.
 pub fn numbers_as_stored(value: &mut Value) {
-    each_number(value, &|n| {
-        let float = n.as_f64().filter(|f| n.is_f64() && f.fract() == 0.0)?;
-        // 2^63 is the first float that is too large.
-        let fits = (-(2f64.powi(63))..2f64.powi(63)).contains(&float);
-        fits.then(|| Number::from(float as i64))
-    });
+    each_number(value, &go::integer);
 }
 
 fn each_number(value: &mut Value, change: &impl Fn(&Number) -> Option<Number>) {

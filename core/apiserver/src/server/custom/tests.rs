@@ -392,3 +392,20 @@ fn resources_are_served_as_long_as_they_are_defined() {
     assert_eq!(code, 404);
     assert_eq!(body, "404 page not found\n");
 }
+
+#[test]
+fn a_whole_number_of_yaml_with_a_fraction_changes_nothing() {
+    let spec = json!({"type": "object", "properties": {"size": {"type": "integer"}}});
+    let mut server = Server::defining(&spec, &json!({}));
+    let Answered(code, ..) = server.create(json!({"metadata": {"name": "w"}, "spec": {"size": 2}}));
+    assert_eq!(code, 201);
+    let applied = with_kind(json!({"metadata": {"name": "w", "labels": {"a": "b"}},
+        "spec": {"size": 2.0}}));
+    let path = format!("{W}?fieldManager=m");
+    let apply = "application/apply-patch+yaml";
+    let Answered(code, body, _) = server.send(Method::PATCH, &path, apply, applied);
+    assert_eq!(code, 200, "{body}");
+    assert_eq!(body["metadata"]["labels"]["a"], "b");
+    assert_eq!(body["metadata"]["generation"], 1, "the spec is as it was");
+    assert_eq!(body["spec"]["size"], json!(2));
+}
