@@ -29,7 +29,7 @@ mod write;
 
 use std::sync::Arc;
 
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
 pub use custom::{Custom, DefinedVersions, ScalePaths};
@@ -141,7 +141,8 @@ impl ApiServer {
             }
             Ok(json_response(answer.code, body, &self.resources))
         });
-        let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal, &self.resources));
+        let mut response =
+            answer.unwrap_or_else(|refusal| refuse(&refusal, request.headers(), &self.resources));
         for warning in warnings::headers(&trace.warnings) {
             response.headers_mut().append(header::WARNING, warning);
         }
@@ -176,7 +177,7 @@ impl ApiServer {
                 Verb::Watch => Watch::open(self, &info),
                 _ => Err(Status::method_not_allowed()),
             })
-            .map_err(|refusal| refuse(&refusal, &self.resources))
+            .map_err(|refusal| refuse(&refusal, request.headers(), &self.resources))
     }
 
     /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: what
@@ -273,7 +274,7 @@ impl ApiServer {
     }
 }
 
-fn refuse(refusal: &Status, resources: &Resources) -> Response<Vec<u8>> {
+fn refuse(refusal: &Status, headers: &HeaderMap, resources: &Resources) -> Response<Vec<u8>> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if refusal.is_page_not_found() {
         let mut response = Response::new(refusal.message.clone().into_bytes());
@@ -282,7 +283,11 @@ fn refuse(refusal: &Status, resources: &Resources) -> Response<Vec<u8>> {
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         return response;
     }
-    let mut response = json_response(code, &refusal.to_json(), resources);
+    let mut response = if View::refuses_in_yaml(headers) {
+        yaml_response(code, &refusal.to_json())
+    } else {
+        json_response(code, &refusal.to_json(), resources)
+    };
     let retry_after = refusal
         .details
         .as_ref()

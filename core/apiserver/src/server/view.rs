@@ -72,6 +72,17 @@ impl View {
         Ok(view)
     }
 
+    /// Whether a refusal is written as YAML. It is no table and no metadata, so a media type that
+    /// asks for these does not count (`responsewriters.ErrorNegotiated`).
+    pub(super) fn refuses_in_yaml(headers: &HeaderMap) -> bool {
+        let accept = headers.get(header::ACCEPT);
+        let accept = accept.and_then(|value| value.to_str().ok());
+        let view = clauses(accept.unwrap_or_default())
+            .into_iter()
+            .find_map(|clause| of_clause(clause).filter(|view| view.shape == Shape::Whole));
+        view.is_some_and(|view| view.yaml)
+    }
+
     /// What is shown of an answer.
     ///
     /// # Errors
@@ -178,8 +189,13 @@ fn routable(accept: &str) -> bool {
     })
 }
 
-/// The first clause, by weight and then by how exact it is, that the server can answer.
+/// The first clause that the server can answer.
 fn negotiated(accept: &str) -> Option<View> {
+    clauses(accept).into_iter().find_map(of_clause)
+}
+
+/// The clauses, by weight and then by how exact they are.
+fn clauses(accept: &str) -> Vec<&str> {
     let mut clauses: Vec<(f64, u8, &str)> = accept
         .split(',')
         .map(|clause| {
@@ -197,9 +213,7 @@ fn negotiated(accept: &str) -> Option<View> {
         })
         .collect();
     clauses.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    clauses
-        .into_iter()
-        .find_map(|(_, _, clause)| of_clause(clause))
+    clauses.into_iter().map(|(_, _, clause)| clause).collect()
 }
 
 fn of_clause(clause: &str) -> Option<View> {
