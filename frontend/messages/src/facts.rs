@@ -22,6 +22,7 @@ pub fn fact(fact: &Fact) -> String {
             None => en::fact_uid_without_object(sent),
         },
         Fact::OwnedByOther { field, manager } => en::fact_owned(field, manager),
+        Fact::GivenUp { field } => en::fact_given_up(field),
         Fact::Emptied { field, kept: true } => en::fact_emptied_kept(field),
         Fact::Emptied { field, kept: false } => en::fact_emptied_null(field),
         Fact::OperationFailed(failed) => operation_failed(failed),

@@ -46,6 +46,12 @@ pub enum Fact {
         /// Whether it stays, empty, as on v1.36.0 to v1.36.2.
         kept: bool,
     },
+    /// The apply no longer has a field that its manager had applied, and nobody else owns it: it was
+    /// removed, and gets its default if it has one.
+    GivenUp {
+        /// The field's path.
+        field: String,
+    },
     /// An operation of the JSON patch failed: refused.
     OperationFailed(FailedOperation),
     /// The object was made.

@@ -47,6 +47,7 @@ crate::catalogue::messages! {
     fact_uid_differed(sent, stored) "The write carried uid {sent}, but the stored object has uid {stored}: it is another object with the same name.";
     fact_uid_without_object(sent) "The write carried uid {sent}, but the object does not exist.";
     fact_owned(field, manager) "The apply would change {field}, which {manager} owns.";
+    fact_given_up(field) "The apply no longer has {field}, and no other manager owns it, so the server removed it. If {field} has a default, it now has that.";
     fact_emptied_kept(field) "The apply removed the last member of {field}. {field} stays and is empty: v1.36.0 to v1.36.2 do that. From v1.36.3 on, {field} becomes null.";
     fact_emptied_null(field) "The apply removed the last member of {field}. {field} becomes null. On v1.36.0 to v1.36.2, {field} stays and is empty.";
     fact_test_differed(path, wanted, found) "The patch tested that {path} is {wanted}, but it is {found}.";

@@ -288,3 +288,73 @@ fn force_is_true_unless_it_is_0_or_false_and_the_first_one_counts() {
         assert_eq!(code(unforced), 409, "{unforced}");
     }
 }
+
+#[test]
+fn why_a_field_that_is_given_up_gets_its_default_is_told() {
+    use crate::server::{Fact, Facts};
+    let mut server = ApiServer::default();
+    let mut apply = |replicas: Option<i64>| {
+        let mut config = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+            "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]}}},
+        });
+        if let Some(replicas) = replicas {
+            config["spec"]["replicas"] = replicas.into();
+        }
+        let path = "/apis/apps/v1/namespaces/default/deployments/web?fieldManager=m";
+        let request = Request::patch(path).header("content-type", APPLY);
+        let response = server.handle(request.body(config.to_string().into_bytes()).unwrap());
+        let stored: Value = serde_json::from_slice(response.body()).unwrap();
+        let facts = response.extensions().get::<Facts>().unwrap().0.clone();
+        let given_up = facts.into_iter().filter_map(|fact| match fact {
+            Fact::GivenUp { field } => Some(field),
+            _ => None,
+        });
+        (
+            stored["spec"]["replicas"].clone(),
+            given_up.collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(apply(Some(5)), (json!(5), vec![]));
+    let gone = vec![".spec.replicas".to_owned()];
+    assert_eq!(apply(None), (json!(1), gone));
+    assert_eq!(apply(None), (json!(1), vec![]));
+}
+
+#[test]
+fn a_refusal_has_the_media_type_that_was_asked_for() {
+    let mut server = ApiServer::default();
+    let mut refused = |method: &str, accept: &str| {
+        let request = Request::builder()
+            .method(method)
+            .uri("/api/v1/namespaces/default/configmaps/none")
+            .header("accept", accept);
+        let response = server.handle(request.body(Vec::new()).unwrap());
+        assert_eq!(response.status(), 404);
+        let text = String::from_utf8(response.body().clone()).unwrap();
+        (
+            response.headers()["content-type"]
+                .to_str()
+                .unwrap()
+                .to_owned(),
+            text,
+        )
+    };
+    let yaml = "apiVersion: v1\ncode: 404\ndetails:\n  kind: configmaps\n  name: none\n\
+        kind: Status\nmessage: configmaps \"none\" not found\nmetadata: {}\nreason: NotFound\n\
+        status: Failure\n";
+    for method in ["GET", "DELETE"] {
+        let expected = ("application/yaml".to_owned(), yaml.to_owned());
+        assert_eq!(refused(method, "application/yaml"), expected);
+    }
+    for json in [
+        "application/json",
+        "*/*",
+        "application/json, application/yaml",
+        "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+    ] {
+        assert_eq!(refused("DELETE", json).0, "application/json", "{json}");
+    }
+}
