@@ -21,6 +21,8 @@ pub enum Headline {
         content: Option<HeadlineContent>,
         /// The resourceVersion that the request carries as a precondition.
         if_version: Option<String>,
+        /// Whether it is an apply with force.
+        forces: bool,
     },
     /// An operation that is no actor's.
     Operation(Operation),
@@ -71,6 +73,7 @@ impl Step {
             subresource: self.write().and_then(|write| write.subresource),
             content: self.headline_content(),
             if_version: exchange.precondition().map(str::to_owned),
+            forces: applies && forces(&exchange.target),
         }
     }
 
@@ -112,14 +115,15 @@ impl Step {
 
 impl fmt::Display for Headline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (method, subresource, content, if_version) = match self {
+        let (method, subresource, content, if_version, forces) = match self {
             Headline::Operation(operation) => return operation.fmt(f),
             Headline::Request {
                 method,
                 subresource,
                 content,
                 if_version,
-            } => (method, subresource, content, if_version),
+                forces,
+            } => (method, subresource, content, if_version, forces),
         };
         f.write_str(method)?;
         if let Some(subresource) = subresource {
@@ -128,11 +132,23 @@ impl fmt::Display for Headline {
         if let Some(content) = content {
             write!(f, " {content}")?;
         }
+        if *forces {
+            f.write_str(" · force")?;
+        }
         match if_version {
             Some(version) => write!(f, " · if {version}"),
             None => Ok(()),
         }
     }
+}
+
+/// Whether a request says `force`: the first one counts, and is true unless it is `0` or `false`.
+fn forces(target: &str) -> bool {
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    let force = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("force="));
+    force.is_some_and(|force| force != "0" && !force.eq_ignore_ascii_case("false"))
 }
 
 impl fmt::Display for HeadlineContent {

@@ -106,6 +106,21 @@ fn an_item_that_moves_in_a_list_without_keys_is_not_lost() {
 }
 
 #[test]
+fn an_apply_with_force_says_so_in_its_label() {
+    let mut tree = b_was_faster();
+    let label = |tree: &mut HistoryTree, force| {
+        let write = Write {
+            force,
+            ..Write::usual(Strategy::Apply)
+        };
+        let node = act(tree, A, Action::Send(write));
+        step(tree, node).headline().to_string()
+    };
+    assert_eq!(label(&mut tree, false), "APPLY replicas 3→5");
+    assert_eq!(label(&mut tree, true), "APPLY replicas 3→5 · force");
+}
+
+#[test]
 fn who_saw_another_item_in_a_list_without_keys_was_not_shown_the_new_one() {
     let args = "/spec/template/spec/containers/0/args";
     let to = |value: Value| patched(&json!({"op": "add", "path": args, "value": value}));

@@ -324,6 +324,8 @@ fn loss(search: &Search, loss: &Loss<u8>) -> String {
     let (owner, by, verb) = (&letter(owner), &letter(by), &verb(search, by));
     if loss.edit.path.0.is_empty() {
         en::search_recreated(by, verb, owner)
+    } else if *verb == "DELETE" {
+        en::search_deleted(by, owner, &shown(search, &loss.edit))
     } else if loss.blind {
         en::search_overwrote(by, verb, owner, &shown(search, &loss.edit))
     } else {

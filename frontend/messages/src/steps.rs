@@ -188,7 +188,7 @@ pub fn headline(step: &Step) -> String {
 
 /// The same, with at most so many characters of a value, and then without a version.
 fn headline_within(step: &Step, most: Option<usize>) -> String {
-    let (method, subresource, content, if_version) = match step.headline() {
+    let (method, subresource, content, if_version, forces) = match step.headline() {
         Headline::Operation(Operation::Control(operation)) => {
             return crate::controller_card::row(operation, step.controller.as_deref());
         }
@@ -198,7 +198,8 @@ fn headline_within(step: &Step, most: Option<usize>) -> String {
             subresource,
             content,
             if_version,
-        } => (method, subresource, content, if_version),
+            forces,
+        } => (method, subresource, content, if_version, forces),
     };
     let mut headline = method;
     if let Some(subresource) = subresource {
@@ -208,6 +209,9 @@ fn headline_within(step: &Step, most: Option<usize>) -> String {
     if let Some(content) = content {
         headline.push(' ');
         headline.push_str(&headline_content(&content, most));
+    }
+    if forces {
+        headline = en::headline_force(&headline);
     }
     match if_version.filter(|_| most.is_none()) {
         Some(version) => en::headline_if(&headline, &version),

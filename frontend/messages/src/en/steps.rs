@@ -103,6 +103,7 @@ crate::catalogue::messages! {
     branch_the_same() "The same, except for versions and times.";
 
     // What a request carries.
+    headline_force(request) "{request} · force";
     headline_if(request, version) "{request} · if {version}";
     headline_by_hand() "by hand";
     headline_manifest(edits) "manifest {edits}";
