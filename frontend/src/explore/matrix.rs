@@ -8,10 +8,13 @@ use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
 use super::{Explored, on, replay, sentences};
-use crate::state::{ExploreMsg, ExploreRow, MapFocus, RowState, StateHandle};
+use crate::state::{BarPart, ExploreMsg, ExploreRow, MapFocus, RowState, StateHandle, bar_parts};
 
 pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
     let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
+    let shown = model.shown_rows().into_iter();
+    let mut shown = shown.filter_map(|at| model.rows.get(at));
+    let rare = shown.any(|row| bar_parts(&row.tally).iter().any(|part| part.mark.is_some()));
     let (kept, legend_kept) = if model.setup.actors() == 2 {
         (label::matrix_kept_both(), label::legend_kept_both())
     } else {
@@ -53,6 +56,9 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
                 <li class="lost">{ label::legend_lost() }</li>
                 if left_out {
                     <li class="left-out">{ label::legend_left_out() }</li>
+                }
+                if rare {
+                    <li class="rare">{ label::legend_rare() }</li>
                 }
             </ul>
             { progress(model) }
@@ -182,13 +188,9 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Ht
         };
         return html! { <div class={classes!("outcomes", state)} /> };
     };
-    let part = |verdict: Verdict| {
-        let count = row.tally.of(verdict);
-        if count == 0 {
-            return html! {};
-        }
-        // Shares, so that what is rare is seen beside what is countless.
-        let share = (count as f64 / total as f64 * 100.0).max(3.0);
+    let part = |part: BarPart| {
+        let BarPart { verdict, count, .. } = part;
+        let mark = part.mark.map(|beside| format!(";--beside:{beside}"));
         let label = label::matrix_open(
             &messages::number(count),
             &messages::number(total),
@@ -204,8 +206,8 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Ht
         html! {
             <button
                 type="button"
-                class={super::classes::tone(verdict)}
-                style={format!("flex-grow:{share:.2}")}
+                class={classes!(super::classes::tone(verdict), part.mark.map(|_| "rare"))}
+                style={format!("flex-grow:{}{}", part.share, mark.unwrap_or_default())}
                 aria-label={label.clone()}
                 title={label}
                 {onclick}
@@ -216,7 +218,7 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Ht
     };
     html! {
         <div class="outcomes">
-            { for [Verdict::InObject, Verdict::Replaced, Verdict::LeftOut, Verdict::Refused, Verdict::Lost].map(part) }
+            { for bar_parts(&row.tally).into_iter().map(part) }
         </div>
     }
 }

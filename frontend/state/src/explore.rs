@@ -1,6 +1,7 @@
 //! The state of Explore ([`ExploreModel`]), and how Play and Explore hand edits and histories to each
 //! other.
 
+mod bar;
 mod in_between;
 mod link;
 mod model;
@@ -14,6 +15,7 @@ use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
 use optimist_text::share::Session;
 use serde_json::Value;
 
+pub use self::bar::{BarPart, bar_parts};
 pub use self::in_between::{OtherChoice, WritersInBetween};
 pub use self::model::{
     EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowState, StopReason,

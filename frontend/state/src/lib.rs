@@ -58,9 +58,9 @@ pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
 pub use explore::{
-    EditSource, ExplorableEdits, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow,
+    BarPart, EditSource, ExplorableEdits, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow,
     ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
-    ThirdActorChoice, TransferMsg, WritersInBetween,
+    ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
 pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};

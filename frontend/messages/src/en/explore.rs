@@ -48,6 +48,7 @@ crate::catalogue::messages! {
     legend_replaced() "replaced knowingly: by an actor that had been shown the edit";
     legend_refused() "refused: the writer knows";
     legend_lost() "lost: the server told no actor";
+    legend_rare() "fewer than 1 in 50, beside bars that are to scale";
     legend_left_out() "left out: answered 2xx without the edit";
     explore_moral() "A refused write is the system working. A lost one is the bug that resourceVersion exists to prevent.";
     search_progress(done, ways) "{done} of {ways} ways searched";
@@ -142,6 +143,7 @@ crate::catalogue::messages! {
     label_again() "again";
     label_stores() "stores";
     search_recreated(by, verb, owner) "{by}'s {verb} created again what {owner} had deleted";
+    search_deleted(by, owner, edit) "{by} deleted the object with {owner}'s {edit} in it, without having read the edit";
     search_overwrote(by, verb, owner, edit) "{by}'s {verb} blindly overwrote {owner}'s {edit}";
     search_undid(by, verb, owner, edit) "{by}'s {verb} undid {owner}'s {edit}";
     search_recreated_knowingly(by, verb, owner) "{by}'s {verb} created again what {owner} had deleted, and {by} had read the deletion";

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::ThirdActor;
+use optimist_simulation::explore::{Tally, ThirdActor};
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_state::{
     EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup, MapFocus,
-    RowState, SearchTurn, ThirdActorChoice,
+    RowState, SearchTurn, ThirdActorChoice, bar_parts,
 };
 use serde_json::{Value, json};
 
@@ -14,6 +14,30 @@ fn running() -> ExploreRow {
     let mut row = ExploreModel::new().rows.remove(0);
     row.state = RowState::Running;
     row
+}
+
+#[test]
+fn the_parts_of_a_bar_are_to_scale_and_what_is_rare_has_a_mark() {
+    let tally = |in_object, refused, lost| Tally {
+        in_object,
+        refused,
+        lost,
+        ..Tally::default()
+    };
+    let parts = |tally: Tally| -> Vec<(u128, f64, Option<f64>)> {
+        let parts = bar_parts(&tally).into_iter();
+        parts.map(|it| (it.count, it.share, it.mark)).collect()
+    };
+    assert_eq!(
+        parts(tally(2, 80, 0)),
+        [(2, 2.0 / 82.0, None), (80, 80.0 / 82.0, None)]
+    );
+    let (rare, most) = (2.0 / 3372.0, 3370.0 / 3372.0);
+    let found = parts(tally(2, 0, 3370));
+    assert_eq!(found, [(2, rare, Some(0.0)), (3370, most, None)]);
+    let marks: Vec<_> = parts(tally(998, 1, 1)).iter().map(|it| it.2).collect();
+    assert_eq!(marks, [None, Some(-0.5), Some(0.5)], "side by side");
+    assert_eq!(parts(Tally::default()), []);
 }
 
 #[test]
