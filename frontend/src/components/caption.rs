@@ -100,7 +100,10 @@ fn ending(store: &StateHandle, ending: &Ending) -> Html {
             if let Some((_, outcome)) = ending.tried {
                 <span aria-hidden="true">{ "→" }</span>
                 <b class={outcome_tone(outcome)}>{ messages::ending_outcome(outcome) }</b>
-                { icon(Icon::Check) }
+                // A tick would praise a refusal or a loss.
+                if outcome_tone(outcome) == "ok" {
+                    { icon(Icon::Check) }
+                }
             }
         </button>
     }
