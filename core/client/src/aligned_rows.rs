@@ -132,6 +132,11 @@ impl AlignedRows {
         self.lines.get(copy)?.get((*row.cells.get(copy)?)?)
     }
 
+    /// Whether a copy has a line in one of these rows.
+    pub fn has_any(&self, rows: &[AlignedRow], copy: usize) -> bool {
+        rows.iter().any(|row| self.line(row, copy).is_some())
+    }
+
     /// The row that has a place of a copy.
     pub fn row_at(&self, copy: usize, pointer: &str) -> Option<&AlignedRow> {
         let mut rows = self.rows.iter();
@@ -155,7 +160,7 @@ struct Place<'a> {
 
 /// The type of a value, as far as it is known.
 #[derive(Clone, Copy)]
-enum ValueType<'a> {
+pub(super) enum ValueType<'a> {
     Struct(&'a Struct),
     Other(&'a Type),
     Unknown,
@@ -170,7 +175,7 @@ impl<'a> ValueType<'a> {
         }
     }
 
-    fn member(self, name: &str) -> Self {
+    pub(super) fn member(self, name: &str) -> Self {
         match self {
             ValueType::Struct(inner) => Self::of(inner.member(name)),
             ValueType::Other(Type::Map(map)) => Self::of(Some(&map.value)),
@@ -178,7 +183,7 @@ impl<'a> ValueType<'a> {
         }
     }
 
-    fn item(self) -> Self {
+    pub(super) fn item(self) -> Self {
         match self {
             ValueType::Other(Type::List(list)) => Self::of(Some(&list.item)),
             _ => ValueType::Unknown,
@@ -186,7 +191,7 @@ impl<'a> ValueType<'a> {
     }
 
     /// The fields that tell the items of the list apart.
-    fn item_keys(self) -> &'a [String] {
+    pub(super) fn item_keys(self) -> &'a [String] {
         match self {
             ValueType::Other(Type::List(list)) => match &list.kind {
                 ListKind::Map(keys) => keys,
@@ -424,7 +429,7 @@ fn names(place: &Place<'_>) -> Vec<String> {
 }
 
 /// What tells each item of a list apart: the values of its keys.
-fn item_ids(list: Option<&Value>, keys: &[String]) -> Vec<Option<String>> {
+pub(super) fn item_ids(list: Option<&Value>, keys: &[String]) -> Vec<Option<String>> {
     let items = list
         .and_then(Value::as_array)
         .map_or(&[][..], Vec::as_slice);
@@ -631,6 +636,30 @@ mod tests {
         for text in ["revisionHistoryLimit: 3", "labels", "… 2 defaults"] {
             assert!(rows.iter().any(|row| row == text), "{text} in {rows:?}");
         }
+    }
+
+    #[test]
+    fn a_copy_without_an_item_has_none_of_its_defaults() {
+        let stored = deployment();
+        let mut edited = stored.clone();
+        let mut proxy = stored["spec"]["template"]["spec"]["containers"][0].clone();
+        proxy["name"] = "proxy".into();
+        let containers = edited
+            .pointer_mut("/spec/template/spec/containers")
+            .unwrap();
+        containers.as_array_mut().unwrap().push(proxy);
+        let aligned = aligned([Some(&edited), Some(&stored), Some(&stored)]);
+        let folds = aligned.rows.iter().enumerate();
+        let folds = folds.filter(|(_, row)| {
+            matches!(row.fold, Fold::Defaults(_)) && row.key.contains("/containers/proxy")
+        });
+        let have: Vec<[bool; COPIES]> = folds
+            .map(|(at, row)| {
+                let within = &aligned.rows[at + 1..=at + row.below];
+                [0, 1, 2].map(|copy| aligned.has_any(within, copy))
+            })
+            .collect();
+        assert_eq!(have, [[true, false, false]]);
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The differences between two objects, as text for people.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
 
+use super::aligned_rows::{ValueType, item_ids};
 use super::server_fields::SET_BY_EVERY_WRITE;
 
 use crate::visible;
 use optimist_apiserver::pointer as json_pointer;
+use optimist_apiserver::schema::Struct;
 
 /// A value that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +159,80 @@ pub fn changes(before: &Value, after: &Value) -> Vec<ValueChange> {
     found
 }
 
+/// As [`changes`], but the items of a list with keys are compared with those of the same keys. The
+/// pointer of a value that is gone has the keys of items instead of their positions.
+pub fn changes_by_item(before: &Value, after: &Value, root: &Struct) -> Vec<ValueChange> {
+    let mut found = Vec::new();
+    let place = [String::new(), String::new()];
+    collect_by_item((before, after), &place, ValueType::Struct(root), &mut found);
+    found
+}
+
+/// `place` is a pointer into the object after the change, and one with the keys of items.
+fn collect_by_item(
+    (before, after): (&Value, &Value),
+    place: &[String; 2],
+    ty: ValueType<'_>,
+    found: &mut Vec<ValueChange>,
+) {
+    let mut child = |names: [&str; 2], ty, sides: (Option<&Value>, Option<&Value>)| {
+        let inner = |i: usize| format!("{}/{}", place[i], json_pointer::escape(names[i]));
+        let inner = [inner(0), inner(1)];
+        if let (Some(a), Some(b)) = sides {
+            return collect_by_item((a, b), &inner, ty, found);
+        }
+        let [pointer, by_keys] = inner;
+        found.push(ValueChange {
+            pointer: if sides.1.is_some() { pointer } else { by_keys },
+            before: sides.0.cloned(),
+            after: sides.1.cloned(),
+        });
+    };
+    match (before, after) {
+        (a, b) if a == b => {}
+        (Value::Object(a), Value::Object(b)) => {
+            for (key, value) in a {
+                child([key, key], ty.member(key), (Some(value), b.get(key)));
+            }
+            for (key, value) in b.iter().filter(|(key, _)| !a.contains_key(*key)) {
+                child([key, key], ty.member(key), (None, Some(value)));
+            }
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            let (old, new) = (ids(before, ty), ids(after, ty));
+            let (old, new) = match (old, new) {
+                (Some(old), Some(new)) => (old, new),
+                _ => (positions(a), positions(b)),
+            };
+            for (id, item) in old.iter().zip(a).filter(|(id, _)| !new.contains(id)) {
+                child([id, id], ty.item(), (Some(item), None));
+            }
+            for (i, (id, item)) in new.iter().zip(b).enumerate() {
+                let same = old.iter().position(|other| other == id);
+                let same = same.and_then(|at| a.get(at));
+                child([&i.to_string(), id], ty.item(), (same, Some(item)));
+            }
+        }
+        (a, b) => found.push(ValueChange {
+            pointer: place[0].clone(),
+            before: Some(a.clone()),
+            after: Some(b.clone()),
+        }),
+    }
+}
+
+/// What tells the items of a list with keys apart; `None` if nothing does.
+fn ids(list: &Value, ty: ValueType<'_>) -> Option<Vec<String>> {
+    let ids: Option<Vec<String>> = item_ids(Some(list), ty.item_keys()).into_iter().collect();
+    let ids = ids?;
+    let different: BTreeSet<&String> = ids.iter().collect();
+    (different.len() == ids.len()).then_some(ids)
+}
+
+fn positions(list: &[Value]) -> Vec<String> {
+    (0..list.len()).map(|at| at.to_string()).collect()
+}
+
 fn collect(before: &Value, after: &Value, pointer: String, found: &mut Vec<ValueChange>) {
     let mut child = |key: &str, a: Option<&Value>, b: Option<&Value>| {
         let key = json_pointer::escape(key);
@@ -206,6 +283,46 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         assert_eq!(text, ["−a/b", "−list[1]", "replicas 3→5", "+new {…}"]);
+    }
+
+    #[test]
+    fn items_with_keys_are_compared_with_themselves() {
+        let resources = optimist_apiserver::server::Resources::builtin();
+        let root = &resources.by_kind("v1", "Pod").unwrap().root;
+        let pod = |containers: Value| json!({"spec": {"containers": containers}});
+        let changed = |before: Value, after: Value| -> Vec<(String, String)> {
+            let found = changes_by_item(&pod(before), &pod(after), root);
+            let found = found.iter();
+            found
+                .map(|it| (it.pointer.replace("/spec/containers", ""), it.to_string()))
+                .collect()
+        };
+        let item = |name: &str| json!({"name": name, "image": name});
+        let told = |pointer: &str, text: &str| (pointer.to_owned(), text.to_owned());
+        assert_eq!(
+            changed(
+                json!([item("nginx"), item("sidecar")]),
+                json!([item("nginx"), item("proxy")])
+            ),
+            [
+                told("/sidecar", "−sidecar"),
+                told("/1", "+containers[1] proxy")
+            ]
+        );
+        let mut newer = item("nginx");
+        newer["image"] = "nginx:2".into();
+        assert_eq!(
+            changed(json!([item("nginx")]), json!([item("first"), newer])),
+            [
+                told("/0", "+containers[0] first"),
+                told("/1/image", "image nginx→nginx:2")
+            ]
+        );
+        let nameless = json!([{"image": "a"}]);
+        assert_eq!(
+            changed(nameless, json!([{"image": "b"}])),
+            [told("/0/image", "image a→b")]
+        );
     }
 
     #[test]

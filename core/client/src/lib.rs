@@ -29,7 +29,7 @@ mod write;
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
 pub use answered::AnsweredRequest;
-pub use changes::{ValueChange, brief_both, changes, dotted, shorten};
+pub use changes::{ValueChange, brief_both, changes, changes_by_item, dotted, shorten};
 pub use client_side_apply::{annotated, last_applied, three_way_patch};
 pub use client_side_upgrade::{client_side_managers, upgrade_patch};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::edit::{EditError, edit_text};
 use super::field_edits::{Edit, redone};
 use super::server_fields::SET_BY_EVERY_WRITE;
-use crate::{ValueChange, changes, to_yaml};
+use crate::{ValueChange, changes, changes_by_item, to_yaml};
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
@@ -55,6 +55,16 @@ impl WorkingCopy {
         match (&self.read, &self.edited) {
             // Without an edit they are one object, which need not be compared with itself.
             (Some(read), Some(edited)) if !Arc::ptr_eq(read, edited) => changes(read, edited),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the edits change, where items with keys are compared with themselves.
+    pub fn edits_by_item(&self, root: &Struct) -> Vec<ValueChange> {
+        match (&self.read, &self.edited) {
+            (Some(read), Some(edited)) if !Arc::ptr_eq(read, edited) => {
+                changes_by_item(read, edited, root)
+            }
             _ => Vec::new(),
         }
     }

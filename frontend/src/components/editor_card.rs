@@ -79,7 +79,7 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, rows: &CardRows) -> 
                     id={slug}
                     label={label::working_copy(name)}
                     {object}
-                    marks={copy.edits()}
+                    marks={copy.edits_by_item(&store.world().resource().root)}
                     tone={slug}
                     toggled={store.view.toggled.clone()}
                     editor={(id, name.clone())}

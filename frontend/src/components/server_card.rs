@@ -1,7 +1,7 @@
 //! The server's card: the stored object, all earlier versions, and the events of a watcher.
 
 use optimist_apiserver::server::Release;
-use optimist_client::{STORED, ValueChange, changes, visible};
+use optimist_client::{STORED, ValueChange, changes_by_item, visible};
 use optimist_messages::{self as messages, label};
 use optimist_simulation::LastWrite;
 use yew::{Event, Html, html};
@@ -54,7 +54,7 @@ pub(super) fn last_write(state: &State) -> Marks {
         .rev()
         .filter_map(|version| version.object.as_deref());
     let marks = match (latest.next(), latest.next()) {
-        (Some(new), Some(old)) => changes(old, new),
+        (Some(new), Some(old)) => changes_by_item(old, new, &state.world().resource().root),
         _ => Vec::new(),
     };
     (marks, super::step_row::slug(step))
