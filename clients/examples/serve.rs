@@ -8,13 +8,18 @@
 //! Both arguments may be left out. There is no authentication, so it listens on this machine only.
 
 use std::net::SocketAddr;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
+use optimist_apiserver::environment::{Environment, Timestamp};
 use optimist_apiserver::server::{ApiServer, Release};
 use optimist_apiserver::shared::{Clock, SharedServer};
 use tokio::net::TcpListener;
+
+/// The resourceVersion of the first object.
+const FIRST_REVISION: u64 = 1001;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +29,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if !address.ip().is_loopback() {
         return Err("there is no authentication: give an address of this machine".into());
     }
-    let mut server = ApiServer::default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let now = Timestamp {
+        seconds: now.as_secs(),
+    };
+    let mut server = ApiServer::new(Environment::default().beginning_at(now), FIRST_REVISION);
     if let Some(release) = arguments.next() {
         server.set_release(release.parse::<Release>()?);
     }

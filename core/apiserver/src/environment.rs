@@ -29,6 +29,8 @@ impl fmt::Display for Timestamp {
 /// The deterministic source of everything that a real server takes from its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
+    /// Where its time began.
+    start: Timestamp,
     elapsed: Duration,
     seed: u64,
     drawn: u64,
@@ -40,8 +42,10 @@ impl Default for Environment {
     }
 }
 
-/// 2026-01-01T00:00:00Z, where every history begins.
-const START: u64 = 1_767_225_600;
+/// 2026-01-01T00:00:00Z, where time begins if the caller does not say otherwise.
+const START: Timestamp = Timestamp {
+    seconds: 1_767_225_600,
+};
 
 /// 9999-12-31T23:59:59Z, the last second that RFC 3339 can write.
 const END: u64 = 253_402_300_799;
@@ -50,16 +54,25 @@ impl Environment {
     /// A source that begins at 2026-01-01T00:00:00Z; equal seeds give equal uids and names.
     pub fn new(seed: u64) -> Self {
         Self {
+            start: START,
             elapsed: Duration::ZERO,
             seed,
             drawn: 0,
         }
     }
 
+    /// The same source with another beginning, such as the time outside; at most the end of the year
+    /// 9999.
+    #[must_use]
+    pub fn beginning_at(mut self, start: Timestamp) -> Self {
+        self.start.seconds = start.seconds.min(END);
+        self
+    }
+
     /// The time now.
     pub fn now(&self) -> Timestamp {
         Timestamp {
-            seconds: START + self.elapsed.as_secs(),
+            seconds: self.start.seconds + self.elapsed.as_secs(),
         }
     }
 
@@ -71,7 +84,7 @@ impl Environment {
     /// Lets time pass, at most until the end of the year 9999: later times have no text.
     pub fn advance(&mut self, by: Duration) {
         let elapsed = self.elapsed.saturating_add(by);
-        self.elapsed = elapsed.min(Duration::from_secs(END - START));
+        self.elapsed = elapsed.min(Duration::from_secs(END - self.start.seconds));
     }
 
     /// The next pseudo-random number (SplitMix64).
@@ -133,6 +146,20 @@ mod tests {
         assert_ne!(uid, c.uid());
         assert_ne!(uid, a.uid());
         assert_eq!(uid.len(), 36);
+    }
+
+    #[test]
+    fn time_begins_where_the_caller_says_and_ends_where_it_has_no_text() {
+        let start = Timestamp::parse("2031-02-03T04:05:06Z").unwrap();
+        let mut environment = Environment::new(1).beginning_at(start);
+        assert_eq!(environment.now().to_string(), "2031-02-03T04:05:06Z");
+        environment.advance(Duration::from_secs(4));
+        assert_eq!(environment.now().to_string(), "2031-02-03T04:05:10Z");
+        environment.advance(Duration::MAX);
+        assert_eq!(environment.now().to_string(), "9999-12-31T23:59:59Z");
+        let late = Timestamp { seconds: u64::MAX };
+        let late = Environment::new(1).beginning_at(late);
+        assert_eq!(late.now().to_string(), "9999-12-31T23:59:59Z");
     }
 
     #[test]

@@ -17,7 +17,9 @@ use crate::server::{Answered, ApiServer, Watch};
 /// Where the time of a shared server comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// It passes as it does outside.
+    /// It passes as it does outside. It begins where the time of the server does, which its caller
+    /// can set to the time outside
+    /// ([`Environment::beginning_at`](crate::environment::Environment::beginning_at)).
     #[default]
     Wall,
     /// It passes only by [`SharedServer::advance`].
