@@ -8,7 +8,7 @@ use super::resource::Definition;
 use crate::apply::element_order;
 use crate::json::{sorted, sorted_text};
 use crate::object::{JsonMap, text};
-use crate::schema::{Struct, Type, builtin};
+use crate::schema::{Omit, Struct, Type, builtin};
 
 /// A document's text.
 pub(super) fn written(document: &Value, resources: &Resources) -> String {
@@ -25,11 +25,40 @@ pub(super) fn event_line(event_type: &str, object: &Value, resources: &Resources
     out
 }
 
-/// A value of a built-in type, as messages show it.
+/// A value of a built-in type, as messages show it: without the empty maps and lists that Go leaves
+/// out (`omitempty`).
 pub(super) fn of_type(name: &str, value: &Value) -> String {
     let mut out = String::new();
-    of_named(name, value, &mut out);
+    match builtin(name) {
+        Some(root) => of_struct(&without_empty(value, root), root, &mut out),
+        None => out.push_str(&sorted_text(value)),
+    }
     out
+}
+
+fn without_empty(value: &Value, root: &Struct) -> Value {
+    let Value::Object(map) = value else {
+        return value.clone();
+    };
+    let is_left_out = |name: &str, value: &Value| {
+        let omits = root
+            .field(name)
+            .is_some_and(|field| field.omit == Omit::Empty);
+        let none = match value {
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => {
+                let is_map = root
+                    .field(name)
+                    .is_some_and(|it| matches!(it.ty, Type::Map(_)));
+                is_map && members.is_empty()
+            }
+            _ => false,
+        };
+        omits && none
+    };
+    let kept = map.iter().filter(|(name, value)| !is_left_out(name, value));
+    kept.map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// A value of a type.
@@ -308,6 +337,17 @@ mod tests {
         assert_eq!(
             text_of(&list),
             r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"n","uid":"u"},"data":{}}]}"#
+        );
+    }
+
+    #[test]
+    fn a_message_shows_an_empty_selector_without_its_empty_members() {
+        let shown = |selector: &Value| of_type("LabelSelector", selector);
+        let empty = json!({"matchLabels": {}, "matchExpressions": []});
+        assert_eq!(shown(&empty), "{}");
+        assert_eq!(
+            shown(&json!({"matchLabels": {"a": "b"}, "matchExpressions": []})),
+            r#"{"matchLabels":{"a":"b"}}"#
         );
     }
 
