@@ -163,7 +163,7 @@ fn rows(props: &YamlViewProps) -> Vec<Html> {
         match props.line(row) {
             _ if matches!(row.fold, Fold::Quiet(_) | Fold::Defaults(_)) => {
                 let within = all.get(i..i + row.below).unwrap_or_default();
-                rows.push(match props.aligned.has_any(within, props.copy) {
+                rows.push(match props.rows.aligned.has_any(within, props.copy) {
                     true => members_row(props, row, within, open),
                     false => gap(row),
                 });
