@@ -131,7 +131,9 @@ fn unescaped(text: &str) -> Option<String> {
 }
 
 fn escaped(text: &str) -> String {
-    let kept = |c: char| c.is_ascii_graphic() && !matches!(c, '%' | '"' | '\'');
+    // The mask is shown as it is.
+    let kept =
+        |c: char| c.is_ascii_graphic() && !matches!(c, '%' | '"' | '\'') || super::MASK.contains(c);
     let (text, end) = match text.strip_suffix(['"', '\'', ' ', '\n']) {
         Some(text_) => (text_, &text[text_.len()..]),
         None => (text, ""),
