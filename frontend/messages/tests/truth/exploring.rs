@@ -97,6 +97,7 @@ pub const SEARCH: &[(&str, Condition)] = &[
         took(said, at, |gone| gone.place.is_empty() && gone.shown)
     }),
     ("search_overwrote", |said, at| took_edit(said, at, false)),
+    ("search_deleted", |said, at| took_edit(said, at, false)),
     ("search_undid", |said, at| took_edit(said, at, false)),
     ("search_replaced", |said, at| took_edit(said, at, true)),
     ("search_replaced_delete", |said, at| {

@@ -4,6 +4,7 @@ use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
 
 use super::caption::{Condition, begins};
+use super::judge::leaves;
 use super::moment::{Moment, finalizers, is_apply, is_dry_run, is_marked, sent_version, version};
 use super::said::Said;
 
@@ -47,6 +48,20 @@ pub const FACTS: &[(&str, Condition)] = &[
                 && text(cause, "message").contains(manager.split('"').next().unwrap_or_default())
         });
         Some(told && at.wrote_nothing() && owns(at, &manager)?)
+    }),
+    ("fact_given_up", |said, at| {
+        let field = said.text("field");
+        let field = field.trim_start_matches('.');
+        let has = |object: &Value| {
+            leaves(object).keys().any(|place| {
+                let place = place.join(".");
+                place == field || place.starts_with(&format!("{field}."))
+            })
+        };
+        let sent = at.exchange()?;
+        // A path with the keys of an item has another form here.
+        let gone = field.contains('[') || (has(&at.addressed()?) && !has(&sent.sent));
+        Some(is_apply(sent) && gone)
     }),
     ("fact_emptied_kept", |said, at| emptied(said, at, true)),
     ("fact_emptied_null", |said, at| emptied(said, at, false)),

@@ -191,7 +191,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "declares_manifest_title", "delete_uid_title", "delete_version_title",
         "dry_run_option_title", "etcd_intro", "etcd_protobuf", "explore_moral", "force_title",
         "help_version", "help_version_after", "legend_kept_all", "legend_kept_both",
-        "legend_left_out", "legend_lost", "legend_refused", "legend_replaced",
+        "legend_left_out", "legend_lost", "legend_rare", "legend_refused", "legend_replaced",
         "program_annotator_text", "program_child_maker_text", "program_cleaner_text",
         "program_copier_text", "program_field_owner_text", "program_finalizer_keeper_text",
         "program_scaler_text", "program_status_writer_text", "restart_too_title",

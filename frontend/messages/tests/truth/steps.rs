@@ -210,6 +210,11 @@ pub const HEADLINES: &[(&str, Condition)] = &[
     ("headline_if", |said, at| {
         Some(sent_version(at.exchange()?)? == said.text("version"))
     }),
+    ("headline_force", |_, at| {
+        let query = at.exchange()?.target.split_once('?')?.1;
+        let force = query.split('&').find_map(|it| it.strip_prefix("force="))?;
+        Some(is_apply(at.exchange()?) && !["0", "false", "False"].contains(&force))
+    }),
     ("headline_by_hand", |_, at| {
         Some(at.last()?.step.write()?.body.is_some())
     }),
