@@ -65,13 +65,10 @@ fn step(all: &mut Vec<Tried>, lesson: &str, tree: &HistoryTree, node: NodeId) {
     if command.contains("kubectl proxy") {
         return;
     }
-    // kubectl validates a Scale with OpenAPI v2, which the core does not serve.
-    let scale = "kubectl replace --subresource=scale";
-    let unchecked = format!("{scale} --validate=false");
     let tried = |script: String, expected| Tried {
         name: format!("{lesson}, step {node}"),
         server: before.server().clone(),
-        script: script.replace(scale, &unchecked),
+        script,
         files: Vec::new(),
         expected,
     };

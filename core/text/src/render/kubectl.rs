@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::call::{Call, ClientMethod, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
+use optimist_apiserver::object::text;
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{Definition, Resource};
 use optimist_client::to_yaml;
@@ -28,7 +29,8 @@ pub fn kubectl_dry_run(call: &Call<'_>) -> Option<String> {
     let mut request = call.read();
     let raw = match request.verb {
         ClientMethod::Get | ClientMethod::Other => true,
-        ClientMethod::Update => call.version().is_empty(),
+        ClientMethod::Update => call.version().is_empty() || is_scale(call),
+        ClientMethod::Apply => is_scale(call),
         ClientMethod::Delete => cascade(call.body).is_none(),
         _ => false,
     };
@@ -76,6 +78,12 @@ impl Shell<'_> {
                      With --raw the body goes as it is, and nothing is compared.",
                 );
                 self.raw("kubectl replace --raw");
+            }
+            ClientMethod::Update | ClientMethod::Apply if is_scale(call) => {
+                self.comment(
+                    "kubectl reads no file with a Scale: the API serves it as a subresource alone.",
+                );
+                self.other();
             }
             ClientMethod::Update => self.manifest("kubectl replace", &[&self.subresource()]),
             ClientMethod::MergePatch => self.patch("merge"),
@@ -260,6 +268,12 @@ impl Shell<'_> {
         self.out.push_str(&end);
         self.out.push('\n');
     }
+}
+
+/// Whether the body is a Scale. kubectl maps the kind of a file to a resource, and no resource has this
+/// kind.
+fn is_scale(call: &Call<'_>) -> bool {
+    text(call.body, "kind") == "Scale"
 }
 
 /// An object as commands of kubectl name it: `deployment web -n shop`, `backups.demo.example.com nightly`.
