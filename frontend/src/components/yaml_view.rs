@@ -323,8 +323,8 @@ fn room(characters: Option<usize>) -> Option<&'static str> {
     const NARROW: usize = 28;
     const WIDE: usize = 42;
     match characters? {
-        ..=NARROW => None,
-        ..=WIDE => Some("long"),
+        few if few <= NARROW => None,
+        some if some <= WIDE => Some("long"),
         _ => Some("long longer"),
     }
 }

@@ -92,8 +92,27 @@ fn of_scalar(scalar: Scalar, which: usize) -> Value {
     }
 }
 
+/// An item of which the server checks more than one field.
+fn checked_item(name: &str, which: usize) -> Option<Value> {
+    Some(match name {
+        "PolicyRule" => {
+            let verb = ["get", "list"][which];
+            json!({"verbs": [verb], "apiGroups": [""], "resources": ["pods"]})
+        }
+        "NetworkPolicyPort" => json!({"protocol": ["TCP", "UDP"][which]}),
+        "MetricSpec" => {
+            let target = json!({"type": "Utilization", "averageUtilization": [50, 60][which]});
+            json!({"type": "Resource", "resource": {"name": "cpu", "target": target}})
+        }
+        _ => return None,
+    })
+}
+
 /// The first text of a struct, or else its first field.
 fn of_struct(inner: &Struct, which: usize, depth: usize) -> Value {
+    if let Some(item) = checked_item(&inner.name, which).filter(|_| depth > 0) {
+        return item;
+    }
     let text = |ty: &Type| matches!(ty, Type::Scalar(Scalar::String));
     let fields = &inner.fields;
     let first = fields
@@ -119,6 +138,32 @@ pub(super) fn skeleton(object: &mut Value) {
         "Pod" => object["spec"] = template["spec"].clone(),
         "CustomResourceDefinition" => object["spec"] = definition(object.name()),
         "Service" => object["spec"] = json!({"ports": [{"port": 80, "protocol": "TCP"}]}),
+        "ReplicationController" => {
+            object["spec"] = json!({"selector": labels, "template": template});
+        }
+        _ => checked_by_rows(object),
+    }
+}
+
+/// The required fields of kinds that the server checks by its table.
+fn checked_by_rows(object: &mut Value) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    let name = object.name().to_owned();
+    match text(object, "kind") {
+        "HorizontalPodAutoscaler" => {
+            let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": name});
+            object["spec"] = json!({"scaleTargetRef": target, "maxReplicas": 10});
+        }
+        "Ingress" => {
+            let service = json!({"name": "example", "port": {"number": 80}});
+            object["spec"] = json!({"defaultBackend": {"service": service}});
+        }
+        "IngressClass" => object["spec"] = json!({"controller": "example.com/controller"}),
+        "ClusterRoleBinding" | "RoleBinding" => {
+            object["roleRef"] = json!({"apiGroup": GROUP, "kind": "ClusterRole", "name": "view"});
+        }
+        "StorageClass" => object["provisioner"] = "example.com/provisioner".into(),
+        "RuntimeClass" => object["handler"] = "example".into(),
         _ => {}
     }
 }
