@@ -99,9 +99,13 @@ fn checked_item(name: &str, which: usize) -> Option<Value> {
             let verb = ["get", "list"][which];
             json!({"verbs": [verb], "apiGroups": [""], "resources": ["pods"]})
         }
-        "NetworkPolicyPort" => json!({"protocol": ["TCP", "UDP"][which]}),
+        "NetworkPolicyPort" => {
+            let protocol = ["TCP", "UDP"][which];
+            json!({"protocol": protocol})
+        }
         "MetricSpec" => {
-            let target = json!({"type": "Utilization", "averageUtilization": [50, 60][which]});
+            let share = [50, 60][which];
+            let target = json!({"type": "Utilization", "averageUtilization": share});
             json!({"type": "Resource", "resource": {"name": "cpu", "target": target}})
         }
         _ => return None,
