@@ -184,7 +184,9 @@ async fn a_second_child_is_found_by_the_search_and_opened_in_play() {
         "{found}"
     );
     assert!(
-        found.contains("with one restart and the edit of Editor A"),
+        found.contains(
+            "when Editor A sends its edit; up to 1 restart of the controller, at any time"
+        ),
         "{found}"
     );
     assert_eq!(children(&page), 0);
@@ -204,6 +206,9 @@ async fn a_search_with_a_protection_says_that_every_order_holds() {
     })
     .await;
     let found = page.text(SWITCHES);
-    assert!(found.contains("No editor writes"), "{found}");
+    assert!(
+        found.contains("Editor A has no edit to send, so no write of Editor A was varied"),
+        "{found}"
+    );
     assert!(!found.contains("broken"), "{found}");
 }
