@@ -10,7 +10,7 @@ use optimist_apiserver::apply::Managers;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
 use optimist_apiserver::schema::{decode, fill_defaults};
-use optimist_apiserver::server::{Definition, EventType, Release, Resource, Resources};
+use optimist_apiserver::server::{EventType, Release, Resource, Resources};
 use optimist_client::to_yaml;
 use optimist_simulation::{LoadError, Start, World};
 use serde_json::{Value, json};
@@ -449,7 +449,7 @@ fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
     }
     fill_defaults(object, &resource.root);
     fill_addresses(object, resource);
-    if !is_thorough(resource) {
+    if !resource.validates() {
         let kind = resource.kind.clone();
         notes.push(Note::ValuesNotChecked { kind });
     }
@@ -480,11 +480,4 @@ fn forget_unknown(object: &mut Value, resource: &Resource) -> Vec<String> {
         *object = known;
     }
     decoded.strict_errors
-}
-
-fn is_thorough(resource: &Resource) -> bool {
-    match &resource.definition {
-        Definition::Builtin(rules) => rules.thorough,
-        Definition::Custom(_) => true,
-    }
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask kinds`: makes the table of all built-in kinds (`kinds.schema` of the core) from the
-//! Go types of the Kubernetes API and the facts in `facts.txt`.
+//! `cargo xtask kinds`: makes the types of all built-in kinds (`kinds.schema` of the core) from the
+//! Go types of the Kubernetes API, for the kinds in `kinds.facts` of the core.
 
 mod go_types;
 
@@ -11,7 +11,8 @@ use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
 use go_types::{GoField, GoShape, GoType, Markers, Package};
 
-const FACTS: &str = include_str!("facts.txt");
+const DEFAULTS: &str = include_str!("defaults.txt");
+const FACTS: &str = "core/apiserver/src/schema/kinds.facts";
 const TABLE: &str = "core/apiserver/src/schema/kinds.schema";
 const FIRST: &str = "core/apiserver/src/schema/builtin.schema";
 const META: &str = "meta/v1";
@@ -26,13 +27,10 @@ const FIRST_SECTIONS: [&str; 5] = [
 ];
 
 const HEAD: &str = "\
-# All built-in kinds, as facts of the Kubernetes v1.36 API (k8s.io/api): made by `cargo xtask kinds`
-# from xtask/src/kinds/facts.txt and the types of the API.
+# The types of all built-in kinds in kinds.facts (k8s.io/api, v1.36): made by `cargo xtask kinds`.
 #
-#   !group/version Kind plural words    a kind that is served; the words are explained in facts.txt
-#   @package                            the types that follow are of this package
-#   the rest                            as in builtin.schema; /T is a type of that table, and
-#                                       package/T one of another package
+#   @package     the types that follow are of this package
+#   the rest     as in builtin.schema; /T is a type of that table, and package/T one of another package
 ";
 
 /// Writes the table from checkouts of k8s.io/api and k8s.io/apimachinery.
@@ -50,24 +48,16 @@ pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> StageResult<()
     let mut table = Table::new(Path::new(api), &first);
     let meta = Path::new(machinery).join("pkg/apis/meta/v1/types.go");
     table.package_of(META, &read(&meta)?);
-    let mut text = HEAD.to_owned();
-    for line in FACTS.lines().filter(|line| !line.is_empty()) {
-        if let Some(default) = line.strip_prefix("= ") {
-            let (field, json) = default.split_once(' ').unwrap_or((default, "null"));
-            table.defaults.insert(field.to_owned(), json.to_owned());
-        } else if !line.starts_with('#') {
-            text.push_str(&format!("!{line}\n"));
-        }
+    for line in DEFAULTS.lines().filter(|line| !line.starts_with('#')) {
+        let (field, json) = line.split_once(' ').unwrap_or((line, "null"));
+        table.defaults.insert(field.to_owned(), json.to_owned());
     }
-    for line in text
-        .clone()
-        .lines()
-        .filter_map(|line| line.strip_prefix('!'))
-    {
+    for line in read(&root.join(FACTS))?.lines() {
         let mut words = line.split(' ');
         let section = section_of(words.next().unwrap_or_default());
         table.add(&section, words.next().unwrap_or_default());
     }
+    let mut text = HEAD.to_owned();
     text.push_str(&table.written());
     fs::write(root.join(TABLE), text)
         .map_err(|error| Failure::new(format!("{TABLE}: {error}"), "check its permissions"))?;

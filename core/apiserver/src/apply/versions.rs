@@ -2,19 +2,19 @@
 //! (`managedfields/internal/versionconverter.go`).
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::typed::validate;
 use crate::object::text;
 use crate::schema::Struct;
+use crate::schema::kinds::Root;
 
 /// The versions of a kind that has several.
 #[derive(Debug)]
 pub struct Versions {
     /// Each version, such as `autoscaling/v1`, with its type.
-    pub all: Vec<(String, Arc<Struct>)>,
+    pub all: Vec<(String, Root)>,
     /// Writes an object in another version of the list.
     pub convert: fn(Value, &str) -> Value,
 }

@@ -1,13 +1,37 @@
-//! The table of all built-in kinds, for those that have no rules of their own in this crate:
-//! made by `cargo xtask kinds` from the types of the Kubernetes API.
+//! The built-in kinds that this crate serves by a table: `kinds.facts` says what each kind is, and
+//! `kinds.schema` has their types, which are read when the first of them is asked for.
+//!
+//! A line of `kinds.facts` is `group/version Kind plural words`. The words are what the Go types of the
+//! API do not say (`pkg/registry/*/strategy.go`, `pkg/registry/*/storage`, v1.36):
+//!
+//! | word | meaning |
+//! |---|---|
+//! | `short=a,b` | other names of the resource |
+//! | `in=a,b` | categories that it belongs to |
+//! | `cluster` | objects are not in namespaces |
+//! | `rules` | the crate has rules of its own for it |
+//! | `status` | is written through /status only, which leaves the spec as it is |
+//! | `status=a,b` | the same, but /status leaves these fields as they are |
+//! | `scale` | has /scale |
+//! | `generation=a,b` | the fields that change `metadata.generation` (`rest` is all but metadata and status; `none`: it is 1 and stays so) |
+//! | `versioned` | an update must name the resourceVersion |
+//! | `creates` | an update of a missing object creates it |
+//! | `stored=` | where etcd keeps it, if not under the plural |
+//! | `encoded=` | the version in which etcd holds it, if not its own |
+//! | `name=` | what a name may be, if not a DNS subdomain: `label`, `path` |
+//! | `returns` | a deletion answers with the object |
+//! | `orphans` | a deletion leaves dependents alone if it does not say otherwise |
+//! | `select=a,b` | fields to select by besides name and namespace |
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use super::Struct;
-use super::builtin::{builtin, parse_more};
+use super::builtin::{Types, builtin, parse_more};
 
-static KINDS: LazyLock<Vec<KindFacts>> = LazyLock::new(|| read(include_str!("kinds.schema")));
+static KINDS: LazyLock<Vec<KindFacts>> = LazyLock::new(|| read(include_str!("kinds.facts")));
+static TYPES: LazyLock<Types> = LazyLock::new(|| parse_more(include_str!("kinds.schema")));
 
 /// A kind, as the table describes it.
 #[derive(Debug)]
@@ -18,26 +42,64 @@ pub struct KindFacts {
     pub kind: &'static str,
     /// Its plural name in paths.
     pub plural: &'static str,
-    /// Its type; `None` if the table lacks it.
-    pub root: Option<Arc<Struct>>,
     words: BTreeMap<&'static str, &'static str>,
 }
 
 impl KindFacts {
-    /// Whether the table says this of it.
+    /// Its type; `None` if the tables have none.
+    pub fn root(&self) -> Option<&'static Arc<Struct>> {
+        let package = match self.api_version.split_once('/') {
+            Some((group, version)) => {
+                format!("{}/{version}", group.split('.').next().unwrap_or(group))
+            }
+            None => format!("core/{}", self.api_version),
+        };
+        let own = TYPES.get(&format!("{package}/{}", self.kind));
+        own.or_else(|| builtin(self.kind))
+    }
+
+    /// Whether the table has this word for it.
     pub fn is(&self, word: &str) -> bool {
         self.words.contains_key(word)
     }
 
-    /// What the table says after `word=`; empty if it does not say so.
+    /// The text after `word=`; empty if the word is not there.
     pub fn of(&self, word: &str) -> &'static str {
         self.words.get(word).copied().unwrap_or_default()
     }
 
-    /// The list that the table says after `word=`.
+    /// The list after `word=`.
     pub fn list(&self, word: &str) -> impl Iterator<Item = &'static str> + use<> {
         let words = self.of(word).split(',');
         words.filter(|word| !word.is_empty())
+    }
+}
+
+/// The type of a kind's objects.
+#[derive(Clone, Debug)]
+pub enum Root {
+    /// The type itself.
+    Known(Arc<Struct>),
+    /// The type of a kind of the table; the table of types is read when it is asked for.
+    OfKind(&'static KindFacts),
+}
+
+impl Deref for Root {
+    type Target = Arc<Struct>;
+
+    fn deref(&self) -> &Arc<Struct> {
+        static NO_FIELDS: LazyLock<Arc<Struct>> =
+            LazyLock::new(|| Arc::new(Struct::new("", Vec::new(), false)));
+        match self {
+            Self::Known(root) => root,
+            Self::OfKind(facts) => facts.root().unwrap_or(&NO_FIELDS),
+        }
+    }
+}
+
+impl From<&Arc<Struct>> for Root {
+    fn from(root: &Arc<Struct>) -> Self {
+        Self::Known(Arc::clone(root))
     }
 }
 
@@ -46,34 +108,19 @@ pub fn kinds() -> &'static [KindFacts] {
     &KINDS
 }
 
-fn read(table: &'static str) -> Vec<KindFacts> {
-    let types = parse_more(table);
-    let lines = table.lines().filter_map(|line| line.strip_prefix('!'));
-    lines
-        .filter_map(|line| {
-            let mut words = line.split(' ');
-            let (api_version, kind) = (words.next()?, words.next()?);
-            let plural = words.next()?;
-            let package = match api_version.split_once('/') {
-                Some((group, version)) => {
-                    format!("{}/{version}", group.split('.').next().unwrap_or(group))
-                }
-                None => format!("core/{api_version}"),
-            };
-            let root = types
-                .get(&format!("{package}/{kind}"))
-                .or_else(|| builtin(kind));
-            Some(KindFacts {
-                api_version,
-                kind,
-                plural,
-                root: root.cloned(),
-                words: words
-                    .map(|word| word.split_once('=').unwrap_or((word, "")))
-                    .collect(),
-            })
+fn read(facts: &'static str) -> Vec<KindFacts> {
+    let kinds = facts.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some(KindFacts {
+            api_version: words.next()?,
+            kind: words.next()?,
+            plural: words.next()?,
+            words: words
+                .map(|word| word.split_once('=').unwrap_or((word, "")))
+                .collect(),
         })
-        .collect()
+    });
+    kinds.collect()
 }
 
 #[cfg(test)]
@@ -91,7 +138,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_table_has_a_type_with_metadata() {
         for facts in kinds() {
-            let root = facts.root.as_ref().unwrap();
+            let root = facts.root().unwrap();
             assert_eq!(root.name, facts.kind);
             assert!(root.field("metadata").is_some(), "{}", facts.kind);
         }
@@ -99,8 +146,7 @@ mod tests {
 
     #[test]
     fn a_name_that_two_packages_use_means_the_one_of_its_own() {
-        let field =
-            |facts: &KindFacts, name: &str| facts.root.as_ref().unwrap().field(name).cloned();
+        let field = |facts: &KindFacts, name: &str| facts.root().unwrap().field(name).cloned();
         let slice = kind("discovery.k8s.io/v1", "EndpointSlice");
         let Some(Type::List(ports)) = field(slice, "ports").map(|ports| ports.ty) else {
             panic!("ports is a list")
@@ -117,7 +163,7 @@ mod tests {
 
     #[test]
     fn lists_without_a_list_type_merge_as_their_patch_strategy_says() {
-        let account = kind("v1", "ServiceAccount").root.as_ref().unwrap();
+        let account = kind("v1", "ServiceAccount").root().unwrap();
         let Type::List(secrets) = &account.field("secrets").unwrap().ty else {
             panic!("secrets is a list")
         };

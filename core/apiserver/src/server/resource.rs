@@ -9,6 +9,7 @@ use super::custom::{self, Custom};
 use super::kinds::{Collection, FINALIZE, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, text};
+use crate::schema::kinds::Root;
 use crate::schema::{Empties, Struct, fill_defaults};
 use crate::status::{FieldError, Refusal, Status};
 use crate::storage::{Revision, Store};
@@ -27,7 +28,7 @@ pub struct Resource {
     /// Its other names.
     pub names: Names,
     /// Its type.
-    pub root: Arc<Struct>,
+    pub root: Root,
     /// All versions of the kind, if it has several.
     pub versions: Option<Arc<Versions>>,
     /// Where etcd keeps its objects.
@@ -130,14 +131,17 @@ impl Resource {
         }
     }
 
+    /// Whether this server checks the validation rules of the kind.
+    pub fn validates(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => (rules.validates)(&self.kind),
+            Definition::Custom(_) => true,
+        }
+    }
+
     /// The fact that the rules of this kind are not checked, if so.
     pub(super) fn not_thorough(&self) -> Option<Fact> {
-        match &self.definition {
-            Definition::Builtin(rules) if !rules.thorough => {
-                Some(Fact::NotThorough(self.kind.clone()))
-            }
-            _ => None,
-        }
+        (!self.validates()).then(|| Fact::NotThorough(self.kind.clone()))
     }
 
     /// The validation rules of its definition that this server cannot evaluate on an object.

@@ -129,7 +129,7 @@ impl Builtin {
     }
 
     fn resource(self) -> Option<Arc<Resource>> {
-        let root = Arc::clone(builtin(self.kind)?);
+        let root = builtin(self.kind)?.into();
         Some(Arc::new(Resource {
             group_version: GroupVersion::new(self.group_version.0, self.group_version.1),
             kind: self.kind.to_owned(),

@@ -28,7 +28,7 @@ static RESOURCE: LazyLock<Option<Arc<Resource>>> = LazyLock::new(|| {
         plural: "scales".to_owned(),
         namespaced: true,
         names: Names::default(),
-        root: Arc::clone(builtin("Scale")?),
+        root: builtin("Scale")?.into(),
         versions: None,
         storage_prefix: String::new(),
         unconditional_update: true,

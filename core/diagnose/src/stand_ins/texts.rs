@@ -43,7 +43,7 @@ impl Roots {
             let builtin = self
                 .builtin
                 .by_kind(text(object, "apiVersion"), text(object, "kind"));
-            builtin.map(|resource| &resource.root)
+            builtin.map(|resource| &*resource.root)
         });
         let root = root.cloned();
         if let Some(root) = &root {

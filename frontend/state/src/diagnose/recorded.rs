@@ -160,7 +160,7 @@ impl AuditReplay {
         let changes = self.findings.changes_of(row);
         Some(Seen {
             object: step.after.as_deref(),
-            root: self.history.resource().map(|resource| &*resource.root),
+            root: self.history.resource().map(|resource| &**resource.root),
             known: step.known_after,
             version: step.version_after(),
             changes: changes.iter().map(|(_, change)| change).collect(),
@@ -289,7 +289,7 @@ impl DiagnoseState {
                 let installed = reading.installed.as_ref().ok();
                 let seen = Seen {
                     object: Some(&version.object),
-                    root: installed.map(|it| &*it.resource().root),
+                    root: installed.map(|it| &**it.resource().root),
                     known: KnownObject::Recorded,
                     version: Some(version.object.resource_version()),
                     changes: history.changes_of(step.row).iter().collect(),

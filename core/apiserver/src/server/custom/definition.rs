@@ -44,7 +44,7 @@ pub(in crate::server) fn definitions() -> Option<Arc<Resource>> {
             categories: vec!["api-extensions".to_owned()],
             list_kind: None,
         },
-        root: Arc::clone(builtin(kind)?),
+        root: builtin(kind)?.into(),
         versions: None,
         storage_prefix: STORED_BELOW.trim_end_matches('/').to_owned(),
         unconditional_update: false,

@@ -9,6 +9,7 @@ use super::{Custom, DefinedVersions, ScalePaths};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, text};
 use crate::schema::custom;
+use crate::schema::kinds::Root;
 use crate::schema::openapi::Schema;
 use crate::server::resource::{Definition, Endpoint, Generation, Names, Resource};
 use crate::server::table::age_description;
@@ -54,7 +55,7 @@ fn described_by(definition: &Value, wanted: fn(&Value) -> bool) -> Vec<Resource>
     let kind = text(&definition["status"]["acceptedNames"], "kind");
     let types = defined.schemas.iter().map(|(version, schema)| {
         let root = custom::root(schema.as_deref(), kind);
-        (version.clone(), Arc::new(root))
+        (version.clone(), Root::Known(Arc::new(root)))
     });
     let types = Arc::new(Versions {
         all: types.collect(),
@@ -106,7 +107,7 @@ fn resource(
             categories: texts(&names["categories"]),
             list_kind: names["listKind"].as_str().map(str::to_owned),
         },
-        root: Arc::clone(root),
+        root: root.clone(),
         versions: (types.all.len() > 1).then(|| Arc::clone(types)),
         storage_prefix: format!("/registry/{group}/{plural}"),
         unconditional_update: false,

@@ -138,7 +138,7 @@ pub(super) fn convert(object: Value, api_version: &str) -> Value {
 fn root(api_version: &str) -> Option<&'static Arc<Struct>> {
     let mut facts = kinds().iter();
     let facts = facts.find(|f| f.api_version == api_version && f.kind == KIND)?;
-    facts.root.as_ref()
+    facts.root()
 }
 
 fn to_v1(mut object: Value) -> Value {

@@ -76,15 +76,17 @@ struct Word {
     argument: &'static str,
 }
 
-/// Checks an object of a built-in kind; the stored one is given on update.
-pub(super) fn validate(object: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    rows_of(text(object, "kind"), object, live)
+/// Checks an object of a built-in kind; the stored one is given on update. `None` if the table has no
+/// checks of this kind.
+pub(super) fn validate(object: &Value, live: Option<&Value>) -> Option<Vec<FieldError>> {
+    let kind = text(object, "kind");
+    has(kind).then(|| rows_of(kind, object, live))
 }
 
-/// Checks an object whose status is written.
-pub(super) fn validate_status(object: &Value, live: &Value) -> Vec<FieldError> {
+/// Checks an object whose status is written. `None` if the table has no checks of this status.
+pub(super) fn validate_status(object: &Value, live: &Value) -> Option<Vec<FieldError>> {
     let kind = format!("{}/status", text(object, "kind"));
-    rows_of(&kind, object, Some(live))
+    has(&kind).then(|| rows_of(&kind, object, Some(live)))
 }
 
 /// Whether the table has checks of a kind.
@@ -350,7 +352,7 @@ mod tests {
         for (name, rows) in TABLE.iter() {
             let kind = name.split('/').next().unwrap_or_default();
             let facts = kinds().iter().find(|facts| facts.kind == kind);
-            let root = facts.and_then(|facts| facts.root.as_ref());
+            let root = facts.and_then(|facts| facts.root());
             for row in rows {
                 if let Some(root) = root {
                     follow(root, &row.path).unwrap();

@@ -39,7 +39,6 @@ pub(super) const RULES: Rules = Rules {
     },
     grace: Some(grace),
     returns_deleted: true,
-    thorough: true,
     fields: &[
         "spec.nodeName",
         "spec.restartPolicy",

@@ -13,7 +13,7 @@ use super::{
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::TEMPLATE_GENERATION;
-use crate::schema::kinds::{KindFacts, kinds};
+use crate::schema::kinds::{KindFacts, Root, kinds};
 
 static RESOURCES: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
     let served = kinds()
@@ -27,16 +27,26 @@ pub(in crate::server) fn resources() -> &'static [Arc<Resource>] {
     &RESOURCES
 }
 
+/// The rows of a kind check all of it; where there are none, the metadata is checked.
 const PLAIN: Rules = Rules {
-    validate: |object, live| match live {
-        None => metadata::builtin(object, names::subdomain),
-        Some(live) => metadata::builtin_update(object, live),
+    validate: |object, live| {
+        checks::validate(object, live).unwrap_or_else(|| match live {
+            None => metadata::builtin(object, names::subdomain),
+            Some(live) => metadata::builtin_update(object, live),
+        })
     },
-    thorough: false,
+    status: StatusRules {
+        validate: |object, live| {
+            checks::validate_status(object, live)
+                .unwrap_or_else(|| metadata::builtin_update(object, live))
+        },
+        ..Rules::NONE.status
+    },
+    validates: checks::has,
     ..Rules::NONE
 };
 
-fn resource(facts: &KindFacts) -> Option<Resource> {
+fn resource(facts: &'static KindFacts) -> Option<Resource> {
     let group_version = GroupVersion::parse(facts.api_version)?;
     let stored_in = match facts.of("stored") {
         "" => facts.plural,
@@ -52,7 +62,7 @@ fn resource(facts: &KindFacts) -> Option<Resource> {
             categories: facts.list("in").map(str::to_owned).collect(),
             list_kind: None,
         },
-        root: Arc::clone(facts.root.as_ref()?),
+        root: Root::OfKind(facts),
         versions: versions(facts),
         storage_prefix: format!("/registry/{stored_in}"),
         unconditional_update: !facts.is("versioned"),
@@ -72,7 +82,7 @@ type Convert = fn(Value, &str) -> Value;
 fn versions(facts: &KindFacts) -> Option<Arc<Versions>> {
     let (_, convert) = CONVERSIONS.iter().find(|(kind, _)| *kind == facts.kind)?;
     let all = kinds().iter().filter(|other| other.kind == facts.kind);
-    let all = all.filter_map(|other| Some((other.api_version.to_owned(), other.root.clone()?)));
+    let all = all.map(|other| (other.api_version.to_owned(), Root::OfKind(other)));
     Some(Arc::new(Versions {
         all: all.collect(),
         convert: *convert,
@@ -136,17 +146,12 @@ fn rules(facts: &KindFacts) -> Rules {
         ..PLAIN
     };
     if facts.of("name") == "path" {
-        rules.validate = |object, live| match live {
-            None => metadata::builtin(object, names::path_segment),
-            Some(live) => metadata::builtin_update(object, live),
+        rules.validate = |object, live| {
+            checks::validate(object, live).unwrap_or_else(|| match live {
+                None => metadata::builtin(object, names::path_segment),
+                Some(live) => metadata::builtin_update(object, live),
+            })
         };
-    }
-    if checks::has(facts.kind) {
-        rules.validate = checks::validate;
-        rules.thorough = true;
-    }
-    if checks::has(&format!("{}/status", facts.kind)) {
-        rules.status.validate = checks::validate_status;
     }
     match facts.kind {
         "DaemonSet" => rules.prepare = daemon_set,

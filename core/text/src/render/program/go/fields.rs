@@ -73,7 +73,7 @@ impl Go<'_> {
     pub(super) fn root(&self, name: &str, number: usize) -> Option<Arc<Struct>> {
         let kind = self.variables.kind_at(name, number)?;
         let resource = self.resources.by_kind(&kind.api_version, &kind.kind)?;
-        Some(resource.root.clone())
+        Some(Arc::clone(&resource.root))
     }
 
     /// A field of the object of a variable.
@@ -83,7 +83,7 @@ impl Go<'_> {
         let root = self.root(name, number).or_else(|| {
             let metadata = path.first().is_some_and(|first| first == "metadata");
             let any = self.resources.by_kind("v1", "ConfigMap");
-            any.filter(|_| metadata).map(|any| any.root.clone())
+            any.filter(|_| metadata).map(|any| Arc::clone(&any.root))
         });
         let known = root.and_then(|root| self.walk(&object, &root, &path));
         known.unwrap_or_else(|| self.own(&object, &path))

@@ -1,5 +1,7 @@
 //! Statements that change an object in Rust, without a request.
 
+use std::sync::Arc;
+
 use optimist_controller::program::{Expression, Statement};
 use serde_json::Value;
 
@@ -28,7 +30,7 @@ impl Rust<'_> {
         let root = match self.root(of, number) {
             None if metadata => {
                 let any = self.resources.by_kind("v1", "ConfigMap");
-                any.map(|any| any.root.clone())
+                any.map(|any| Arc::clone(&any.root))
             }
             root => root,
         };

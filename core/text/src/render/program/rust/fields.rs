@@ -66,7 +66,7 @@ impl Rust<'_> {
     pub(super) fn root(&self, name: &str, number: usize) -> Option<Arc<Struct>> {
         let kind = self.variables.kind_at(name, number)?;
         let resource = self.resources.by_kind(&kind.api_version, &kind.kind)?;
-        self.is_typed(&kind).then(|| resource.root.clone())
+        self.is_typed(&kind).then(|| Arc::clone(&resource.root))
     }
 
     /// A field of the object of a variable.
