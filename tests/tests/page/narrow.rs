@@ -69,6 +69,8 @@ const CUT_ENDS: &str = "
     const parts = '.was, .now, .marked .value, .ends > :last-child';
     return [...document.querySelectorAll(parts)]
         .filter(part => part.checkVisibility() && !part.querySelector('.ends'))
+        // Only a box cuts. Of text in a line, Firefox tells a width and Chrome none.
+        .filter(part => getComputedStyle(part).display !== 'inline')
         .filter(part => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 4)
         .map(part => part.className + ' ' + part.textContent)";
 
@@ -136,7 +138,7 @@ fn a_shared_conflict_opens_on_what_was_changed() {
 fn every_way_in_fits_a_phone_and_all_of_them_can_be_seen() {
     const FITS: &str = "
         const pages = document.querySelector('.pages');
-        return [document.documentElement.scrollWidth, pages.scrollWidth - pages.clientWidth]";
+        return [document.documentElement, pages].map(part => part.scrollWidth - part.clientWidth)";
     let site = Site::serve(&dist());
     let browser = open(&site.url(), 390, 844);
     conflict(&browser, |editor| {
@@ -151,7 +153,7 @@ fn every_way_in_fits_a_phone_and_all_of_them_can_be_seen() {
             );
             browser.wait(page, &here, &[]);
             let fits = browser.run(FITS, &[]);
-            assert_eq!(fits, serde_json::json!([width, 0]), "{page}");
+            assert_eq!(fits, serde_json::json!([0, 0]), "{page} at {width}");
         }
     }
 }
