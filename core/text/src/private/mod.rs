@@ -4,11 +4,11 @@
 //! A value is private
 //! - by its place: the data of a Secret;
 //! - by the name of its field, variable, option or key, in an object, in a file that an object has in
-//!   it, in a command, in a message ([`names`], [`pairs`]);
+//!   it, in a command, in a message (`names.rs`, `pairs.rs`);
 //! - by its shape: a token of a known issuer, a private key, the user of a URL, a word that looks
-//!   random ([`shapes`]);
+//!   random (`shapes.rs`);
 //! - if base64, JSON or YAML in it has such a value;
-//! - where it equals a value that is private elsewhere in what is shared ([`known`]).
+//! - where it equals a value that is private elsewhere in what is shared (`known.rs`).
 //!
 //! Names, kinds, labels, images, numbers, times and versions stay. The search is a heuristic: it can
 //! miss a value.
@@ -59,7 +59,7 @@ enum Style {
 /// Takes private values out of what is shown or shared together.
 ///
 /// Call [`Masking::object`] and [`Masking::text`] for each part first. Then the values are known, and
-/// [`Masking::known_in`] and [`Masking::known_in_text`] take them out where nothing else betrays them.
+/// [`Masking::known`] takes them out where nothing else betrays them.
 #[derive(Clone, Debug)]
 pub struct Masking {
     style: Style,
