@@ -1,5 +1,6 @@
 //! How a kind behaves, as data.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::Fact;
 use super::custom::{self, Custom};
 use super::kinds::{Collection, FINALIZE, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
-use crate::object::{GroupName, GroupVersion, text};
+use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::kinds::Root;
 use crate::schema::{Empties, Struct, fill_defaults};
 use crate::status::{FieldError, Refusal, Status};
@@ -248,6 +249,29 @@ impl Resource {
         }
     }
 
+    /// An object as the server holds it between the versions of its kind: what tables and metadata
+    /// show (`runtime.Scheme`'s internal version).
+    pub(super) fn held<'a>(&self, object: &'a Value) -> Cow<'a, Value> {
+        let Definition::Builtin(rules) = &self.definition else {
+            return Cow::Borrowed(object);
+        };
+        let mut held = Cow::Borrowed(object);
+        if let Some(version) = rules.stored_as {
+            let held = held.to_mut();
+            // An item of a list does not say of which version it is.
+            held["apiVersion"] = self.group_version.to_string().into();
+            held["kind"] = self.kind.as_str().into();
+            self.convert(held, version);
+        }
+        let annotations = &object["metadata"]["annotations"];
+        for annotation in rules.annotates {
+            if annotations.get(annotation).is_some() {
+                forget_annotation(held.to_mut(), annotation);
+            }
+        }
+        held
+    }
+
     /// Whether etcd stores a new object in another encoding than an updated object.
     pub(super) fn is_encoded_anew(&self) -> bool {
         match &self.definition {
@@ -423,5 +447,15 @@ impl Resource {
             path.push_str(name);
         }
         path
+    }
+}
+
+/// Removes an annotation, and the annotations if none is left.
+fn forget_annotation(object: &mut Value, annotation: &str) {
+    if let Some(Value::Object(annotations)) = object.metadata_mut().get_mut("annotations") {
+        annotations.remove(annotation);
+        if annotations.is_empty() {
+            object.set_meta("annotations", Value::Null);
+        }
     }
 }

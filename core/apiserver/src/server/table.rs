@@ -1,19 +1,64 @@
 //! Tables: objects as `kubectl get` shows them (`pkg/printers`,
 //! `k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor`).
 
+#[cfg(feature = "full")]
 mod builtin;
+#[cfg(feature = "full")]
+mod calls;
+#[cfg(feature = "full")]
+mod cell;
 mod json_path;
+#[cfg(feature = "full")]
+mod rows;
+#[cfg(all(test, feature = "full"))]
+mod tests;
 
 use serde_json::{Value, json};
 
-use super::resource::{Definition, Resource};
+use super::resource::Resource;
+#[cfg(not(feature = "full"))]
 use crate::environment::Timestamp;
-use crate::object::Metadata;
+use crate::status::{Refusal, Status};
 
-pub(super) use builtin::age_description;
 pub use json_path::JsonPath;
+#[cfg(feature = "full")]
+pub(super) use rows::table;
 
-pub(super) const META: &str = "meta.k8s.io/v1";
+/// What the API's documentation says of the name of an object.
+#[cfg(feature = "full")]
+const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+
+/// What the API's documentation says of the time of its creation.
+pub(super) const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// The versions of `meta.k8s.io` in which tables and metadata are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetaVersion {
+    /// `v1`.
+    #[default]
+    V1,
+    /// `v1beta1`, which has the same fields.
+    V1Beta1,
+}
+
+impl MetaVersion {
+    /// Reads `v1` or `v1beta1`.
+    pub(super) fn parse(version: &str) -> Option<Self> {
+        match version {
+            "v1" => Some(Self::V1),
+            "v1beta1" => Some(Self::V1Beta1),
+            _ => None,
+        }
+    }
+
+    /// The group and the version.
+    pub(super) const fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "meta.k8s.io/v1",
+            Self::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
+}
 
 /// What a row shows of the object itself (`includeObject`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,147 +81,39 @@ pub struct PrinterColumn {
     pub path: Option<JsonPath>,
 }
 
-/// A table of objects, with the metadata of what it shows.
-pub(super) fn table(
-    resource: &Resource,
-    metadata: Value,
-    objects: &[Value],
-    include: Include,
-    now: Timestamp,
-) -> Value {
-    let (columns, cells): (Value, Vec<Vec<Value>>) = match &resource.definition {
-        Definition::Custom(custom) => (
-            custom_columns(&custom.columns),
-            objects
-                .iter()
-                .map(|object| custom_cells(&custom.columns, object, now))
-                .collect(),
-        ),
-        Definition::Builtin(_) => builtin::rows(&resource.kind, objects, now),
-    };
-    let rows = objects.iter().zip(cells).map(|(object, cells)| {
-        let shown = match include {
-            Include::Metadata => metadata_of(object),
-            Include::None => Value::Null,
-            Include::Object => whole(resource, object),
-        };
-        let mut row = json!({"cells": cells, "object": shown});
-        if let (Definition::Builtin(_), Some(conditions)) = (
-            &resource.definition,
-            builtin::conditions(&resource.kind, object),
-        ) {
-            row["conditions"] = conditions;
-        }
-        row
-    });
+/// An object that shows only its metadata.
+pub(super) fn metadata_of(resource: &Resource, object: &Value, version: MetaVersion) -> Value {
+    let object = resource.held(object);
+    let metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
     json!({
-        "kind": "Table", "apiVersion": META,
+        "kind": "PartialObjectMetadata", "apiVersion": version.api_version(),
         "metadata": metadata,
-        "columnDefinitions": columns,
-        "rows": rows.collect::<Vec<_>>(),
     })
 }
 
-/// An object that shows only its metadata.
-pub(super) fn metadata_of(object: &Value) -> Value {
-    let metadata = object.get("metadata").cloned().unwrap_or_else(|| json!({}));
-    json!({"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": metadata})
-}
-
-/// An object of a list, which does not say of itself of which kind it is.
-fn whole(resource: &Resource, object: &Value) -> Value {
-    let mut object = object.clone();
-    if let Value::Object(map) = &mut object {
-        map.insert("kind".to_owned(), resource.kind.as_str().into());
-        map.insert(
-            "apiVersion".to_owned(),
-            resource.group_version.to_string().into(),
-        );
-    }
-    object
-}
-
-fn custom_columns(columns: &[PrinterColumn]) -> Value {
-    let name = builtin::name_column();
-    let columns = columns.iter().map(|column| column.definition.clone());
-    std::iter::once(name).chain(columns).collect()
-}
-
-fn custom_cells(columns: &[PrinterColumn], object: &Value, now: Timestamp) -> Vec<Value> {
-    let cells = columns.iter().map(|column| {
-        let found = column.path.as_ref().and_then(|path| path.first(object));
-        let ty = column.definition["type"].as_str().unwrap_or_default();
-        found.map_or(Value::Null, |value| cell(ty, value, now))
-    });
-    std::iter::once(object.name().into()).chain(cells).collect()
-}
-
-/// `cellForJSONValue`.
-fn cell(ty: &str, value: &Value, now: Timestamp) -> Value {
-    match (ty, value) {
-        ("integer", Value::Number(number)) => match number.as_f64() {
-            Some(whole) if number.is_f64() => json!(whole as i64),
-            _ => value.clone(),
-        },
-        ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
-        ("string", Value::String(_)) => value.clone(),
-        ("string", Value::Null) => Value::Null,
-        ("string", other) => other.to_string().into(),
-        ("date", Value::String(text)) => match Timestamp::parse(text) {
-            Some(time) => human_duration(now.seconds.saturating_sub(time.seconds)).into(),
-            None => "<invalid>".into(),
-        },
-        _ => Value::Null,
+/// Checks what rows are to show of their objects.
+///
+/// # Errors
+/// 400 for an unknown word (`ValidateTableOptions`).
+pub(super) fn check_include(include: Option<&str>) -> Result<(), Refusal> {
+    match include.unwrap_or_default() {
+        "" | "Metadata" | "Object" | "None" => Ok(()),
+        other => Err(Status::bad_request(format!(
+            "Unable to convert to Table as requested: includeObject: Invalid value: {}: must be \
+             'Metadata', 'Object', 'None', or empty",
+            crate::go::quote(other)
+        ))),
     }
 }
 
-/// `duration.HumanDuration`: the two largest units while the smaller one still matters.
-fn human_duration(seconds: u64) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    const YEAR: u64 = 365 * DAY;
-    let both = |large: u64, large_name: &str, small: u64, small_name: &str| {
-        let (whole, rest) = (seconds / large, seconds % large / small);
-        match rest {
-            0 => format!("{whole}{large_name}"),
-            _ => format!("{whole}{large_name}{rest}{small_name}"),
-        }
-    };
-    match seconds {
-        0..120 => format!("{seconds}s"),
-        120..600 => both(MINUTE, "m", 1, "s"),
-        600..10_800 => format!("{}m", seconds / MINUTE),
-        10_800..28_800 => both(HOUR, "h", MINUTE, "m"),
-        28_800..172_800 => format!("{}h", seconds / HOUR),
-        172_800..691_200 => both(DAY, "d", HOUR, "h"),
-        _ if seconds < 2 * YEAR => format!("{}d", seconds / DAY),
-        _ if seconds < 8 * YEAR => both(YEAR, "y", DAY, "d"),
-        _ => format!("{}y", seconds / YEAR),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_get_coarser() {
-        for (seconds, text) in [
-            (0, "0s"),
-            (119, "119s"),
-            (120, "2m"),
-            (179, "2m59s"),
-            (600, "10m"),
-            (10_860, "3h1m"),
-            (28_800, "8h"),
-            (172_800, "2d"),
-            (176_400, "2d1h"),
-            (700_000, "8d"),
-            (64_000_000, "2y10d"),
-            (400_000_000, "12y"),
-        ] {
-            assert_eq!(human_duration(seconds), text);
-        }
-    }
+/// Without the feature, no answer is negotiated to be a table.
+#[cfg(not(feature = "full"))]
+pub(super) fn table(
+    _: &Resource,
+    _: Value,
+    _: Vec<Value>,
+    _: (MetaVersion, Include),
+    _: Timestamp,
+) -> Value {
+    Value::Null
 }

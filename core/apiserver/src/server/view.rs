@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::RequestInfo;
 use super::resource::{Definition, Resource};
-use super::table::{self, Include, META};
+use super::table::{self, Include, MetaVersion};
 use crate::environment::Timestamp;
 use crate::object::{Metadata, text};
 use crate::status::{Refusal, Status};
@@ -16,6 +16,8 @@ use crate::status::{Refusal, Status};
 pub struct View {
     /// What is shown.
     pub shape: Shape,
+    /// In which version of `meta.k8s.io` it is shown.
+    pub version: MetaVersion,
     /// Whether it is written as YAML.
     pub yaml: bool,
     /// What rows of a table show of their objects.
@@ -35,6 +37,9 @@ pub enum Shape {
     /// A table with a row for each object.
     Table,
 }
+
+/// The group of tables and of metadata.
+const META: &str = "meta.k8s.io";
 
 /// The media types that the server writes. It says so of protobuf too, as a real one does.
 const WRITTEN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
@@ -86,7 +91,8 @@ impl View {
     /// What is shown of an answer.
     ///
     /// # Errors
-    /// 406 if the metadata of one object was asked for and this is a list, or the other way round.
+    /// 406 if the metadata of one object was asked for and this is a list, or the other way round;
+    /// 400 if rows are to show what they cannot.
     pub(super) fn shown(
         self,
         info: &RequestInfo,
@@ -95,6 +101,9 @@ impl View {
     ) -> Result<Option<Value>, Refusal> {
         if self.shape == Shape::Whole || text(body, "kind") == "Status" {
             return Ok(None);
+        }
+        if self.shape == Shape::Table {
+            table::check_include(info.query("includeObject"))?;
         }
         let items = body.get("items").and_then(Value::as_array);
         let mut metadata = body["metadata"].clone();
@@ -105,14 +114,18 @@ impl View {
             map.remove("continue");
         }
         Ok(Some(match (self.shape, items) {
-            (Shape::Metadata, None) => table::metadata_of(body),
+            (Shape::Metadata, None) => table::metadata_of(&info.resource, body, self.version),
             (Shape::MetadataList, Some(items)) => json!({
-                "kind": "PartialObjectMetadataList", "apiVersion": META,
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": self.version.api_version(),
                 "metadata": metadata,
                 // Of nothing it makes no list.
                 "items": match items.as_slice() {
                     [] => Value::Null,
-                    items => items.iter().map(table::metadata_of).collect(),
+                    items => items
+                        .iter()
+                        .map(|item| table::metadata_of(&info.resource, item, self.version))
+                        .collect(),
                 },
             }),
             (Shape::Metadata, Some(_)) => {
@@ -127,21 +140,20 @@ impl View {
                     go_type(&info.resource, "")
                 )));
             }
-            (_, Some(items)) => table::table(&info.resource, metadata, items, self.include, now),
-            (_, None) => self.row(&info.resource, body, now),
+            (Shape::Table, Some(items)) => {
+                let shown = (self.version, self.include);
+                table::table(&info.resource, metadata, items.clone(), shown, now)
+            }
+            (Shape::Table, None) => self.row(&info.resource, body, now),
+            (Shape::Whole, _) => return Ok(None),
         }))
     }
 
     /// A table of one object.
     fn row(self, resource: &Resource, object: &Value, now: Timestamp) -> Value {
         let metadata = json!({"resourceVersion": object.resource_version()});
-        table::table(
-            resource,
-            metadata,
-            std::slice::from_ref(object),
-            self.include,
-            now,
-        )
+        let shown = (self.version, self.include);
+        table::table(resource, metadata, vec![object.clone()], shown, now)
     }
 
     /// The object of a watch event; only the first table of a watch has the definitions.
@@ -154,7 +166,7 @@ impl View {
     ) -> Option<Value> {
         match self.shape {
             Shape::Whole | Shape::MetadataList => None,
-            Shape::Metadata => Some(table::metadata_of(object)),
+            Shape::Metadata => Some(table::metadata_of(resource, object, self.version)),
             Shape::Table => {
                 let mut table = self.row(resource, object, now);
                 if !first {
@@ -232,15 +244,20 @@ fn of_clause(clause: &str) -> Option<View> {
             _ => {}
         }
     }
-    let shape = match (name, group, version) {
-        ("", ..) => Shape::Whole,
-        ("Table", "meta.k8s.io", "v1") => Shape::Table,
-        ("PartialObjectMetadata", "meta.k8s.io", "v1") => Shape::Metadata,
-        ("PartialObjectMetadataList", "meta.k8s.io", "v1") => Shape::MetadataList,
+    let shape = match (name, group) {
+        ("", _) => Shape::Whole,
+        ("Table", META) if cfg!(feature = "full") => Shape::Table,
+        ("PartialObjectMetadata", META) => Shape::Metadata,
+        ("PartialObjectMetadataList", META) => Shape::MetadataList,
         _ => return None,
+    };
+    let version = match shape {
+        Shape::Whole => MetaVersion::default(),
+        _ => MetaVersion::parse(version)?,
     };
     Some(View {
         shape,
+        version,
         yaml,
         include: Include::default(),
     })

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::Resources;
 use super::resource::Definition;
+use super::table::MetaVersion;
 use crate::apply::element_order;
 use crate::json::{sorted, sorted_text};
 use crate::object::{JsonMap, text};
@@ -153,6 +154,9 @@ static PARTIAL: Order = Order {
     inner: &[],
 };
 
+const META: &str = MetaVersion::V1.api_version();
+const META_BETA: &str = MetaVersion::V1Beta1.api_version();
+
 /// What kind of document the value is, by what it says of itself.
 fn write(document: &Value, resources: &Resources, out: &mut String) {
     let (version, kind) = (text(document, "apiVersion"), text(document, "kind"));
@@ -164,9 +168,9 @@ fn write(document: &Value, resources: &Resources, out: &mut String) {
     };
     match (version, kind) {
         ("v1", "Status") => ordered(document, &STATUS, out, &each),
-        ("meta.k8s.io/v1", "Table") => ordered(document, &TABLE, out, &each),
-        ("meta.k8s.io/v1", "PartialObjectMetadataList") => ordered(document, &LIST, out, &each),
-        ("meta.k8s.io/v1", "PartialObjectMetadata") => ordered(document, &PARTIAL, out, &each),
+        (META | META_BETA, "Table") => ordered(document, &TABLE, out, &each),
+        (META | META_BETA, "PartialObjectMetadataList") => ordered(document, &LIST, out, &each),
+        (META | META_BETA, "PartialObjectMetadata") => ordered(document, &PARTIAL, out, &each),
         ("autoscaling/v1", "Scale") => of_named("Scale", document, out),
         _ => of_kind(document, version, kind, resources, out),
     }

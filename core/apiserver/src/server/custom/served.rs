@@ -12,7 +12,7 @@ use crate::schema::custom;
 use crate::schema::kinds::Root;
 use crate::schema::openapi::Schema;
 use crate::server::resource::{Definition, Endpoint, Generation, Names, Resource};
-use crate::server::table::age_description;
+use crate::server::table::AGE;
 use crate::server::{JsonPath, PrinterColumn};
 
 /// The resources of a definition whose names have been accepted.
@@ -173,7 +173,7 @@ fn columns(version: &Value) -> Vec<PrinterColumn> {
     vec![PrinterColumn {
         definition: json!({
             "name": "Age", "type": "date", "format": "",
-            "description": age_description(), "priority": 0,
+            "description": AGE, "priority": 0,
         }),
         path: JsonPath::parse(".metadata.creationTimestamp"),
     }]

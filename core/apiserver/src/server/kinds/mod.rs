@@ -128,6 +128,8 @@ pub struct Rules {
     pub encoded_anew: bool,
     /// The version in which etcd holds its objects, if not its own.
     pub stored_as: Option<&'static str>,
+    /// Annotations that only the versions of the API have: the server keeps what they say in fields.
+    pub annotates: &'static [&'static str],
     /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
     /// Sets the fields that are plain numbers in the server and pointers in the API: the server
@@ -166,6 +168,7 @@ impl Rules {
         held: |_| false,
         encoded_anew: false,
         stored_as: None,
+        annotates: &[],
         shown: None,
         unset: |_| {},
         fields: &[],

@@ -142,6 +142,7 @@ fn rules(facts: &KindFacts) -> Rules {
             Collection::Background
         },
         fields: facts.list("select").collect::<Vec<_>>().leak(),
+        annotates: facts.list("annotates").collect::<Vec<_>>().leak(),
         stored_as: Some(facts.of("encoded")).filter(|version| !version.is_empty()),
         ..PLAIN
     };

@@ -1,264 +1,163 @@
-//! The columns of built-in kinds (`pkg/printers/internalversion/printers.go`, v1.36).
+//! The columns of built-in kinds, and the cells of their objects: rows of `columns.txt`.
 
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::human_duration;
+use super::calls::{self, Call};
+use super::cell::Cell;
+use super::{AGE, JsonPath, NAME};
 use crate::environment::Timestamp;
-use crate::object::{Metadata, text};
+use crate::object::Metadata;
+use crate::server::resource::Resource;
 
-mod pod;
+static TABLE: &str = include_str!("columns.txt");
+static KINDS: LazyLock<Vec<Columns>> = LazyLock::new(|| read(TABLE));
 
-static COLUMNS: LazyLock<Vec<(&'static str, Value)>> =
-    LazyLock::new(|| read(include_str!("columns.txt")));
-
-/// Reads the columns of each kind.
-fn read(table: &'static str) -> Vec<(&'static str, Value)> {
-    let (kinds, shared) = table.split_once("\nshared\n").unwrap_or((table, ""));
-    let shared = |name: &str| {
-        let mut lines = shared.lines().filter_map(|line| line.strip_prefix('\t'));
-        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'))
-    };
-    let mut columns: Vec<(&str, Value)> = Vec::new();
-    for line in kinds.lines().filter(|line| !line.starts_with('#')) {
-        let Some(column) = line.strip_prefix('\t') else {
-            columns.push((line, json!([])));
-            continue;
-        };
-        let mut parts = column.split('\t');
-        let mut part = || parts.next().unwrap_or_default();
-        let (name, format, priority) = (part(), part(), part());
-        let description = part();
-        let description = shared(description).unwrap_or(description);
-        let column = json!({
-            "name": name, "type": "string", "format": format,
-            "description": description.replace("\\n", "\n"),
-            "priority": priority.parse().unwrap_or(0),
-        });
-        if let Some((_, Value::Array(list))) = columns.last_mut() {
-            list.push(column);
-        }
-    }
-    columns
+/// The columns of a kind.
+#[derive(Debug, Default)]
+struct Columns {
+    kind: &'static str,
+    /// The number that lists are ordered by.
+    ordered_by: Option<JsonPath>,
+    /// What is said of a whole row.
+    conditions: Option<Call>,
+    definitions: Vec<Value>,
+    cells: Vec<Cell>,
 }
 
-fn columns_of(kind: &str) -> Option<&'static Value> {
-    let mut kinds = COLUMNS.iter();
-    kinds
-        .find(|(name, _)| *name == kind)
-        .map(|(_, columns)| columns)
+/// Reads the columns of each kind.
+fn read(table: &'static str) -> Vec<Columns> {
+    let mut all: Vec<Columns> = Vec::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        match line.strip_prefix('\t') {
+            None => all.push(Columns::named(line)),
+            Some(column) => {
+                if let Some(columns) = all.last_mut() {
+                    columns.add(column);
+                }
+            }
+        }
+    }
+    all
+}
+
+impl Columns {
+    fn named(line: &'static str) -> Self {
+        let mut words = line.split(' ');
+        let mut columns = Self {
+            kind: words.next().unwrap_or_default(),
+            ..Self::default()
+        };
+        for word in words {
+            match word.split_once('=') {
+                Some(("conditions", name)) => columns.conditions = calls::named(name),
+                Some(("by", path)) => columns.ordered_by = JsonPath::parse(path),
+                _ => {}
+            }
+        }
+        columns
+    }
+
+    fn add(&mut self, column: &'static str) {
+        let mut parts = column.split('\t');
+        let mut part = || parts.next().unwrap_or_default();
+        let (name, ty, priority, cell) = (part(), part(), part(), part());
+        let Some(cell) = Cell::read(cell) else { return };
+        let (ty, format) = ty.split_once('/').unwrap_or((ty, ""));
+        let description = match part() {
+            "name" => NAME,
+            "age" => AGE,
+            description => description,
+        };
+        self.definitions.push(json!({
+            "name": name, "type": ty, "format": format,
+            "description": description.replace("\\n", "\n"),
+            "priority": priority.parse().unwrap_or(0),
+        }));
+        self.cells.push(cell);
+    }
 }
 
 /// The column of names, which every kind has.
 pub(super) fn name_column() -> Value {
-    columns_of("ConfigMap").map_or(Value::Null, |columns| columns[0].clone())
+    json!({"name": "Name", "type": "string", "format": "name", "description": NAME, "priority": 0})
 }
 
-/// What the documentation says of the age of an object.
-pub(in crate::server) fn age_description() -> Value {
-    columns_of("ConfigMap").map_or(Value::Null, |columns| columns[2]["description"].clone())
+/// Puts the objects of a list in the order in which a table shows them.
+pub(super) fn order(kind: &str, objects: &mut [Value]) {
+    let Some(by) = columns_of(kind).and_then(|columns| columns.ordered_by.as_ref()) else {
+        return;
+    };
+    let number = |object: &Value| by.first(object).and_then(Value::as_i64);
+    objects.sort_by(|a, b| {
+        number(a)
+            .cmp(&number(b))
+            .then_with(|| a.name().cmp(b.name()))
+    });
 }
 
 /// The columns of a kind, and the cells of its objects.
-pub(super) fn rows(kind: &str, objects: &[Value], now: Timestamp) -> (Value, Vec<Vec<Value>>) {
-    let cells: fn(&Value, Timestamp) -> Vec<Value> = match kind {
-        "ConfigMap" => config_map,
-        "Deployment" => deployment,
-        "Event" => event,
-        "Lease" => lease,
-        "Pod" => pod::cells,
-        "Service" => service,
-        _ => named,
+pub(super) fn rows(
+    resource: &Resource,
+    objects: &[Value],
+    now: Timestamp,
+) -> (Value, Vec<Vec<Value>>) {
+    let Some(columns) = columns_of(&resource.kind) else {
+        return named(objects);
     };
-    let columns = columns_of(kind).cloned().unwrap_or_else(|| {
-        let mut created =
-            json!({"name": "Created At", "type": "date", "format": "", "priority": 0});
-        created["description"] = age_description();
-        json!([name_column(), created])
+    let rows = objects.iter().map(|object| {
+        let object = &*resource.held(object);
+        let cells = columns.cells.iter().map(|cell| cell.of(object, now));
+        cells.collect()
     });
-    let rows = objects.iter().map(|object| cells(object, now));
-    (columns, rows.collect())
+    (Value::from(columns.definitions.clone()), rows.collect())
 }
 
-/// The conditions of a row.
-pub(super) fn conditions(kind: &str, object: &Value) -> Option<Value> {
-    match kind {
-        "Pod" => pod::conditions(object),
-        _ => None,
-    }
+fn columns_of(kind: &str) -> Option<&'static Columns> {
+    KINDS.iter().find(|columns| columns.kind == kind)
 }
 
-/// The columns of kinds without their own columns (`rest.NewDefaultTableConvertor`).
-fn named(object: &Value, _: Timestamp) -> Vec<Value> {
-    vec![
-        object.name().into(),
-        object.meta_text("creationTimestamp").into(),
-    ]
-}
-
-fn since(time: &Value, now: Timestamp) -> String {
-    let time = time.as_str().and_then(Timestamp::parse);
-    time.map_or_else(
-        || "<unknown>".to_owned(),
-        |time| human_duration(now.seconds.saturating_sub(time.seconds)),
-    )
-}
-
-fn age(object: &Value, now: Timestamp) -> String {
-    since(&object["metadata"]["creationTimestamp"], now)
-}
-
-fn number(value: &Value) -> i64 {
-    value.as_i64().unwrap_or_default()
-}
-
-/// The items of a list; none where there is no list.
-fn items(list: &Value) -> impl DoubleEndedIterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    let texts: Vec<&str> = texts.collect();
-    texts.join(",")
-}
-
-fn or_none(text: String) -> String {
-    if text.is_empty() {
-        "<none>".to_owned()
-    } else {
-        text
-    }
-}
-
-fn config_map(object: &Value, now: Timestamp) -> Vec<Value> {
-    let entries = |field: &str| object[field].as_object().map_or(0, |map| map.len());
-    let data = entries("data") + entries("binaryData");
-    vec![object.name().into(), data.into(), age(object, now).into()]
-}
-
-fn deployment(object: &Value, now: Timestamp) -> Vec<Value> {
-    let (spec, status) = (&object["spec"], &object["status"]);
-    let ready = format!(
-        "{}/{}",
-        number(&status["readyReplicas"]),
-        number(&spec["replicas"])
-    );
-    let containers = &spec["template"]["spec"]["containers"];
-    let of = |field: &str| joined(items(containers).map(|container| text(container, field)));
-    vec![
-        object.name().into(),
-        ready.into(),
-        number(&status["updatedReplicas"]).into(),
-        number(&status["availableReplicas"]).into(),
-        age(object, now).into(),
-        of("name").into(),
-        of("image").into(),
-        crate::server::scale::selector(&spec["selector"]).into(),
-    ]
-}
-
-fn lease(object: &Value, now: Timestamp) -> Vec<Value> {
-    let holder = text(&object["spec"], "holderIdentity");
-    vec![object.name().into(), holder.into(), age(object, now).into()]
-}
-
-fn event(object: &Value, now: Timestamp) -> Vec<Value> {
-    let first = match &object["firstTimestamp"] {
-        Value::String(_) => since(&object["firstTimestamp"], now),
-        _ => since(&object["eventTime"], now),
-    };
-    let series = object.get("series");
-    let last = match (series, &object["lastTimestamp"]) {
-        (Some(series), _) => since(&series["lastObservedTime"], now),
-        (None, time @ Value::String(_)) => since(time, now),
-        (None, _) => first.clone(),
-    };
-    let count = match series {
-        Some(series) => number(&series["count"]),
-        None => number(&object["count"]).max(1),
-    };
-    let about = &object["involvedObject"];
-    let kind = text(about, "kind").to_ascii_lowercase();
-    let target = match text(about, "name") {
-        "" => kind,
-        name => format!("{kind}/{name}"),
-    };
-    let either = |a: &'_ str, b: &'_ str| {
-        if a.is_empty() {
-            b.to_owned()
-        } else {
-            a.to_owned()
-        }
-    };
-    let source = &object["source"];
-    let component = either(
-        text(source, "component"),
-        text(object, "reportingComponent"),
-    );
-    let source = match either(text(source, "host"), text(object, "reportingInstance")).as_str() {
-        "" => component,
-        instance => format!("{component}, {instance}"),
-    };
-    vec![
-        last.into(),
-        text(object, "type").into(),
-        text(object, "reason").into(),
-        target.into(),
-        text(about, "fieldPath").into(),
-        source.into(),
-        text(object, "message").trim().into(),
-        first.into(),
-        count.into(),
-        object.name().into(),
-    ]
-}
-
-fn service(object: &Value, now: Timestamp) -> Vec<Value> {
-    let spec = &object["spec"];
-    let ports = items(&spec["ports"]).map(|port| {
-        let (number, protocol) = (number(&port["port"]), text(port, "protocol"));
-        match port["nodePort"].as_i64() {
-            Some(node) if node > 0 => format!("{number}:{node}/{protocol}"),
-            _ => format!("{number}/{protocol}"),
-        }
+/// The columns of kinds without their own (`rest.NewDefaultTableConvertor`).
+fn named(objects: &[Value]) -> (Value, Vec<Vec<Value>>) {
+    let created = json!({
+        "name": "Created At", "type": "date", "format": "", "description": AGE, "priority": 0,
     });
-    let ports: Vec<String> = ports.collect();
-    let address = items(&spec["clusterIPs"]).next().and_then(Value::as_str);
-    let labels = spec["selector"].as_object().into_iter().flatten();
-    let labels: Vec<String> = labels
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
-        .collect();
-    vec![
-        object.name().into(),
-        text(spec, "type").into(),
-        address.unwrap_or("<none>").into(),
-        external_address(object).into(),
-        or_none(ports.join(",")).into(),
-        age(object, now).into(),
-        or_none(labels.join(",")).into(),
-    ]
+    let rows = objects.iter().map(|object| {
+        let created = object.meta_text("creationTimestamp");
+        vec![object.name().into(), created.into()]
+    });
+    (json!([name_column(), created]), rows.collect())
 }
 
-/// `getServiceExternalIP`.
-fn external_address(service: &Value) -> String {
-    let spec = &service["spec"];
-    let given = joined(items(&spec["externalIPs"]).filter_map(Value::as_str));
-    match text(spec, "type") {
-        "LoadBalancer" => {
-            let ingress = items(&service["status"]["loadBalancer"]["ingress"]);
-            let addresses = joined(ingress.map(|ingress| match text(ingress, "ip") {
-                "" => text(ingress, "hostname"),
-                ip => ip,
-            }));
-            match (given.is_empty(), addresses.is_empty()) {
-                (true, true) => "<pending>".to_owned(),
-                (true, false) => addresses,
-                (false, true) => given,
-                (false, false) => format!("{given},{addresses}"),
-            }
+/// The conditions of a row; `None` for most.
+pub(super) fn conditions(kind: &str, object: &Value, now: Timestamp) -> Option<Value> {
+    let conditions = columns_of(kind)?.conditions?;
+    Some(conditions(object, now)).filter(|found| !found.is_null())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_read() {
+        let rows = TABLE.lines().filter(|line| line.starts_with('\t'));
+        for row in rows.clone() {
+            let cell = row.trim_start_matches('\t').split('\t').nth(3).unwrap();
+            assert!(Cell::read(cell).is_some(), "{row}");
         }
-        "ExternalName" => text(spec, "externalName").to_owned(),
-        _ => or_none(given),
+        let read: usize = KINDS.iter().map(|columns| columns.cells.len()).sum();
+        assert_eq!(read, rows.count());
+    }
+
+    #[test]
+    fn every_kind_of_the_table_is_served_or_a_subresource() {
+        let served = crate::schema::kinds::kinds();
+        for columns in KINDS.iter() {
+            let known = served.iter().any(|facts| facts.kind == columns.kind);
+            let elsewhere = matches!(columns.kind, "Scale" | "APIService");
+            assert!(known || elsewhere, "{}", columns.kind);
+        }
     }
 }
