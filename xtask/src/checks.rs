@@ -139,6 +139,30 @@ pub static CHECKS: [Check; 13] = [
     },
 ];
 
+/// What tests count, each with the check that they are in: whether what the page says is true, whether
+/// two answers to one question agree, whether printed commands do what is said, and whether a secret
+/// leaves the page. A test tells a count with a line `counted: NAME: …`.
+const COUNTS: [(&str, &str); 10] = [
+    ("native-tests", "truth conditions"),
+    ("native-tests", "truth of Play"),
+    ("native-tests", "truth of Explore"),
+    ("native-tests", "lockstep of controllers"),
+    ("native-tests", "lockstep of editors"),
+    ("native-tests", "rows of Diagnose in Play"),
+    ("native-tests", "messages and objects"),
+    ("client-tests", "kubectl commands"),
+    ("native-tests", "canaries of Diagnose"),
+    ("native-tests", "canaries of Play"),
+];
+
+/// The names of what the tests in some checks count.
+pub fn counts_of(checks: &[&'static Check]) -> Vec<&'static str> {
+    let counts = COUNTS
+        .iter()
+        .filter(|(check, _)| checks.iter().any(|of| of.name == *check));
+    counts.map(|(_, count)| *count).collect()
+}
+
 /// Returns the checks and stages with these names, in the order of [`CHECKS`]; without a name, all
 /// checks. Several checks that need the tools begin with the check that installs the tools.
 ///
@@ -342,6 +366,14 @@ mod tests {
     fn a_check_is_run_alone_on_what_is_there() {
         assert_eq!(names(&["page-tests"]).as_deref(), Ok(&["page-tests"][..]));
         assert_eq!(names(&["lint", "paeg"]), Err("paeg".to_owned()));
+    }
+
+    #[test]
+    fn a_count_belongs_to_a_check() {
+        let all: Vec<&Check> = CHECKS.iter().collect();
+        for (check, count) in COUNTS {
+            assert!(all.iter().any(|of| of.name == check), "{count}");
+        }
     }
 
     #[test]

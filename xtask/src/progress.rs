@@ -1,5 +1,6 @@
 //! Runs a tool as a named step: prints what it does, that it still runs, and how long it took.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::Path;
@@ -164,24 +165,37 @@ fn wait_ticking(
 }
 
 /// The result of a finished test run.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Counted {
     /// Tests that passed.
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
+    /// What tests say that they counted, by what they are called.
+    pub told: BTreeMap<String, String>,
 }
 
 impl Counted {
-    /// Prints the numbers, if there were tests.
-    pub fn print(self) {
-        if self != Self::default() {
+    /// Prints the numbers, if there were tests, and what tests counted. A count of `expected` that no
+    /// test told is printed as missing.
+    pub fn print(&self, expected: &[&str]) {
+        for what in expected {
+            let told = self.told.get(*what);
+            println!("{what:<26} {}", told.map_or("MISSING", String::as_str));
+        }
+        if (self.passed, self.failed) != (0, 0) {
             println!("{} passed, {} failed", self.passed, self.failed);
         }
     }
 
-    /// Adds one line of output, if it is a `test result:` line.
+    /// Adds one line of output, if it is a `test result:` line or a `counted:` line.
     pub fn read(&mut self, line: &str) {
+        if let Some((_, told)) = line.split_once("counted: ")
+            && let Some((what, count)) = told.split_once(": ")
+        {
+            self.told
+                .insert(what.to_owned(), count.trim_end().to_owned());
+        }
         let Some((_, result)) = line.split_once("test result:") else {
             return;
         };
@@ -261,9 +275,21 @@ mod tests {
             counted,
             Counted {
                 passed: 7,
-                failed: 2
+                failed: 2,
+                ..Counted::default()
             }
         );
+    }
+
+    #[test]
+    fn what_a_test_counted_is_found_in_its_output() {
+        let mut counted = Counted::default();
+        // A runner with one thread has written the name of the test before.
+        counted.read("test a ... counted: canaries of Play: 9 secrets: 0 exposed\n");
+        counted.read("test b ... ok");
+        let told = counted.told.get("canaries of Play");
+        assert_eq!(told.map(String::as_str), Some("9 secrets: 0 exposed"));
+        assert_eq!(counted.told.len(), 1);
     }
 
     #[test]

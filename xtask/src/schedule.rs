@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::checks::{Check, Place};
+use crate::checks::{self, Check, Place};
 use crate::failure::{Failure, StageResult};
 use crate::progress::{self, Counted};
 use crate::workspace::Workspace;
@@ -43,13 +43,13 @@ pub fn run(workspace: &Workspace, checks: &[&'static Check]) -> StageResult<()> 
     let mut counted = Counted::default();
     if let [check] = checks {
         let outcome = (check.run)(workspace, &mut counted);
-        counted.print();
+        counted.print(&checks::counts_of(checks));
         return outcome;
     }
     let start = Instant::now();
     let done = run_at_once(workspace, checks, &mut counted)?;
     sum_up(&done, start.elapsed());
-    counted.print();
+    counted.print(&checks::counts_of(checks));
     let failed = done.iter().filter(|one| one.outcome.is_err());
     let failed: Vec<&str> = failed.map(|one| one.check.name).collect();
     if failed.is_empty() {

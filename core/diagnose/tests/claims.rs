@@ -15,7 +15,7 @@ use serde_json::Value;
 
 mod written;
 
-use written::{Written, change, histories, number, object_of, runner};
+use written::{Written, change, histories, number, object_of, runner, tell};
 
 /// What a tool prints of a refusal.
 fn printed(preset: Preset, message: &str, object: &Value) -> String {
@@ -60,6 +60,13 @@ fn no_claim_from_a_message_is_contradicted_by_an_object_that_fits_it() {
         check(&before, &last, &mut counts);
     }
     println!("{tried} histories: {counts:?}");
+    tell(
+        "messages and objects",
+        &format!(
+            "{} claims from {} refusals compared",
+            counts.claims, counts.refusals
+        ),
+    );
     assert!(counts.claims > counts.refusals * 10, "{counts:?}");
 }
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 mod written;
 
-use written::{Written, change, histories, number, object_of, runner};
+use written::{Written, change, histories, number, object_of, runner, tell};
 
 /// The clients that send one request, which an editor in Play can send as well.
 const CLIENTS: [Preset; 6] = [
@@ -52,7 +52,13 @@ fn a_row_says_what_the_same_write_does_in_play() {
             compare(&installed, &last, preset, &mut counts);
         }
     }
-    println!("{counts:?}");
+    tell(
+        "rows of Diagnose in Play",
+        &format!(
+            "{} writes, {} of them refused, and {} fields compared",
+            counts.writes, counts.refused, counts.fields
+        ),
+    );
     assert!(
         counts.refused > 0 && counts.fields > counts.writes,
         "{counts:?}"

@@ -6,6 +6,7 @@
 //! `OPTIMIST_LOCKSTEP=5000 cargo test --release -p optimist-simulation --test lockstep`.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use optimist_client::{Declares, OnConflict, Strategy as Send, Write};
 use optimist_controller::program::{ReadyProgramName, Switch};
@@ -27,6 +28,12 @@ mod widget;
 fn histories(usual: u64) -> u64 {
     let asked = std::env::var("OPTIMIST_LOCKSTEP");
     asked.map_or(usual, |number| number.parse().expect("a number"))
+}
+
+/// Writes a count past the test runner, which keeps what a passing test prints: `cargo xtask test` ends
+/// with it.
+fn tell(what: &str, count: &str) {
+    let _ = writeln!(std::io::stdout(), "counted: {what}: {count}");
 }
 
 /// Choices that follow from a number (splitmix64).
@@ -264,7 +271,10 @@ fn compare_controlled(seed: u64) -> usize {
 fn a_search_of_controllers_and_play_agree_after_every_step() {
     let histories = histories(150);
     let steps: usize = (0..histories).map(compare_controlled).sum();
-    println!("{histories} histories of controllers, {steps} steps compared");
+    tell(
+        "lockstep of controllers",
+        &format!("{histories} histories, {steps} steps compared"),
+    );
     assert!(steps as u64 > histories * 5, "{steps}");
 }
 
@@ -354,6 +364,9 @@ fn compare_editors(seed: u64) -> usize {
 fn a_search_of_editors_and_play_agree_on_every_ending() {
     let starts = histories(120);
     let histories: usize = (0..starts).map(compare_editors).sum();
-    println!("{histories} histories of editors from {starts} starts compared");
+    tell(
+        "lockstep of editors",
+        &format!("{histories} histories from {starts} starts compared"),
+    );
     assert!(histories as u64 > starts, "{histories}");
 }

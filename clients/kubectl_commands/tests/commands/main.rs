@@ -22,7 +22,7 @@ use run::{Outcome, Tried};
 
 fn main() -> ExitCode {
     let Some(version) = run::kubectl_version() else {
-        println!("kubectl commands: 0 parsed and run, because kubectl is not installed here");
+        println!("counted: kubectl commands: 0 parsed and run, because kubectl is not installed here");
         return ExitCode::SUCCESS;
     };
     let filter = std::env::args().skip(1).find(|it| !it.starts_with('-'));
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     let commands: usize = tried.iter().map(Tried::commands).sum();
     let failed: Vec<Outcome> = run::all(tried);
     println!(
-        "kubectl commands: {commands} parsed and run in {total} of {found} texts by {version}, {} texts \
+        "counted: kubectl commands: {commands} parsed and run in {total} of {found} texts by {version}, {} texts \
          do not do what the page says",
         failed.len()
     );

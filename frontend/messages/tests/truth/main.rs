@@ -27,11 +27,11 @@ use moment::Moment;
 use random::Random;
 use said::Said;
 
-/// Prints a line, also in a run that keeps what tests print to itself: the counts are to be seen.
+/// Prints a line past the test runner, which keeps what a passing test prints.
 macro_rules! tell {
     ($($text:tt)*) => {{
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), $($text)*);
+        let _ = writeln!(std::io::stdout(), $($text)*);
     }};
 }
 
@@ -342,7 +342,8 @@ fn what_play_says_is_true() {
         .collect();
     let checked: usize = found.said.values().sum::<usize>() - found.unknown.values().sum::<usize>();
     tell!(
-        "{checked} sentences of {} messages are true in {} histories; {} messages were not said: {}",
+        "counted: truth of Play: {checked} sentences of {} messages checked in {} histories; {} messages \
+         were not said: {}",
         found
             .said
             .keys()
@@ -404,7 +405,7 @@ fn what_explore_says_is_true() {
         });
     }
     tell!(
-        "{} sentences of {} messages are true in {} scenarios of Explore",
+        "counted: truth of Explore: {} sentences of {} messages checked in {} scenarios",
         heard.values().sum::<usize>(),
         heard.len(),
         times * SCENARIOS,
@@ -455,7 +456,8 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
     assert_eq!((unknown, twice), (Vec::new(), Vec::new()));
     let open = open().len();
     tell!(
-        "{} messages: {} have a condition, {} claim nothing of a history, {open} are without a condition so far",
+        "counted: truth conditions: {} messages, {} have a condition, {} claim nothing of a history, {open} \
+         are without a condition so far",
         all.len(),
         conditions.len(),
         all.len() - conditions.len() - open,
