@@ -142,10 +142,13 @@ pub static CHECKS: [Check; 13] = [
 /// What tests count, each with the check that they are in: whether what the page says is true, whether
 /// two answers to one question agree, whether printed commands do what is said, and whether a secret
 /// leaves the page. A test tells a count with a line `counted: NAME: …`.
-const COUNTS: [(&str, &str); 10] = [
+const COUNTS: [(&str, &str); 13] = [
     ("native-tests", "truth conditions"),
     ("native-tests", "truth of Play"),
     ("native-tests", "truth of Explore"),
+    ("native-tests", "truth of controllers"),
+    ("native-tests", "truth of writes"),
+    ("native-tests", "truth of texts"),
     ("native-tests", "lockstep of controllers"),
     ("native-tests", "lockstep of editors"),
     ("native-tests", "rows of Diagnose in Play"),

@@ -334,11 +334,11 @@ impl Case {
         let builtin = Resources::builtin();
         if let Some(resource) = builtin.by_kind(api_version, &kind) {
             fit(&mut object, resource, &mut notes);
+        } else if !self.id.group.contains('.') {
+            // No definition can add a kind to such a group.
+            let api_version = api_version.to_owned();
+            return Err(NotInstalled::NotServed { api_version, kind });
         } else if !self.defines(&object) {
-            if !self.id.group.contains('.') {
-                let api_version = api_version.to_owned();
-                return Err(NotInstalled::NotServed { api_version, kind });
-            }
             manifests.push(write(&self.open_definition(&object, &mut notes)));
         }
         manifests.push(write(&object));

@@ -5,35 +5,15 @@
 //!
 //! `OPTIMIST_CLAIMS` sets how many refusals are tried.
 
-use optimist_client::Preset;
 use optimist_diagnose::completions::{CompletedChange, Settling, Then};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, FieldEffect, FieldOutcome, OnOwned, Row, Way};
 use proptest::strategy::{Strategy, ValueTree};
-use serde_json::Value;
 
 mod written;
 
-use written::{Written, change, histories, number, object_of, runner, tell};
-
-/// What a tool prints of a refusal.
-fn printed(preset: Preset, message: &str, object: &Value) -> String {
-    let kind = object["kind"].as_str().unwrap_or_default();
-    let version = object["apiVersion"].as_str().unwrap_or_default();
-    match preset {
-        Preset::Helm4 => format!(
-            "Error: UPGRADE FAILED: conflict occurred while applying object shop/web {version}, \
-             Kind={kind}: {message}"
-        ),
-        Preset::Terraform => {
-            format!(
-                "Error: There was a field manager conflict when trying to apply the manifest for \"shop/web\"\n\n{message}"
-            )
-        }
-        _ => format!("error: {message}\nPlease review the fields above"),
-    }
-}
+use written::{Written, change, histories, number, object_of, printed, runner, tell};
 
 /// How often something was checked.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::completions::{
-    Answer, CompletedChange, Contradiction, SameName, Settling, Then,
+    Answer, CompletedChange, Contradiction, OpenQuestion, SameName, Settling, Then,
 };
 use optimist_diagnose::message::{ReportedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, Scene};
@@ -255,15 +255,43 @@ fn without_owners_the_answer_to_an_apply_is_open() {
     let row = row(&change, usual(Preset::ControllerApply));
     // This client applies with force. Whether somebody writes again is not known.
     assert_eq!((row.code, row.taken_back.len()), (Some(200), 0));
-    assert_eq!(change.answers().count(), 2);
+    assert_eq!(change.answers().count(), 3);
     let row = change
         .row(usual(Preset::Terraform))
         .expect("it can carry it");
-    // Nobody owns it, or somebody does: in each case the server refuses, and names somebody else.
-    assert_eq!(row.code, Some(409));
-    let refused: Vec<_> = row.with(FieldEffect::Refused).collect();
-    assert_eq!(refused.len(), 1);
-    assert!(refused[0].refused_by.is_empty() && refused[0].owners_before.is_empty());
+    // The server refuses if nobody owns it, or if somebody else does, and accepts if the writer does.
+    assert_eq!(row.code, None);
+    let own = OpenQuestion {
+        answer: Answer::AppliedBefore,
+        then: Then::Code {
+            first: Some(409),
+            other: Some(200),
+        },
+    };
+    assert!(row.open.contains(&own), "{:?}", row.open);
+    assert_eq!(row.with(FieldEffect::Refused).count(), 0);
+}
+
+#[test]
+fn without_owners_nothing_is_said_of_who_owned_a_field() {
+    let mut object = live(include_str!("live/configmap.yaml"));
+    object["metadata"]
+        .as_object_mut()
+        .expect("it is a map")
+        .remove("managedFields");
+    let installed = installed(&object);
+    let mut manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": object["metadata"]["name"]}});
+    manifest["data"] = json!({"a-new-key": "a"});
+    let mut change = CompletedChange::brought(&installed, &[], WantedChange::manifest(manifest));
+    change.complete();
+    for way in Way::all() {
+        let row = change.row(way);
+        let fields = row.iter().flat_map(|row| &row.fields);
+        for field in fields.filter(|field| field.before.is_some()) {
+            assert_eq!(field.owners_before, [], "{way:?} {}", field.field);
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use optimist_apiserver::object::text;
+use optimist_diagnose::case::NotInstalled;
 use optimist_diagnose::message::{PrintedError, Tool, reported_errors};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
 use optimist_diagnose::ways::{ChangeTable, WayOutKind};
@@ -177,5 +178,17 @@ fn hostile_messages_get_a_scene_or_a_word() {
                     Scene::of(&error, &GivenParts::default()).map(|scene| scene.message().len());
             }
         }
+    }
+}
+
+#[test]
+fn a_group_that_no_definition_can_have_is_said_to_be_unknown() {
+    let message = "Operation cannot be fulfilled on deployments.extensions \"web\": the object has been \
+                   modified; please apply your changes to the latest version and try again";
+    match scene(message) {
+        Err(NoScene::NotInstalled(NotInstalled::NotServed { kind, .. })) => {
+            assert_eq!(kind, "Deployment");
+        }
+        other => panic!("{other:?}"),
     }
 }

@@ -58,10 +58,10 @@ pub fn effect(effect: FieldEffect) -> String {
     }
 }
 
-/// The owners of a field before and after, if they changed; else its owners. Empty if they depend on
-/// what a text does not say.
-pub fn owners_change(row: &Row, outcome: &FieldOutcome) -> String {
-    if row.values_made_up && outcome.owners_before.is_empty() && outcome.owners_after.is_empty() {
+/// The owners of a field before and after, if they changed; else its owners. Empty if it has none, or if
+/// they depend on what a text does not say.
+pub fn owners_change(outcome: &FieldOutcome) -> String {
+    if outcome.owners_before.is_empty() && outcome.owners_after.is_empty() {
         return String::new();
     }
     let all = |managers: &[optimist_apiserver::apply::Manager]| {
@@ -187,7 +187,7 @@ pub fn column_fate(row: &Row, column: &Path) -> String {
 /// What became of a field, and of its owners: `is taken over: 8 → 3 · helm`.
 pub fn field_fate(row: &Row, outcome: &FieldOutcome) -> String {
     let says = format!("{}: {}", effect(outcome.effect), fate(row, outcome));
-    match owners_change(row, outcome) {
+    match owners_change(outcome) {
         owners if owners.is_empty() => says,
         owners => format!("{says} · {owners}"),
     }

@@ -269,7 +269,7 @@ fn details(row: &Row) -> Html {
     }
     let more = row.fields.len().saturating_sub(MAX_FIELDS);
     let line = |outcome: &FieldOutcome| {
-        let owners = messages::owners_change(row, outcome);
+        let owners = messages::owners_change(outcome);
         html! {
             <li>
                 <code>{ visible(&outcome.field.to_string()).into_owned() }</code>

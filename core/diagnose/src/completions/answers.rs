@@ -75,7 +75,11 @@ pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<Answer> {
 /// The answers for an object that was printed without its owners.
 pub(super) fn of_owners(installed: &Installed) -> Vec<Answer> {
     if installed.notes.contains(&Note::NoManagedFields) {
-        vec![Answer::OwnedByApplier, Answer::OwnedByClientSideApply]
+        vec![
+            Answer::OwnedByApplier,
+            Answer::OwnedByClientSideApply,
+            Answer::AppliedBefore,
+        ]
     } else {
         Vec::new()
     }
@@ -107,9 +111,27 @@ pub(super) fn table(
             last_release: ReleaseMethod::ServerSide,
             ..change.clone()
         },
-        _ => return owned(installed, definitions, change, answer),
+        Answer::OwnedByApplier => {
+            let operation = ManagedFieldsOperation::Apply;
+            return owned(installed, definitions, change, "another-manager", operation);
+        }
+        Answer::OwnedByClientSideApply => {
+            let operation = ManagedFieldsOperation::Update;
+            return owned(installed, definitions, change, CLIENT_SIDE, operation);
+        }
+        _ => return None,
     };
     Some(ChangeTable::new(installed, change))
+}
+
+/// The change of an object that this manager applied before; `None` if the object came with its owners.
+pub(super) fn applied_by(source: &Source, writer: &str) -> Option<ChangeTable> {
+    let Source::Brought(of) = source else {
+        return None;
+    };
+    let (installed, change, definitions) = &**of;
+    let operation = ManagedFieldsOperation::Apply;
+    owned(installed, definitions, change, writer, operation)
 }
 
 /// The change of the fields that the message names, and of no others.
@@ -126,12 +148,13 @@ fn smaller(installed: &Installed, change: &WantedChange, named: &[Path]) -> Opti
     })
 }
 
-/// The same object with owners, where it was printed without them.
+/// The same object with an owner, where it was printed without owners.
 fn owned(
     installed: &Installed,
     definitions: &[Value],
     change: &WantedChange,
-    answer: &Answer,
+    manager: &str,
+    operation: ManagedFieldsOperation,
 ) -> Option<ChangeTable> {
     let live = installed.object()?;
     let resource = installed.resource();
@@ -156,15 +179,6 @@ fn owned(
     for field in ["apiVersion", "kind"] {
         fields.subtract(&Set::of_fields(&[&[field]]));
     }
-    let operation = match answer {
-        Answer::OwnedByApplier => ManagedFieldsOperation::Apply,
-        Answer::OwnedByClientSideApply => ManagedFieldsOperation::Update,
-        _ => return None,
-    };
-    let manager = match operation {
-        ManagedFieldsOperation::Apply => "another-manager",
-        ManagedFieldsOperation::Update => CLIENT_SIDE,
-    };
     let version = object["apiVersion"].clone();
     let entry = entry(manager, operation, &version, &fields);
     object.set_meta("managedFields", json!([entry]));

@@ -135,6 +135,8 @@ impl CompletedChange {
             first.second_run = None;
         }
         let made_up = self.is_made_up();
+        // An object that was printed without owners has some all the same.
+        let unowned = !made_up && others.iter().any(|(answer, _)| is_of_owners(answer));
         let writer = first.writer.clone();
         first.fields.retain_mut(|outcome| {
             let found = others.iter().map(|(_, row)| {
@@ -145,7 +147,7 @@ impl CompletedChange {
                 return false;
             };
             let same = |other: &&FieldOutcome| is_same_change(outcome, other, &writer);
-            if !found.iter().all(same) {
+            if unowned || !found.iter().all(same) {
                 // Its value is known, and its owners are not.
                 outcome.effect = kind_of(outcome.effect);
                 outcome.owners_before.clear();
@@ -217,6 +219,13 @@ impl CompletedChange {
         removed
             .any(|outcome| !self.is_named(&outcome.field) && !annotation.contains(&outcome.field))
     }
+}
+
+fn is_of_owners(answer: &Answer) -> bool {
+    matches!(
+        answer,
+        Answer::OwnedByApplier | Answer::OwnedByClientSideApply | Answer::AppliedBefore
+    )
 }
 
 fn is_of_kind(answer: &Answer) -> bool {

@@ -97,6 +97,15 @@ pub enum Then {
     NoValidValues,
 }
 
+/// What a change is under an answer.
+#[derive(Clone, Debug)]
+enum Completion {
+    /// The same for every way of writing.
+    Table(Box<ChangeTable>),
+    /// The writer of the way had applied the object before.
+    AppliedByWriter,
+}
+
 /// What the answers are about.
 #[derive(Clone, Debug)]
 enum Source {
@@ -112,7 +121,7 @@ pub struct CompletedChange {
     /// Under the answers that are the simplest.
     first: ChangeTable,
     /// Under another answer each.
-    others: Vec<(Answer, ChangeTable)>,
+    others: Vec<(Answer, Completion)>,
     /// The answers that are not filled in yet.
     left: VecDeque<Answer>,
     source: Source,
@@ -185,10 +194,16 @@ impl CompletedChange {
         let Some(answer) = self.left.pop_front() else {
             return false;
         };
-        // An answer under which the server does not say the message is none.
-        if let Some(table) = answers::table(&self.source, self.named.as_deref(), &answer) {
-            self.others.push((answer, table));
-        }
+        let of_writer = answer == Answer::AppliedBefore && !self.is_made_up();
+        let completion = if of_writer {
+            Some(Completion::AppliedByWriter)
+        } else {
+            // An answer under which the server does not say the message is none.
+            let table = answers::table(&self.source, self.named.as_deref(), &answer);
+            table.map(|table| Completion::Table(Box::new(table)))
+        };
+        self.others
+            .extend(completion.map(|completion| (answer, completion)));
         !self.left.is_empty()
     }
 
@@ -202,11 +217,29 @@ impl CompletedChange {
         self.others.iter().map(|(answer, _)| answer)
     }
 
-    fn table(&self, at: usize) -> Option<&ChangeTable> {
-        match at.checked_sub(1) {
-            None => Some(&self.first),
-            Some(at) => self.others.get(at).map(|(_, table)| table),
-        }
+    /// The table under an answer, and under the simplest ones at 0. `None` behind the last one. `own` is
+    /// the one of the writer.
+    fn table<'a>(
+        &'a self,
+        at: usize,
+        own: Option<&'a ChangeTable>,
+    ) -> Option<Option<&'a ChangeTable>> {
+        let Some(other) = at.checked_sub(1) else {
+            return Some(Some(&self.first));
+        };
+        let (_, completion) = self.others.get(other)?;
+        Some(match completion {
+            Completion::Table(table) => Some(table),
+            Completion::AppliedByWriter => own,
+        })
+    }
+
+    /// The table for a writer that had applied the object before.
+    fn own_table(&self, writer: &str) -> Option<Box<ChangeTable>> {
+        let is_own = |completion: &Completion| matches!(completion, Completion::AppliedByWriter);
+        let wanted = self.others.iter().any(|(_, of)| is_own(of)) && !writer.is_empty();
+        let table = wanted.then(|| answers::applied_by(&self.source, writer));
+        table.flatten().map(Box::new)
     }
 
     /// What is known of a way of writing; `None` if it cannot carry the change.
@@ -226,20 +259,31 @@ impl CompletedChange {
             way,
             runs: Vec::new(),
             part: Some(self.first.begin(way)),
+            own: None,
         }
     }
 
     /// Runs the next part of a way.
     pub fn advance(&self, mut partial: PartialClaims) -> ClaimProgress {
         let at = partial.runs.len();
-        let Some(table) = self.table(at) else {
+        let Some(table) = self.table(at, partial.own.as_deref()) else {
             let row = self.claimed(partial.runs);
             return ClaimProgress::Done(row.map(Box::new));
+        };
+        let Some(table) = table else {
+            partial.runs.push(None);
+            return ClaimProgress::More(Box::new(partial));
         };
         let part = partial.part.take();
         match table.advance(part.unwrap_or_else(|| table.begin(partial.way))) {
             RowProgress::More(part) => partial.part = Some(*part),
-            RowProgress::Done(row) => partial.runs.push(row.map(|row| *row)),
+            RowProgress::Done(row) => {
+                // The first run shows by which manager the way writes.
+                if let Some(row) = row.as_ref().filter(|_| partial.runs.is_empty()) {
+                    partial.own = self.own_table(&row.writer);
+                }
+                partial.runs.push(row.map(|row| *row));
+            }
         }
         ClaimProgress::More(Box::new(partial))
     }
@@ -263,9 +307,14 @@ impl CompletedChange {
 
     /// Runs the next part of the ways out. Whether there is more.
     pub fn advance_ways_out(&self, partial: &mut PartialClaimsOut) -> bool {
-        let Some(table) = self.table(partial.runs.len()) else {
+        let Some(table) = self.table(partial.runs.len(), None) else {
             partial.outs = self.claimed_out(std::mem::take(&mut partial.runs));
             return false;
+        };
+        let Some(table) = table else {
+            // Who applied the fields gets no conflict.
+            partial.runs.push(Vec::new());
+            return true;
         };
         let preset = partial.preset;
         let part = partial.part.take();
@@ -286,6 +335,8 @@ pub struct PartialClaims {
     /// What was run: first the simplest answers.
     runs: Vec<Option<Row>>,
     part: Option<PartialRow>,
+    /// The table for a writer that had applied the object before.
+    own: Option<Box<ChangeTable>>,
 }
 
 /// How far the claims about a way are.

@@ -187,6 +187,24 @@ pub fn tell(what: &str, count: &str) {
     let _ = writeln!(std::io::stdout(), "counted: {what}: {count}");
 }
 
+/// What a tool prints of a refusal.
+pub fn printed(preset: Preset, message: &str, object: &Value) -> String {
+    let kind = object["kind"].as_str().unwrap_or_default();
+    let version = object["apiVersion"].as_str().unwrap_or_default();
+    match preset {
+        Preset::Helm4 => format!(
+            "Error: UPGRADE FAILED: conflict occurred while applying object shop/web {version}, \
+             Kind={kind}: {message}"
+        ),
+        Preset::Terraform => {
+            format!(
+                "Error: There was a field manager conflict when trying to apply the manifest for \"shop/web\"\n\n{message}"
+            )
+        }
+        _ => format!("error: {message}\nPlease review the fields above"),
+    }
+}
+
 /// A number that an environment variable sets.
 pub fn number(name: &str, usual: usize) -> usize {
     let set = std::env::var(name).ok();

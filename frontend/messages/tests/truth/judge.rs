@@ -30,7 +30,11 @@ pub fn leaves(object: &Value) -> Leaves {
         "creationTimestamp",
         "selfLink",
     ];
-    found.retain(|place, _| place[0] != "metadata" || !SERVERS.contains(&&*place[1]));
+    found.retain(|place, _| match &place[..] {
+        [] => false,
+        [first, second, ..] => first != "metadata" || !SERVERS.contains(&&**second),
+        [_] => true,
+    });
     found
 }
 

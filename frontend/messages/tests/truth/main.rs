@@ -6,12 +6,15 @@
 
 mod caption;
 mod controlling;
+mod diagnose;
 mod exploring;
 mod facts;
 mod generate;
+mod hearing;
 mod judge;
 mod labels;
 mod moment;
+mod orders;
 mod random;
 mod said;
 mod steps;
@@ -33,6 +36,16 @@ macro_rules! tell {
         use std::io::Write;
         let _ = writeln!(std::io::stdout(), $($text)*);
     }};
+}
+
+/// Prints a line past the test runner.
+fn tell(line: &str) {
+    tell!("{line}");
+}
+
+/// How many times as many histories as usual are tried.
+fn times() -> u64 {
+    std::env::var("OPTIMIST_TRUTH").map_or(1, |times| times.parse().expect("a number"))
 }
 
 /// What a text is about.
@@ -327,7 +340,7 @@ const HISTORIES: u64 = 100;
 fn what_play_says_is_true() {
     said::by_name();
     let conditions = conditions();
-    let times: u64 = std::env::var("OPTIMIST_TRUTH").map_or(1, |times| times.parse().unwrap());
+    let times = times();
     let mut found = Found::default();
     for number in 0..times * HISTORIES {
         let mut random = Random::new(number);
@@ -385,7 +398,7 @@ const SCENARIOS: u64 = 60;
 fn what_explore_says_is_true() {
     said::by_name();
     let conditions = conditions();
-    let times: u64 = std::env::var("OPTIMIST_TRUTH").map_or(1, |times| times.parse().unwrap());
+    let times = times();
     let (mut heard, mut wrong) = (BTreeMap::<&str, usize>::new(), BTreeMap::new());
     for seed in 0..times * SCENARIOS {
         exploring::search(seed, &mut |tree, text| {
@@ -420,6 +433,21 @@ fn what_explore_says_is_true() {
     );
 }
 
+/// How many moments of controllers are searched, times `OPTIMIST_TRUTH`.
+const CONTROLLERS: u64 = 30;
+
+#[test]
+fn what_a_search_of_controllers_says_is_true() {
+    said::by_name();
+    let mut hearing = hearing::Hearing::default();
+    let mut searched = 0;
+    for seed in 0..times() * CONTROLLERS {
+        searched += usize::from(orders::search(seed, &mut hearing).is_some());
+    }
+    let names: Vec<&'static str> = orders::ORDERS.iter().map(|(name, _)| *name).collect();
+    hearing.conclude("controllers", &format!("{searched} searches"), &names);
+}
+
 /// The messages that claim something and have no condition yet.
 fn open() -> BTreeSet<&'static str> {
     let open = labels::WITHOUT
@@ -435,7 +463,13 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
     let without = labels::WITHOUT
         .iter()
         .flat_map(|(_, names)| names.iter().copied());
-    for name in conditions.keys().copied().chain(without) {
+    let conditioned: BTreeSet<&str> = conditions
+        .keys()
+        .copied()
+        .chain(diagnose::names())
+        .chain(orders::ORDERS.iter().map(|(name, _)| *name))
+        .collect();
+    for name in conditioned.iter().copied().chain(without) {
         *places.entry(name).or_default() += 1;
     }
     let all: BTreeSet<&str> = messages::catalogue().map(|message| message.name).collect();
@@ -459,8 +493,8 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
         "counted: truth conditions: {} messages, {} have a condition, {} claim nothing of a history, {open} \
          are without a condition so far",
         all.len(),
-        conditions.len(),
-        all.len() - conditions.len() - open,
+        conditioned.len(),
+        all.len() - conditioned.len() - open,
     );
     assert!(open <= labels::MOST_OPEN, "{open} claims have no condition");
 }

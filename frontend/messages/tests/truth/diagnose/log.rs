@@ -1,0 +1,367 @@
+//! Conditions of what is said of an audit log: of the lines that are shown, one for each step.
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_diagnose::observed::FieldChange;
+use optimist_messages::diagnose as messages;
+use optimist_messages::lanes::{self, RowText};
+use optimist_state::AuditReplay;
+use serde_json::Value;
+
+use super::pasted::Pasted;
+use super::rows::is_value;
+use crate::hearing::ConditionOf;
+use crate::said::Said;
+
+/// The lines of a log about one object, and one of them.
+#[derive(Clone)]
+pub struct Recorded {
+    steps: Vec<Value>,
+    at: usize,
+    noise: usize,
+    /// All lines of the log.
+    log: Vec<Value>,
+}
+
+impl Recorded {
+    pub fn new(pasted: &Pasted, replay: &AuditReplay) -> Self {
+        let lines: Vec<&str> = pasted.texts[0].lines().collect();
+        let steps = replay.history.steps.iter().map(|step| {
+            let line = replay.log.events[step.event].line;
+            serde_json::from_str(lines[line - 1]).expect("an event")
+        });
+        Self {
+            steps: steps.collect(),
+            at: 0,
+            noise: pasted.noise,
+            log: pasted.log.clone(),
+        }
+    }
+
+    pub fn told(&self) -> String {
+        let line = |at: usize| {
+            let text = self.steps[at].to_string();
+            format!(
+                "   {} {}\n",
+                at + 1,
+                text.chars().take(1200).collect::<String>()
+            )
+        };
+        (self.at.saturating_sub(2)..=self.at).map(line).collect()
+    }
+
+    fn line(&self) -> &Value {
+        &self.steps[self.at]
+    }
+
+    fn at(&self, step: Option<u64>) -> Option<&Value> {
+        self.steps.get(step?.checked_sub(1)? as usize)
+    }
+
+    /// The later lines of the client of the current one.
+    fn later(&self) -> impl Iterator<Item = &Value> {
+        let own = client(self.line());
+        self.steps[self.at + 1..]
+            .iter()
+            .filter(move |it| client(it) == own)
+    }
+
+    /// The lines of the current client up to its next write, and that write.
+    fn until_write(&self) -> (Vec<&Value>, Option<&Value>) {
+        let later: Vec<&Value> = self.later().collect();
+        let write = later.iter().position(|it| is_write(it));
+        let before = later[..write.unwrap_or(later.len())].to_vec();
+        (before, write.map(|at| later[at]))
+    }
+
+    /// The last version of the object that a line before this one shows.
+    fn shown_before(&self) -> Option<String> {
+        let mut earlier = self.steps[..self.at].iter().rev();
+        earlier.find_map(|it| version(&it["responseObject"]))
+    }
+}
+
+/// A user and a program.
+fn client(line: &Value) -> (&str, &str) {
+    (text(&line["user"], "username"), text(line, "userAgent"))
+}
+
+/// The field manager of a write: what it names, else its program.
+fn manager(line: &Value) -> &str {
+    let named = text(line, "requestURI").split_once("fieldManager=");
+    let named = named.and_then(|(_, rest)| rest.split('&').next());
+    named
+        .or(text(line, "userAgent").split('/').next())
+        .unwrap_or_default()
+}
+
+fn code(line: &Value) -> Option<u64> {
+    line["responseStatus"]["code"].as_u64()
+}
+
+fn is_write(line: &Value) -> bool {
+    ["create", "update", "patch", "delete"].contains(&text(line, "verb"))
+}
+
+fn accepted(line: &Value) -> bool {
+    is_write(line) && code(line).is_some_and(|code| code < 300)
+}
+
+fn version(object: &Value) -> Option<String> {
+    let version = object.resource_version();
+    (!version.is_empty() && text(object, "kind") != "Status").then(|| version.to_owned())
+}
+
+/// Whether a line shows a text anywhere in its body or its answer.
+fn shows(line: &Value, words: &str) -> bool {
+    let body = [&line["requestObject"], &line["responseObject"]]
+        .map(Value::to_string)
+        .concat();
+    let head = words.split('…').next().unwrap_or_default();
+    let structure = words.starts_with(['[', '{']) || words == "absent";
+    structure || body.contains(head.trim_matches('"'))
+}
+
+/// What is said of the log.
+pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[];
+
+/// What is said of one line.
+pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
+    ("audit_forced", |_, it| {
+        Some(text(it.line(), "requestURI").contains("force=true"))
+    }),
+    ("audit_dry_run", |_, it| {
+        Some(text(it.line(), "requestURI").contains("dryRun=All"))
+    }),
+    ("audit_same", |_, it| Some(code(it.line()).is_some())),
+    ("audit_same_answer", |_, it| {
+        Some(it.line()["responseObject"].is_object())
+    }),
+    ("audit_same_code", |_, it| Some(code(it.line()).is_some())),
+    ("audit_patch_types", |said, it| {
+        Some(text(it.line(), "verb") == "patch" && (2..=4).contains(&said.number("count")?))
+    }),
+    ("audit_other", |_, it| Some(code(it.line()).is_some())),
+    ("audit_differs", |said, _| {
+        Some(!said.parts("differences").is_empty())
+    }),
+    ("audit_difference", |said, it| {
+        let recorded = match said.inner("place") {
+            Some(_) => Some(it.line()["responseStatus"]["code"].clone()),
+            None => it.line()["responseObject"]
+                .pointer(&said.text("place"))
+                .cloned(),
+        };
+        let text = said.text("recorded");
+        Some(
+            said.text("core") != text
+                || text.contains(['…', '[', '{'])
+                || is_value(&text, recorded.as_ref()),
+        )
+    }),
+    ("audit_not_run", |_, it| Some(!it.steps.is_empty())),
+    ("lane_not_run", |_, it| Some(!it.steps.is_empty())),
+    ("audit_unknown_state", |_, it| {
+        // What a line before shows is known, up to the next write of which nothing is known.
+        let earlier = &it.steps[..it.at];
+        let shown = earlier.iter().rposition(|it| {
+            version(&it["responseObject"]).is_some()
+                || code(it) == Some(404)
+                || text(it, "verb") == "delete"
+        });
+        let since = &earlier[shown.map_or(0, |at| at + 1)..];
+        let unknown = since
+            .iter()
+            .any(|it| is_write(it) && !it["responseObject"].is_object());
+        Some(shown.is_none() || unknown || !version_of_object(it))
+    }),
+    ("audit_no_body", |_, it| {
+        Some(
+            is_write(it.line())
+                && !it.line()["requestObject"].is_object()
+                && !it.line()["requestObject"].is_array(),
+        )
+    }),
+    ("audit_no_answer", |_, it| Some(code(it.line()).is_none())),
+    ("lane_no_code", |_, it| Some(code(it.line()).is_none())),
+    ("audit_verb", |_, it| {
+        let run = ["get", "create", "update", "patch", "delete"];
+        Some(!run.contains(&text(it.line(), "verb")))
+    }),
+    ("audit_lost", |said, it| {
+        let (written, lost) = (it.at(said.number("written"))?, it.at(said.number("lost"))?);
+        let (from, to) = (
+            said.number("written")? as usize,
+            said.number("lost")? as usize - 1,
+        );
+        let between = it.steps.get(from..to)?;
+        let read = between.iter().any(|it| {
+            client(it) == client(lost) && it["responseObject"].is_object() && code(it) < Some(300)
+        });
+        Some(
+            client(written) != client(lost)
+                && accepted(written)
+                && accepted(lost)
+                && !read
+                && shows(written, &said.text("value")),
+        )
+    }),
+    ("audit_lost_watch", |_, it| {
+        Some(it.log.iter().any(|line| text(line, "verb") == "watch"))
+    }),
+    ("audit_conflict", |said, it| {
+        let line = it.at(said.number("step"))?;
+        Some(is_write(line) && code(line) == Some(409))
+    }),
+    ("audit_read_again", |_, it| {
+        let (between, next) = it.until_write();
+        Some(
+            next.is_some()
+                && between
+                    .iter()
+                    .any(|it| ["get", "list"].contains(&text(it, "verb"))),
+        )
+    }),
+    ("audit_sent_again", |_, it| {
+        let (_, next) = it.until_write();
+        Some(
+            next?["requestObject"] == it.line()["requestObject"]
+                && text(next?, "verb") == text(it.line(), "verb"),
+        )
+    }),
+    ("audit_then_forced", |_, it| {
+        Some(text(it.until_write().1?, "requestURI").contains("force=true"))
+    }),
+    ("audit_without_version", |_, it| {
+        Some(version(&it.until_write().1?["requestObject"]).is_none())
+    }),
+    ("audit_wrote_otherwise", |_, it| {
+        let (between, next) = it.until_write();
+        let read = between.iter().any(|it| text(it, "verb") == "get");
+        Some(!read && next?["requestObject"] != it.line()["requestObject"])
+    }),
+    ("audit_gave_up", |_, it| Some(it.until_write().1.is_none())),
+    ("audit_loop", |said, it| {
+        let first = it.at(said.number("first"))?;
+        let same = it
+            .steps
+            .iter()
+            .filter(|it| client(it) == client(first) && text(it, "verb") == text(first, "verb"));
+        let changed = said.number("changes")? <= said.number("count")?;
+        Some(changed && same.count() as u64 >= said.number("count")?)
+    }),
+    ("audit_unchanged", |said, it| {
+        let accepted = it.steps.iter().filter(|it| accepted(it)).count();
+        Some((1..=accepted as u64).contains(&said.number("count")?))
+    }),
+    ("audit_counts", |said, it| {
+        let all = ["same", "other", "open"].map(|name| said.number(name).unwrap_or(0));
+        Some(all.iter().sum::<u64>() as usize == it.steps.len())
+    }),
+    ("audit_steps", |said, it| {
+        Some(said.number("count")? as usize == it.steps.len())
+    }),
+    ("audit_skipped", |said, it| {
+        Some(said.number("count")? as usize == it.noise)
+    }),
+    ("audit_cut", |_, it| Some(it.log.len() > 20_000)),
+    ("audit_nothing", |_, it| {
+        Some(
+            !it.steps
+                .iter()
+                .any(|it| is_write(it) && code(it) == Some(409)),
+        )
+    }),
+    ("lane_same", |_, it| {
+        Some(it.line()["responseObject"].is_object())
+    }),
+    ("lane_same_code", |_, it| Some(code(it.line()).is_some())),
+    ("lane_differs", |_, it| Some(code(it.line()).is_some())),
+    ("lane_lost", |_, it| Some(accepted(it.line()))),
+    ("lane_unchanged", |_, it| {
+        let same = version(&it.line()["responseObject"]).zip(it.shown_before());
+        Some(accepted(it.line()) && same.is_none_or(|(now, before)| now == before))
+    }),
+    ("lane_dry_run", |_, it| {
+        Some(text(it.line(), "requestURI").contains("dryRun=All"))
+    }),
+    ("lane_owned", |said, it| {
+        let causes = it.line()["responseObject"]["details"]["causes"].as_array()?;
+        Some(code(it.line()) == Some(409) && said.number("count")? as usize == causes.len())
+    }),
+    ("lane_created", |_, it| Some(code(it.line()) == Some(201))),
+    ("lane_deleted", |_, it| {
+        Some(text(it.line(), "verb") == "delete" || accepted(it.line()))
+    }),
+    ("lane_changed", changed),
+    ("lane_set", changed),
+    ("lane_removed", |_, it| Some(accepted(it.line()))),
+    ("lane_more", |said, it| {
+        Some(accepted(it.line()) && said.number("count")? > 0)
+    }),
+    ("lane_writes", |said, it| {
+        let writes = it.steps.iter().filter(|it| is_write(it)).count();
+        Some(said.number("count")? as usize <= writes)
+    }),
+    ("lane_reads", |said, it| {
+        let name = said.text("name");
+        let writes = |it: &&Value| is_write(it) && manager(it) == name;
+        Some(!it.steps.iter().any(|it| writes(&it)))
+    }),
+    ("lane_user", |said, it| {
+        Some(
+            it.steps
+                .iter()
+                .any(|it| text(&it["user"], "username") == said.text("user")),
+        )
+    }),
+    ("lane_others", |said, _| Some(said.number("count")? > 1)),
+];
+
+fn version_of_object(it: &Recorded) -> bool {
+    it.shown_before().is_some()
+}
+
+/// A value that a write set is in what it sent, or in its answer.
+fn changed(said: &Said, it: &Recorded) -> Option<bool> {
+    let known = it.line()["responseObject"].is_object() || it.line()["requestObject"].is_object();
+    Some(accepted(it.line()) && (!known || shows(it.line(), &said.text("after"))))
+}
+
+/// Says each text about each step.
+pub fn steps(recorded: &Recorded, replay: &AuditReplay, hear: &mut dyn FnMut(&str, &Recorded)) {
+    let mut about = recorded.clone();
+    for lane in &replay.lanes.lanes {
+        hear(&lanes::lane(lane, &replay.lanes), &about);
+    }
+    for (at, step) in replay.history.steps.iter().enumerate() {
+        about.at = at;
+        let event = &replay.log.events[step.event];
+        let (word, says) = messages::prediction(&step.prediction);
+        let changes = replay
+            .findings
+            .changes_of(at)
+            .iter()
+            .map(|(_, change)| change);
+        let changes: Vec<&FieldChange> = changes.collect();
+        let row = RowText::of_request(&replay.lanes.rows[at], step, event, &changes);
+        let mut texts = vec![
+            word,
+            says,
+            messages::asked(step, event),
+            row.answer,
+            row.what,
+            row.mark,
+        ];
+        let conflicts = replay
+            .findings
+            .conflicts
+            .iter()
+            .filter(|one| one.step == at);
+        texts.extend(conflicts.map(|one| messages::recorded_conflict(one, "somebody")));
+        let lost = replay.findings.lost.iter().filter(|one| one.lost == at);
+        texts.extend(lost.map(|one| messages::lost_update(one, "one", "another")));
+        for text in &texts {
+            hear(text, &about);
+        }
+    }
+}

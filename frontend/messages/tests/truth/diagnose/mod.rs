@@ -1,0 +1,450 @@
+//! Random objects, written by random clients, and pasted: what Diagnose says of each.
+
+mod document;
+mod log;
+mod outs;
+mod owned;
+#[path = "../../../../state/tests/slices/page.rs"]
+#[allow(dead_code)]
+mod page;
+mod pasted;
+mod rows;
+mod versions;
+#[path = "../../../../../core/diagnose/tests/written/mod.rs"]
+#[allow(dead_code)]
+mod written;
+
+use optimist_apiserver::apply::Path;
+use optimist_client::Preset;
+use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::completions::CompletedChange;
+use optimist_diagnose::message::reported_errors;
+use optimist_diagnose::scene::{GivenParts, Scene};
+use optimist_diagnose::ways::{
+    CaseContent, ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way,
+};
+use optimist_messages::diagnose as messages;
+use optimist_simulation::HistoryTree;
+use optimist_state::DiagnoseMsg;
+use proptest::strategy::{Strategy, ValueTree};
+use serde_json::Value;
+
+use crate::hearing::{ConditionOf, Conditions, Hearing};
+use crate::random::Random;
+use crate::said;
+use document::DOCUMENT;
+use log::{LOG, Recorded, STEPS};
+use outs::{OUTS, Out};
+use page::Page;
+use pasted::Pasted;
+use rows::{FieldRun, ROWS, Run, field_conditions};
+use versions::VERSIONS;
+use written::{Written, change, histories, object_of, printed, runner};
+
+/// How many objects are written, times `OPTIMIST_TRUTH`.
+const OBJECTS: u64 = 12;
+
+fn of_writes() -> Vec<&'static str> {
+    let fields = field_conditions();
+    let mut all: Vec<&'static str> = fields.keys().copied().collect();
+    all.extend(ROWS.iter().map(|(name, _)| name));
+    all.extend(OUTS.iter().map(|(name, _)| name));
+    all
+}
+
+fn of_texts() -> Vec<&'static str> {
+    let mut all: Vec<&'static str> = texts().keys().copied().collect();
+    all.extend(STEPS.iter().chain(LOG).map(|(name, _)| name));
+    all.extend(NEXT.iter().map(|(name, _)| name));
+    all
+}
+
+/// The names of all messages that have a condition here.
+pub fn names() -> Vec<&'static str> {
+    let mut all = of_writes();
+    all.extend(of_texts());
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// What is heard of writes.
+#[derive(Default)]
+struct Listener {
+    hearing: Hearing,
+}
+
+impl Listener {
+    fn row(&mut self, row: &Row, run: &Run) {
+        let conditions: Conditions<Run> = ROWS.iter().copied().collect();
+        let told = || format!("   {:?}\n{}", row.way, run.told());
+        let mut texts = messages::row_notes(row);
+        texts.push(messages::row_answer(row));
+        for text in &texts {
+            self.hearing.hear(text, &conditions, run, &told);
+        }
+        let fields = field_conditions();
+        for outcome in &row.fields {
+            let about = FieldRun {
+                run,
+                field: outcome.field.clone(),
+            };
+            let text = messages::field_fate(row, outcome);
+            let told = || format!("   {}\n{}", outcome.field, told());
+            self.hearing.hear(&text, &fields, &about, &told);
+        }
+        self.unsaid(row, run, &texts);
+    }
+
+    /// What must be said: that values vanish.
+    fn unsaid(&mut self, row: &Row, run: &Run, texts: &[String]) {
+        let of_list = |place: &Vec<String>| {
+            let mut parts = place.iter().filter_map(|part| part.rsplit_once(' '));
+            parts.any(|(_, item)| item.parse::<usize>().is_ok())
+        };
+        let before = crate::judge::leaves(&run.before);
+        let gone = owned::gone(&before, &crate::judge::leaves(&run.after));
+        let vanishes = gone.iter().any(|place| !of_list(place)) && run.after.is_object();
+        let telling = [
+            "row_removes",
+            "open_vanish",
+            "open_others_vanish",
+            "open_code",
+            "ways_not_known",
+            "open_fields",
+        ];
+        let said = texts.iter().flat_map(|text| {
+            let parts = said::parts(text);
+            said::all(&parts)
+                .iter()
+                .map(|it| it.name())
+                .collect::<Vec<_>>()
+        });
+        let mut said = said;
+        // Of a message alone, nothing is said of what it does not name.
+        if vanishes && !run.made_up && !said.any(|name| telling.contains(&name)) {
+            self.hearing.unsaid(
+                "row_removes",
+                format!("{gone:?} {:?}\n{}", row.way, run.told()),
+            );
+        }
+    }
+
+    fn outs(
+        &mut self,
+        installed: &Installed,
+        table: &ChangeTable,
+        claimed: &CompletedChange,
+        preset: Preset,
+    ) {
+        let conditions: Conditions<Out> = OUTS.iter().copied().collect();
+        let Some(manifest) = manifest_of(table.change()) else {
+            return;
+        };
+        let usual = table.row(Way::Client(preset, OnOwned::Usual));
+        let contested = usual.iter().flat_map(|row| row.with(FieldEffect::Refused));
+        let contested: Vec<Path> = contested.map(|it| it.field.clone()).collect();
+        let real = table.ways_out(preset);
+        for claim in claimed.ways_out(preset) {
+            let Some(out) = real.iter().find(|out| out.kind == claim.kind) else {
+                continue;
+            };
+            let mut about = Out::new(
+                installed,
+                table.change(),
+                &manifest,
+                (preset, out),
+                contested.clone(),
+            );
+            about.run.made_up = claimed.is_made_up() || !claim.row.open.is_empty();
+            let told = || {
+                format!(
+                    "   {preset:?} {:?} {:?}\n{}",
+                    about.kind,
+                    about.contested,
+                    about.run.told()
+                )
+            };
+            let mut texts = vec![messages::way_out(claim.kind).1];
+            let settles = ["open_not_settled", "open_settled"];
+            texts.extend(messages::row_notes(&claim.row).into_iter().filter(|text| {
+                let parts = said::parts(text);
+                said::all(&parts)
+                    .iter()
+                    .any(|it| settles.contains(&it.name()))
+            }));
+            if claim.settling() == optimist_diagnose::completions::Settling::Settles {
+                texts.push(optimist_messages::label::out_settles());
+            }
+            let content = match claimed.is_made_up() {
+                true => CaseContent::MadeUp,
+                false => CaseContent::Whole,
+            };
+            for instruction in claimed.first().instructions_out(&claim, content) {
+                texts.extend(
+                    instruction
+                        .warnings
+                        .iter()
+                        .map(messages::instruction_warning),
+                );
+            }
+            for text in &texts {
+                self.hearing.hear(text, &conditions, &about, &told);
+            }
+        }
+    }
+}
+
+fn manifest_of(change: &WantedChange) -> Option<Value> {
+    match &change.content {
+        optimist_diagnose::ways::ChangeContent::Manifest(manifest) => Some(manifest.clone()),
+        optimist_diagnose::ways::ChangeContent::Edited(_) => None,
+    }
+}
+
+/// What an object was, before it was pasted without its owners.
+fn without_owners(installed: &Installed) -> Option<Installed> {
+    let mut object = (**installed.object()?).clone();
+    object["metadata"].as_object_mut()?.remove("managedFields");
+    Case::about(object).install().ok()
+}
+
+/// Checks what is said of ways of writing: of a table, by what happens to the real object.
+fn of_table(
+    listener: &mut Listener,
+    installed: &Installed,
+    claimed: &CompletedChange,
+    real: &ChangeTable,
+    random: &mut Random,
+) {
+    let Some(manifest) = manifest_of(real.change()) else {
+        return;
+    };
+    let ways = Way::all();
+    for _ in 0..7 {
+        let way = *random.of(&ways);
+        let (Some(claim), Some(row)) = (claimed.row(way), real.row(way)) else {
+            continue;
+        };
+        let mut run = Run::new(installed, real.change(), &manifest, way, &row.requests);
+        run.made_up = claim.values_made_up || !claim.open.is_empty();
+        // Values that a server does not take are said to be taken for granted.
+        if run.made_up && row.code == Some(422) {
+            continue;
+        }
+        for text in messages::row_notes(&claim) {
+            for said in said::all(&said::parts(&text)) {
+                if said.name() == "open_code" {
+                    run.possible
+                        .extend([said.text("first"), said.text("other")]);
+                }
+            }
+        }
+        listener.row(&claim, &run);
+    }
+}
+
+/// A case: an object that was written, and a manifest to be written.
+fn check(listener: &mut Listener, before: &[Written], last: &Written, random: &mut Random) {
+    let Some(installed) = object_of(before) else {
+        return;
+    };
+    let wanted = change(last);
+    let real = ChangeTable::new(&installed, wanted.clone());
+    match random.below(4) {
+        0 => {
+            let Some(pasted) = without_owners(&installed) else {
+                return;
+            };
+            let mut claimed = CompletedChange::brought(&pasted, &[], wanted);
+            claimed.complete();
+            of_table(listener, &installed, &claimed, &real, random);
+        }
+        1 => of_message(listener, &installed, last, random),
+        _ => {
+            let mut claimed = CompletedChange::brought(&installed, &[], wanted);
+            claimed.complete();
+            of_table(listener, &installed, &claimed, &real, random);
+            for preset in [
+                Preset::KubectlApplyServerSide,
+                Preset::Helm4,
+                Preset::Terraform,
+            ] {
+                listener.outs(&installed, &real, &claimed, preset);
+            }
+        }
+    }
+}
+
+/// What is said of the message of a refusal alone, by what happens to the object that it is about.
+fn of_message(listener: &mut Listener, installed: &Installed, last: &Written, random: &mut Random) {
+    let Way::Client(preset, _) = last.way else {
+        return;
+    };
+    let real = ChangeTable::new(installed, change(last));
+    let refused = real.row(Way::Client(preset, OnOwned::Usual));
+    let refused = refused.filter(|row| row.with(FieldEffect::Refused).next().is_some());
+    let Some(refused) = refused else {
+        return;
+    };
+    let text = printed(preset, &refused.message, &refused.before);
+    let errors = reported_errors(&text);
+    let Some(error) = errors.first() else {
+        return;
+    };
+    let given = GivenParts {
+        kind: refused.before["kind"].as_str().map(str::to_owned),
+        manager: Some(refused.writer.clone()),
+        ..GivenParts::default()
+    };
+    let Ok(scene) = Scene::of(error, &given) else {
+        return;
+    };
+    let Some(mut claimed) = CompletedChange::of_scene(&scene, error, &given) else {
+        return;
+    };
+    claimed.complete();
+    let mut of_writer = change(last);
+    of_writer.manager = Some(refused.writer.clone());
+    of_writer.refused = Some((preset, refused.writer.clone()));
+    let real = ChangeTable::new(installed, of_writer);
+    of_table(listener, installed, &claimed, &real, random);
+    listener.outs(installed, &real, &claimed, preset);
+}
+
+#[test]
+fn what_diagnose_says_of_writes_is_true() {
+    said::by_name();
+    let cases = crate::times() * OBJECTS;
+    let (mut runner, mut random) = (runner(), Random::new(26));
+    let mut listener = Listener::default();
+    let mut tried = 0;
+    while tried < cases {
+        let history = histories().new_tree(&mut runner).expect("it is made");
+        let (before, last) = history.current();
+        check(&mut listener, &before, &last, &mut random);
+        tried += 1;
+    }
+    listener
+        .hearing
+        .conclude("writes", &format!("{cases} objects"), &of_writes());
+}
+
+/// The conditions of what is said of texts.
+fn texts() -> Conditions<Pasted> {
+    let all = DOCUMENT.iter().chain(VERSIONS);
+    all.copied().collect()
+}
+
+/// How many cases are pasted, times `OPTIMIST_TRUTH`.
+const CASES: u64 = 40;
+
+/// The Markdown of a case as it was before its marks were escaped.
+fn unescaped(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut chars = markdown.chars().peekable();
+    while let Some(next) = chars.next() {
+        match chars.peek() {
+            Some(mark) if next == '\\' && mark.is_ascii_punctuation() => {}
+            _ => text.push(next),
+        }
+    }
+    text
+}
+
+/// What became of the two changes of a next write.
+const NEXT: &[(&str, ConditionOf<HistoryTree>)] = &[
+    ("next_both", |_, tree| {
+        let (own, other) = annotations(tree)?;
+        Some(own && other)
+    }),
+    ("next_lost", |said, tree| {
+        let (own, other) = annotations(tree)?;
+        Some(own && !other && last_code(tree)? == said.number("code")?)
+    }),
+    ("next_refused", |said, tree| {
+        let code = last_code(tree)?;
+        Some(code >= 300 && code == said.number("code")? && !annotations(tree)?.0)
+    }),
+];
+
+/// Whether the object has the annotation of the client, and that of the other one.
+fn annotations(tree: &HistoryTree) -> Option<(bool, bool)> {
+    let (_, object) = tree.world().stored()?;
+    let annotations = &object["metadata"]["annotations"];
+    let has = |name: &str| annotations.get(name).is_some();
+    Some((
+        has("example.com/edit-of-this-client"),
+        has("example.com/edit-of-the-other-client"),
+    ))
+}
+
+fn last_code(tree: &HistoryTree) -> Option<u64> {
+    let step = tree.step(tree.current())?;
+    Some(step.exchange.as_ref()?.code.into())
+}
+
+/// What is said of each message that a tool printed.
+fn of_printed(hearing: &mut Hearing, conditions: &Conditions<Pasted>) {
+    for message in pasted::messages() {
+        let pasted = Pasted {
+            message: message.clone(),
+            ..Pasted::default()
+        };
+        for error in reported_errors(&message) {
+            let mut texts = vec![
+                messages::error_title(&error.error),
+                messages::error_values(&error.error),
+                messages::error_facts(&error),
+                messages::error_missing(&error),
+            ];
+            texts.extend(messages::error_advice(&error));
+            if let Err(why) = Scene::of(&error, &GivenParts::default()) {
+                texts.push(messages::no_scene(&why));
+            }
+            for text in &texts {
+                hearing.hear(text, conditions, &pasted, &|| format!("   {message}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_diagnose_says_of_texts_is_true() {
+    said::by_name();
+    let cases = crate::times() * CASES;
+    let (mut runner, mut random) = (runner(), Random::new(27));
+    let (texts, of_logs) = (texts(), LOG.iter().copied().collect());
+    let of_steps = STEPS.iter().copied().collect();
+    let of_next = NEXT.iter().copied().collect();
+    let mut hearing = Hearing::default();
+    of_printed(&mut hearing, &texts);
+    for _ in 0..cases {
+        let pasted = Pasted::new(&mut runner, &mut random);
+        let mut page = Page::open_at("#/diagnose", Default::default());
+        for text in &pasted.texts {
+            page.send(DiagnoseMsg::Bring(text.clone()));
+        }
+        page.finish_work();
+        let case = &page.state.diagnose;
+        let told = || {
+            let texts = pasted.texts.iter().map(|text| &text[..text.len().min(900)]);
+            format!("   {}", texts.collect::<Vec<_>>().join("\n   "))
+        };
+        let markdown = unescaped(&optimist_report::case_markdown(case, false));
+        hearing.hear(&markdown, &texts, &pasted, &told);
+        for one in case.next_writes.iter().flat_map(|run| &run.done) {
+            let text = messages::next_outcome(&one.attempt);
+            hearing.hear(&text, &of_next, &one.attempt.history, &told);
+        }
+        let replay = case.audit.as_ref().and_then(|run| run.replay.clone());
+        if let Some(replay) = replay {
+            let recorded = Recorded::new(&pasted, &replay);
+            hearing.hear(&markdown, &of_logs, &recorded, &told);
+            log::steps(&recorded, &replay, &mut |text, recorded| {
+                hearing.hear(text, &of_steps, recorded, &|| recorded.told());
+            });
+        }
+    }
+    hearing.conclude("texts", &format!("{cases} cases"), &of_texts());
+}

@@ -1,0 +1,183 @@
+//! Conditions of the ways out of a conflict, and of the warnings beside their commands.
+
+use optimist_apiserver::apply::Path;
+use optimist_apiserver::object::text;
+use optimist_client::Preset;
+use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::ways::{ChangeTable, OnOwned, WantedChange, Way, WayOut, WayOutKind};
+use optimist_simulation::World;
+use serde_json::Value;
+
+use super::owned::{Place, gone, owners};
+use super::rows::{Run, all_at, named, places};
+use crate::hearing::ConditionOf;
+use crate::judge::leaves;
+
+/// A way out, and what became of the object.
+pub struct Out {
+    pub kind: WayOutKind,
+    pub run: Run,
+    /// The manifest that the writer has from now on.
+    pub manifest: Value,
+    /// The fields in conflict.
+    pub contested: Vec<Path>,
+    /// What the same write does once more: its code, and whether there is a new version.
+    pub again: Option<(u16, bool)>,
+    /// How many of all ways out are not said to settle the conflict.
+    pub others: usize,
+}
+
+impl Out {
+    pub fn new(
+        installed: &Installed,
+        change: &WantedChange,
+        manifest: &Value,
+        (preset, out): (Preset, &WayOut),
+        contested: Vec<Path>,
+    ) -> Self {
+        let way = Way::Client(preset, OnOwned::Usual);
+        let mut run = Run::new(installed, change, manifest, way, &out.row.requests);
+        // Others send the last request of some ways out.
+        run.writer.clone_from(&out.row.writer);
+        let again = || {
+            let installed = Case::about(run.after.clone()).install().ok()?;
+            let change = WantedChange {
+                content: WantedChange::manifest(out.manifest.clone()).content,
+                ..change.clone()
+            };
+            let row = ChangeTable::new(&installed, change).row(way)?;
+            let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+            let written = version(&row.after) != version(&run.after);
+            Some((row.code.unwrap_or(200), written))
+        };
+        Self {
+            kind: out.kind,
+            manifest: out.manifest.clone(),
+            contested,
+            again: again(),
+            run,
+            others: 0,
+        }
+    }
+
+    /// The values of the fields in conflict: before, after, in the writer's manifest, and in the one that
+    /// was refused.
+    fn values(&self) -> Vec<[Option<Value>; 4]> {
+        let objects = [
+            &self.run.before,
+            &self.run.after,
+            &self.manifest,
+            &self.run.manifest,
+        ];
+        let of = |path: &Path| objects.map(|object| path.find(object).cloned());
+        self.contested.iter().map(of).collect()
+    }
+
+    /// The places of the fields in conflict.
+    fn places(&self) -> Vec<Place> {
+        let all = places(&[&leaves(&self.run.before), &leaves(&self.run.after)]);
+        let is = |place: &&Place| {
+            let dotted = format!(".{}", place.join("."));
+            self.contested
+                .iter()
+                .any(|path| dotted.starts_with(&path.to_string()))
+        };
+        all.iter().filter(is).cloned().collect()
+    }
+
+    fn accepted(&self) -> bool {
+        // An apply that is refused once, and then left out, is part of it.
+        !self.run.refused()
+    }
+
+    /// Whether some place in conflict is owned by a manager of whom something holds.
+    fn owned(&self, object: &Value, is: impl Fn(&str) -> bool) -> bool {
+        let owners = owners(object);
+        let places = self.places();
+        places.iter().all(|place| {
+            owners
+                .get(place)
+                .is_some_and(|all| all.iter().any(|it| is(&it.manager)))
+        })
+    }
+}
+
+pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
+    ("out_settles", |_, out| {
+        let (code, written) = out.again?;
+        let taken = out.kind == WayOutKind::Force && {
+            let changed = out.run.changed();
+            let mut lost = changed.iter().flat_map(|place| out.run.lost_by(place));
+            lost.any(|it| it.manager == "kube-controller-manager")
+        };
+        Some(out.accepted() && code < 300 && !written && !taken)
+    }),
+    ("open_not_settled", |_, out| Some(out.run.made_up)),
+    ("open_settled", |_, out| Some(out.run.made_up)),
+    ("out_others", |said, out| {
+        Some(said.number("count")? as usize == out.others)
+    }),
+    ("out_force_says", |_, out| {
+        let forced = out
+            .run
+            .requests
+            .iter()
+            .any(|it| it.target.contains("force=true"));
+        let written = out.values().iter().all(|[_, after, own, _]| after == own);
+        Some(
+            forced
+                && out.accepted()
+                && written
+                && out.owned(&out.run.after, |it| it == out.run.writer),
+        )
+    }),
+    ("out_leave_out_says", |_, out| {
+        let left = out.values().iter().all(|[before, after, own, wanted]| {
+            own.is_none() && wanted.is_some() && before == after
+        });
+        Some(left && out.owned(&out.run.after, |it| it != out.run.writer))
+    }),
+    ("out_agree_says", |_, out| {
+        let agreed = out
+            .values()
+            .iter()
+            .all(|[before, after, own, _]| before == after && own == before);
+        let both = out.owned(&out.run.after, |it| it == out.run.writer)
+            && out.owned(&out.run.after, |it| it != out.run.writer);
+        Some(agreed && both)
+    }),
+    ("out_transfer_says", |_, out| {
+        let written = out.values().iter().all(|[_, after, own, _]| after == own);
+        Some(written && out.owned(&out.run.after, |it| it == out.run.writer))
+    }),
+    ("out_migrate_says", |_, out| {
+        let entries = out.run.after["metadata"]["managedFields"].as_array()?;
+        let mut entries = entries.iter();
+        let client_side = entries.any(|entry| {
+            text(entry, "manager") == "kubectl-client-side-apply"
+                && text(entry, "operation") == "Update"
+        });
+        Some(!client_side && out.owned(&out.run.after, |it| it == out.run.writer))
+    }),
+    ("out_made_up", |_, out| Some(out.run.made_up)),
+    ("warning_removes", |said, out| {
+        let gone = gone(&leaves(&out.run.before), &leaves(&out.run.after));
+        let count = said.number("count")? as usize;
+        Some(0 < count && count <= gone.len() && all_at(said, "fields", &gone, |_| true))
+    }),
+    ("warning_needed", |_, out| {
+        // A server without the object does not take the manifest.
+        Some(World::load(&out.manifest.to_string()).is_err())
+    }),
+    ("warning_absent", |said, out| {
+        let own = leaves(&out.manifest);
+        let (before, wanted) = (leaves(&out.run.before), leaves(&out.run.manifest));
+        let all = places(&[&before, &wanted]);
+        Some(all_at(said, "fields", &all, |place| {
+            !own.contains_key(place)
+        }))
+    }),
+    ("warning_record", |said, out| {
+        Some(out.run.writer == said.text("manager") && !named(said.parts("manager")).0.is_empty())
+    }),
+];

@@ -1,0 +1,294 @@
+//! Random texts that people paste, and what is in them: it is known here, because they are made here.
+
+use optimist_apiserver::object::{Metadata, text};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use super::written::{Written, histories, object_of};
+use crate::random::Random;
+
+/// A case, and what is in its texts.
+#[derive(Default)]
+pub struct Pasted {
+    pub texts: Vec<String>,
+    /// The live object.
+    pub live: Option<Value>,
+    /// What somebody wants to write.
+    pub manifest: Option<Value>,
+    /// The versions of a watch or of several documents, oldest first.
+    pub versions: Vec<Value>,
+    /// Whether they are events of a watch.
+    pub events: bool,
+    /// Whether the last event is a deletion.
+    pub deleted: bool,
+    /// How many objects the texts have.
+    pub objects: usize,
+    /// Error messages.
+    pub message: String,
+    /// The lines of an audit log.
+    pub log: Vec<Value>,
+    /// How many lines of it are no events.
+    pub noise: usize,
+    /// What a text without an object is, and the line where that shows.
+    pub form: (&'static str, usize),
+}
+
+const MESSAGES: [&str; 3] = [
+    include_str!("../../../../../core/diagnose/tests/messages/forms.json"),
+    include_str!("../../../../../core/diagnose/tests/messages/kubectl.json"),
+    include_str!("../../../../../core/diagnose/tests/messages/other_tools.json"),
+];
+
+const LOG: &str = include_str!("../../../../../core/diagnose/tests/live/audit.log");
+
+/// The error messages that tools printed.
+pub fn messages() -> Vec<String> {
+    let all = MESSAGES.iter().flat_map(|text| {
+        let all: Vec<Value> = serde_json::from_str(text).expect("a list of messages");
+        all.into_iter().map(|one| match text_of(&one, "text") {
+            "" => text_of(&one, "stderr").to_owned(),
+            text => text.to_owned(),
+        })
+    });
+    all.filter(|text| !text.trim().is_empty()).collect()
+}
+
+fn text_of<'a>(value: &'a Value, member: &str) -> &'a str {
+    text(value, member)
+}
+
+/// An object after each of some writes, and what is written then.
+fn written_versions(runner: &mut TestRunner) -> (Vec<Value>, Written) {
+    let (before, last) = histories().new_tree(runner).expect("it is made").current();
+    let mut found: Vec<Value> = Vec::new();
+    for end in 1..=before.len() {
+        let Some(installed) = object_of(&before[..end]) else {
+            continue;
+        };
+        let object = installed.object().map(|it| Value::clone(it));
+        let version = |it: &Value| it.resource_version().parse::<u64>().unwrap_or_default();
+        let newer = |it: &Value| found.last().is_none_or(|last| version(it) > version(last));
+        if let Some(object) = object.filter(newer) {
+            found.push(object);
+        }
+    }
+    (found, last)
+}
+
+/// An object as somebody may print it: without its owners, its uid, its namespace, or with fields that
+/// no release has.
+fn printed(object: &mut Value, random: &mut Random) {
+    let metadata = object.metadata_mut();
+    match random.below(7) {
+        0 | 1 => drop(metadata.remove("managedFields")),
+        2 => drop(metadata.remove("uid")),
+        3 => drop(metadata.remove("namespace")),
+        4 => object["spec"]["fromAnotherRelease"] = json!(1),
+        _ => {}
+    }
+}
+
+impl Pasted {
+    /// A random case.
+    pub fn new(runner: &mut TestRunner, random: &mut Random) -> Self {
+        match random.below(10) {
+            0..4 => Self::object(runner, random),
+            4 | 5 => Self::versions(runner, random),
+            6 | 7 => Self::message(random),
+            8 => Self::log(random),
+            _ => Self::form(random),
+        }
+    }
+
+    fn object(runner: &mut TestRunner, random: &mut Random) -> Self {
+        let (mut versions, last) = written_versions(runner);
+        let Some(mut live) = versions.pop() else {
+            return Self::form(random);
+        };
+        printed(&mut live, random);
+        let mut manifest = last.manifest;
+        if random.once_in(6) {
+            // A kind without a definition.
+            for object in [&mut live, &mut manifest] {
+                object["apiVersion"] = "example.com/v1".into();
+                object["kind"] = "Widget".into();
+            }
+        }
+        let mut made = Self {
+            texts: vec![live.to_string()],
+            objects: 1,
+            live: Some(live.clone()),
+            ..Self::default()
+        };
+        match random.below(4) {
+            0 => {}
+            1 => {
+                // Two objects in one text.
+                let mut other = live;
+                other["metadata"]["name"] = "other".into();
+                other["metadata"]["uid"] = "00000000-0000-4000-8000-00000000000b".into();
+                made.texts[0] += &format!("\n---\n{other}\n");
+                made.objects = 2;
+            }
+            _ => {
+                made.texts.push(manifest.to_string());
+                made.manifest = Some(manifest);
+            }
+        }
+        made
+    }
+
+    fn versions(runner: &mut TestRunner, random: &mut Random) -> Self {
+        let (mut versions, _) = written_versions(runner);
+        let Some(first) = versions.first().cloned() else {
+            return Self::form(random);
+        };
+        // Somebody writes a field back and forth.
+        if random.once_in(2) {
+            let mut last = versions[versions.len() - 1].clone();
+            for at in 0..2 + random.below(6) {
+                let number: u64 = last.resource_version().parse().unwrap_or(1);
+                last.set_meta("resourceVersion", (number + 1).to_string());
+                let manager = ["first", "second"][at % 2];
+                last["metadata"]["labels"]["team"] = at.to_string().into();
+                last["metadata"]["managedFields"] = json!([{"manager": manager, "operation": "Update",
+                    "apiVersion": last["apiVersion"], "fieldsType": "FieldsV1",
+                    "time": format!("2026-01-01T00:01:{:02}Z", at),
+                    "fieldsV1": {"f:metadata": {"f:labels": {"f:team": {}}}}}]);
+                versions.push(last.clone());
+            }
+        }
+        if random.once_in(3) {
+            for version in &mut versions {
+                version.metadata_mut().remove("managedFields");
+            }
+        }
+        let events = random.once_in(2);
+        let deleted = events && random.once_in(3);
+        let count = versions.len();
+        let event = |(at, object): (usize, &Value)| {
+            let of = match at {
+                0 => "ADDED",
+                _ if deleted && at + 1 == count => "DELETED",
+                _ => "MODIFIED",
+            };
+            json!({"type": of, "object": object}).to_string()
+        };
+        let lines: Vec<String> = match events {
+            true => versions.iter().enumerate().map(event).collect(),
+            false => versions.iter().map(Value::to_string).collect(),
+        };
+        let separator = if events { "\n" } else { "\n---\n" };
+        Self {
+            texts: vec![lines.join(separator)],
+            live: versions.last().cloned().or(Some(first)),
+            deleted: deleted && count > 1,
+            objects: 1,
+            versions,
+            events,
+            ..Self::default()
+        }
+    }
+
+    fn message(random: &mut Random) -> Self {
+        let all = messages();
+        let message = random.of(&all).clone();
+        Self {
+            texts: vec![message.clone()],
+            message,
+            ..Self::default()
+        }
+    }
+
+    /// A recorded log of which lines are missing, are cut, or say less.
+    fn log(random: &mut Random) -> Self {
+        let mut log = Vec::new();
+        let mut lines = Vec::new();
+        let mut noise = 0;
+        for line in LOG.lines() {
+            if random.once_in(12) {
+                continue;
+            }
+            let mut event: Value = serde_json::from_str(line).expect("an event");
+            if random.once_in(10) {
+                event["level"] = "Metadata".into();
+                for member in ["requestObject", "responseObject"] {
+                    event.as_object_mut().map(|event| event.remove(member));
+                }
+            }
+            if random.once_in(20) {
+                event
+                    .as_object_mut()
+                    .map(|event| event.remove("responseStatus"));
+            }
+            if random.once_in(25) {
+                lines.push("{\"kind\":\"Noise\"}".to_owned());
+                noise += 1;
+            }
+            lines.push(event.to_string());
+            log.push(event);
+        }
+        let writes = log.iter().filter(|line| {
+            let verb = text(line, "verb");
+            let code = line["responseStatus"]["code"].as_u64().unwrap_or(500);
+            ["create", "update", "patch"].contains(&verb) && code < 300
+        });
+        let versions = writes.map(|line| line["responseObject"].clone());
+        let versions = versions.filter(|object| object["metadata"].is_object());
+        Self {
+            texts: vec![lines.join("\n")],
+            versions: versions.collect(),
+            log,
+            noise,
+            ..Self::default()
+        }
+    }
+
+    /// A text without an object.
+    fn form(random: &mut Random) -> Self {
+        let cut = "{\"apiVersion\": \"v1\",\n\"kind\": \"Pod\", \"spec\": {";
+        let smart = "{\"apiVersion\": \"v1\",\n\"kind\": \u{201c}Pod\u{201d}}";
+        let described = "Name:         web\nNamespace:    live\nLabels:       app=web\nAnnotations:  <none>\n\
+            API Version:  demo.example.com/v1\nKind:         Backup\nSpec:\n";
+        let all = [
+            ("table", 1, "NAME   READY   AGE\nweb    3/3     5d\n"),
+            (
+                "table",
+                2,
+                "$ kubectl get pods\nNAME   READY   AGE\nweb    3/3     5d\n",
+            ),
+            ("description", 1, described),
+            ("no resources", 1, "No resources found in live namespace.\n"),
+            ("markup", 2, "\n<!DOCTYPE html>\n<p>apiVersion</p>\n"),
+            ("cut", 2, cut),
+            ("quotation mark", 2, smart),
+            ("control", 2, "a: 1\nb: \u{0}\n"),
+            (
+                "list",
+                0,
+                "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
+            ),
+            ("syntax", 2, "apiVersion: v1\nkind: : [\n"),
+            (
+                "syntax",
+                1,
+                "{\"apiVersion\": \"v1\", \"kind\": , \"metadata\": {}}",
+            ),
+            ("missing", 1, "kind: ConfigMap\nmetadata:\n  name: a\n"),
+            (
+                "event",
+                0,
+                "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}",
+            ),
+            ("text", 0, "the deployment is broken again\n"),
+            ("file", 0, "PK\u{3}\u{4}.."),
+        ];
+        let (name, line, text) = *random.of(&all);
+        Self {
+            texts: vec![text.to_owned()],
+            form: (name, line),
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The search of every order of a controller's steps: what it says of each property is tried by runs of
+//! Play, with the shortest history that breaks it and with random ones.
+
+use std::collections::BTreeSet;
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_controller::search::SystemState;
+use optimist_messages::orders as messages;
+use optimist_simulation::explore::{
+    ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer,
+};
+use optimist_simulation::{ActorId, HistoryTree, World};
+use serde_json::Value;
+
+use crate::generate;
+use crate::hearing::{ConditionOf, Conditions, Hearing};
+use crate::moment::Moment;
+use crate::random::Random;
+use crate::said::{self, Said};
+
+/// Runs from the moment of a search, one step after the other.
+pub struct Orders {
+    start: World,
+    /// Whether each run is the whole answer: all states were looked at.
+    complete: bool,
+    states: usize,
+    /// The editors without an edit.
+    idle: Vec<String>,
+    restarts: u8,
+    /// The property in question.
+    property: Option<Said>,
+    /// Random runs; each world with the tree up to it.
+    runs: Vec<Vec<HistoryTree>>,
+    /// How many of the random runs ended because nothing happens any more.
+    rested: Vec<HistoryTree>,
+    /// The shortest history that breaks it.
+    witness: Option<Vec<HistoryTree>>,
+    /// How many steps the search says that it has.
+    steps: usize,
+}
+
+/// The objects that a server has.
+fn objects(world: &World) -> Vec<&Value> {
+    let all = world.server().store().range("/registry/");
+    all.map(|(_, _, object)| &**object).collect()
+}
+
+fn of_kind<'a>(world: &'a World, kind: &str) -> Vec<&'a Value> {
+    let mut all = objects(world);
+    all.retain(|object| text(object, "kind") == kind);
+    all
+}
+
+/// Whether a step breaks a safety property, from what is stored before and after it.
+fn breaks(property: &Said, before: &World, tree: &HistoryTree) -> Option<bool> {
+    let after = tree.world();
+    Some(match property.name() {
+        "orders_at_most" => {
+            let kind = property.text("kind");
+            of_kind(after, &kind).len() as u64 > property.number("count")?
+        }
+        "orders_owner_lives" => {
+            let uids: BTreeSet<&str> = objects(after).into_iter().map(Metadata::uid).collect();
+            of_kind(before, &property.text("kind"))
+                .into_iter()
+                .any(|object| {
+                    let owners = object["metadata"]["ownerReferences"].as_array();
+                    let lives = owners
+                        .into_iter()
+                        .flatten()
+                        .any(|owner| uids.contains(text(owner, "uid")));
+                    !uids.contains(object.uid()) && lives
+                })
+        }
+        "orders_keeps_finalizer" => {
+            let finalizer = property.text("finalizer");
+            let has = |object: &&Value| {
+                let all = object["metadata"]["finalizers"].as_array();
+                all.into_iter().flatten().any(|it| *it == *finalizer)
+            };
+            let kept: BTreeSet<&str> = objects(after)
+                .into_iter()
+                .filter(has)
+                .map(Metadata::uid)
+                .collect();
+            let mut had = objects(before).into_iter().filter(has);
+            had.any(|object| !kept.contains(object.uid()))
+        }
+        "orders_no_edit_lost" => {
+            let subjects: Vec<_> = after.subjects().cloned().collect();
+            subjects.into_iter().any(|subject| {
+                let mut moment = Moment::of(tree, ActorId::C);
+                moment.object = subject;
+                moment.judge().gone().iter().any(|gone| !gone.shown)
+            })
+        }
+        _ => return None,
+    })
+}
+
+/// Whether what is wished of the end is so.
+fn wished(wishes: &Said, world: &World) -> Option<bool> {
+    if wishes.name() == "orders_rests" {
+        return Some(true);
+    }
+    let parts = said::all(wishes.parts("wish"));
+    let mut true_so_far = true;
+    for wish in parts {
+        let value = |argument: &str| {
+            let named = wish.text(argument);
+            let (kind, path) = named.split_once(' ')?;
+            let object = of_kind(world, kind).into_iter().next()?;
+            object
+                .pointer(&format!("/{}", path.replace('.', "/")))
+                .cloned()
+        };
+        let plain = |value: Option<Value>| match value {
+            Some(Value::String(text)) => text,
+            Some(other) => other.to_string(),
+            None => String::new(),
+        };
+        true_so_far &= match wish.name() {
+            "orders_wish_count" => {
+                of_kind(world, &wish.text("kind")).len() as u64 == wish.number("count")?
+            }
+            "orders_wish_count_is" => {
+                let count = of_kind(world, &wish.text("kind")).len();
+                value("field").is_none_or(|field| field == count)
+            }
+            "orders_wish_equal" => plain(value("field")) == wish.text("value").trim_matches('"'),
+            "orders_wish_same" => plain(value("first")) == plain(value("second")),
+            "orders_wish_contains" => plain(value("field")).contains(&wish.text("text")),
+            _ => return None,
+        };
+    }
+    Some(true_so_far)
+}
+
+impl Orders {
+    /// Whether some step of some runs breaks the property.
+    fn broken_in(&self, runs: &[Vec<HistoryTree>]) -> Option<bool> {
+        let property = self.property.as_ref()?;
+        for run in runs {
+            let mut before = &self.start;
+            for tree in run {
+                if breaks(property, before, tree)? {
+                    return Some(true);
+                }
+                before = tree.world();
+            }
+        }
+        Some(false)
+    }
+
+    fn is_settling(&self) -> bool {
+        self.property
+            .as_ref()
+            .is_some_and(|it| it.name().starts_with("orders_rests"))
+    }
+}
+
+pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
+    ("orders_states", |said, it| {
+        Some(said.number("states")? as usize == it.states)
+    }),
+    ("orders_not_varied_edit", |said, it| {
+        Some(it.idle.contains(&said.text("name")))
+    }),
+    ("orders_varied_edit", |said, it| {
+        Some(!it.idle.contains(&said.text("name")))
+    }),
+    ("orders_varied_restarts", |said, it| {
+        Some(said.number("restarts")? == u64::from(it.restarts))
+    }),
+    ("orders_incomplete", |_, it| Some(!it.complete)),
+    ("orders_unknown", |_, it| Some(!it.complete)),
+    ("orders_holds", |_, it| {
+        if it.is_settling() {
+            let wishes = it.property.as_ref()?;
+            let mut all = it.rested.iter();
+            return Some(it.complete && all.all(|tree| wished(wishes, tree.world()) == Some(true)));
+        }
+        Some(it.complete && !it.broken_in(&it.runs)?)
+    }),
+    ("orders_untried_edit", |_, it| {
+        Some(it.complete && !it.broken_in(&it.runs)?)
+    }),
+    ("orders_untried", |_, it| {
+        Some(it.complete && (it.is_settling() || !it.broken_in(&it.runs)?))
+    }),
+    ("orders_broken_now", |_, it| {
+        // The step that led here broke it.
+        Some(it.steps == 0)
+    }),
+    ("orders_unsafe", |said, it| {
+        let run = it.witness.clone()?;
+        let (last, before) = run.split_last()?;
+        let steps = said.number("steps")? as usize == it.steps;
+        let first = !it.broken_in(&[before.to_vec()])?;
+        let before = before.last().map_or(&it.start, HistoryTree::world);
+        Some(steps && first && breaks(it.property.as_ref()?, before, last)?)
+    }),
+    ("orders_never_rests", |said, it| {
+        let run = it.witness.as_ref()?;
+        let revision = |world: &World| world.server().store().revision();
+        let wrote = revision(run.last()?.world()) > revision(&it.start);
+        Some(wrote && said.number("steps")? as usize == it.steps)
+    }),
+    ("orders_rests_wrong", |said, it| {
+        let end = match it.witness.as_ref()?.last() {
+            Some(tree) => tree.world(),
+            None => &it.start,
+        };
+        let otherwise = !wished(it.property.as_ref()?, end)?;
+        Some(otherwise && said.number("steps")? as usize == it.steps)
+    }),
+];
+
+/// A history up to which a controller and two editors did something.
+fn begin(random: &mut Random) -> Option<HistoryTree> {
+    let mut tree = loop {
+        let tree = generate::begin(random.next());
+        if tree.world().controller().is_some() {
+            break tree;
+        }
+    };
+    tree.connect_controller();
+    for _ in 0..random.below(12) {
+        generate::act(&mut tree, random.next());
+    }
+    // What was tried before in another branch is no matter.
+    Some(tree)
+}
+
+/// Random runs of what the search varies.
+fn random_runs(
+    search: &ControllerSearch,
+    tree: &HistoryTree,
+    random: &mut Random,
+) -> (Vec<Vec<HistoryTree>>, Vec<HistoryTree>) {
+    let (mut runs, mut rested) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let (mut state, mut replay) = (
+            SystemState::clone(search.start()),
+            ControllerReplay::new(search),
+        );
+        let (mut tree, mut run) = (tree.clone(), Vec::new());
+        for _ in 0..40 {
+            let enabled = state.enabled();
+            if enabled.is_empty() {
+                rested.push(tree.clone());
+                break;
+            }
+            let transition = *random.of(&enabled);
+            state.perform(transition);
+            if replay.perform(&mut tree, transition).is_none() {
+                break;
+            }
+            run.push(tree.clone());
+        }
+        runs.push(run);
+    }
+    (runs, rested)
+}
+
+/// How many states a search looks at.
+const MOST_STATES: usize = 2_500;
+
+/// Searches from a random moment, and hears what is said.
+pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
+    let mut random = Random::new(seed);
+    let tree = begin(&mut random)?;
+    let mut question = ControllerQuestion::of_ready_program(tree.world())?;
+    if random.once_in(2) {
+        question
+            .always
+            .push(optimist_controller::search::Safety::NoEditLost);
+    }
+    let mut search = ControllerSearch::new(tree.world(), question.clone(), MOST_STATES)?;
+    while search.advance(500) == optimist_controller::search::PropertySearchStatus::Running {}
+    let names = |of: &[ActorId]| -> Vec<String> {
+        of.iter()
+            .map(|id| tree.world().actor(*id).name.to_string())
+            .collect()
+    };
+    let idle: Vec<ActorId> = ActorId::EDITORS
+        .into_iter()
+        .filter(|id| tree.world().copy(*id).edits().is_empty())
+        .collect();
+    let asked: Vec<ActorId> = question.editors.iter().map(|plan| plan.actor).collect();
+    let without: Vec<ActorId> = ActorId::EDITORS
+        .into_iter()
+        .filter(|id| !asked.contains(id))
+        .collect();
+    let (runs, rested) = random_runs(&search, &tree, &mut random);
+    let mut about = Orders {
+        start: tree.world().clone(),
+        complete: search.status() == optimist_controller::search::PropertySearchStatus::Done,
+        states: search.states(),
+        idle: names(&idle),
+        restarts: question.restarts,
+        property: None,
+        runs,
+        rested,
+        witness: None,
+        steps: 0,
+    };
+    let conditions: Conditions<Orders> = ORDERS.iter().copied().collect();
+    let (asked, without) = (names(&asked), names(&without));
+    let (asked, without): (Vec<&str>, Vec<&str>) = (
+        asked.iter().map(String::as_str).collect(),
+        without.iter().map(String::as_str).collect(),
+    );
+    let varied = messages::varied(search.states(), &asked, &without, question.restarts);
+    hearing.hear(&varied, &conditions, &about, &|| crate::told_tree(&tree));
+    for (index, answer) in search.answers().iter().enumerate() {
+        let safety = question.always.get(index);
+        let name = safety.map_or_else(|| messages::settles(&question.at_rest), messages::safety);
+        about.property = said::all(&said::parts(&name))
+            .first()
+            .map(|it| (*it).clone());
+        about.witness = None;
+        if let PropertyAnswer::Broken(witness) = answer {
+            let (mut replay, mut tree) = (ControllerReplay::new(&search), tree.clone());
+            let run = witness.run();
+            about.steps = run.len();
+            let mut trees = Vec::new();
+            for transition in run {
+                replay.perform(&mut tree, transition)?;
+                trees.push(tree.clone());
+            }
+            about.witness = Some(trees);
+        }
+        let text = messages::answer(safety, answer);
+        let told = || {
+            format!(
+                "   {} in seed {seed}\n{}",
+                said::english(&said::parts(&name)),
+                crate::told_tree(&tree)
+            )
+        };
+        hearing.hear(&text, &conditions, &about, &told);
+        said::by_name();
+    }
+    Some(())
+}
