@@ -10,7 +10,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use optimist_apiserver::schema::{Scalar, Struct, Type};
-use optimist_apiserver::server::{ApiServer, Definition, Resource};
+use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::ValueChange;
 use optimist_text::render::{Call, ProgramLanguage, Snippet, kube_rs, program_text};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn main() {
         requests(&mut modules, target, resource.expect("it is served"));
     }
     for resource in server.resources().iter() {
-        let typed = matches!(resource.definition, Definition::Builtin(rules) if rules.thorough);
+        let typed = resource.has_builtin_schema();
         if typed && resource.group_version.group != "apiextensions.k8s.io" {
             every_field(&mut modules, resource);
         }

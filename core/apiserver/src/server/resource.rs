@@ -132,6 +132,15 @@ impl Resource {
         }
     }
 
+    /// Whether the kind is built in, and has its type in `builtin.schema`. The other built-in kinds are
+    /// those of the table.
+    pub fn has_builtin_schema(&self) -> bool {
+        matches!(
+            (&self.definition, &self.root),
+            (Definition::Builtin(_), Root::Known(_))
+        )
+    }
+
     /// Whether this server checks the validation rules of the kind.
     pub fn validates(&self) -> bool {
         match &self.definition {

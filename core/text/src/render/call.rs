@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::schema::kinds::Root;
-use optimist_apiserver::server::{Definition, Resource, ResourcePath, is_true};
+use optimist_apiserver::server::{Resource, ResourcePath, is_true};
 use optimist_client::ValueChange;
 use optimist_simulation::{ObjectRef, Step, World};
 
@@ -94,10 +93,7 @@ impl<'a> Call<'a> {
     /// them uses the dynamic client, like code for a custom resource.
     pub(super) fn typed(&self) -> Option<&'a Resource> {
         self.resource.filter(|resource| {
-            let known = matches!(
-                (&resource.definition, &resource.root),
-                (Definition::Builtin(_), Root::Known(_))
-            );
+            let known = resource.has_builtin_schema();
             known && resource.group_version.group != "apiextensions.k8s.io"
         })
     }

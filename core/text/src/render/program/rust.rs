@@ -9,8 +9,7 @@ mod writes;
 
 use std::ops::Range;
 
-use optimist_apiserver::schema::kinds::Root;
-use optimist_apiserver::server::{Definition, Resources};
+use optimist_apiserver::server::Resources;
 use optimist_controller::program::{Kind, Program, Statement};
 use optimist_controller::{CachedObjects, Handler, Source};
 
@@ -369,10 +368,7 @@ impl Rust<'_> {
     fn is_typed(&self, kind: &Kind) -> bool {
         let resource = self.resources.by_kind(&kind.api_version, &kind.kind);
         resource.is_some_and(|resource| {
-            let known = matches!(
-                (&resource.definition, &resource.root),
-                (Definition::Builtin(_), Root::Known(_))
-            );
+            let known = resource.has_builtin_schema();
             known && resource.group_version.group != "apiextensions.k8s.io"
         })
     }
