@@ -61,9 +61,14 @@ fn reconcilers(modules: &mut Modules) {
     for (name, program) in programs::ready().into_iter().chain([unusual]) {
         let text = program_text(&program, ProgramLanguage::Rust);
         // A program can have statements behind a return, and variables that are not read.
-        let allowed = "#[allow(unused_variables, unused_assignments, unused_mut, unreachable_code)]";
-        writeln!(modules.text, "{allowed}\nmod program_{name} {{\n{}", text.imports)
-            .expect("a string takes everything");
+        let allowed =
+            "#[allow(unused_variables, unused_assignments, unused_mut, unreachable_code)]";
+        writeln!(
+            modules.text,
+            "{allowed}\nmod program_{name} {{\n{}",
+            text.imports
+        )
+        .expect("a string takes everything");
         for line in text.lines {
             writeln!(modules.text, "{}", line.text).expect("a string takes everything");
         }

@@ -117,7 +117,9 @@ async fn kinds_are_discovered_and_used_without_their_types() {
     let (resource, _): (ApiResource, _) = found.unwrap();
     assert_eq!(resource.plural, "ingresses");
     let ingresses: Api<DynamicObject> = Api::default_namespaced_with(client, &resource);
-    let ingress = DynamicObject::new("i", &resource).data(json!({"spec": {"rules": []}}));
+    let ingress = DynamicObject::new("i", &resource).data(
+        json!({"spec": {"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}}),
+    );
     ingresses
         .create(&PostParams::default(), &ingress)
         .await
