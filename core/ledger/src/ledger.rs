@@ -6,11 +6,11 @@ use imbl::OrdMap;
 use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{ApiServer, key_of};
-use optimist_apiserver::storage::{Change, Revision};
+use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Revision;
 
 use super::tracker::changed_fields;
-use super::{Accepted, Answered, Done, Edit, ObjectRef, RefusalKind, UpdateTracker};
+use super::{Answered, Done, Edit, Effect, ObjectRef, UpdateTracker};
 
 /// What has become of everyone's edits of every object. It is told each request with its answer,
 /// and each read of a cache. Cloning is cheap.
@@ -76,25 +76,10 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
 
     /// Records what an answer showed an actor, and nothing else.
     pub fn shown(&mut self, who: Id, answered: Answered<'_>, server: &ApiServer) {
-        let uids = answered.shown_uids();
-        let is_shown = |object: &Value| uids.contains(object.uid()) && answered.shows(object);
-        if !uids.is_empty() && !answered.is_refused() {
-            let stored = server.store().range("/registry/");
-            for (_, _, object) in stored.filter(|(_, _, object)| is_shown(object)) {
-                if let Some(entry) = self.entry(server, object) {
-                    entry.updates.read(who, object);
-                }
-            }
-        }
-        let absent = |(key, entry): &(&Arc<str>, &Entry<Id>)| {
-            server.store().get(key).is_none() && answered.shows_absence(&entry.object)
-        };
-        let absent: Vec<_> = self.objects.iter().filter(absent).collect();
-        let absent: Vec<Arc<str>> = absent.into_iter().map(|(key, _)| Arc::clone(key)).collect();
-        for key in absent {
-            if let Some(entry) = self.objects.get_mut(&key) {
-                entry.updates.not_found(who);
-            }
+        let revision = server.store().revision();
+        for object in self.concerned(answered, server, revision) {
+            let effect = answered.effect(&object, false, server, revision);
+            self.record(who, &object, &effect, Intention::default());
         }
     }
 
@@ -108,28 +93,63 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         server: &ApiServer,
         since: Revision,
     ) -> Done<Id> {
+        let about = self.addressed(answered, intention);
+        let mut objects = self.concerned(answered, server, since);
+        let is_new = |about: &&ObjectRef| !objects.contains(about);
+        let more: Option<ObjectRef> = about.as_ref().filter(is_new).cloned();
+        objects.extend(more);
         let mut done = Done::default();
-        if answered.is_refused() {
-            self.shown(who, answered, server);
-            done.contested = self.refused(who, answered, intention);
-            return done;
-        }
-        if answered.is_read() {
-            self.shown(who, answered, server);
-            return done;
-        }
-        if answered.is_dry_run() {
-            return done;
-        }
-        let log = server.store().log_after(since);
-        let mut changed: Vec<Change> = log.cloned().collect();
-        if changed.is_empty() {
-            changed.extend(self.unchanged(answered, intention, server));
-        }
-        for change in &changed {
-            done.append(self.written(who, answered, intention, server, change));
+        for object in &objects {
+            let is_about = about.as_ref() == Some(object);
+            let effect = answered.effect(object, is_about, server, since);
+            // What else a request changes, its writer means too.
+            let edits = intention.edits;
+            let edits = edits.filter(|_| intention.about.is_none_or(|about| about == object));
+            done.append(self.record(who, object, &effect, Intention { edits, ..intention }));
         }
         done
+    }
+
+    fn record(
+        &mut self,
+        who: Id,
+        object: &ObjectRef,
+        effect: &Effect,
+        intention: Intention<'_>,
+    ) -> Done<Id> {
+        if effect.is_none() {
+            return Done::default();
+        }
+        let root = &object.resource().root;
+        (self.entry(object).updates).answered(who, effect, intention, root)
+    }
+
+    /// The objects of which a request can have done or told something: those that it changed, those
+    /// that its answer contains, and those that are gone.
+    fn concerned(
+        &self,
+        answered: Answered<'_>,
+        server: &ApiServer,
+        since: Revision,
+    ) -> Vec<ObjectRef> {
+        let known = self.objects.values().map(|entry| &entry.object);
+        let gone = known.filter(|object| server.store().get(object.key()).is_none());
+        let mut objects: Vec<ObjectRef> = gone.cloned().collect();
+        let mut add = |object: &Value| {
+            let object = object_ref(server, object).filter(|object| !objects.contains(object));
+            objects.extend(object);
+        };
+        let log = server.store().log_after(since);
+        log.filter_map(|change| change.after.as_ref().or(change.before.as_ref()))
+            .for_each(|object| add(object));
+        let uids = answered.shown_uids();
+        if answered.is_read() && !uids.is_empty() {
+            let stored = server.store().range("/registry/");
+            stored
+                .filter(|(_, _, object)| uids.contains(object.uid()) && answered.shows(object))
+                .for_each(|(_, _, object)| add(object));
+        }
+        objects
     }
 
     /// Records that an actor read an object from its cache, as it was when the cache got it.
@@ -137,9 +157,10 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         let Ok(version) = object.resource_version().parse::<Revision>() else {
             return;
         };
-        let Some(entry) = self.entry(server, object) else {
+        let Some(object) = object_ref(server, object) else {
             return;
         };
+        let entry = self.entry(&object);
         let before = version.saturating_sub(1);
         let mut log = server.store().log_after(before).peekable();
         // A client can change a cached object so that it is none that the server ever had.
@@ -174,23 +195,12 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         }
     }
 
-    /// The entry of an object; a new one if there is none. `None` if the server has not its kind.
-    fn entry(&mut self, server: &ApiServer, object: &Value) -> Option<&mut Entry<Id>> {
-        let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
-        let resource = server.resources().by_kind(api_version, kind)?;
-        let key = key_of(resource, object);
-        if !self.objects.contains_key(&*key) {
-            self.add(ObjectRef::new(resource, object));
-        }
-        self.objects.get_mut(&*key)
-    }
-
-    fn add(&mut self, object: ObjectRef) {
-        let entry = Entry {
+    /// The entry of an object; a new one if there is none.
+    fn entry(&mut self, object: &ObjectRef) -> &mut Entry<Id> {
+        (self.objects.entry(object.key().into())).or_insert_with(|| Entry {
             updates: UpdateTracker::default(),
-            object,
-        };
-        self.objects.insert(entry.object.key().into(), entry);
+            object: object.clone(),
+        })
     }
 
     /// The object that a request is about.
@@ -199,104 +209,11 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         let named = known.find(|object| answered.addresses(object));
         named.or(intention.about).cloned()
     }
+}
 
-    /// A write that was accepted and stored nothing, as a change.
-    fn unchanged(
-        &self,
-        answered: Answered<'_>,
-        intention: Intention<'_>,
-        server: &ApiServer,
-    ) -> Option<Change> {
-        let key: Arc<str> = self.addressed(answered, intention)?.key().into();
-        let stored = server.store().get(&key);
-        let stored = stored.map(|(_, object)| Arc::clone(object));
-        Some(Change {
-            revision: server.store().revision(),
-            key,
-            before: stored.clone(),
-            after: stored,
-        })
-    }
-
-    /// Records a refusal. Returns whether it was of a write to an object with an edit of another
-    /// actor.
-    fn refused(&mut self, who: Id, answered: Answered<'_>, intention: Intention<'_>) -> bool {
-        let object = self.addressed(answered, intention);
-        let Some(object) = object.filter(|_| !answered.is_dry_run()) else {
-            return false;
-        };
-        let key = object.key();
-        if !self.objects.contains_key(key) {
-            self.add(object.clone());
-        }
-        let Some(entry) = self.objects.get_mut(key) else {
-            return false;
-        };
-        // A read after the actor has done its write does not count as a refusal.
-        if !answered.is_read() || !entry.updates.has_written(who) {
-            entry.updates.refused(who, RefusalKind::of(answered.code));
-        }
-        !answered.is_read() && entry.updates.has_edit_of_other(who)
-    }
-
-    fn written(
-        &mut self,
-        who: Id,
-        answered: Answered<'_>,
-        intention: Intention<'_>,
-        server: &ApiServer,
-        change: &Change,
-    ) -> Done<Id> {
-        let (before, after) = (change.before.as_ref(), change.after.as_ref());
-        let entry = after.or(before).and_then(|it| self.entry(server, it));
-        let Some(entry) = entry else {
-            return Done::default();
-        };
-        if after.is_none() && answered.shows_absence(&entry.object) {
-            entry.updates.not_found(who);
-        }
-        let resource = Arc::clone(entry.object.resource());
-        let root = &resource.root;
-        let whatever;
-        // What else a request changes, its writer means too.
-        let is_about = |object: &ObjectRef| *object.key() == *change.key;
-        let meant = intention
-            .edits
-            .filter(|_| intention.about.is_none_or(is_about));
-        let edits = match (meant, before, after) {
-            (Some(edits), ..) => edits,
-            (None, Some(before), Some(after)) => {
-                whatever = Edit::between(before, after, root);
-                &whatever
-            }
-            (None, Some(_), None) => {
-                whatever = vec![Edit::deletion()];
-                &whatever
-            }
-            (None, None, _) => &[],
-        };
-        let shown = after.filter(|object| answered.shows(object));
-        // It changed no field, such as a request that sets the owners: no write of this object.
-        if meant.is_none() && edits.is_empty() && before.is_some() {
-            entry.updates.is_content(who);
-            if let Some(object) = shown {
-                entry.updates.read(who, object);
-            }
-            return Done::default();
-        }
-        let changed = changed_fields(before.map(|it| &**it), after.map(|it| &**it), root);
-        entry.updates.accepted(
-            who,
-            Accepted {
-                step: 0,
-                edits,
-                before,
-                after,
-                changed: &changed,
-                shown: shown.is_some(),
-                retries: intention.retries,
-                root,
-            },
-        )
-    }
+/// The reference to an object. `None` if the server has not its kind.
+fn object_ref(server: &ApiServer, object: &Value) -> Option<ObjectRef> {
+    let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    let resource = server.resources().by_kind(api_version, kind)?;
+    Some(ObjectRef::new(resource, object))
 }

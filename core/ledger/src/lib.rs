@@ -9,14 +9,15 @@
 #![warn(missing_docs)]
 
 mod answered;
+mod effect;
 mod ledger;
 mod object_ref;
 mod tracker;
 
 pub use answered::Answered;
+pub use effect::Effect;
 pub use ledger::{Intention, Ledger};
 pub use object_ref::ObjectRef;
 pub use tracker::{
-    Accepted, Acknowledged, Done, Edit, Loss, RefusalKind, Replaced, UpdateTracker, Verdict,
-    changed_fields,
+    Acknowledged, Done, Edit, Loss, RefusalKind, Replaced, UpdateTracker, Verdict, changed_fields,
 };

@@ -24,6 +24,9 @@ use optimist_apiserver::schema::Struct;
 use optimist_apiserver::storage::Revision;
 pub use optimist_client::Edit;
 
+use super::effect::{Effect, Written};
+use super::ledger::Intention;
+
 /// A lost edit: the server acknowledged it, and it is no longer in the object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss<Id> {
@@ -33,8 +36,6 @@ pub struct Loss<Id> {
     pub edit: Arc<Edit>,
     /// The actor whose write removed the edit, without having been shown it.
     pub culprit: Id,
-    /// The step of the history that did it.
-    pub step: usize,
     /// Whether the culprit meant to set the same field: a *blind overwrite*. If `false`, the
     /// culprit did not mean to change that field.
     pub blind: bool,
@@ -206,28 +207,6 @@ pub struct Done<Id> {
     pub contested: bool,
 }
 
-/// One accepted write, as input of [`UpdateTracker`].
-#[derive(Clone, Copy, Debug)]
-pub struct Accepted<'a> {
-    /// The number of the step.
-    pub step: usize,
-    /// The edits that the writer meant to make.
-    pub edits: &'a [Arc<Edit>],
-    /// The stored object before; `None` if there was no object.
-    pub before: Option<&'a Arc<Value>>,
-    /// The stored object now; `None` if there is no object.
-    pub after: Option<&'a Arc<Value>>,
-    /// The fields whose stored value changed. The empty path is the whole object.
-    pub changed: &'a [Path],
-    /// Whether the answer contained the object. A Scale does not.
-    pub shown: bool,
-    /// Whether its writer reads again and repeats its edits after a conflict, without looking at
-    /// the new values.
-    pub retries: bool,
-    /// The schema of the object.
-    pub root: &'a Struct,
-}
-
 impl<Id> Default for Done<Id> {
     fn default() -> Self {
         Self {
@@ -303,6 +282,36 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         });
     }
 
+    /// Records an actor's request for the object that is answered by now, and returns what it did to
+    /// the edits of others. The intention's edits are of this object.
+    pub fn answered(
+        &mut self,
+        who: Id,
+        effect: &Effect,
+        intention: Intention<'_>,
+        root: &Struct,
+    ) -> Done<Id> {
+        let mut done = Done::default();
+        if effect.is_absent {
+            self.not_found(who);
+        }
+        if let Some(object) = &effect.shown {
+            self.read(who, object);
+        }
+        if let Some(how) = effect.refusal {
+            // A read after the actor has done its write does not count as a refusal.
+            if !effect.is_read || !self.written.contains(&who) {
+                self.refused.retain(|(refused, _)| *refused != who);
+                self.refused.push((who, how));
+            }
+            done.contested = !effect.is_read && self.has_edit_of_other(who);
+        }
+        for write in &effect.writes {
+            done.append(self.accepted(who, write, intention, root));
+        }
+        done
+    }
+
     /// Records that an actor that was refused has looked at the objects since, and has nothing
     /// more to do.
     pub fn is_content(&mut self, who: Id) {
@@ -311,46 +320,63 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
 
     /// Records that an actor was answered that the object does not exist. The answer shows the
     /// deletion of the object, and no other edit.
-    pub fn not_found(&mut self, who: Id) {
+    fn not_found(&mut self, who: Id) {
         let deletions = self.kept.iter_mut();
         deletions
             .filter(|known| known.edit.is_deletion())
             .for_each(|known| known.read_by(who));
     }
 
-    /// Records that an actor's request was refused.
-    pub fn refused(&mut self, who: Id, how: RefusalKind) {
-        self.refused.retain(|(refused, _)| *refused != who);
-        self.refused.push((who, how));
-    }
-
-    /// Records that an actor's write was accepted.
-    pub fn accepted(&mut self, who: Id, write: Accepted<'_>) -> Done<Id> {
-        let (before, after) = (
-            write.before.map(|object| &**object),
-            write.after.map(|object| &**object),
-        );
+    fn accepted(
+        &mut self,
+        who: Id,
+        write: &Written,
+        intention: Intention<'_>,
+        root: &Struct,
+    ) -> Done<Id> {
+        let (before, after) = (write.before.as_deref(), write.after.as_deref());
+        let whatever;
+        let edits = match (intention.edits, before, after) {
+            (Some(edits), ..) => edits,
+            (None, Some(before), Some(after)) => {
+                whatever = Edit::between(before, after, root);
+                &whatever
+            }
+            (None, Some(_), None) => {
+                whatever = vec![Edit::deletion()];
+                &whatever
+            }
+            (None, None, _) => &[],
+        };
+        let shown = after.filter(|_| write.is_shown);
+        // It changed no field, such as a request that sets the owners: no write of this object.
+        if intention.edits.is_none() && edits.is_empty() && before.is_some() {
+            self.is_content(who);
+            if let Some(object) = shown {
+                self.read(who, object);
+            }
+            return Done::default();
+        }
         let refused = self.refused.iter().find(|(refused, _)| *refused == who);
-        let retry = write.retries && refused.is_some_and(|(_, how)| *how == RefusalKind::Conflict);
+        let retry =
+            intention.retries && refused.is_some_and(|(_, how)| *how == RefusalKind::Conflict);
         self.refused.retain(|(refused, _)| *refused != who);
         if !self.written.contains(&who) {
             self.written.push(who);
         }
         let (mut before, mut after) = (before.map(Places::of), after.map(Places::of));
-        let mut done = self.take_away(who, &write, after.as_mut(), retry);
-        let since = write
-            .after
-            .map_or(Revision::MAX, |object| version_of(object));
+        let since = write.after.as_deref().map_or(Revision::MAX, version_of);
+        let mut done = self.take_away(who, write, (edits, after.as_mut()), (root, retry));
         let mut stored = Vec::new();
-        for edit in write.edits {
-            let Some(edit) = edit.as_stored(before.as_mut(), after.as_mut(), write.root) else {
+        for edit in edits {
+            let Some(edit) = edit.as_stored(before.as_mut(), after.as_mut(), root) else {
                 done.left_out.push(Arc::clone(edit));
                 continue;
             };
             // Otherwise the write also removed the object: it removed the last finalizer.
-            let holds = edit.holds_at(after.as_mut(), write.root);
+            let holds = edit.holds_at(after.as_mut(), root);
             let mut readers = vec![who];
-            if holds && edit.holds_at(before.as_mut(), write.root) {
+            if holds && edit.holds_at(before.as_mut(), root) {
                 let others = self.shown.iter().filter(|shown| shown.who != who);
                 let saw = others.filter(|shown| !shown.is_changed(&edit));
                 readers.extend(saw.map(|shown| shown.who));
@@ -375,7 +401,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             .extend(left_out.map(|edit| (who, Arc::clone(edit))));
         self.losses.extend(done.losses.iter().cloned());
         self.replaced.extend(done.replaced.iter().cloned());
-        if let Some(object) = write.after.filter(|_| write.shown) {
+        if let Some(object) = shown {
             self.read(who, object);
         }
         done
@@ -417,18 +443,18 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     fn take_away(
         &mut self,
         who: Id,
-        write: &Accepted<'_>,
-        mut after: Option<&mut Places<'_>>,
-        retry: bool,
+        write: &Written,
+        (edits, mut after): (&[Arc<Edit>], Option<&mut Places<'_>>),
+        (root, retry): (&Struct, bool),
     ) -> Done<Id> {
         let contested = self.has_edit_of_other(who);
-        let meant: OrdSet<&Path> = write.edits.iter().map(|edit| &edit.path).collect();
+        let meant: OrdSet<&Path> = edits.iter().map(|edit| &edit.path).collect();
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
         self.kept.retain_mut(|known| {
-            if known.edit.holds_at(after.as_deref_mut(), write.root) {
+            if known.edit.holds_at(after.as_deref_mut(), root) {
                 return true;
             }
-            let both = write.before.zip(write.after);
+            let both = write.before.as_deref().zip(write.after.as_deref());
             if let Some(moved) = both.and_then(|(before, after)| known.edit.moved(before, after)) {
                 known.edit = Arc::new(moved);
                 return true;
@@ -447,7 +473,6 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
                     blind: any_overlaps(&meant, &edit.path),
                     edit,
                     culprit: who,
-                    step: write.step,
                 });
             }
             false

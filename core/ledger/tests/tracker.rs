@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_ledger::{Accepted, Edit, UpdateTracker, changed_fields};
+use optimist_ledger::{Edit, Effect, Intention, UpdateTracker, changed_fields};
 use serde_json::{Value, json};
 
 const A: u8 = 0;
@@ -32,19 +32,13 @@ fn write(
 ) -> usize {
     let resource = config_map();
     let root = &resource.root;
-    let done = updates.accepted(
-        who,
-        Accepted {
-            step: 0,
-            edits: &Edit::between(meant[0], meant[1], root),
-            before: Some(stored[0]),
-            after: Some(stored[1]),
-            changed: &changed_fields(Some(stored[0]), Some(stored[1]), root),
-            shown: true,
-            retries: false,
-            root,
-        },
-    );
+    let edits = Edit::between(meant[0], meant[1], root);
+    let intention = Intention {
+        edits: Some(&edits),
+        ..Intention::default()
+    };
+    let effect = Effect::write(Some(stored[0]), Some(stored[1]), root);
+    let done = updates.answered(who, &effect, intention, root);
     done.losses.len()
 }
 

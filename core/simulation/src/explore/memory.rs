@@ -5,16 +5,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::{Method, Request};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::state::{ObjectId, Pool, ServerId};
-use optimist_client::is_conflict;
+use crate::ObjectRef;
+use crate::verdict::{Answered, Effect};
+use optimist_apiserver::server::Facts;
+use optimist_client::is_conflict_status;
 
 /// An index into the requests of a memory.
 pub(super) type RequestId = u32;
 
 /// An answer to a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) code: u16,
     pub(super) conflict: bool,
@@ -22,6 +26,22 @@ pub(super) struct Answer {
     pub(super) server: ServerId,
     /// The object that a read returned.
     pub(super) shown: Option<ObjectId>,
+    /// What it did to the object and told of it.
+    pub(super) effect: Arc<Effect>,
+}
+
+/// What tells which object an answer contains. The rest of a long answer is not read.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Identity {
+    kind: String,
+    metadata: Uid,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Uid {
+    uid: String,
 }
 
 /// All objects, servers and answers of the searches. Searches of scenarios with the same starting
@@ -55,35 +75,53 @@ impl Memory {
             })
     }
 
-    /// The answer of a server for the object with a key. An unknown server or request answers 404
-    /// and does not change.
-    pub(super) fn ask(&mut self, server: ServerId, request: RequestId, key: &str) -> Answer {
+    /// The answer of a server to a request for an object. `None` for an unknown server or request.
+    pub(super) fn ask(
+        &mut self,
+        server: ServerId,
+        request: RequestId,
+        object: &ObjectRef,
+    ) -> Option<Answer> {
         if let Some(answer) = self.answers.get(&(server, request)) {
-            return *answer;
+            return Some(answer.clone());
         }
-        let known = self.pool.servers.get(server as usize);
-        let (Some(known), Some(sent)) = (known, self.requests.get(request as usize)) else {
-            return Answer {
-                code: 404,
-                conflict: false,
-                server,
-                shown: None,
-            };
-        };
-        let mut asked = known.server.clone();
+        let sent = self.requests.get(request as usize)?;
+        let mut asked = self.pool.servers.get(server as usize)?.server.clone();
+        let since = asked.store().revision();
         let response = asked.handle(sent.clone());
         let code = response.status().as_u16();
-        let shown = (sent.method() == Method::GET && code < 400)
-            .then(|| serde_json::from_slice::<Value>(response.body()).ok())
-            .flatten()
-            .map(|object| self.pool.object(&Arc::new(object)));
+        let reads = *sent.method() == Method::GET;
+        let received = match reads || code >= 400 {
+            true => serde_json::from_slice(response.body()).unwrap_or_default(),
+            false => identity(response.body()),
+        };
+        let facts = response.extensions().get::<Facts>();
+        let answered = Answered {
+            method: sent.method(),
+            target: &sent.uri().to_string(),
+            // No actor creates an object.
+            sent_name: "",
+            code,
+            received: &received,
+            facts: facts.map_or(&[][..], |facts| &facts.0),
+        };
+        let effect = Arc::new(answered.effect(object, true, &asked, since));
+        let conflict = is_conflict_status(code, &received);
+        let shown = (reads && code < 400).then(|| self.pool.object(&Arc::new(received)));
         let answer = Answer {
             code,
-            conflict: is_conflict(&response),
-            server: self.pool.server(asked, key),
+            conflict,
+            server: self.pool.server(asked, object.key()),
             shown,
+            effect,
         };
-        self.answers.insert((server, request), answer);
-        answer
+        self.answers.insert((server, request), answer.clone());
+        Some(answer)
     }
+}
+
+/// The kind and uid of the object in an answer.
+fn identity(body: &[u8]) -> Value {
+    let identity: Identity = serde_json::from_slice(body).unwrap_or_default();
+    json!({"kind": identity.kind, "metadata": {"uid": identity.metadata.uid}})
 }

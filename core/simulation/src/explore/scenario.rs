@@ -94,7 +94,8 @@ pub enum Ownership {
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     pub(super) request: Request<Vec<u8>>,
-    pub(super) edits: Vec<Arc<Edit>>,
+    /// `None` if it means whatever the request changes.
+    pub(super) edits: Option<Vec<Arc<Edit>>>,
 }
 
 impl Scenario {
@@ -221,15 +222,14 @@ impl Scenario {
         if plan.intent == Intent::Delete {
             return Some(Prepared {
                 request: self.deletion(plan, read)?,
-                edits: vec![Edit::deletion()],
+                edits: Some(vec![Edit::deletion()]),
             });
         }
         let mut copy = WorkingCopy::default();
         copy.settle(Arc::clone(read));
         plan.intent.edit(&mut copy, read);
         let write = plan.sends();
-        let wanted = write.wanted(&self.resource, &copy, &plan.manager, self.server.release())?;
-        let edits = Edit::between(read, &wanted, &self.resource.root);
+        let edits = write.meant(&self.resource, &copy, &plan.manager, self.server.release());
         let request = write.request(&self.resource, &copy, &plan.manager)?;
         Some(Prepared { request, edits })
     }

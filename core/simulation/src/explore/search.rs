@@ -12,10 +12,9 @@ use super::Tally;
 use super::memory::{Answer, Memory, RequestId};
 use super::scenario::{Plan, Scenario};
 use super::state::{ActorProgress, ObjectId, Phase, ServerId, State};
-use crate::verdict::{Accepted, Edit, RefusalKind, UpdateTracker, changed_fields};
-use optimist_apiserver::apply::Path;
-use optimist_apiserver::server::key_of;
-use optimist_client::{OnConflict, Subresource};
+use crate::ObjectRef;
+use crate::verdict::{Done, Edit, Effect, Intention};
+use optimist_client::OnConflict;
 
 /// An index into the states of a search. The first is 0.
 pub type StateId = usize;
@@ -53,6 +52,21 @@ pub enum EditEffect {
     GivesUp,
 }
 
+impl EditEffect {
+    /// That of an accepted write.
+    fn of(effect: &Effect, done: &Done<u8>) -> Self {
+        if !done.losses.is_empty() {
+            EditEffect::Loses
+        } else if !done.replaced.is_empty() {
+            EditEffect::Replaces
+        } else if effect.is_write() {
+            EditEffect::Acknowledged
+        } else {
+            EditEffect::None
+        }
+    }
+}
+
 /// A step from one state to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition {
@@ -81,8 +95,9 @@ pub enum SearchStatus {
     TooManyStates,
 }
 
-/// A request that is made once, and the edits that its actor means to make.
-type Prepared = (RequestId, Vec<Arc<Edit>>);
+/// A request that is made once, and the edits that its actor means to make; `None` if it means
+/// whatever the request changes.
+type Prepared = (RequestId, Option<Vec<Arc<Edit>>>);
 
 #[derive(Clone, Debug)]
 pub(super) struct StateNode {
@@ -100,15 +115,13 @@ pub(super) struct StateNode {
 #[derive(Clone, Debug)]
 pub struct Search {
     scenario: Scenario,
-    key: String,
+    object: ObjectRef,
     most_states: usize,
     pub(super) memory: Memory,
     /// The request that reads the object.
     reading: Option<RequestId>,
     /// By actor and copy.
     prepared: HashMap<(usize, ObjectId), Option<Prepared>>,
-    /// The fields that differ between two stored objects.
-    changed: HashMap<[Option<ObjectId>; 2], Arc<[Path]>>,
     pub(super) nodes: Vec<StateNode>,
     known: HashMap<Box<[u32]>, StateId>,
     pub(super) edges: Vec<Transition>,
@@ -125,10 +138,10 @@ impl Search {
 
     /// The same, with the cache of another search that started with the same object.
     pub fn with_memory(scenario: Scenario, most_states: usize, mut memory: Memory) -> Self {
-        let key = key_of(&scenario.resource, &scenario.object);
+        let object = ObjectRef::new(&scenario.resource, &scenario.object);
         let reading = scenario.read().map(|request| memory.request(request));
         let pool = &mut memory.pool;
-        let server = pool.server(scenario.server.clone(), &key);
+        let server = pool.server(scenario.server.clone(), object.key());
         let held = pool.object(&scenario.object);
         let actors = scenario.plans.iter().map(|plan| ActorProgress {
             phase: if plan.reads_first {
@@ -163,12 +176,11 @@ impl Search {
         }];
         Self {
             scenario,
-            key,
+            object,
             most_states,
             memory,
             reading,
             prepared: HashMap::new(),
-            changed: HashMap::new(),
             nodes,
             known,
             edges: Vec::new(),
@@ -262,7 +274,9 @@ impl Search {
             Phase::Done => return None,
             Phase::ToRead => {
                 let answer = self.read(state.server)?;
-                self.has_read(&mut next, &mut edge, &mut changed, &answer);
+                edge.what = TransitionKind::Read;
+                changed.copy = answer.shown;
+                self.answered(&mut next, &mut edge, &mut changed, &answer)?;
             }
             Phase::ToSend if self.scenario.micro_steps => {
                 edge.what = TransitionKind::ServerReads;
@@ -321,97 +335,50 @@ impl Search {
         self.answered(next, edge, progress, &answer)
     }
 
-    /// Processes the answer to a read.
-    fn has_read(
-        &self,
-        next: &mut State,
-        edge: &mut Transition,
-        progress: &mut ActorProgress,
-        answer: &Answer,
-    ) {
-        let who = edge.actor as u8;
-        edge.what = TransitionKind::Read;
-        edge.code = answer.code;
-        progress.copy = answer.shown;
-        let objects = &self.memory.pool.objects;
-        let shown = answer.shown.and_then(|id| objects.get(id as usize));
-        if let Some(shown) = shown {
-            next.updates.read(who, &shown.object);
-            progress.phase = Phase::ToSend;
-        } else {
-            refused(&mut next.updates, who, answer, true);
-            edge.effect = EditEffect::GivesUp;
-            progress.phase = Phase::Done;
-        }
-    }
-
-    /// Processes the answer to a write.
+    /// Processes the answer to a request.
     fn answered(
-        &mut self,
+        &self,
         next: &mut State,
         edge: &mut Transition,
         progress: &mut ActorProgress,
         answer: &Answer,
     ) -> Option<()> {
         let actor = edge.actor;
-        let who = actor as u8;
         let plan = self.scenario.plans.get(actor)?;
+        let reads = edge.what == TransitionKind::Read;
+        let edits = match (reads, progress.copy) {
+            (false, Some(copy)) => self.prepared.get(&(actor, copy))?.as_ref()?.1.as_deref(),
+            _ => None,
+        };
+        let intention = Intention {
+            edits,
+            retries: plan.write.on_conflict.reads_again(),
+            about: None,
+        };
+        let root = &self.scenario.resource.root;
+        let done = next
+            .updates
+            .answered(actor as u8, &answer.effect, intention, root);
         edge.code = answer.code;
-        if answer.code < 400 {
-            let (_, edits) = self.prepared.get(&(actor, progress.copy?))?.as_ref()?;
-            let root = &self.scenario.resource.root;
-            let pool = &self.memory.pool;
-            let object = |server| pool.stored(server).map(|known| &known.object);
-            let stored = |server: ServerId| pool.servers.get(server as usize)?.stored;
-            let both = [next.server, answer.server].map(stored);
-            let changed = self.changed.entry(both).or_insert_with(|| {
-                let object = |server| object(server).map(|object| &**object);
-                changed_fields(object(next.server), object(answer.server), root).into()
-            });
-            let write = Accepted {
-                step: next
-                    .actors
-                    .iter()
-                    .map(|actor| usize::from(actor.steps))
-                    .sum(),
-                edits,
-                before: object(next.server),
-                after: object(answer.server),
-                changed,
-                shown: plan.sends().subresource != Some(Subresource::Scale),
-                retries: plan.write.on_conflict.reads_again(),
-                root,
-            };
-            let done = next.updates.accepted(who, write);
-            next.server = answer.server;
-            edge.effect = if !done.losses.is_empty() {
-                EditEffect::Loses
-            } else if !done.replaced.is_empty() {
-                EditEffect::Replaces
-            } else {
-                EditEffect::Acknowledged
-            };
-            progress.phase = Phase::Done;
-            return Some(());
-        }
-        refused(&mut next.updates, who, answer, false);
-        edge.effect = EditEffect::GivesUp;
-        progress.phase = Phase::Done;
-        if answer.conflict && progress.attempts > 0 {
-            progress.phase = match plan.write.on_conflict {
-                OnConflict::GiveUp => return Some(()),
-                OnConflict::ReadAgain(_) => Phase::ToRead,
-                OnConflict::Resend(_) => Phase::ToSend,
-            };
+        let again = !reads && answer.conflict && progress.attempts > 0;
+        (progress.phase, edge.effect) = match plan.write.on_conflict {
+            _ if answer.code < 400 && reads => (Phase::ToSend, EditEffect::None),
+            _ if answer.code < 400 => {
+                next.server = answer.server;
+                (Phase::Done, EditEffect::of(&answer.effect, &done))
+            }
+            OnConflict::ReadAgain(_) if again => (Phase::ToRead, EditEffect::Refused),
+            OnConflict::Resend(_) if again => (Phase::ToSend, EditEffect::Refused),
+            _ => (Phase::Done, EditEffect::GivesUp),
+        };
+        if edge.effect == EditEffect::Refused {
             progress.attempts -= 1;
-            edge.effect = EditEffect::Refused;
         }
         Some(())
     }
 
     fn read(&mut self, server: ServerId) -> Option<Answer> {
-        let request = self.reading?;
-        Some(self.memory.ask(server, request, &self.key))
+        self.memory.ask(server, self.reading?, &self.object)
     }
 
     fn write(&mut self, server: ServerId, actor: usize, copy: ObjectId) -> Option<Answer> {
@@ -423,7 +390,7 @@ impl Search {
             Some((memory.request(prepared.request), prepared.edits))
         });
         let request = prepared.as_ref()?.0;
-        Some(self.memory.ask(server, request, &self.key))
+        self.memory.ask(server, request, &self.object)
     }
 
     /// The cache of requests and answers.
@@ -454,17 +421,5 @@ impl Search {
     /// All explored steps.
     pub fn edges(&self) -> &[Transition] {
         &self.edges
-    }
-}
-
-/// Records a refusal. A 404 shows that the object is deleted: every request of a search is for the
-/// object, or for a subresource that the kind has.
-fn refused(updates: &mut UpdateTracker<u8>, who: u8, answer: &Answer, is_read: bool) {
-    if answer.code == 404 {
-        updates.not_found(who);
-    }
-    // A read after the actor has done its write does not count as a refusal.
-    if !is_read || !updates.has_written(who) {
-        updates.refused(who, RefusalKind::of(answer.code));
     }
 }

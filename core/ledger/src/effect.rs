@@ -1,0 +1,122 @@
+//! What an answered request did to one object and told of it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::apply::Path;
+use optimist_apiserver::schema::Struct;
+use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Revision;
+
+use super::tracker::changed_fields;
+use super::{Answered, ObjectRef, RefusalKind};
+
+/// What an answered request did to one object and told of it. It follows from the request, its
+/// answer and the server. Who sent the request, and what it was for, is no part of it, so a search
+/// can keep it with the answer.
+#[derive(Clone, Debug, Default)]
+pub struct Effect {
+    /// How the request was refused, if it was about the object.
+    pub(super) refusal: Option<RefusalKind>,
+    pub(super) is_read: bool,
+    /// The stored object, if the answer to a read contains it.
+    pub(super) shown: Option<Arc<Value>>,
+    /// Whether the answer tells that the object does not exist.
+    pub(super) is_absent: bool,
+    pub(super) writes: Vec<Written>,
+}
+
+/// One accepted write of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    /// The stored object before; `None` if there was no object.
+    pub(super) before: Option<Arc<Value>>,
+    /// The stored object after; `None` if there is no object.
+    pub(super) after: Option<Arc<Value>>,
+    /// The fields whose stored value changed. The empty path is the whole object.
+    pub(super) changed: Vec<Path>,
+    /// Whether the answer contains the object. A Scale does not.
+    pub(super) is_shown: bool,
+}
+
+impl Effect {
+    /// An accepted write whose answer contains the object.
+    pub fn write(before: Option<&Arc<Value>>, after: Option<&Arc<Value>>, root: &Struct) -> Self {
+        Self {
+            writes: vec![Written::new(before, after, true, root)],
+            ..Self::default()
+        }
+    }
+
+    /// Whether a write of the object was accepted, and was no dry run.
+    pub fn is_write(&self) -> bool {
+        !self.writes.is_empty()
+    }
+
+    /// Whether it neither did anything to the object nor told anything of it.
+    pub(super) fn is_none(&self) -> bool {
+        let says = self.refusal.is_some() || self.shown.is_some() || self.is_absent;
+        !says && self.writes.is_empty()
+    }
+}
+
+impl Written {
+    fn new(
+        before: Option<&Arc<Value>>,
+        after: Option<&Arc<Value>>,
+        is_shown: bool,
+        root: &Struct,
+    ) -> Self {
+        Self {
+            changed: changed_fields(before.map(|it| &**it), after.map(|it| &**it), root),
+            before: before.cloned(),
+            after: after.cloned(),
+            is_shown: is_shown && after.is_some(),
+        }
+    }
+}
+
+impl Answered<'_> {
+    /// What the request did to an object and told of it. `is_about` is whether the request is about
+    /// this object, and `since` is the version of the store before the request.
+    pub fn effect(
+        &self,
+        object: &ObjectRef,
+        is_about: bool,
+        server: &ApiServer,
+        since: Revision,
+    ) -> Effect {
+        let stored = server.store().get(object.key()).map(|(_, object)| object);
+        let mut effect = Effect {
+            is_read: self.is_read(),
+            ..Effect::default()
+        };
+        let is_absent = stored.is_none() && self.shows_absence(object);
+        if self.is_refused() {
+            effect.is_absent = is_absent;
+            let counts = is_about && !self.is_dry_run();
+            effect.refusal = counts.then(|| RefusalKind::of(self.code));
+        } else if self.is_read() {
+            effect.is_absent = is_absent;
+            effect.shown = stored.filter(|stored| self.shows(stored)).cloned();
+        } else if !self.is_dry_run() {
+            let root = &object.resource().root;
+            let write = |before: Option<&Arc<Value>>, after: Option<&Arc<Value>>| {
+                let is_shown = after.is_some_and(|after| self.shows(after));
+                Written::new(before, after, is_shown, root)
+            };
+            let mut log = server.store().log_after(since).peekable();
+            if log.peek().is_none() && is_about {
+                // It was accepted and stored nothing.
+                effect.writes.push(write(stored, stored));
+            }
+            let changes = log.filter(|change| *change.key == *object.key());
+            let changes =
+                changes.map(|change| write(change.before.as_ref(), change.after.as_ref()));
+            effect.writes.extend(changes);
+            effect.is_absent = is_absent && effect.is_write();
+        }
+        effect
+    }
+}
