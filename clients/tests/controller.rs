@@ -14,9 +14,9 @@ use kube::runtime::{Controller, controller::Action, watcher};
 use kube::{Client, Resource, ResourceExt};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::shared::{Body, Clock, SharedServer};
-use optimist_client::Begin;
+use optimist_client::{Begin, Call};
 use optimist_controller::program::{ChildMaker, Kind, Program, StatusWriter};
-use optimist_controller::{ClientCall, Source, WorkerReport};
+use optimist_controller::{Source, WorkerReport};
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -191,7 +191,7 @@ fn of_program(program: Program, rival: Option<fn(&mut ApiServer)>) -> Vec<String
             controller.advance_to(due);
             continue;
         };
-        if let Some(ClientCall::Update { .. }) = report.call()
+        if let Some(Call::Update { .. }) = report.call()
             && let Some(rival) = rival.take()
         {
             // The rival is first: the same statement, a moment later.
@@ -205,8 +205,8 @@ fn of_program(program: Program, rival: Option<fn(&mut ApiServer)>) -> Vec<String
             continue;
         };
         let (kind, usual) = match call {
-            ClientCall::List { .. } => (kinds.last(), 200),
-            ClientCall::Create(_) => (kinds.last(), 201),
+            Call::List { .. } => (kinds.last(), 200),
+            Call::Create { .. } => (kinds.last(), 201),
             _ => (kinds.first(), 200),
         };
         let request = call.request(&resource(&server, kind.unwrap()), &name);

@@ -8,6 +8,7 @@
 mod addition;
 mod aligned_rows;
 mod answered;
+mod call;
 mod changes;
 mod client_side_apply;
 mod client_side_upgrade;
@@ -29,6 +30,7 @@ mod write;
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
 pub use answered::AnsweredRequest;
+pub use call::{Call, Patch, Preconditions, RequestKind, Sender, get_request};
 pub use changes::{ValueChange, brief_both, changes, changes_by_item, dotted, shorten};
 pub use client_side_apply::{annotated, last_applied, three_way_patch};
 pub use client_side_upgrade::{client_side_managers, upgrade_patch};
@@ -46,4 +48,4 @@ pub use retry::{
 };
 pub use visible::{is_hidden, visible};
 pub use working_copy::WorkingCopy;
-pub use write::{Declares, OnConflict, Strategy, Subresource, Write, get_request};
+pub use write::{Declares, OnConflict, Strategy, Subresource, Write};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use http::{Method, Request, header};
+use http::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::retry::DEFAULT_RETRY;
 use super::server_fields::set_by_writes;
-use super::{Edit, WorkingCopy, bare, client_side_apply};
+use super::{Call, Edit, Patch, Sender, WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
     fields_below, merge, remove,
@@ -176,43 +176,51 @@ impl Write {
         copy: &WorkingCopy,
         manager: &str,
     ) -> Option<Request<Vec<u8>>> {
-        let read = copy.read()?;
-        let body = match &self.body {
-            Some(by_hand) => by_hand.clone(),
-            None => self.body(resource, copy, manager)?.to_string(),
+        let call = self.call(copy.read()?, self.body(resource, copy, manager)?);
+        let mut request = call.request(resource, self.sender(manager))?;
+        if let Some(by_hand) = &self.body {
+            *request.body_mut() = by_hand.clone().into_bytes();
+        }
+        Some(request)
+    }
+
+    /// The request that sends a body about an object that was read.
+    pub fn call(&self, read: &Arc<Value>, body: Value) -> Call {
+        let (base, subresource) = (Arc::clone(read), self.subresource);
+        let patch = match self.strategy {
+            Strategy::Update => {
+                return Call::Update {
+                    base,
+                    object: Arc::new(body),
+                    subresource,
+                };
+            }
+            Strategy::Apply => {
+                return Call::Apply {
+                    base,
+                    object: Arc::new(body),
+                    force: Some(self.force),
+                    subresource,
+                };
+            }
+            Strategy::MergePatch => Patch::Merge(body),
+            Strategy::StrategicMergePatch => Patch::Strategic(body),
+            Strategy::JsonPatch => Patch::Json(body),
         };
-        let mut target = resource.path(read.namespace(), read.name());
-        if let Some(subresource) = self.subresource {
-            target.push('/');
-            target.push_str(subresource.name());
+        Call::Patch {
+            base,
+            patch,
+            subresource,
         }
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        if self.strategy == Strategy::Apply {
-            let force = if self.force { "true" } else { "false" };
-            query.append_pair("fieldManager", self.manager.as_deref().unwrap_or(manager));
-            query.append_pair("force", force);
-        } else if let Some(manager) = &self.manager {
-            query.append_pair("fieldManager", manager);
+    }
+
+    /// Who sends it, and its options, with the User-Agent of an actor.
+    pub fn sender<'a>(&'a self, user_agent: &'a str) -> Sender<'a> {
+        Sender {
+            manager: self.manager.as_deref(),
+            dry_run: self.dry_run,
+            ..Sender::new(user_agent)
         }
-        if self.dry_run {
-            query.append_pair("dryRun", "All");
-        }
-        let query = query.finish();
-        if !query.is_empty() {
-            target.push('?');
-            target.push_str(&query);
-        }
-        let method = match self.strategy {
-            Strategy::Update => Method::PUT,
-            _ => Method::PATCH,
-        };
-        Request::builder()
-            .method(method)
-            .uri(target)
-            .header(header::CONTENT_TYPE, self.strategy.media_type())
-            .header(header::USER_AGENT, manager)
-            .body(body.into_bytes())
-            .ok()
     }
 
     /// The body of the request, unless it is written by hand; `None` before the first read.
@@ -413,14 +421,6 @@ impl Write {
 fn strategic(resource: &Resource, read: &Value, edited: &Value) -> Value {
     patch::strategic_diff(read, edited, &resource.root)
         .unwrap_or_else(|_| patch::merge_diff(read, edited))
-}
-
-/// A GET of a path.
-pub fn get_request(path: &str, manager: &str) -> Option<Request<Vec<u8>>> {
-    Request::get(path)
-        .header(header::USER_AGENT, manager)
-        .body(Vec::new())
-        .ok()
 }
 
 /// The Scale of an object (`k8s.io/api/autoscaling/v1`, `Scale`), with the fields that a client may

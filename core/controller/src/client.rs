@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{AnsweredRequest, Backoff, IndexedStore};
+use optimist_client::{AnsweredRequest, Backoff, Call, IndexedStore, Sender};
 
+use crate::api_error::{ApiError, answer_of};
 use crate::cache::Cache;
-use crate::call::{ApiError, ClientCall, answer_of};
 use crate::own_writes::OwnWrites;
 
 /// Where a read is answered.
@@ -124,11 +124,11 @@ impl Client {
         namespace: &str,
         name: &str,
     ) -> Answer<Arc<Value>> {
-        let call = ClientCall::Get {
+        let call = Call::Get {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         };
-        call.send(server, resource, &self.manager)
+        answer_of(&self.exchange(server, resource, &call))
     }
 
     /// A cached List, by key.
@@ -147,16 +147,28 @@ impl Client {
         resource: &Resource,
         namespace: &str,
     ) -> Answer<Vec<Arc<Value>>> {
-        let call = ClientCall::List {
+        let call = Call::List {
             namespace: namespace.to_owned(),
         };
-        let list = call.send(server, resource, &self.manager)?;
+        let list = answer_of(&self.exchange(server, resource, &call))?;
         Ok(items(&list, resource))
     }
 
     /// The last request of [`send`](Self::send) with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
         self.answered.take()
+    }
+
+    fn exchange(
+        &self,
+        server: &mut ApiServer,
+        resource: &Resource,
+        call: &Call,
+    ) -> AnsweredRequest {
+        let request = call.request(resource, Sender::new(&self.manager));
+        let request = request.unwrap_or_default();
+        let response = server.handle(request.clone());
+        AnsweredRequest { request, response }
     }
 
     /// A request. The version of the answer to a write is noted, if the client reads its own
@@ -168,9 +180,9 @@ impl Client {
         &mut self,
         server: &mut ApiServer,
         resource: &Resource,
-        call: &ClientCall,
+        call: &Call,
     ) -> Answer<Arc<Value>> {
-        let answered = call.exchange(server, resource, &self.manager);
+        let answered = self.exchange(server, resource, call);
         let answer = answer_of(&answered);
         self.answered = Some(answered);
         let answer = answer?;
@@ -201,7 +213,10 @@ impl Client {
             Err(_) => {
                 let mut object = object;
                 mutate(&mut object);
-                let call = ClientCall::Create(Arc::new(object));
+                let call = Call::Create {
+                    namespace: object.namespace().to_owned(),
+                    object: Arc::new(object),
+                };
                 let created = self.send(server, &resource, &call)?;
                 Ok((OperationResult::Created, created))
             }
@@ -211,9 +226,10 @@ impl Client {
                 if object == existing {
                     return Ok((OperationResult::Unchanged, existing));
                 }
-                let call = ClientCall::Update {
+                let call = Call::Update {
+                    base: existing,
                     object,
-                    status: false,
+                    subresource: None,
                 };
                 let updated = self.send(server, &resource, &call)?;
                 Ok((OperationResult::Updated, updated))

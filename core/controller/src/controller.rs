@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{AnsweredRequest, Begin};
+use optimist_client::{AnsweredRequest, Begin, Call};
 
+use crate::api_error::ApiError;
 use crate::cache::{Cache, CacheStep, Notification};
-use crate::call::{ApiError, ClientCall};
 use crate::client::{CachedObjects, Client};
 use crate::handler::Handler;
 use crate::own_writes::{ConsistencyStore, Expectations};
@@ -416,7 +416,7 @@ fn priority(notification: &Notification) -> KeyPriority {
 /// A performed statement, with what a finished run does not keep.
 struct Stepped {
     step: StatementStep,
-    call: Option<ClientCall>,
+    call: Option<Call>,
     error: Option<ApiError>,
     queue: QueueReaction,
 }

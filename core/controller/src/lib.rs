@@ -13,8 +13,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod api_error;
 mod cache;
-mod call;
 mod client;
 mod controller;
 mod handler;
@@ -28,11 +28,12 @@ mod report;
 pub mod search;
 mod version;
 
+pub use api_error::ApiError;
 pub use cache::{Cache, CacheStep, Notification};
-pub use call::{ApiError, ClientCall};
 pub use client::{Answer, CachedObjects, Client, OperationResult, Source, key};
 pub use controller::{Controller, UnknownKind};
 pub use handler::{Handler, controller_of, owner_references};
+pub use noted::change_of;
 pub use own_writes::{ConsistencyStore, EXPECTATIONS_TIMEOUT, Expectations, OwnWrites};
 pub use predicate::Predicate;
 pub use queue::{BASE_DELAY, KeyPriority, MAX_DELAY, ReconcileResult, WorkQueue, backoff};

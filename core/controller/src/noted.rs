@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::patch::merge;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
-use optimist_client::Edit;
+use optimist_client::{Call, Edit, Patch, RequestKind};
 use optimist_ledger::{Answered, Done, Intention, Ledger};
 
-use crate::call::ClientCall;
 use crate::controller::Controller;
 use crate::program::Variable;
 use crate::queue::ReconcileResult;
@@ -31,7 +31,7 @@ impl Controller {
         let mut done = Done::default();
         match (answered, report.call()) {
             (Some(answered), Some(call)) if !call.is_read() => {
-                let meant = call.meant(server);
+                let meant = meant(call, server);
                 let intention = Intention {
                     edits: meant.as_deref(),
                     ..Intention::default()
@@ -77,28 +77,38 @@ impl Controller {
     }
 }
 
-impl ClientCall {
-    /// The edits that a write means to make: of an update, the differences from the version that
-    /// the object has. `None` if it means whatever it changes, as an update without a version does.
-    pub fn meant(&self, server: &ApiServer) -> Option<Vec<Arc<Edit>>> {
-        let between = |base: &Value, object: &Value| {
-            let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
-            let resource = server.resources().by_kind(api_version, kind)?;
-            Some(Edit::between(base, object, &resource.root))
-        };
-        match self {
-            Self::Delete { .. } => Some(vec![Edit::deletion()]),
-            Self::Update { object, .. } => between(version_of(object, server)?, object),
-            Self::MergeFrom { base, object, .. } => between(base, object),
-            _ => None,
+/// The object from which a write was made, and the object as it should be. That of an update is the
+/// object as the server stored it at the version that the update has. `None` for another request,
+/// and for an update without a version.
+pub fn change_of(call: &Call, server: &ApiServer) -> Option<[Arc<Value>; 2]> {
+    match call {
+        Call::Update { object, .. } => {
+            let version: Revision = object.resource_version().parse().ok()?;
+            let mut log = server.store().log_after(version.checked_sub(1)?);
+            let change = log.next().filter(|change| change.revision == version)?;
+            Some([change.after.clone()?, Arc::clone(object)])
         }
+        Call::Patch {
+            base,
+            patch: Patch::Merge(patch),
+            ..
+        } => {
+            let mut object = Value::clone(base);
+            merge(&mut object, patch);
+            Some([Arc::clone(base), Arc::new(object)])
+        }
+        _ => None,
     }
 }
 
-/// An object as the server stored it at the version that it has.
-fn version_of<'a>(object: &Value, server: &'a ApiServer) -> Option<&'a Value> {
-    let version: Revision = object.resource_version().parse().ok()?;
-    let mut log = server.store().log_after(version.checked_sub(1)?);
-    let change = log.next().filter(|change| change.revision == version)?;
-    change.after.as_deref()
+/// The edits that a write means to make. `None` if it means whatever it changes, as an update without
+/// a version does.
+pub(crate) fn meant(call: &Call, server: &ApiServer) -> Option<Vec<Arc<Edit>>> {
+    if call.kind() == RequestKind::Delete {
+        return Some(vec![Edit::deletion()]);
+    }
+    let [base, object] = change_of(call, server)?;
+    let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
+    let resource = server.resources().by_kind(api_version, kind)?;
+    Some(Edit::between(&base, &object, &resource.root))
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use optimist_client::ReflectorProgress;
+use optimist_client::{Call, ReflectorProgress};
 
+use crate::api_error::ApiError;
 use crate::cache::Notification;
-use crate::call::{ApiError, ClientCall};
 use crate::predicate::Predicate;
 use crate::queue::ReconcileResult;
 
@@ -75,7 +75,7 @@ pub enum WorkerReport {
         /// variables of the run.
         statements: Vec<usize>,
         /// The request that was sent, if one was.
-        call: Option<ClientCall>,
+        call: Option<Call>,
         /// The error of the read or the request. The program took it into account.
         error: Option<ApiError>,
     },
@@ -86,7 +86,7 @@ pub enum WorkerReport {
         /// The number of the statement that ended it; `None` at the end of the program.
         statement: Option<usize>,
         /// The request that was sent, if one was.
-        call: Option<ClientCall>,
+        call: Option<Call>,
         /// The error that ended it.
         error: Option<ApiError>,
         /// What it returned.
@@ -108,7 +108,7 @@ impl WorkerReport {
     }
 
     /// The request that was sent, if one was.
-    pub fn call(&self) -> Option<&ClientCall> {
+    pub fn call(&self) -> Option<&Call> {
         match self {
             Self::Performed { call, .. } | Self::Finished { call, .. } => call.as_ref(),
             Self::Taken { .. } | Self::NotReady { .. } => None,

@@ -7,7 +7,7 @@ use optimist_apiserver::object::{Metadata, map_mut};
 use optimist_client::{OnConflict, Strategy, Write};
 use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
 use optimist_text::quote;
-use optimist_text::render::{Call, client_go, kubectl_object, namespace_option};
+use optimist_text::render::{ClientRequest, client_go, kubectl_object, namespace_option};
 use serde_json::Value;
 
 use crate::case::Installed;
@@ -133,7 +133,8 @@ impl NextAttempt {
             return None;
         }
         let node = *self.history.current_path().last()?;
-        let mut call = Call::of_step(self.history.world_at(node)?, self.history.step(node)?)?;
+        let mut call =
+            ClientRequest::of_step(self.history.world_at(node)?, self.history.step(node)?)?;
         if self.kind == NextWrite::ReadAgain {
             call.attempts = OnConflict::DEFAULT_ATTEMPTS;
             call.reads_again = true;

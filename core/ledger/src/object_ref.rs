@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Resource, key_of};
@@ -59,6 +59,12 @@ impl ObjectRef {
             && sent_name == self.name()
             && self.path() == format!("{path}/{}", self.name());
         is_named || is_created
+    }
+
+    /// What an actor knows of it that has not read it: its name and namespace.
+    pub fn unread(&self) -> Arc<Value> {
+        let metadata = json!({"name": self.name(), "namespace": self.namespace()});
+        Arc::new(json!({"metadata": metadata}))
     }
 
     /// Its path on the server.

@@ -10,7 +10,9 @@ use super::fields::{Fields, LessonError, Read, members, number, text, word};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
-use optimist_simulation::{Action, ActorId, ByHand, Delete, HistoryTree, Operation, WatchAction};
+use optimist_simulation::{
+    Action, ActorId, ByHand, HistoryTree, Operation, Preconditions, WatchAction,
+};
 
 /// An action.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +152,7 @@ fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
     if has("delete") {
         let fields = Fields::of(value, "a delete", &["delete"])?;
         let asked = Fields::of(fields.needed("delete")?, "a delete", &["uid", "version"])?;
-        return act(Action::Delete(Delete {
+        return act(Action::Delete(Preconditions {
             uid: asked.flag("uid")?.unwrap_or(false),
             resource_version: asked.flag("version")?.unwrap_or(false),
         }));
@@ -167,7 +169,7 @@ fn plain_action(actor: ActorId, value: &Located) -> Read<ScriptActionKind> {
             ("get", act(Action::Get)),
             ("create", act(Action::Create)),
             ("discard", ScriptActionKind::Discard(actor)),
-            ("delete", act(Action::Delete(Delete::default()))),
+            ("delete", act(Action::Delete(Preconditions::default()))),
             ("update", act(Action::Send(Write::default()))),
         ],
     )

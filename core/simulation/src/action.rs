@@ -1,11 +1,12 @@
 //! What an actor can do in one step.
 
+use std::sync::Arc;
+
 use http::{Request, header};
 use serde::{Deserialize, Serialize};
 
 use super::{Actor, Exchange, ObjectRef};
-use optimist_apiserver::object::Metadata;
-use optimist_client::{Write, bare, get_request};
+use optimist_client::{Call, Preconditions, Sender, Write, bare, get_request};
 
 /// An action of an actor that takes a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,18 +18,9 @@ pub enum Action {
     /// Create the object from the working copy, without the fields that only the server sets.
     Create,
     /// Delete the object.
-    Delete(Delete),
+    Delete(Preconditions),
     /// Send a request that was written by hand.
     Request(ByHand),
-}
-
-/// What a delete asks the server to compare first (`metav1.Preconditions`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delete {
-    /// Whether the delete carries the uid that was read.
-    pub uid: bool,
-    /// Whether the delete carries the resourceVersion that was read.
-    pub resource_version: bool,
 }
 
 /// A request written by hand.
@@ -49,47 +41,25 @@ impl Action {
     pub fn request(&self, actor: &Actor, subject: &ObjectRef) -> Option<Request<Vec<u8>>> {
         let copy = actor.copy(subject);
         let (resource, manager) = (subject.resource(), &*actor.manager);
-        match self {
-            Action::Get => get_request(&subject.path(), manager),
-            Action::Send(write) => write.request(resource, copy, manager),
-            Action::Create => {
-                let object = bare(copy.edited()?);
-                let collection = resource.path(subject.namespace(), "");
-                Request::post(collection)
-                    .header(header::CONTENT_TYPE, "application/json")
-                    .header(header::USER_AGENT, manager)
-                    .body(object.to_string().into_bytes())
-                    .ok()
-            }
-            Action::Delete(delete) => delete.request(actor, subject),
-            Action::Request(by_hand) => by_hand.request(manager),
-        }
-    }
-}
-
-impl Delete {
-    fn request(self, actor: &Actor, subject: &ObjectRef) -> Option<Request<Vec<u8>>> {
-        let read = actor.copy(subject).read();
-        let mut preconditions = serde_json::Map::new();
-        for (wanted, field) in [
-            (self.uid, "uid"),
-            (self.resource_version, "resourceVersion"),
-        ] {
-            if wanted {
-                preconditions.insert(field.to_owned(), read?.meta_text(field).into());
-            }
-        }
-        let request = Request::delete(subject.path()).header(header::USER_AGENT, &*actor.manager);
-        if preconditions.is_empty() {
-            return request.body(Vec::new()).ok();
-        }
-        let options = serde_json::json!({
-            "apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions,
-        });
-        request
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(options.to_string().into_bytes())
-            .ok()
+        let call = match self {
+            Action::Get => return get_request(&subject.path(), manager),
+            Action::Send(write) => return write.request(resource, copy, manager),
+            Action::Request(by_hand) => return by_hand.request(manager),
+            Action::Create => Call::Create {
+                namespace: subject.namespace().to_owned(),
+                object: Arc::new(bare(copy.edited()?)),
+            },
+            Action::Delete(preconditions) => Call::Delete {
+                object: match copy.read() {
+                    Some(read) => Arc::clone(read),
+                    None if *preconditions == Preconditions::default() => subject.unread(),
+                    None => return None,
+                },
+                preconditions: *preconditions,
+                in_background: false,
+            },
+        };
+        call.request(resource, Sender::new(manager))
     }
 }
 
@@ -151,7 +121,7 @@ impl ByHand {
     }
 
     /// The request of a manager. `None` if it is not a valid HTTP request.
-    pub(crate) fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
+    pub fn request(&self, manager: &str) -> Option<Request<Vec<u8>>> {
         // If the target names a host, the generated commands would send the request to that host.
         if !self.target.starts_with('/') {
             return None;

@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(last(&tree), tree.step(wrote).map(|step| step.after));
         tree.world_mut().look_at("ConfigMap", "one");
         assert_eq!(last(&tree), None, "the other one is as it was loaded");
-        act(&mut tree, Action::Delete(crate::Delete::default()));
+        act(&mut tree, Action::Delete(crate::Preconditions::default()));
         assert_eq!(last(&tree), Some(0));
         tree.world_mut().look_at("ConfigMap", "two");
         assert_eq!(last(&tree), tree.step(wrote).map(|step| step.after));

@@ -23,7 +23,7 @@ mod three_way;
 mod watcher;
 mod world;
 
-pub use action::{Action, ByHand, Delete};
+pub use action::{Action, ByHand};
 pub use actor::{Actor, ActorId};
 pub use branches::{BranchOutcome, BranchPoint, LastWrite};
 pub use broken::BrokenProperty;
@@ -33,12 +33,13 @@ pub use controller::{
 pub use dry_run_preview::DryRunPreview;
 pub use endings::{Ending, EndingMethod, EndingOutcome, Endings};
 pub use explanation::{
-    EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, RequestKind, Suggestion,
-    VersionCheck, WatchReason,
+    EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, Suggestion, VersionCheck,
+    WatchReason,
 };
 pub use headline::{Headline, HeadlineContent};
 pub use history_tree::{HistoryTree, NodeId};
 pub use operation::Operation;
+pub use optimist_client::{Preconditions, RequestKind};
 pub use optimist_ledger::{self as verdict, ObjectRef};
 pub use start::{LeftOut, LoadError, Loadable, Start};
 pub use step::{Exchange, Outcome, Step};

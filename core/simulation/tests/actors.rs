@@ -4,8 +4,8 @@ use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, NodeId, ObjectRef, Operation, Outcome,
-    Start, Step, World,
+    Action, ActorId, ByHand, HistoryTree, NGINX, NodeId, ObjectRef, Operation, Outcome,
+    Preconditions, Start, Step, World,
 };
 use serde_json::{Value, json};
 
@@ -260,7 +260,7 @@ fn what_is_no_conflict_is_not_retried() {
 #[test]
 fn who_reads_again_what_is_gone_stops_there() {
     let mut tree = b_was_faster();
-    act(&mut tree, A, Action::Delete(Delete::default()));
+    act(&mut tree, A, Action::Delete(Preconditions::default()));
     let patient = Write {
         on_conflict: OnConflict::ReadAgain(5),
         ..Write::default()
@@ -347,7 +347,7 @@ fn a_body_by_hand_and_a_request_by_hand_go_as_they_are() {
 fn a_delete_compares_what_it_was_told_to_and_the_name_can_come_back() {
     let mut tree = b_was_faster();
     let checked = |uid, resource_version| {
-        Action::Delete(Delete {
+        Action::Delete(Preconditions {
             uid,
             resource_version,
         })
@@ -668,7 +668,11 @@ fn after_c_deletes(later: bool) -> (Vec<ActorId>, Vec<ActorId>) {
         B,
         Action::Send(Write::usual(Strategy::MergePatch)),
     );
-    act(&mut tree, ActorId::C, Action::Delete(Delete::default()));
+    act(
+        &mut tree,
+        ActorId::C,
+        Action::Delete(Preconditions::default()),
+    );
     let updates = tree.world().updates();
     (
         updates.losses().iter().map(|loss| loss.owner).collect(),
@@ -691,7 +695,7 @@ fn who_saw_a_value_that_stayed_was_shown_whoever_sets_it_again() {
 fn verdict_of_creation_after(request: Option<Action>) -> (u16, Verdict) {
     let mut tree = session(NGINX);
     act(&mut tree, A, Action::Get);
-    act(&mut tree, B, Action::Delete(Delete::default()));
+    act(&mut tree, B, Action::Delete(Preconditions::default()));
     let node = request.map(|request| act(&mut tree, A, request));
     let code = node.map_or(0, |node| code(&tree, node));
     act(&mut tree, A, Action::Create);
@@ -719,7 +723,7 @@ fn an_answer_that_the_object_does_not_exist_shows_its_deletion() {
             subresource: Some(Subresource::Scale),
             ..Write::default()
         }),
-        Action::Delete(Delete::default()),
+        Action::Delete(Preconditions::default()),
     ] {
         let told = format!("{request:?}");
         assert_eq!(verdict(Some(request)), (404, Verdict::Replaced), "{told}");

@@ -141,7 +141,7 @@ fn an_event_ends_the_wait_of_a_key_unless_the_queue_is_that_of_client_go() {
         tree.connect_controller().unwrap();
         tree.world_mut().look_at("Widget", "web");
         // The Widget is gone when the controller writes: its run fails, and the key waits.
-        let delete = Action::Delete(optimist_simulation::Delete::default());
+        let delete = Action::Delete(optimist_simulation::Preconditions::default());
         tree.act(Operation::Act(ActorId::A, delete)).unwrap();
         tree.run_controller().unwrap();
         let waiting =

@@ -2,9 +2,9 @@
 
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, EditResult, ExplanationKind as Kind, FirstSteps, HistoryTree,
-    LeftOutReason, NGINX, Operation, RequestKind, Suggestion, VersionCheck, WatchAction,
-    WatchReason, World,
+    Action, ActorId, ByHand, EditResult, ExplanationKind as Kind, FirstSteps, HistoryTree,
+    LeftOutReason, NGINX, Operation, Preconditions, RequestKind, Suggestion, VersionCheck,
+    WatchAction, WatchReason, World,
 };
 use serde_json::{Value, json};
 
@@ -196,7 +196,7 @@ fn a_failed_test_gives_the_values_and_whether_the_version_is_tested() {
 
 #[test]
 fn a_delete_deletes_or_marks_and_says_what_the_object_waits_for() {
-    let delete = || Action::Delete(Delete::default());
+    let delete = || Action::Delete(Preconditions::default());
     let mut tree = session(NGINX);
     act(&mut tree, A, Action::Get);
     act(&mut tree, A, delete());
@@ -247,7 +247,7 @@ fn a_pod_on_a_node_waits_for_its_grace_period_not_for_finalizers() {
                spec: {nodeName: node-1, containers: [{name: c, image: i}]}\n";
     let mut tree = session(pod);
     act(&mut tree, A, Action::Get);
-    act(&mut tree, A, Action::Delete(Delete::default()));
+    act(&mut tree, A, Action::Delete(Preconditions::default()));
     let marked = Kind::Terminating {
         actor: A,
         version: 101,

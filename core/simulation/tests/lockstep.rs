@@ -18,7 +18,7 @@ use optimist_simulation::explore::{
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
-    Action, ActorId, ControllerOperation as Do, Delete, HistoryTree, Operation, World,
+    Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, Preconditions, World,
 };
 use serde_json::{Value, json};
 
@@ -65,6 +65,10 @@ impl Random {
         write.force = self.below(2) == 0;
         if self.below(4) == 0 {
             write.declares = Declares::Manifest;
+        }
+        write.dry_run = self.below(8) == 0;
+        if write.strategy == Send::MergePatch && self.below(3) == 0 {
+            write.body = Some(r#"{"metadata": {"annotations": {"seen": "by hand"}}}"#.to_owned());
         }
         write.on_conflict = self.of(&[
             OnConflict::GiveUp,
@@ -115,7 +119,9 @@ fn happen(tree: &mut HistoryTree, random: &mut Random) {
             let write = tree.world().actor(editor).write();
             Operation::Act(editor, Action::Send(write))
         }
-        5 if random.below(4) == 0 => Operation::Act(editor, Action::Delete(Delete::default())),
+        5 if random.below(4) == 0 => {
+            Operation::Act(editor, Action::Delete(Preconditions::default()))
+        }
         5..=8 => Operation::Control(Do::Step),
         9..=10 => Operation::Control(Do::Deliver(random.below(2))),
         _ => Operation::Control(random.of(&[Do::Wake, Do::Resync(0), Do::DropWatch(0)])),
@@ -331,8 +337,13 @@ fn compare_editors(seed: u64) -> usize {
         return 0;
     };
     let ways = [WriteMethod::all(2), WriteMethod::more(2)].concat();
-    for plan in &mut scenario.plans {
-        plan.write = random.of(&ways).write;
+    if random.below(2) == 0 {
+        let own = scenario.in_ways(&[WriteMethod::own()]);
+        scenario = own.expect("no owners are set");
+    } else {
+        for plan in &mut scenario.plans {
+            plan.write = random.of(&ways).write;
+        }
     }
     scenario.micro_steps = random.below(3) == 0;
     let mut search = Search::new(scenario, 4_000);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use optimist_client::{Strategy, Write, edit_scalar};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, WatchAction, World,
+    Action, ActorId, ByHand, HistoryTree, NGINX, Operation, Preconditions, WatchAction, World,
 };
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::share::Session;
@@ -173,7 +173,7 @@ fn a_script_takes_quotes_deletes_and_what_is_no_request_as_it_is() {
     };
     act(&mut tree, A, Action::Request(by_hand));
     act(&mut tree, B, Action::Get);
-    let preconditions = Delete {
+    let preconditions = Preconditions {
         uid: true,
         resource_version: true,
     };

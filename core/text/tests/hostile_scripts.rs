@@ -9,7 +9,7 @@ use optimist_apiserver::server::Resources;
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, World};
 use optimist_text::export::script;
-use optimist_text::render::{Call, kubectl};
+use optimist_text::render::{ClientRequest, kubectl};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Strategy as _;
@@ -305,7 +305,7 @@ fn no_text_of_a_session_is_run_by_its_script_or_its_commands() {
             .chain([(&methods[0], &target, "", &Value::Null)])
         {
             for attempts in [1, 3] {
-                commands.push_str(&kubectl(&Call {
+                commands.push_str(&kubectl(&ClientRequest {
                     method,
                     target,
                     content_type,

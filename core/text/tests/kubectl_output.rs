@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Method;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_simulation::Exchange;
-use optimist_text::render::{Call, KubectlOutput, kubectl_output};
+use optimist_text::render::{ClientRequest, KubectlOutput, kubectl_output};
 use serde_json::{Value, json};
 
 /// Commands of kubectl v1.36 against a kube-apiserver v1.36: the request, the answer, and what was
@@ -44,7 +44,7 @@ fn output(server: &ApiServer, case: &Value) -> KubectlOutput {
             _ => Vec::new(),
         },
     };
-    let call = Call {
+    let call = ClientRequest {
         method: exchange.method.as_str(),
         target: &exchange.target,
         content_type: &exchange.content_type,

@@ -12,7 +12,8 @@ use optimist_apiserver::server::Release;
 use optimist_client::{Declares, OnConflict, Strategy as WriteMethod, Subresource, Write};
 use optimist_lesson::{Lesson, Walkthrough};
 use optimist_simulation::{
-    Action, ActorId, ByHand, Delete, HistoryTree, NGINX, Operation, Start, WatchAction, World,
+    Action, ActorId, ByHand, HistoryTree, NGINX, Operation, Preconditions, Start, WatchAction,
+    World,
 };
 use optimist_text::share::{Learning, MAX_LINK_LENGTH, Session, ShareError, Size};
 use proptest::prelude::*;
@@ -89,7 +90,7 @@ fn operations() -> impl Strategy<Value = RandomOperation> {
         6 => writes().prop_map(Action::Send),
         1 => Just(Action::Create),
         1 => any::<[bool; 2]>().prop_map(|[uid, resource_version]| {
-            Action::Delete(Delete { uid, resource_version })
+            Action::Delete(Preconditions { uid, resource_version })
         }),
         1 => Just(Action::Request(ByHand {
             method: "GET".to_owned(),
@@ -332,7 +333,7 @@ fn names_stay_and_what_was_deleted_is_not_carried() {
     tree.go(3);
     tree.act(Operation::Act(
         ActorId::A,
-        Action::Delete(Delete::default()),
+        Action::Delete(Preconditions::default()),
     ));
     let end = tree.current();
     tree.set_name(end, "deleted instead");

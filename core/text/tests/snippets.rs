@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use optimist_apiserver::server::{ApiServer, Resource, Resources};
 use optimist_apiserver::yaml;
 use optimist_client::{ValueChange, changes};
-use optimist_text::render::{Call, client_go, kube_rs, kubectl};
+use optimist_text::render::{ClientRequest, client_go, kube_rs, kubectl};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    fn with<T>(&self, resources: &Resources, read: impl FnOnce(&Call<'_>) -> T) -> T {
+    fn with<T>(&self, resources: &Resources, read: impl FnOnce(&ClientRequest<'_>) -> T) -> T {
         let path = self.target.split('?').next().unwrap();
         let parts: Vec<&str> = path.split('/').collect();
         let resource: Option<&Resource> = match parts.as_slice() {
@@ -40,7 +40,7 @@ impl Sent<'_> {
             _ => None,
         }
         .map(AsRef::as_ref);
-        read(&Call {
+        read(&ClientRequest {
             method: self.method,
             target: self.target,
             content_type: self.content_type,
@@ -308,7 +308,7 @@ fn update(attempts: u8, reads_again: bool) -> (String, String) {
         ..patch("", &body)
     };
     sent.with(&Resources::builtin(), |call| {
-        let call = Call {
+        let call = ClientRequest {
             edits: Some(&changes),
             attempts,
             reads_again,
@@ -369,7 +369,7 @@ fn custom_kinds_go_through_the_dynamic_clients() {
         after: Some(7.into()),
     }];
     let (go, rust) = sent.with(server.resources(), |call| {
-        let call = Call {
+        let call = ClientRequest {
             edits: Some(&changes),
             ..*call
         };

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use optimist_client::{ReflectorProgress, visible};
+use optimist_client::{Call, ReflectorProgress, visible};
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_controller::{
-    ApiError, CacheReport, ClientCall, Handled, KeyAddition, QueueReaction, ReconcileResult,
-    WorkQueue, WorkerReport,
+    ApiError, CacheReport, Handled, KeyAddition, QueueReaction, ReconcileResult, WorkQueue,
+    WorkerReport,
 };
 use optimist_simulation::{
     CacheStanding, ControllerEvent, ControllerOperation, EventOnTheWay, ExplanationKind, RunValue,
@@ -306,7 +306,7 @@ fn worked(report: &WorkerReport, world: &World) -> Caption {
 }
 
 /// A request of the controller and its answer.
-fn sent(call: &ClientCall, error: Option<&ApiError>, world: &World) -> Caption {
+fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
     use optimist_apiserver::object::{Metadata, text};
     let named = |object: &serde_json::Value| {
         let name = match object.name() {
@@ -316,13 +316,13 @@ fn sent(call: &ClientCall, error: Option<&ApiError>, world: &World) -> Caption {
         format!("{} {name}", text(object, "kind"))
     };
     let title = match call {
-        ClientCall::Get { name, .. } => en::did_send_get(name),
-        ClientCall::List { .. } => en::did_send_list(),
-        ClientCall::Create(object) => en::did_send(&"Create", &named(object)),
-        ClientCall::Update { object, .. } => en::did_send(&"Update", &named(object)),
-        ClientCall::MergeFrom { object, .. } => en::did_send(&"Patch", &named(object)),
-        ClientCall::Apply { object, .. } => en::did_send(&"Apply", &named(object)),
-        ClientCall::Delete { object, .. } => en::did_send(&"Delete", &named(object)),
+        Call::Get { name, .. } => en::did_send_get(name),
+        Call::List { .. } => en::did_send_list(),
+        Call::Create { object, .. } => en::did_send(&"Create", &named(object)),
+        Call::Update { object, .. } => en::did_send(&"Update", &named(object)),
+        Call::Patch { base, .. } => en::did_send(&"Patch", &named(base)),
+        Call::Apply { object, .. } => en::did_send(&"Apply", &named(object)),
+        Call::Delete { object, .. } => en::did_send(&"Delete", &named(object)),
     };
     let standings = world.cache_standings();
     let written = call.written().map(|object| text(object, "kind"));

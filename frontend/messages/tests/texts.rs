@@ -6,7 +6,7 @@ use optimist_messages::{
     Caption, ask, ask_brief, caption, fact, headline, load_error, pill, sentence, summary, value,
 };
 use optimist_simulation::{
-    Action, ActorId, Delete, HistoryTree, NGINX, Operation, Start, Step, WatchAction, World,
+    Action, ActorId, HistoryTree, NGINX, Operation, Preconditions, Start, Step, WatchAction, World,
 };
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ fn a_patch_whose_test_fails() {
 #[test]
 fn an_object_that_is_deleted_and_created_again() {
     let mut tree = a_was_faster();
-    act(&mut tree, A, Action::Delete(Delete::default()));
+    act(&mut tree, A, Action::Delete(Preconditions::default()));
     assert_eq!(
         said(&tree),
         "Editor A deleted the object.\n\
@@ -218,7 +218,7 @@ fn the_page_and_the_exports_call_a_request_the_same() {
     edit(&mut tree, A, "/spec/replicas", json!(7));
     edit(&mut tree, A, "/spec/revisionHistoryLimit", json!(5));
     act(&mut tree, A, Action::Send(Write::default()));
-    act(&mut tree, A, Action::Delete(Delete::default()));
+    act(&mut tree, A, Action::Delete(Preconditions::default()));
     act(&mut tree, A, Action::Create);
     for operation in [
         Operation::Watch(WatchAction::List),

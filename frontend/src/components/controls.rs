@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optimist_apiserver::server::Resource;
 use optimist_client::Write;
 use optimist_messages::{label, write_method};
-use optimist_simulation::{ActorId, Delete};
+use optimist_simulation::{ActorId, Preconditions};
 use yew::{Html, Properties, component, html};
 
 use super::icon::{Icon, icon};
@@ -25,7 +25,7 @@ pub(crate) struct ControlsProps {
     /// The version that was read.
     pub(crate) version: Option<String>,
     /// What a delete asks the server to compare.
-    pub(crate) preconditions: Delete,
+    pub(crate) preconditions: Preconditions,
     /// Whether there is a working copy.
     pub(crate) read: bool,
     pub(crate) edited: bool,

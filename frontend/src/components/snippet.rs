@@ -4,7 +4,8 @@ use optimist_client::visible;
 use optimist_messages::label;
 use optimist_simulation::Step;
 use optimist_text::render::{
-    Call, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_dry_run, kubectl_output,
+    ClientRequest, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_dry_run,
+    kubectl_output,
 };
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
 
@@ -22,7 +23,7 @@ pub(crate) enum Language {
 /// Draws the request of a step. For kubectl, what the terminal prints comes first.
 #[inline(never)] // not on the first screen
 pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> Html {
-    let call = Call::of_step(store.world(), step);
+    let call = ClientRequest::of_step(store.world(), step);
     let Some((call, exchange)) = call.zip(step.exchange.as_ref()) else {
         return html! { <div class="empty"><p>{ label::snippet_none() }</p></div> };
     };

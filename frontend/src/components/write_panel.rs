@@ -2,7 +2,7 @@
 
 use optimist_client::{Declares, OnConflict, Preset, Strategy, Subresource, Write};
 use optimist_messages::{client, label};
-use optimist_simulation::Delete;
+use optimist_simulation::Preconditions;
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, html};
 
@@ -290,9 +290,9 @@ fn target(props: &ControlsProps) -> Html {
 fn requests(props: &ControlsProps) -> Html {
     let (id, delete) = (props.id, props.preconditions);
     let dispatcher = &props.dispatcher;
-    let uid = dispatcher.on(move |uid| RequestMsg::Preconditions(Delete { uid, ..delete }));
+    let uid = dispatcher.on(move |uid| RequestMsg::Preconditions(Preconditions { uid, ..delete }));
     let version = dispatcher.on(move |resource_version| {
-        RequestMsg::Preconditions(Delete {
+        RequestMsg::Preconditions(Preconditions {
             resource_version,
             ..delete
         })

@@ -1,7 +1,7 @@
 //! What an editor asks the server: by a button, or with a request that is written by hand.
 
 use optimist_client::Write;
-use optimist_simulation::{Action, ActorId, ByHand, Delete, EndingMethod, Operation};
+use optimist_simulation::{Action, ActorId, ByHand, EndingMethod, Operation, Preconditions};
 
 use crate::State;
 use crate::editing::FIELD;
@@ -23,7 +23,7 @@ pub struct RequestDraft {
 #[derive(Clone, Debug, Default)]
 pub struct RequestState {
     /// What a delete asks the server to compare.
-    pub preconditions: Delete,
+    pub preconditions: Preconditions,
     /// A request that is written by hand.
     pub draft: Option<RequestDraft>,
 }
@@ -42,7 +42,7 @@ pub enum RequestMsg {
     /// Creates the object.
     Create(ActorId),
     /// What a delete asks the server to compare.
-    Preconditions(Delete),
+    Preconditions(Preconditions),
     /// Begins a request by hand.
     Begin(ActorId),
     /// Changes the request by hand.

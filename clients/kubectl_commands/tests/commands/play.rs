@@ -8,7 +8,7 @@ use optimist_apiserver::server::ApiServer;
 use optimist_lesson::{Catalogue, Lesson, Walkthrough};
 use optimist_simulation::{HistoryTree, NodeId};
 use optimist_text::export::script;
-use optimist_text::render::{Call, kubectl, kubectl_dry_run};
+use optimist_text::render::{ClientRequest, kubectl, kubectl_dry_run};
 use serde_json::Value;
 
 use super::run::{Expected, Tried};
@@ -57,7 +57,7 @@ fn step(all: &mut Vec<Tried>, lesson: &str, tree: &HistoryTree, node: NodeId) {
     let Some(((before, after), step)) = worlds.zip(tree.step(node)) else {
         return;
     };
-    let (Some(call), Some(exchange)) = (Call::of_step(after, step), &step.exchange) else {
+    let (Some(call), Some(exchange)) = (ClientRequest::of_step(after, step), &step.exchange) else {
         return;
     };
     let command = kubectl(&call);

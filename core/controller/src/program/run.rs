@@ -9,11 +9,12 @@ use imbl::OrdMap;
 use serde_json::Value;
 
 use optimist_apiserver::server::ApiServer;
+use optimist_client::Call;
 
 use super::Statement;
 use super::code::{Code, Instruction};
+use crate::api_error::ApiError;
 use crate::cache::Cache;
-use crate::call::{ApiError, ClientCall};
 use crate::client::{Client, Source};
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::queue::ReconcileResult;
@@ -64,7 +65,7 @@ pub enum StatementStep {
         /// The number of the statement.
         statement: usize,
         /// The request that was sent, if one was.
-        call: Option<ClientCall>,
+        call: Option<Call>,
         /// Its error.
         error: Option<ApiError>,
     },
@@ -84,7 +85,7 @@ pub struct Run {
     loops: OrdMap<usize, Remaining>,
     /// The uid of the object of the key.
     uid: String,
-    sent: Option<ClientCall>,
+    sent: Option<Call>,
     error: Option<ApiError>,
 }
 
@@ -148,7 +149,7 @@ impl Run {
     }
 
     /// The request of the last statement, if it sent one.
-    pub fn sent(&self) -> Option<&ClientCall> {
+    pub fn sent(&self) -> Option<&Call> {
         self.sent.as_ref()
     }
 

@@ -4,6 +4,7 @@ use optimist_apiserver::server::ApiServer;
 
 use super::editor::Sent;
 use crate::client::Client;
+use crate::noted::meant;
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::program::{Code, Context, Program, Run, StatementStep};
 
@@ -54,7 +55,7 @@ impl Script {
             self.run = None;
         }
         Some(Sent {
-            edits: call?.meant(server),
+            edits: meant(&call?, server),
             answered: answered?,
         })
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::DEFAULT_RETRY;
-use optimist_controller::{Answer, Cache, Client, ClientCall, OperationResult};
+use optimist_client::{Call, DEFAULT_RETRY, Preconditions, Sender, Subresource};
+use optimist_controller::{Answer, Cache, Client, OperationResult};
 use serde_json::{Value, json};
 
 use crate::server::{config_map, config_maps, delete, synced, write};
@@ -15,7 +15,7 @@ fn stored(server: &ApiServer, name: &str) -> Arc<Value> {
     Arc::clone(server.store().get(&key).expect("it exists").1)
 }
 
-fn send(client: &mut Client, server: &mut ApiServer, call: ClientCall) -> Answer<Arc<Value>> {
+fn send(client: &mut Client, server: &mut ApiServer, call: Call) -> Answer<Arc<Value>> {
     let resource = config_maps(server);
     client.send(server, &resource, &call)
 }
@@ -28,6 +28,14 @@ fn changed(object: &Arc<Value>, pointer: &str, value: Value) -> Arc<Value> {
         None => panic!("no {pointer}"),
     }
     Arc::new(object)
+}
+
+fn update(object: Arc<Value>) -> Call {
+    Call::Update {
+        base: Arc::clone(&object),
+        object,
+        subresource: None,
+    }
 }
 
 fn set_value(object: &mut Value) {
@@ -90,10 +98,7 @@ fn retried(live: bool, deliver: bool) -> (Answer<()>, u32) {
             false => client.get(&cache, "default", "a")?,
         };
         let object = changed(&object, "/data/value", "3".into());
-        let call = ClientCall::Update {
-            object,
-            status: false,
-        };
+        let call = update(object);
         client.send(server, &resource, &call).map(|_| ())
     });
     (answer, attempts)
@@ -126,12 +131,7 @@ fn finalizers_after(lock: bool) -> (Vec<String>, Option<u16>) {
         let base = client.get(&cache, "default", "a").unwrap();
         let mut object = Value::clone(&base);
         object.set_meta("finalizers", json!([format!("example.com/{name}")]));
-        let call = ClientCall::MergeFrom {
-            base,
-            object: Arc::new(object),
-            lock,
-            status: false,
-        };
+        let call = Call::merge_from(&base, &object, lock, None);
         refused = send(&mut client, &mut server, call)
             .err()
             .map(|error| error.code)
@@ -161,13 +161,8 @@ fn an_empty_difference_is_sent_as_an_empty_patch_and_makes_no_version() {
     write(&mut server, "a", "1");
     let cache = synced(&mut server);
     let base = cache.get("default/a").unwrap();
-    let call = ClientCall::MergeFrom {
-        base: Arc::clone(base),
-        object: Arc::clone(base),
-        lock: false,
-        status: false,
-    };
-    let request = call.request(cache.resource(), "demo");
+    let call = Call::merge_from(base, base, false, None);
+    let request = call.request(cache.resource(), Sender::new("demo")).unwrap();
     assert_eq!(request.body().as_slice(), b"{}");
     let answer = send(&mut Client::new("demo"), &mut server, call).unwrap();
     assert_eq!(answer.resource_version(), base.resource_version());
@@ -184,10 +179,13 @@ fn a_delete_on_a_stale_view_needs_preconditions() {
             delete(&mut server, "a");
         }
         write(&mut server, "a", "2");
-        let call = ClientCall::Delete {
+        let call = Call::Delete {
             object: Arc::clone(cache.get("default/a").unwrap()),
-            uid,
-            resource_version,
+            preconditions: Preconditions {
+                uid,
+                resource_version,
+            },
+            in_background: false,
         };
         send(&mut Client::new("demo"), &mut server, call)
             .err()
@@ -213,10 +211,12 @@ fn apply_with_force_takes_the_field_and_without_force_is_refused() {
     let mut server = ApiServer::default();
     write(&mut server, "a", "1");
     let apply = |server: &mut ApiServer, force: bool| {
-        let call = ClientCall::Apply {
-            object: Arc::new(config_map("a", "2")),
-            force,
-            status: false,
+        let object = Arc::new(config_map("a", "2"));
+        let call = Call::Apply {
+            base: Arc::clone(&object),
+            object,
+            force: Some(force),
+            subresource: None,
         };
         send(&mut Client::new("demo"), server, call)
     };
@@ -232,14 +232,18 @@ fn a_status_update_leaves_the_spec_alone() {
         "metadata": {"name": "a", "namespace": "default"},
         "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}});
     let mut client = Client::new("demo");
-    let create = ClientCall::Create(Arc::new(pod));
+    let create = Call::Create {
+        namespace: "default".to_owned(),
+        object: Arc::new(pod),
+    };
     let created = client.send(&mut server, &resource, &create).unwrap();
     let mut object = Value::clone(&created);
     object["spec"]["containers"][0]["image"] = "nginx:2".into();
     object["status"]["message"] = "seen".into();
-    let update = ClientCall::Update {
+    let update = Call::Update {
+        base: Arc::clone(&created),
         object: Arc::new(object),
-        status: true,
+        subresource: Some(Subresource::Status),
     };
     let updated = client.send(&mut server, &resource, &update).unwrap();
     assert_eq!(updated["spec"], created["spec"]);
@@ -280,11 +284,7 @@ fn reading_own_writes_waits_for_the_cache_and_for_nothing_else() {
     );
     cache.deliver(&mut server);
     let object = changed(cache.get("default/a").unwrap(), "/data/value", "2".into());
-    let update = ClientCall::Update {
-        object,
-        status: false,
-    };
-    send(&mut client, &mut server, update).unwrap();
+    send(&mut client, &mut server, update(object)).unwrap();
     assert_eq!(answers(&client, &cache), [false, true, false]);
     cache.deliver(&mut server);
     assert_eq!(answers(&client, &cache), [true; 3]);

@@ -1,10 +1,10 @@
 //! Programs that are stepped by hand.
 
-use optimist_client::Begin;
+use optimist_client::{Begin, Call};
 use optimist_controller::program::{
     BoolExpression, ControllerOptions, Expression, Program, Statement, StatementStep,
 };
-use optimist_controller::{ClientCall, Controller, Handler, ReconcileResult, Source, WorkerReport};
+use optimist_controller::{Controller, Handler, ReconcileResult, Source, WorkerReport};
 use serde_json::json;
 
 use crate::start::{KEY, config_map, server, widget};
@@ -48,7 +48,7 @@ fn list(into: &str) -> Statement {
 }
 
 /// The numbers of the statements in the order in which they run, and the result.
-fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<ClientCall>, usize) {
+fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<Call>, usize) {
     let mut server = server();
     let mut controller = Controller::new(program(body), &server, "default", Begin::List).unwrap();
     controller.sync(&mut server);

@@ -89,12 +89,7 @@ impl Client<'_> {
 
     /// Flux deletes the object, and applies it when it is gone.
     fn create_again(&mut self, write: &Write) {
-        let path = self.subject.path();
-        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
-            "propagationPolicy": "Background"});
-        let manager = "kustomize-controller";
-        let deleted = self.send("DELETE", &path, "application/json", manager, &options);
-        if deleted && read(self.server, self.subject).is_null() {
+        if self.delete("kustomize-controller") && read(self.server, self.subject).is_null() {
             self.apply(Preset::Flux, write, OnOwned::Usual);
         }
     }

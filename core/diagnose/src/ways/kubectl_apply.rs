@@ -1,12 +1,14 @@
 //! The requests of `kubectl apply`, also where Argo CD runs it.
 
+use std::sync::Arc;
+
 use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Managers, Set};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{
-    Preset, Strategy, Write, annotated, client_side_managers, last_applied, three_way_patch,
-    upgrade_patch,
+    Call, Preconditions, Preset, Sender, Strategy, Write, annotated, client_side_managers,
+    last_applied, three_way_patch, upgrade_patch,
 };
-use optimist_simulation::Exchange;
+use optimist_simulation::{ByHand, Exchange};
 use serde_json::{Value, json};
 
 use super::procedure::is_empty;
@@ -50,29 +52,37 @@ impl Client<'_> {
     }
 
     fn delete_and_create(&mut self, preset: Preset, write: &Write, manifest: &Value) {
-        let path = self.subject.path();
         let manager = write.manager.clone().unwrap_or_default();
-        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
-            "propagationPolicy": "Background"});
-        let deleted = self.send("DELETE", &path, "application/json", &manager, &options);
         // kubectl waits until the object is gone. A finalizer can hold it.
-        if !deleted || !read(self.server, self.subject).is_null() {
+        if !self.delete(&manager) || !read(self.server, self.subject).is_null() {
             return;
         }
-        let mut body = manifest.clone();
-        body.metadata_mut().remove("resourceVersion");
-        let collection = self.resource().path(self.subject.namespace(), "");
-        let query: String = form_urlencoded::byte_serialize(manager.as_bytes()).collect();
-        let mut target = format!("{collection}?fieldManager={query}");
-        if preset.validates_strictly() {
-            target.push_str("&fieldValidation=Strict");
+        let sender = Sender {
+            manager: Some(&manager),
+            is_strict: preset.validates_strictly(),
+            ..Sender::new(&manager)
+        };
+        for object in [manifest, &*Arc::clone(&self.live)] {
+            let mut object = object.clone();
+            object.metadata_mut().remove("resourceVersion");
+            let call = Call::Create {
+                namespace: self.subject.namespace().to_owned(),
+                object: Arc::new(object),
+            };
+            if self.send(&call, sender) {
+                return;
+            }
         }
-        let media = "application/json";
-        if !self.send("POST", &target, media, &manager, &body) {
-            let mut original = (*self.live).clone();
-            original.metadata_mut().remove("resourceVersion");
-            self.send("POST", &target, media, &manager, &original);
-        }
+    }
+
+    /// Deletes the object; its dependents go in the background. Whether it was accepted.
+    pub(super) fn delete(&mut self, user_agent: &str) -> bool {
+        let call = Call::Delete {
+            object: Arc::clone(&self.live),
+            preconditions: Preconditions::default(),
+            in_background: true,
+        };
+        self.send(&call, Sender::new(user_agent))
     }
 
     /// `kubectl apply --server-side`, which afterwards migrates from client-side apply
@@ -105,9 +115,8 @@ impl Client<'_> {
         };
         self.write(preset, &by, &patch) && {
             let last = self.last_apply(&first);
-            let target = last.target.clone();
-            let (media, agent) = (&last.content_type, &last.manager);
-            self.send("PATCH", &target, media, agent, &last.sent)
+            let again = ByHand::from(&last).request(&last.manager);
+            again.is_some_and(|again| self.exchange(again))
         }
     }
 
@@ -138,15 +147,18 @@ impl Client<'_> {
         };
         let mut body = manifest::part(object, &Set::default(), self.subject.resource());
         body.set_meta("annotations", json!({LAST_APPLIED: annotation}));
-        let target = format!("{}?fieldManager=kubectl-last-applied", self.subject.path());
-        let target = format!("{target}&fieldValidation=Strict");
-        self.send(
-            "PATCH",
-            &target,
-            Strategy::Apply.media_type(),
-            "kubectl",
-            &body,
-        )
+        let call = Call::Apply {
+            base: Arc::clone(&self.live),
+            object: Arc::new(body),
+            force: None,
+            subresource: None,
+        };
+        let sender = Sender {
+            manager: Some("kubectl-last-applied"),
+            is_strict: true,
+            ..Sender::new("kubectl")
+        };
+        self.send(&call, sender)
     }
 
     /// Argo CD with `ServerSideApply=true`: first the entry of kubectl's client-side apply becomes Argo
@@ -166,15 +178,8 @@ impl Client<'_> {
         let managers = Managers::decode(managed).unwrap_or_default();
         let patch = upgrade_patch(&self.live, &from, &manager);
         if let Some(patch) = patch.filter(|_| managers.iter().any(updates)) {
-            let path = self.subject.path();
-            let media = Strategy::JsonPatch.media_type();
-            if !self.send(
-                "PATCH",
-                &path,
-                media,
-                "argocd-application-controller",
-                &patch,
-            ) {
+            let call = Write::usual(Strategy::JsonPatch).call(&self.live, patch);
+            if !self.send(&call, Sender::new("argocd-application-controller")) {
                 return;
             }
         }

@@ -1,11 +1,14 @@
 //! The requests of each way, as its client sends them.
 
-use http::{Request, header};
+use std::sync::Arc;
+
+use http::Request;
 use optimist_apiserver::apply::{LAST_APPLIED, Managers, Set, compare, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Definition, Fact};
 use optimist_client::{
-    Preset, Strategy, WorkingCopy, Write, annotated, bare, three_way_patch, upgrade_patch,
+    Call, Preset, Sender, Strategy, WorkingCopy, Write, annotated, bare, three_way_patch,
+    upgrade_patch,
 };
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
@@ -67,9 +70,16 @@ impl Client<'_> {
 
     fn create(&mut self) {
         let body = bare(&self.manifest(None, "kubectl-create"));
-        let collection = self.resource().path(self.subject.namespace(), "");
-        let target = format!("{collection}?fieldManager=kubectl-create&fieldValidation=Strict");
-        self.send("POST", &target, "application/json", "kubectl", &body);
+        let call = Call::Create {
+            namespace: self.subject.namespace().to_owned(),
+            object: Arc::new(body),
+        };
+        let sender = Sender {
+            manager: Some("kubectl-create"),
+            is_strict: true,
+            ..Sender::new("kubectl")
+        };
+        self.send(&call, sender);
     }
 
     /// `kubectl replace`: without a version in the file it sends the one that is stored
@@ -128,7 +138,7 @@ impl Client<'_> {
         let mut object = (*self.live).clone();
         object["spec"]["replicas"] = replicas.clone();
         let mut copy = WorkingCopy::default();
-        copy.settle(std::sync::Arc::clone(&self.live));
+        copy.settle(Arc::clone(&self.live));
         copy.edit(object);
         if preset == Preset::KubectlScale {
             // `ScaleSimple` sends the patch whatever the present number is.
@@ -149,7 +159,7 @@ impl Client<'_> {
         let mut object = (*self.live).clone();
         object.set_meta("labels", wanted.unwrap_or_default());
         let mut copy = WorkingCopy::default();
-        copy.settle(std::sync::Arc::clone(&self.live));
+        copy.settle(Arc::clone(&self.live));
         copy.edit(object);
         if copy.is_edited() {
             self.send_copy(Preset::KubectlLabel, write, &copy);
@@ -260,73 +270,38 @@ impl Client<'_> {
 
     /// Sends a body as another manager. Whether it was accepted.
     pub(super) fn write_as(&mut self, write: &Write, body: &Value, manager: &str) -> bool {
-        let mut copy = WorkingCopy::default();
-        copy.settle(std::sync::Arc::clone(&self.live));
-        let write = Write {
-            body: Some(body.to_string()),
-            ..write.clone()
-        };
-        let Some(request) = write.request(self.resource(), &copy, manager) else {
-            return false;
-        };
-        let (method, target) = (request.method().to_string(), request.uri().to_string());
-        let media = write.strategy.media_type();
-        self.send(&method, &target, media, manager, body)
+        let call = write.call(&self.live, body.clone());
+        self.send(&call, write.sender(manager))
     }
 
     /// Sends a body as a write does. Whether it was accepted.
     pub(super) fn write(&mut self, preset: Preset, write: &Write, body: &Value) -> bool {
         let manager = self.manager(preset, write);
-        let mut copy = WorkingCopy::default();
-        copy.settle(std::sync::Arc::clone(&self.live));
         let own = preset.manager_is_chosen() && self.change.manager.is_some();
         let helm = matches!(preset, Preset::Helm3 | Preset::Helm4);
         let named = write.strategy == Strategy::Apply || (own || helm) && write.manager.is_some();
-        let write = Write {
-            body: Some(body.to_string()),
+        let call = write.call(&self.live, body.clone());
+        let sender = Sender {
             manager: match preset {
                 // They name no manager: the server takes their User-Agent.
                 Preset::KubectlScale | Preset::Autoscaler => None,
-                _ if named => Some(manager.clone()),
-                _ => write.manager.clone(),
+                _ if named => Some(&*manager),
+                _ => write.manager.as_deref(),
             },
-            ..write.clone()
+            is_strict: preset.validates_strictly(),
+            ..write.sender(&manager)
         };
-        let Some(request) = write.request(self.resource(), &copy, &manager) else {
-            return false;
-        };
-        let mut target = request.uri().to_string();
-        if preset.validates_strictly() {
-            target.push(if target.contains('?') { '&' } else { '?' });
-            target.push_str("fieldValidation=Strict");
-        }
-        let method = request.method().to_string();
-        self.send(
-            &method,
-            &target,
-            write.strategy.media_type(),
-            &manager,
-            body,
-        )
+        self.send(&call, sender)
     }
 
-    pub(super) fn send(
-        &mut self,
-        method: &str,
-        target: &str,
-        media: &str,
-        agent: &str,
-        body: &Value,
-    ) -> bool {
-        let request = Request::builder()
-            .method(method)
-            .uri(target)
-            .header(header::CONTENT_TYPE, media)
-            .header(header::USER_AGENT, agent)
-            .body(body.to_string().into_bytes());
-        let Ok(request) = request else {
-            return false;
-        };
+    /// Sends a request about the object. Whether it was accepted.
+    pub(super) fn send(&mut self, call: &Call, sender: Sender<'_>) -> bool {
+        let request = call.request(self.resource(), sender);
+        request.is_some_and(|request| self.exchange(request))
+    }
+
+    /// Sends a request, and keeps it with its answer. Whether it was accepted.
+    pub(super) fn exchange(&mut self, request: Request<Vec<u8>>) -> bool {
         let response = self.server.handle(request.clone());
         let exchange = Exchange::new(&request, &response);
         let accepted = exchange.code < 300;

@@ -7,7 +7,7 @@ use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_client::{bare, client_side_managers, last_applied};
 use optimist_simulation::Exchange;
-use optimist_text::render::{Call, kubectl};
+use optimist_text::render::{ClientRequest, kubectl};
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};
@@ -124,7 +124,7 @@ impl Row {
     /// The command that sends each request: kubectl, also where another client sent it.
     pub fn commands(&self, resource: &Resource) -> Vec<String> {
         let commands = self.requests.iter().map(|exchange| {
-            kubectl(&Call {
+            kubectl(&ClientRequest {
                 method: exchange.method.as_str(),
                 target: &exchange.target,
                 content_type: &exchange.content_type,

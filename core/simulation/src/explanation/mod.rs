@@ -16,12 +16,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Action, ActorId, ControllerEvent, ControllerOperation, Exchange, HistoryTree, Operation,
-    Outcome, Step, World,
+    Action, ActorId, ControllerEvent, ControllerOperation, HistoryTree, Operation, Outcome, Step,
+    World,
 };
 use crate::verdict::{Edit, Loss};
 use optimist_apiserver::storage::Revision;
-use optimist_client::Strategy;
+use optimist_client::RequestKind;
 
 pub use edit_result::{EditResult, LeftOutReason};
 pub use session::FirstSteps;
@@ -40,29 +40,6 @@ pub struct Explanation {
     pub kept: Vec<Arc<Edit>>,
     /// What would help, or what to try.
     pub next: Option<Suggestion>,
-}
-
-/// What a request asked for, as far as explanations tell requests apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestKind {
-    /// A read of the object.
-    Get,
-    /// An Update.
-    Update,
-    /// A merge patch.
-    MergePatch,
-    /// A strategic merge patch.
-    StrategicMergePatch,
-    /// A JSON patch.
-    JsonPatch,
-    /// A server-side apply.
-    Apply,
-    /// A create.
-    Create,
-    /// A delete.
-    Delete,
-    /// A request that was written by hand.
-    ByHand,
 }
 
 /// What the server did with the version that a write carried.
@@ -406,11 +383,13 @@ impl Step {
     /// What the step asked for.
     pub fn request_kind(&self) -> RequestKind {
         match &self.operation {
-            Operation::Act(_, Action::Send(write)) => RequestKind::of(write.strategy),
+            Operation::Act(_, Action::Send(write)) => write.strategy.into(),
             Operation::Act(_, Action::Delete(_)) => RequestKind::Delete,
             Operation::Act(_, Action::Create) => RequestKind::Create,
-            Operation::Act(_, Action::Request(_)) => RequestKind::ByHand,
-            Operation::Control(_) => self.exchange.as_ref().map_or(RequestKind::Get, kind_of),
+            Operation::Act(_, Action::Request(_)) => RequestKind::Other,
+            Operation::Control(_) => self.exchange.as_ref().map_or(RequestKind::Get, |it| {
+                RequestKind::of(it.method.as_str(), &it.content_type)
+            }),
             _ => RequestKind::Get,
         }
     }
@@ -419,31 +398,5 @@ impl Step {
     fn asks_to_delete(&self) -> bool {
         let exchange = self.exchange.as_ref();
         exchange.is_some_and(|exchange| exchange.method == http::Method::DELETE)
-    }
-}
-
-/// What a request of a controller asked for.
-fn kind_of(exchange: &Exchange) -> RequestKind {
-    let is_of = |strategy: &Strategy| strategy.media_type() == exchange.content_type;
-    match (
-        exchange.method.as_str(),
-        Strategy::ALL.iter().find(|one| is_of(one)),
-    ) {
-        ("POST", _) => RequestKind::Create,
-        ("DELETE", _) => RequestKind::Delete,
-        ("PUT" | "PATCH", Some(strategy)) => RequestKind::of(*strategy),
-        _ => RequestKind::Get,
-    }
-}
-
-impl RequestKind {
-    fn of(strategy: Strategy) -> Self {
-        match strategy {
-            Strategy::Update => RequestKind::Update,
-            Strategy::MergePatch => RequestKind::MergePatch,
-            Strategy::StrategicMergePatch => RequestKind::StrategicMergePatch,
-            Strategy::JsonPatch => RequestKind::JsonPatch,
-            Strategy::Apply => RequestKind::Apply,
-        }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Explanation, ExplanationKind, RequestKind, Scene, Suggestion, VersionCheck};
+use super::{Explanation, ExplanationKind, Scene, Suggestion, VersionCheck};
+use crate::RequestKind;
 use crate::verdict::Edit;
 use crate::{Action, EndingOutcome, Step, World};
 use optimist_apiserver::apply::Managers;

@@ -1,7 +1,7 @@
 //! Replays a history of a search in a tree that people can step through.
 
 use super::{Intent, Scenario, Search, TransitionId, TransitionKind};
-use crate::{Action, ActorId, Delete, HistoryTree, Operation};
+use crate::{Action, ActorId, HistoryTree, Operation};
 
 /// Performs the steps of a path in a tree, whose current node is the start of the scenario, and
 /// moves to the node after the first `steps` steps. Earlier nodes of the tree stay. If the scenario
@@ -33,10 +33,7 @@ pub fn replayed(
         };
         let action = match (edge.what, &plan.intent) {
             (TransitionKind::Read, _) => Some(Action::Get),
-            (TransitionKind::Write, Intent::Delete) => Some(Action::Delete(Delete {
-                uid: false,
-                resource_version: plan.write.send_resource_version,
-            })),
+            (TransitionKind::Write, Intent::Delete) => Some(Action::Delete(plan.preconditions())),
             (TransitionKind::Write, Intent::Change(_) | Intent::Manifest(_)) => {
                 Some(Action::Send(plan.sends()))
             }

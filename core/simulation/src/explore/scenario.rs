@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Request, header};
+use http::Request;
 use serde_json::{Value, json};
 
 use super::Intent;
@@ -11,7 +11,7 @@ use crate::{ByHand, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{Subresource, WorkingCopy, Write, get_request};
+use optimist_client::{Call, Preconditions, Sender, Subresource, WorkingCopy, Write, get_request};
 
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]
@@ -69,6 +69,14 @@ impl Plan {
         Write {
             subresource: self.subresource.or(self.write.subresource),
             ..self.write.clone()
+        }
+    }
+
+    /// What its deletion asks the server to compare first.
+    pub(super) fn preconditions(&self) -> Preconditions {
+        Preconditions {
+            uid: false,
+            resource_version: self.write.send_resource_version,
         }
     }
 
@@ -234,18 +242,12 @@ impl Scenario {
         Some(Prepared { request, edits })
     }
 
-    fn deletion(&self, plan: &Plan, read: &Value) -> Option<Request<Vec<u8>>> {
-        let request = Request::delete(self.path()).header(header::USER_AGENT, &*plan.manager);
-        if !plan.write.send_resource_version {
-            return request.body(Vec::new()).ok();
-        }
-        let options = json!({
-            "apiVersion": "v1", "kind": "DeleteOptions",
-            "preconditions": {"resourceVersion": read.resource_version()},
-        });
-        request
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(options.to_string().into_bytes())
-            .ok()
+    fn deletion(&self, plan: &Plan, read: &Arc<Value>) -> Option<Request<Vec<u8>>> {
+        let call = Call::Delete {
+            object: Arc::clone(read),
+            preconditions: plan.preconditions(),
+            in_background: false,
+        };
+        call.request(&self.resource, Sender::new(&plan.manager))
     }
 }

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::World;
 use super::control_view::event_of;
 use crate::controller::{ControllerEvent, ControllerOperation, EventOnTheWay};
 use crate::step::Exchange;
 use crate::watcher::Watcher;
 use crate::{ActorId, ObjectRef, Operation, Step};
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::text;
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_client::{AnsweredRequest, changes};
-use optimist_controller::{ClientCall, Controller};
+use optimist_controller::{Controller, change_of};
 
 impl World {
     /// The controller, if the history has one.
@@ -154,14 +152,8 @@ impl World {
             stored.map(|(_, object)| (Some(&**object), Some(&**object)))
         });
         let stored = changed.or(addressed).unwrap_or_default();
-        let edits = report.call().map_or_else(Vec::new, |call| match call {
-            ClientCall::Update { object, .. } => {
-                let base = self.version_of(object);
-                base.map_or_else(Vec::new, |base| changes(&base, object))
-            }
-            ClientCall::MergeFrom { base, object, .. } => changes(base, object),
-            _ => Vec::new(),
-        });
+        let change = report.call().and_then(|call| change_of(call, &self.server));
+        let edits = change.map_or_else(Vec::new, |[base, object]| changes(&base, &object));
         Step::new(operation, exchange, edits, stored)
     }
 
@@ -173,14 +165,6 @@ impl World {
     fn addressed_by(&self, exchange: &Exchange) -> Option<usize> {
         let mut subjects = self.subjects();
         subjects.position(|subject| exchange.addresses(subject))
-    }
-
-    /// An object as the server stored it at the version that it has.
-    fn version_of(&self, object: &Value) -> Option<Arc<Value>> {
-        let version: Revision = object.resource_version().parse().ok()?;
-        let mut log = self.server.store().log_after(version.checked_sub(1)?);
-        let change = log.next().filter(|change| change.revision == version)?;
-        change.after.clone()
     }
 }
 

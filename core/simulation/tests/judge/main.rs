@@ -15,7 +15,7 @@ use client::{Actor, Kind, OnConflict, WriteMethod};
 use optimist_client::Write;
 use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, SearchStatus};
 use optimist_simulation::verdict::{RefusalKind, Verdict};
-use optimist_simulation::{Action, ActorId, Delete, Operation, World};
+use optimist_simulation::{Action, ActorId, Operation, Preconditions, World};
 use pairs::{Doing, PAIRS, Pair, Through};
 use verdict::{Event, Kept, judge};
 
@@ -163,7 +163,7 @@ impl Comparison<'_> {
         let world = &mut history.world;
         let action = match (reads, doing.through) {
             (true, _) => Action::Get,
-            (false, Through::Delete) => Action::Delete(Delete {
+            (false, Through::Delete) => Action::Delete(Preconditions {
                 uid: false,
                 resource_version: way.versioned,
             }),

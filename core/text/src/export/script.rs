@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Told, told, who};
-use crate::render::{Call, is_of_kind, kubectl};
+use crate::render::{ClientRequest, is_of_kind, kubectl};
 use crate::shell::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
@@ -160,7 +160,7 @@ impl Script {
             return;
         }
         let resource = told.before.resource();
-        let command = kubectl(&Call {
+        let command = kubectl(&ClientRequest {
             method: exchange.method.as_str(),
             target: &exchange.target,
             content_type: &exchange.content_type,

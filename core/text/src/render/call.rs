@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Resource, ResourcePath, is_true};
-use optimist_client::ValueChange;
+use optimist_client::{RequestKind, ValueChange};
 use optimist_simulation::{ObjectRef, Step, World};
 
 /// A request, with what its client knew.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct ClientRequest<'a> {
     /// The method.
     pub method: &'a str,
     /// Path and query.
@@ -40,25 +40,10 @@ pub struct Snippet {
     pub code: String,
 }
 
-/// The method of a client that sends a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClientMethod {
-    Get,
-    Create,
-    Update,
-    MergePatch,
-    StrategicMergePatch,
-    JsonPatch,
-    Apply,
-    Delete,
-    /// A request that clients have no method for.
-    Other,
-}
-
 /// A request, taken apart.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedRequest<'a> {
-    pub(super) verb: ClientMethod,
+    pub(super) verb: RequestKind,
     pub(super) target: ResourcePath<'a>,
     pub(super) manager: String,
     pub(super) force: bool,
@@ -66,13 +51,13 @@ pub(super) struct ParsedRequest<'a> {
     pub(super) strict: bool,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ClientRequest<'a> {
     /// The request of a step in a world, with what its client knew; `None` if the step sent no
     /// request.
     pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
         let exchange = step.exchange.as_ref()?;
         let of_its_kind = |subject: &&ObjectRef| is_of_kind(&exchange.target, subject.resource());
-        Some(Call {
+        Some(ClientRequest {
             method: exchange.method.as_str(),
             target: &exchange.target,
             content_type: &exchange.content_type,
@@ -103,7 +88,7 @@ impl<'a> Call<'a> {
         let target = ResourcePath::parse(path).ok();
         let manager = self.user_agent.split('/').next().unwrap_or_default();
         let mut request = ParsedRequest {
-            verb: target.map_or(ClientMethod::Other, |target| self.verb(&target)),
+            verb: target.map_or(RequestKind::Other, |target| self.verb(&target)),
             target: target.unwrap_or_default(),
             manager: manager.to_owned(),
             force: false,
@@ -114,14 +99,14 @@ impl<'a> Call<'a> {
         for (option, value) in form_urlencoded::parse(query.as_bytes()) {
             match (&*option, &*value) {
                 ("fieldManager", manager) => request.manager = manager.to_owned(),
-                ("force", value) if request.verb == ClientMethod::Apply && !has_force => {
+                ("force", value) if request.verb == RequestKind::Apply && !has_force => {
                     has_force = true;
                     request.force = is_true(value);
                 }
                 ("dryRun", "All") => request.dry_run = true,
                 ("fieldValidation", "Strict") => request.strict = true,
                 ("fieldValidation", "Warn") => {}
-                _ => request.verb = ClientMethod::Other,
+                _ => request.verb = RequestKind::Other,
             }
         }
         request
@@ -139,35 +124,32 @@ impl<'a> Call<'a> {
         target
     }
 
-    fn verb(&self, target: &ResourcePath<'_>) -> ClientMethod {
+    fn verb(&self, target: &ResourcePath<'_>) -> RequestKind {
         let known = ["", "status", "scale"].contains(&target.subresource);
         if !known || target.watch || self.resource.is_none() {
-            return ClientMethod::Other;
+            return RequestKind::Other;
         }
         let named = !target.name.is_empty();
         // kubectl would parse such a name as an option.
         let option = |text: &str| text.starts_with('-');
         if option(target.name) || option(target.namespace) {
-            return ClientMethod::Other;
+            return RequestKind::Other;
         }
-        match (self.method, self.content_type) {
-            ("GET", _) if named => ClientMethod::Get,
-            ("POST", _) if !named && self.is_manifest(target) => ClientMethod::Create,
-            ("PUT", _) if named && self.is_manifest(target) => ClientMethod::Update,
-            ("DELETE", _) if named && target.subresource.is_empty() => ClientMethod::Delete,
-            ("PATCH", "application/apply-patch+yaml") if self.is_manifest(target) => {
-                ClientMethod::Apply
-            }
-            ("PATCH", "application/merge-patch+json") if self.body.is_object() => {
-                ClientMethod::MergePatch
-            }
-            ("PATCH", "application/strategic-merge-patch+json") if self.body.is_object() => {
-                ClientMethod::StrategicMergePatch
-            }
-            ("PATCH", "application/json-patch+json") if self.body.is_array() => {
-                ClientMethod::JsonPatch
-            }
-            _ => ClientMethod::Other,
+        let kind = RequestKind::of(self.method, self.content_type);
+        let is_possible = match kind {
+            RequestKind::Get => named,
+            RequestKind::Create => !named && self.is_manifest(target),
+            RequestKind::Update => named && self.is_manifest(target),
+            RequestKind::Delete => named && target.subresource.is_empty(),
+            RequestKind::Apply => self.is_manifest(target),
+            RequestKind::MergePatch | RequestKind::StrategicMergePatch => self.body.is_object(),
+            RequestKind::JsonPatch => self.body.is_array(),
+            RequestKind::Other => false,
+        };
+        if is_possible {
+            kind
+        } else {
+            RequestKind::Other
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, ClientMethod, ParsedRequest, Snippet, json};
+use super::call::{ClientRequest, ParsedRequest, Snippet, json};
 use super::edits::{Assignment, edits};
 pub use controller_runtime::{ControllerRuntimeMethod, controller_runtime};
 pub(super) use fields::{assign, field_name};
@@ -18,11 +18,11 @@ pub(super) use imports::Imports;
 pub(super) use literal::{literal, raw};
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::OnConflict;
+use optimist_client::{OnConflict, RequestKind};
 
 /// A Go function that sends a request: with the typed client for built-in kinds, with the dynamic
 /// one for others.
-pub fn client_go(call: &Call<'_>) -> Snippet {
+pub fn client_go(call: &ClientRequest<'_>) -> Snippet {
     let request = call.read();
     let mut go = Go {
         call,
@@ -30,7 +30,7 @@ pub fn client_go(call: &Call<'_>) -> Snippet {
         imports: Imports::default(),
     };
     let code = match request.verb {
-        ClientMethod::Other => go.other(),
+        RequestKind::Other => go.other(),
         _ => go.function().unwrap_or_else(|| go.other()),
     };
     Snippet {
@@ -40,7 +40,7 @@ pub fn client_go(call: &Call<'_>) -> Snippet {
 }
 
 struct Go<'a> {
-    call: &'a Call<'a>,
+    call: &'a ClientRequest<'a>,
     request: &'a ParsedRequest<'a>,
     imports: Imports,
 }
@@ -51,27 +51,27 @@ impl Go<'_> {
         let scale = self.request.target.subresource == "scale";
         let patches = matches!(
             verb,
-            ClientMethod::MergePatch
-                | ClientMethod::StrategicMergePatch
-                | ClientMethod::JsonPatch
-                | ClientMethod::Apply
+            RequestKind::MergePatch
+                | RequestKind::StrategicMergePatch
+                | RequestKind::JsonPatch
+                | RequestKind::Apply
         );
         if scale && (patches || self.call.typed().is_none()) {
             // The typed client would read the answer as the object.
             return None;
         }
         let body = match verb {
-            ClientMethod::Get => return Some(self.get()),
-            ClientMethod::Create => self.create(),
-            ClientMethod::Update => self.update(),
-            ClientMethod::Delete => self.delete(),
+            RequestKind::Get => return Some(self.get()),
+            RequestKind::Create => self.create(),
+            RequestKind::Update => self.update(),
+            RequestKind::Delete => self.delete(),
             _ => self.patch(),
         };
         let name = match verb {
-            ClientMethod::Create => "create",
-            ClientMethod::Update => "update",
-            ClientMethod::Delete => "remove",
-            ClientMethod::Apply => "apply",
+            RequestKind::Create => "create",
+            RequestKind::Update => "update",
+            RequestKind::Delete => "remove",
+            RequestKind::Apply => "apply",
             _ => "patch",
         };
         Some(self.wrap(name, &body))
@@ -253,9 +253,9 @@ impl Go<'_> {
     fn patch(&mut self) -> Body {
         self.imports.add("k8s.io/apimachinery/pkg/types");
         let kind = match self.request.verb {
-            ClientMethod::MergePatch => "types.MergePatchType",
-            ClientMethod::StrategicMergePatch => "types.StrategicMergePatchType",
-            ClientMethod::JsonPatch => "types.JSONPatchType",
+            RequestKind::MergePatch => "types.MergePatchType",
+            RequestKind::StrategicMergePatch => "types.StrategicMergePatchType",
+            RequestKind::JsonPatch => "types.JSONPatchType",
             _ => "types.ApplyPatchType",
         };
         let reads = self.call.attempts > 1 && self.call.reads_again;
@@ -387,7 +387,7 @@ impl Go<'_> {
     }
 
     fn client_type(&mut self) -> &'static str {
-        if self.request.verb == ClientMethod::Other || self.call.typed().is_some() {
+        if self.request.verb == RequestKind::Other || self.call.typed().is_some() {
             self.imports.add("k8s.io/client-go/kubernetes");
             "kubernetes.Interface"
         } else {

@@ -3,23 +3,24 @@
 mod fields;
 mod literal;
 
+use optimist_client::RequestKind;
 use serde_json::Value;
 
-use super::call::{Call, ClientMethod, ParsedRequest, Snippet};
+use super::call::{ClientRequest, ParsedRequest, Snippet};
 use super::edits::{Assignment, edits};
 pub(super) use fields::{assign, place, snake};
 pub(super) use literal::{literal, string};
 
 /// An async Rust function that sends a request: with the types of `k8s-openapi` for built-in
 /// kinds, with `DynamicObject` for others.
-pub fn kube_rs(call: &Call<'_>) -> Snippet {
+pub fn kube_rs(call: &ClientRequest<'_>) -> Snippet {
     let request = call.read();
     let rust = Rust {
         call,
         request: &request,
     };
     let code = match request.verb {
-        ClientMethod::Other => rust.other(),
+        RequestKind::Other => rust.other(),
         _ => rust.function().unwrap_or_else(|| rust.other()),
     };
     Snippet {
@@ -29,7 +30,7 @@ pub fn kube_rs(call: &Call<'_>) -> Snippet {
 }
 
 struct Rust<'a> {
-    call: &'a Call<'a>,
+    call: &'a ClientRequest<'a>,
     request: &'a ParsedRequest<'a>,
 }
 
@@ -105,21 +106,21 @@ impl Rust<'_> {
 
     fn function(&self) -> Option<String> {
         let request = self.request;
-        if request.target.subresource == "scale" && request.verb == ClientMethod::Create {
+        if request.target.subresource == "scale" && request.verb == RequestKind::Create {
             return None;
         }
         let body = match request.verb {
-            ClientMethod::Get => return Some(self.get()),
-            ClientMethod::Create => self.create(),
-            ClientMethod::Update => self.update(),
-            ClientMethod::Delete => self.delete(),
+            RequestKind::Get => return Some(self.get()),
+            RequestKind::Create => self.create(),
+            RequestKind::Update => self.update(),
+            RequestKind::Delete => self.delete(),
             _ => self.patch(),
         };
         let name = match request.verb {
-            ClientMethod::Create => "create",
-            ClientMethod::Update => "update",
-            ClientMethod::Delete => "delete",
-            ClientMethod::Apply => "apply",
+            RequestKind::Create => "create",
+            RequestKind::Update => "update",
+            RequestKind::Delete => "delete",
+            RequestKind::Apply => "apply",
             _ => "patch",
         };
         Some(self.wrap(name, &self.api(), &body))
@@ -273,9 +274,9 @@ impl Rust<'_> {
         let conditional = reads && !self.call.version().is_empty();
         let mut before = self.patch_params();
         let patch = match self.request.verb {
-            ClientMethod::MergePatch => "Patch::Merge(&patch)",
-            ClientMethod::StrategicMergePatch => "Patch::Strategic(&patch)",
-            ClientMethod::Apply => "Patch::Apply(&patch)",
+            RequestKind::MergePatch => "Patch::Merge(&patch)",
+            RequestKind::StrategicMergePatch => "Patch::Strategic(&patch)",
+            RequestKind::Apply => "Patch::Apply(&patch)",
             _ if self.call.attempts > 1 => {
                 "Patch::Json::<()>(serde_json::from_value(patch.clone())?)"
             }
@@ -442,7 +443,7 @@ impl Rust<'_> {
     fn patch_params(&self) -> String {
         let request = self.request;
         let manager = string(&request.manager);
-        if request.verb == ClientMethod::Apply {
+        if request.verb == RequestKind::Apply {
             let force = if request.force { ".force()" } else { "" };
             let dry_run = if request.dry_run { ".dry_run()" } else { "" };
             return format!("let params = PatchParams::apply({manager}){force}{dry_run};\n");

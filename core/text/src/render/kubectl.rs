@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::call::{Call, ClientMethod, ParsedRequest, json};
+use super::call::{ClientRequest, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::object::text;
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{Definition, Resource};
-use optimist_client::to_yaml;
+use optimist_client::{RequestKind, to_yaml};
 
 /// The kubectl command that sends a request. If no command sends exactly this request, the closest
 /// command, with a comment about the difference.
-pub fn kubectl(call: &Call<'_>) -> String {
+pub fn kubectl(call: &ClientRequest<'_>) -> String {
     let request = call.read();
     let mut shell = Shell {
         call,
@@ -25,13 +25,13 @@ pub fn kubectl(call: &Call<'_>) -> String {
 
 /// The same command with `--dry-run=server`: the server checks the write, and stores nothing. `None` if
 /// the request writes nothing, or if its command has no such option.
-pub fn kubectl_dry_run(call: &Call<'_>) -> Option<String> {
+pub fn kubectl_dry_run(call: &ClientRequest<'_>) -> Option<String> {
     let mut request = call.read();
     let raw = match request.verb {
-        ClientMethod::Get | ClientMethod::Other => true,
-        ClientMethod::Update => call.version().is_empty() || is_scale(call),
-        ClientMethod::Apply => is_scale(call),
-        ClientMethod::Delete => cascade(call.body).is_none(),
+        RequestKind::Get | RequestKind::Other => true,
+        RequestKind::Update => call.version().is_empty() || is_scale(call),
+        RequestKind::Apply => is_scale(call),
+        RequestKind::Delete => cascade(call.body).is_none(),
         _ => false,
     };
     if raw || request.dry_run {
@@ -39,7 +39,7 @@ pub fn kubectl_dry_run(call: &Call<'_>) -> Option<String> {
     }
     request.dry_run = true;
     let mut shell = Shell {
-        call: &Call {
+        call: &ClientRequest {
             attempts: 1,
             ..*call
         },
@@ -52,7 +52,7 @@ pub fn kubectl_dry_run(call: &Call<'_>) -> Option<String> {
 }
 
 struct Shell<'a> {
-    call: &'a Call<'a>,
+    call: &'a ClientRequest<'a>,
     request: &'a ParsedRequest<'a>,
     /// Whether the command is in a loop that ends when it succeeds.
     repeats: bool,
@@ -67,29 +67,29 @@ impl Shell<'_> {
             self.out = format!("for attempt in{attempts}; do\n");
         }
         match self.request.verb {
-            ClientMethod::Get => {
+            RequestKind::Get => {
                 let object = self.object();
                 self.command("kubectl get", &[&object, &self.subresource(), "-o yaml"]);
             }
-            ClientMethod::Create => self.manifest("kubectl create", &[]),
-            ClientMethod::Update if call.version().is_empty() => {
+            RequestKind::Create => self.manifest("kubectl create", &[]),
+            RequestKind::Update if call.version().is_empty() => {
                 self.comment(
                     "kubectl replace would first read the version that is stored and send that. \
                      With --raw the body goes as it is, and nothing is compared.",
                 );
                 self.raw("kubectl replace --raw");
             }
-            ClientMethod::Update | ClientMethod::Apply if is_scale(call) => {
+            RequestKind::Update | RequestKind::Apply if is_scale(call) => {
                 self.comment(
                     "kubectl reads no file with a Scale: the API serves it as a subresource alone.",
                 );
                 self.other();
             }
-            ClientMethod::Update => self.manifest("kubectl replace", &[&self.subresource()]),
-            ClientMethod::MergePatch => self.patch("merge"),
-            ClientMethod::StrategicMergePatch => self.patch("strategic"),
-            ClientMethod::JsonPatch => self.patch("json"),
-            ClientMethod::Apply => {
+            RequestKind::Update => self.manifest("kubectl replace", &[&self.subresource()]),
+            RequestKind::MergePatch => self.patch("merge"),
+            RequestKind::StrategicMergePatch => self.patch("strategic"),
+            RequestKind::JsonPatch => self.patch("json"),
+            RequestKind::Apply => {
                 let force = if self.request.force {
                     "--force-conflicts"
                 } else {
@@ -98,8 +98,8 @@ impl Shell<'_> {
                 let subresource = self.subresource();
                 self.manifest("kubectl apply --server-side", &[force, &subresource]);
             }
-            ClientMethod::Delete => self.delete(),
-            ClientMethod::Other => self.other(),
+            RequestKind::Delete => self.delete(),
+            RequestKind::Other => self.other(),
         }
         if self.repeats {
             self.out.push_str("done\n");
@@ -272,7 +272,7 @@ impl Shell<'_> {
 
 /// Whether the body is a Scale. kubectl maps the kind of a file to a resource, and no resource has this
 /// kind.
-fn is_scale(call: &Call<'_>) -> bool {
+fn is_scale(call: &ClientRequest<'_>) -> bool {
     text(call.body, "kind") == "Scale"
 }
 

@@ -5,11 +5,11 @@
 //! `pkg/printers/name.go`. Compared with recordings of kubectl v1.36 in `tests/snippets.rs`.
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::to_yaml;
+use optimist_client::{RequestKind, to_yaml};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
-use super::call::{Call, ClientMethod, ParsedRequest};
+use super::call::{ClientRequest, ParsedRequest};
 use super::kubectl::cascade;
 
 /// What the terminal shows after the command that [`kubectl`](super::kubectl::kubectl) gives.
@@ -43,7 +43,7 @@ impl KubectlOutput {
 }
 
 /// What kubectl prints for the answer to a request.
-pub fn kubectl_output(call: &Call<'_>, exchange: &Exchange) -> KubectlOutput {
+pub fn kubectl_output(call: &ClientRequest<'_>, exchange: &Exchange) -> KubectlOutput {
     let request = call.read();
     let answer = &*exchange.received;
     let mut output = if exchange.code < 400 {
@@ -58,26 +58,30 @@ pub fn kubectl_output(call: &Call<'_>, exchange: &Exchange) -> KubectlOutput {
 }
 
 /// How a request is sent: with a command for its verb, or as it is.
-fn is_raw(call: &Call<'_>, request: &ParsedRequest<'_>) -> bool {
+fn is_raw(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> bool {
     match request.verb {
-        ClientMethod::Update => call.version().is_empty(),
-        ClientMethod::Delete => cascade(call.body).is_none(),
-        ClientMethod::Other => true,
+        RequestKind::Update => call.version().is_empty(),
+        RequestKind::Delete => cascade(call.body).is_none(),
+        RequestKind::Other => true,
         _ => false,
     }
 }
 
-fn success(call: &Call<'_>, request: &ParsedRequest<'_>, exchange: &Exchange) -> KubectlOutput {
+fn success(
+    call: &ClientRequest<'_>,
+    request: &ParsedRequest<'_>,
+    exchange: &Exchange,
+) -> KubectlOutput {
     let answer = &*exchange.received;
     if is_raw(call, request) {
         return KubectlOutput::object(format!("{answer}\n"));
     }
     let operation = match request.verb {
-        ClientMethod::Get => return KubectlOutput::object(to_yaml(&printed(answer))),
-        ClientMethod::Delete => return deleted(call, request),
-        ClientMethod::Create => "created",
-        ClientMethod::Update => "replaced",
-        ClientMethod::Apply => "serverside-applied",
+        RequestKind::Get => return KubectlOutput::object(to_yaml(&printed(answer))),
+        RequestKind::Delete => return deleted(call, request),
+        RequestKind::Create => "created",
+        RequestKind::Update => "replaced",
+        RequestKind::Apply => "serverside-applied",
         // kubectl compares the answer with what it read just before.
         _ if exchange.is_unchanged() => "patched (no change)",
         _ => "patched",
@@ -104,7 +108,7 @@ fn qualified(kind: &str, api_version: &str) -> String {
     }
 }
 
-fn deleted(call: &Call<'_>, request: &ParsedRequest<'_>) -> KubectlOutput {
+fn deleted(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> KubectlOutput {
     let target = &request.target;
     let kind = call.resource.map_or_else(String::new, |resource| {
         let group = &resource.group_version.group;
@@ -128,13 +132,13 @@ fn deleted(call: &Call<'_>, request: &ParsedRequest<'_>) -> KubectlOutput {
 }
 
 fn refusal(
-    call: &Call<'_>,
+    call: &ClientRequest<'_>,
     request: &ParsedRequest<'_>,
     code: u16,
     answer: &Value,
 ) -> KubectlOutput {
     let with_curl = !["GET", "POST", "PUT", "DELETE"].contains(&call.method);
-    if request.verb == ClientMethod::Other && with_curl {
+    if request.verb == RequestKind::Other && with_curl {
         // curl prints the body, whatever the answer is.
         return KubectlOutput::object(format!("{answer}\n"));
     }
@@ -146,21 +150,21 @@ fn refusal(
     let media_type = code == 415;
     let message = match request.verb {
         _ if raw => message.to_owned(),
-        ClientMethod::Apply if reason == "Conflict" => {
+        RequestKind::Apply if reason == "Conflict" => {
             return KubectlOutput {
                 text: format!("error: {message}\n"),
                 advice: true,
                 is_object: false,
             };
         }
-        ClientMethod::Apply if media_type => {
+        RequestKind::Apply if media_type => {
             let text =
                 format!("error: Server-side apply not available on the server: ({message})\n");
             return KubectlOutput::said(text);
         }
-        ClientMethod::Create => format!("error when creating \"STDIN\": {message}"),
-        ClientMethod::Update => format!("error when replacing \"STDIN\": {message}"),
-        ClientMethod::MergePatch | ClientMethod::StrategicMergePatch | ClientMethod::JsonPatch
+        RequestKind::Create => format!("error when creating \"STDIN\": {message}"),
+        RequestKind::Update => format!("error when replacing \"STDIN\": {message}"),
+        RequestKind::MergePatch | RequestKind::StrategicMergePatch | RequestKind::JsonPatch
             if media_type =>
         {
             return KubectlOutput::said(format!("error: {}\n", not_supported(call, message)));
@@ -175,7 +179,7 @@ fn refusal(
 }
 
 /// A kind that has no strategic merge patch.
-fn not_supported(call: &Call<'_>, message: &str) -> String {
+fn not_supported(call: &ClientRequest<'_>, message: &str) -> String {
     let kind = call.resource.map_or_else(String::new, |resource| {
         format!("{}, Kind={}", resource.group_version, resource.kind)
     });

@@ -10,7 +10,7 @@ mod kubectl_output;
 mod program;
 
 pub(crate) use call::is_of_kind;
-pub use call::{Call, Snippet};
+pub use call::{ClientRequest, Snippet};
 pub use client_go::{ControllerRuntimeMethod, client_go, controller_runtime};
 pub use etcdctl::{Etcdctl, etcdctl_get, etcdctl_watch, stored_value};
 pub use kube_rs::kube_rs;

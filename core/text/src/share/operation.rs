@@ -10,7 +10,7 @@ use optimist_apiserver::object::text;
 use optimist_client::ValueChange;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{
-    Action, ActorId, ByHand, ControllerOperation, Delete, Operation, WatchAction,
+    Action, ActorId, ByHand, ControllerOperation, Operation, Preconditions, WatchAction,
 };
 
 type Read<T> = Result<T, ShareError>;
@@ -197,7 +197,7 @@ fn action_to_json(action: &Action) -> Value {
         Action::Get => "g".into(),
         Action::Send(write) => write_to_json(write),
         Action::Create => "c".into(),
-        Action::Delete(delete) if *delete == Delete::default() => "d".into(),
+        Action::Delete(delete) if *delete == Preconditions::default() => "d".into(),
         Action::Delete(delete) => json!({"d": [delete.uid, delete.resource_version]}),
         Action::Request(by_hand) => json!({"r": [
             by_hand.method, by_hand.target, by_hand.content_type, by_hand.body
@@ -210,13 +210,13 @@ fn action_from_json(value: &Value) -> Read<Action> {
         return match word {
             "g" => Ok(Action::Get),
             "c" => Ok(Action::Create),
-            "d" => Ok(Action::Delete(Delete::default())),
+            "d" => Ok(Action::Delete(Preconditions::default())),
             _ => Err(NO_SUCH_OPERATION),
         };
     }
     if let Some(delete) = value.get("d").and_then(Value::as_array) {
         let at = |i: usize| delete.get(i).and_then(Value::as_bool).unwrap_or(false);
-        return Ok(Action::Delete(Delete {
+        return Ok(Action::Delete(Preconditions {
             uid: at(0),
             resource_version: at(1),
         }));

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use optimist_client::{Strategy as WriteMethod, Subresource, Write};
 use optimist_simulation::{
-    Action, ActorId, Delete, HistoryTree, NGINX, Operation, WatchAction, World,
+    Action, ActorId, HistoryTree, NGINX, Operation, Preconditions, WatchAction, World,
 };
 use optimist_text::share::Session;
 use serde_json::Value;
@@ -116,7 +116,7 @@ pub fn a_bit_of_everything() -> HistoryTree {
     tree.act(Operation::Compact { restart: true });
     tree.act(Operation::Wait(60));
     tree.go(4);
-    let preconditions = Delete {
+    let preconditions = Preconditions {
         uid: true,
         resource_version: false,
     };

@@ -4,8 +4,8 @@
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
-    Action, ActorId, ByHand, ControllerOperation, Delete, EndingMethod, HistoryTree, NGINX,
-    Operation, Start, WIDGET, WatchAction, World,
+    Action, ActorId, ByHand, ControllerOperation, EndingMethod, HistoryTree, NGINX, Operation,
+    Preconditions, Start, WIDGET, WatchAction, World,
 };
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ pub fn act(tree: &mut HistoryTree, seed: u64) -> Option<()> {
             let resource_version = version;
             Operation::Act(
                 actor,
-                Action::Delete(Delete {
+                Action::Delete(Preconditions {
                     uid,
                     resource_version,
                 }),
@@ -106,7 +106,7 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
     let hold = merge(json!({"metadata": {"finalizers": ["example.com/hold"]}}));
     let free = merge(json!({"metadata": {"finalizers": null}}));
     let act = |tree: &mut HistoryTree, action| tree.act(Operation::Act(actor, action)).map(drop);
-    let delete = Action::Delete(Delete::default());
+    let delete = Action::Delete(Preconditions::default());
     match random.below(7) {
         // Held by a finalizer, deleted twice, and freed.
         0 => {

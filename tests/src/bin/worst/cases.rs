@@ -8,7 +8,7 @@ use optimist_client::{Write, changes, lines};
 use optimist_lesson::Lesson;
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, NGINX, Operation, World};
 use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::render::{Call, client_go, kube_rs, kubectl};
+use optimist_text::render::{ClientRequest, client_go, kube_rs, kubectl};
 use optimist_text::share::Session;
 use serde_json::{Value, json};
 
@@ -483,7 +483,7 @@ fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
         let (Some(step), Some(world)) = (tree.step(id), tree.world_at(id)) else {
             continue;
         };
-        if let Some(call) = Call::of_step(world, step) {
+        if let Some(call) = ClientRequest::of_step(world, step) {
             steps.step("kubectl", || kubectl(&call));
             steps.step("client-go", || client_go(&call));
             steps.step("kube-rs", || kube_rs(&call));

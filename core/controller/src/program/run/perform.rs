@@ -6,12 +6,11 @@ use serde_json::{Value, json};
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resource;
-use optimist_client::IndexedStore;
+use optimist_client::{Call, IndexedStore, Preconditions, RequestKind, Subresource};
 
 use super::values::{render, set_at};
 use super::{Context, Next, Remaining, Run, Variable};
 use crate::cache::Cache;
-use crate::call::ClientCall;
 use crate::client::{Source, collection, items};
 use crate::handler::controller_of;
 use crate::program::limits::is_too_large;
@@ -24,7 +23,7 @@ impl Run {
         &mut self,
         statement: &Statement,
         context: &mut Context<'_>,
-        sent: &mut Option<ClientCall>,
+        sent: &mut Option<Call>,
     ) -> Next {
         match statement {
             Statement::Get {
@@ -108,7 +107,7 @@ impl Run {
         name: &str,
         from: Source,
         context: &mut Context<'_>,
-        sent: &mut Option<ClientCall>,
+        sent: &mut Option<Call>,
     ) -> Next {
         let (namespace, name) = (self.namespace().to_owned(), self.text(name));
         let shared = from == Source::Cache && context.shares_objects;
@@ -121,7 +120,7 @@ impl Run {
                 let Some(resource) = resource_of(context, kind) else {
                     return Next::Return(ReconcileResult::Error);
                 };
-                let call = ClientCall::Get { namespace, name };
+                let call = Call::Get { namespace, name };
                 let answer = context.client.send(context.server, &resource, &call);
                 *sent = Some(call);
                 answer
@@ -156,7 +155,7 @@ impl Run {
         owner: Option<&str>,
         from: Source,
         context: &mut Context<'_>,
-        sent: &mut Option<ClientCall>,
+        sent: &mut Option<Call>,
     ) -> Next {
         let answer = match from {
             Source::Cache => match cache_of(context.caches, kind) {
@@ -168,7 +167,7 @@ impl Run {
                     return Next::Return(ReconcileResult::Error);
                 };
                 let namespace = self.namespace().to_owned();
-                let call = ClientCall::List { namespace };
+                let call = Call::List { namespace };
                 let answer = context.client.send(context.server, &resource, &call);
                 *sent = Some(call);
                 answer.map(|list| items(&list, &resource))
@@ -247,7 +246,7 @@ impl Run {
         &mut self,
         statement: &Statement,
         context: &mut Context<'_>,
-        sent: &mut Option<ClientCall>,
+        sent: &mut Option<Call>,
     ) -> Next {
         let Some((name, call, on_error)) = self.call(statement) else {
             // The variable has no object: Go would panic, and controller-runtime recovers.
@@ -259,8 +258,8 @@ impl Run {
             return Next::Return(ReconcileResult::Error);
         };
         let answer = context.client.send(context.server, &resource, &call);
-        let deletes = matches!(call, ClientCall::Delete { .. });
-        let creates = matches!(call, ClientCall::Create(_));
+        let deletes = call.kind() == RequestKind::Delete;
+        let creates = call.kind() == RequestKind::Create;
         *sent = Some(call);
         match answer {
             Ok(_) if deletes => Next::On,
@@ -292,20 +291,29 @@ impl Run {
     }
 
     /// The variable, the request and the error rows of a write.
-    fn call<'a>(&self, statement: &'a Statement) -> Option<(&'a str, ClientCall, &'a [OnError])> {
+    fn call<'a>(&self, statement: &'a Statement) -> Option<(&'a str, Call, &'a [OnError])> {
         let object = |name: &str| self.object(name).cloned();
+        let part = |status: bool| status.then_some(Subresource::Status);
         Some(match statement {
             Statement::Create {
                 object: name,
                 on_error,
-            } => (name, ClientCall::Create(object(name)?), on_error),
+            } => {
+                let object = object(name)?;
+                let namespace = object.namespace().to_owned();
+                (name, Call::Create { namespace, object }, on_error)
+            }
             Statement::Update {
                 object: name,
                 status,
                 on_error,
             } => {
-                let (object, status) = (object(name)?, *status);
-                (name, ClientCall::Update { object, status }, on_error)
+                let call = Call::Update {
+                    base: object(name)?,
+                    object: object(name)?,
+                    subresource: part(*status),
+                };
+                (name, call, on_error)
             }
             Statement::Patch {
                 object: name,
@@ -314,12 +322,8 @@ impl Run {
                 status,
                 on_error,
             } => {
-                let call = ClientCall::MergeFrom {
-                    base: object(base)?,
-                    object: object(name)?,
-                    lock: *lock,
-                    status: *status,
-                };
+                let (base, object) = (object(base)?, object(name)?);
+                let call = Call::merge_from(&base, &object, *lock, part(*status));
                 (name, call, on_error)
             }
             Statement::Apply {
@@ -328,10 +332,11 @@ impl Run {
                 status,
                 on_error,
             } => {
-                let call = ClientCall::Apply {
+                let call = Call::Apply {
+                    base: object(name)?,
                     object: object(name)?,
-                    force: *force,
-                    status: *status,
+                    force: Some(*force),
+                    subresource: part(*status),
                 };
                 (name, call, on_error)
             }
@@ -341,10 +346,13 @@ impl Run {
                 resource_version,
                 on_error,
             } => {
-                let call = ClientCall::Delete {
+                let call = Call::Delete {
                     object: object(name)?,
-                    uid: *uid,
-                    resource_version: *resource_version,
+                    preconditions: Preconditions {
+                        uid: *uid,
+                        resource_version: *resource_version,
+                    },
+                    in_background: false,
                 };
                 (name, call, on_error)
             }

@@ -1,9 +1,9 @@
 use optimist_apiserver::environment::Environment;
+use optimist_client::Call;
 use serde_json::json;
 
 use super::super::{SystemScenario, SystemTransition};
 use super::*;
-use crate::call::ClientCall;
 use crate::client::Client;
 use crate::program::{Kind, Program};
 
@@ -16,10 +16,14 @@ fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
         let object = Arc::new(json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": "a", "namespace": "default"}, "data": {"value": value}}));
         let call = match index {
-            0 => ClientCall::Create(object),
-            _ => ClientCall::Update {
+            0 => Call::Create {
+                namespace: "default".to_owned(),
                 object,
-                status: false,
+            },
+            _ => Call::Update {
+                base: Arc::clone(&object),
+                object,
+                subresource: None,
             },
         };
         client.send(&mut server, &resource, &call).unwrap();

@@ -13,8 +13,8 @@ mod warning;
 use optimist_client::{Preset, Strategy, changes, to_yaml};
 use optimist_simulation::Exchange;
 use optimist_text::render::{
-    Call, ControllerRuntimeMethod, client_go, controller_runtime, kubectl, kubectl_dry_run,
-    kubectl_object, namespace_option,
+    ClientRequest, ControllerRuntimeMethod, client_go, controller_runtime, kubectl,
+    kubectl_dry_run, kubectl_object, namespace_option,
 };
 use optimist_text::{delimiter, quote, without_nul};
 use serde_json::Value;
@@ -100,7 +100,7 @@ impl Instruction {
     }
 
     /// The command that sends a request.
-    fn of_call(call: &Call<'_>) -> Self {
+    fn of_call(call: &ClientRequest<'_>) -> Self {
         Self {
             try_first: kubectl_dry_run(call),
             ..Self::with_values(InstructionLanguage::Shell, kubectl(call))
@@ -331,8 +331,8 @@ impl ChangeTable {
         Some(Instruction::with_values(InstructionLanguage::Go, text))
     }
 
-    fn call<'a>(&'a self, exchange: &'a Exchange) -> Call<'a> {
-        Call {
+    fn call<'a>(&'a self, exchange: &'a Exchange) -> ClientRequest<'a> {
+        ClientRequest {
             method: exchange.method.as_str(),
             target: &exchange.target,
             content_type: &exchange.content_type,

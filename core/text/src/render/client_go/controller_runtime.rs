@@ -3,7 +3,7 @@
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::text;
 
-use super::{Call, Go, Imports, Snippet, indent, json, raw};
+use super::{ClientRequest, Go, Imports, Snippet, indent, json, raw};
 
 /// How code with controller-runtime writes (`sigs.k8s.io/controller-runtime/pkg/client`, v0.24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,10 @@ pub enum ControllerRuntimeMethod {
 
 /// A Go function that writes so, with the manager that the request names. `None` if the body of the
 /// request was not made from an object that was read, and the method needs one.
-pub fn controller_runtime(call: &Call<'_>, method: ControllerRuntimeMethod) -> Option<Snippet> {
+pub fn controller_runtime(
+    call: &ClientRequest<'_>,
+    method: ControllerRuntimeMethod,
+) -> Option<Snippet> {
     let request = call.read();
     let mut go = Go {
         call,

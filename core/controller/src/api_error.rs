@@ -1,0 +1,90 @@
+//! The answers to a controller's client (`sigs.k8s.io/controller-runtime/pkg/client`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::Response;
+use serde_json::Value;
+
+use optimist_apiserver::object::{GroupName, text};
+use optimist_apiserver::server::Resource;
+use optimist_apiserver::status::Status;
+use optimist_client::AnsweredRequest;
+
+/// An error of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    /// The code, such as 409.
+    pub code: u16,
+    /// The reason, such as `Conflict` or `AlreadyExists`.
+    pub reason: String,
+    /// The message.
+    pub message: String,
+    /// Whether the client made it itself because its cache does not have the object. No request
+    /// was sent.
+    pub of_cache: bool,
+}
+
+impl ApiError {
+    /// The NotFound of a cached read (`pkg/cache/internal/cache_reader.go Get`). It names the kind
+    /// where the server's NotFound names the resource.
+    pub fn not_in_cache(resource: &Resource, name: &str) -> Self {
+        let kind = GroupName::new(&resource.group_version.group, &resource.kind);
+        let refusal = Status::not_found(&kind, name);
+        Self {
+            of_cache: true,
+            ..Self::of_status(&refusal.to_json())
+        }
+    }
+
+    fn of_status(status: &Value) -> Self {
+        let code = status.get("code").and_then(Value::as_u64);
+        Self {
+            code: code
+                .and_then(|code| code.try_into().ok())
+                .unwrap_or_default(),
+            reason: text(status, "reason").to_owned(),
+            message: text(status, "message").to_owned(),
+            of_cache: false,
+        }
+    }
+
+    fn of_response(response: &Response<Vec<u8>>) -> Self {
+        let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+        Self {
+            code: response.status().as_u16(),
+            ..Self::of_status(&status)
+        }
+    }
+
+    /// Whether the object is not there (`apierrors.IsNotFound`).
+    pub fn is_not_found(&self) -> bool {
+        self.reason == "NotFound"
+    }
+
+    /// Whether an object of that name exists (`apierrors.IsAlreadyExists`).
+    pub fn is_already_exists(&self) -> bool {
+        self.reason == "AlreadyExists"
+    }
+
+    /// Whether the object was modified, or a precondition failed (`apierrors.IsConflict`).
+    pub fn is_conflict(&self) -> bool {
+        self.reason == "Conflict"
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// The object of an answer, or its error.
+pub(crate) fn answer_of(answered: &AnsweredRequest) -> Result<Arc<Value>, ApiError> {
+    let response = &answered.response;
+    if !response.status().is_success() {
+        return Err(ApiError::of_response(response));
+    }
+    let answer = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+    Ok(Arc::new(answer))
+}
