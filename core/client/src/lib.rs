@@ -43,9 +43,7 @@ pub use object_yaml::{Line, Token, lines, to_yaml};
 pub use preset::Preset;
 pub use progress::{EditorProgress, NextRequest};
 pub use reflector::{Begin, Reflector, ReflectorProgress};
-pub use retry::{
-    Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, is_conflict_status, retry_on_conflict,
-};
+pub use retry::{Backoff, DEFAULT_BACKOFF, DEFAULT_RETRY, is_conflict, is_conflict_status};
 pub use visible::{is_hidden, visible};
 pub use working_copy::WorkingCopy;
 pub use write::{Declares, OnConflict, Strategy, Subresource, Write};

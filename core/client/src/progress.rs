@@ -1,4 +1,4 @@
-//! Where an editor is between its requests.
+//! Where an editor is between its requests: the one definition of a retry after a conflict.
 
 use super::OnConflict;
 
@@ -14,7 +14,8 @@ pub enum NextRequest {
 }
 
 /// Where an editor is that reads, sends its edits, and does after a conflict what its write method
-/// says. Each attempt is a request of its own.
+/// says (`retry.RetryOnConflict`). Each attempt is a request of its own, and others can come in
+/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EditorProgress {
     next: NextRequest,
@@ -36,6 +37,11 @@ impl EditorProgress {
     /// Its next request.
     pub fn next(&self) -> NextRequest {
         self.next
+    }
+
+    /// The number of attempts that it has left, with the next one.
+    pub fn attempts(&self) -> u8 {
+        self.attempts
     }
 
     /// Goes on after an answer: whether the request was refused, and whether that was because of a

@@ -1,5 +1,6 @@
-//! Retries after a conflict (`k8s.io/client-go/util/retry` and
-//! `k8s.io/apimachinery/pkg/util/wait/backoff.go`).
+//! Which answer is a conflict, and how long clients wait before they try again
+//! (`k8s.io/client-go/util/retry` and `k8s.io/apimachinery/pkg/util/wait/backoff.go`). What they do
+//! then: [`EditorProgress`](super::EditorProgress).
 
 use std::time::Duration;
 
@@ -8,7 +9,6 @@ use serde_json::Value;
 
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::text;
-use optimist_apiserver::server::ApiServer;
 
 /// The number of attempts, and the waits between them (`wait.Backoff`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,32 +53,6 @@ impl Backoff {
     }
 }
 
-/// Repeats an attempt until it gets no conflict, and waits between attempts by the server's clock
-/// (`retry.RetryOnConflict`). Each attempt should first read the object again.
-///
-/// # Errors
-/// The response of the last attempt: a failure that is not a conflict, or a conflict when no
-/// attempt is left.
-pub fn retry_on_conflict<T>(
-    server: &mut ApiServer,
-    mut backoff: Backoff,
-    mut attempt: impl FnMut(&mut ApiServer) -> Result<T, Response<Vec<u8>>>,
-) -> Result<T, Response<Vec<u8>>> {
-    loop {
-        let response = match attempt(server) {
-            Ok(done) => return Ok(done),
-            Err(response) => response,
-        };
-        if !is_conflict(&response) {
-            return Err(response);
-        }
-        match backoff.failed(server.environment_mut()) {
-            Some(wait) => server.environment_mut().advance(wait),
-            None => return Err(response),
-        }
-    }
-}
-
 /// Whether the reason of a response is Conflict (`errors.IsConflict`). Not every 409 has this
 /// reason.
 pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
@@ -96,8 +70,6 @@ pub fn is_conflict_status(code: u16, status: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::Request;
-    use serde_json::json;
 
     fn waits(mut backoff: Backoff) -> Vec<Duration> {
         let mut environment = Environment::new(3);
@@ -117,68 +89,5 @@ mod tests {
                 assert!(base <= wait && wait <= base.mul_f64(1.1), "{wait:?}");
             }
         }
-    }
-
-    fn send(server: &mut ApiServer, method: &str, body: &Value) -> Response<Vec<u8>> {
-        const PATH: &str = "/api/v1/namespaces/default/configmaps";
-        let path = match method {
-            "POST" => PATH.to_owned(),
-            _ => format!("{PATH}/a"),
-        };
-        let request = Request::builder().method(method).uri(path);
-        server.handle(request.body(body.to_string().into_bytes()).unwrap())
-    }
-
-    /// Reads, lets another client write this many times, and writes back.
-    fn contended(rivals: usize) -> (Result<(), Response<Vec<u8>>>, ApiServer) {
-        let mut server = ApiServer::default();
-        let object = json!({"metadata": {"name": "a"}, "data": {"n": "0"}});
-        assert_eq!(send(&mut server, "POST", &object).status(), 201);
-        let mut rivals = rivals;
-        let outcome = retry_on_conflict(&mut server, DEFAULT_RETRY, |server| {
-            let read = send(server, "GET", &Value::Null);
-            let mut mine: Value = serde_json::from_slice(read.body()).unwrap();
-            if rivals > 0 {
-                rivals -= 1;
-                let mut other = mine.clone();
-                other["data"]["n"] = rivals.to_string().into();
-                assert_eq!(send(server, "PUT", &other).status(), 200);
-            }
-            mine["data"]["mine"] = "yes".into();
-            let response = send(server, "PUT", &mine);
-            if response.status().is_success() {
-                Ok(())
-            } else {
-                Err(response)
-            }
-        });
-        (outcome, server)
-    }
-
-    #[test]
-    fn a_conflict_is_tried_again_until_the_tries_are_used_up() {
-        let (outcome, server) = contended(4);
-        assert!(outcome.is_ok());
-        // Four times 10 ms, each with up to a tenth more.
-        let waited = server.environment().elapsed().as_millis();
-        assert!((40..=44).contains(&waited), "{waited} ms");
-        let (outcome, _) = contended(5);
-        assert!(is_conflict(&outcome.unwrap_err()));
-    }
-
-    #[test]
-    fn only_conflicts_are_tried_again() {
-        let mut server = ApiServer::default();
-        let mut tries = 0;
-        let object = json!({"metadata": {"name": "a"}});
-        send(&mut server, "POST", &object);
-        let outcome: Result<(), _> = retry_on_conflict(&mut server, DEFAULT_RETRY, |server| {
-            tries += 1;
-            Err(send(server, "POST", &object))
-        });
-        let response = outcome.unwrap_err();
-        assert_eq!(response.status(), 409, "it exists already");
-        assert!(!is_conflict(&response));
-        assert_eq!(tries, 1);
     }
 }

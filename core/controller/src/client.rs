@@ -2,7 +2,7 @@
 //! caches or from the server, all writes go to the server.
 //!
 //! Each request is one step that the caller performs. What consists of several requests
-//! (`CreateOrUpdate`, `RetryOnConflict`) is here a function over single requests.
+//! (`CreateOrUpdate`) is here a function over single requests.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{AnsweredRequest, Backoff, Call, IndexedStore, Sender};
+use optimist_client::{AnsweredRequest, Call, IndexedStore, Sender};
 
 use crate::api_error::{ApiError, answer_of};
 use crate::cache::Cache;
@@ -233,30 +233,6 @@ impl Client {
                 };
                 let updated = self.send(server, &resource, &call)?;
                 Ok((OperationResult::Updated, updated))
-            }
-        }
-    }
-
-    /// `retry.RetryOnConflict` (`k8s.io/client-go/util/retry`): repeats an attempt after a conflict.
-    /// Around a cached Get it fails: no event is delivered between the attempts, unless the caller
-    /// delivers one.
-    ///
-    /// # Errors
-    /// The error of the last attempt.
-    pub fn retry_on_conflict<T>(
-        &mut self,
-        server: &mut ApiServer,
-        mut backoff: Backoff,
-        mut attempt: impl FnMut(&mut Self, &mut ApiServer) -> Answer<T>,
-    ) -> Answer<T> {
-        loop {
-            let error = match attempt(self, server) {
-                Err(error) if error.is_conflict() => error,
-                answer => return answer,
-            };
-            match backoff.failed(server.environment_mut()) {
-                Some(wait) => server.environment_mut().advance(wait),
-                None => return Err(error),
             }
         }
     }

@@ -159,21 +159,19 @@ impl HistoryTree {
             sends(node) && self.step(**node).is_some_and(|step| step.edits == edits)
         })?;
         // The retries belong to it.
-        let mut last = first;
-        while write.on_conflict != OnConflict::GiveUp && self.is_conflict(last) {
-            let read = self.branches(last).first().copied();
-            let again = read.and_then(|read| self.branches(read).iter().copied().find(sends));
-            match again {
-                Some(again) => last = again,
-                None => break,
+        let (mut last, mut at) = (first, Some(first));
+        while let Some(node) = at {
+            if sends(&node) {
+                last = node;
             }
+            let Some(next) = self.world_at(node)?.next_attempt(actor) else {
+                break;
+            };
+            let next = Operation::Act(actor, next);
+            let is_next = |node: &NodeId| self.step(*node).is_some_and(|it| it.operation == next);
+            at = self.branches(node).iter().copied().find(is_next);
         }
         Some((first, last))
-    }
-
-    fn is_conflict(&self, node: NodeId) -> bool {
-        let exchange = self.step(node).and_then(|step| step.exchange.as_ref());
-        exchange.is_some_and(|exchange| exchange.is_conflict())
     }
 
     /// What the write of a step did to the edits.

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Action, Exchange, Operation, Outcome, Step, World};
-use optimist_client::OnConflict;
+use super::{Action, ActorId, Operation, Step, World};
 
 /// A node of the tree: an index. The root is 0.
 pub type NodeId = usize;
@@ -82,31 +81,26 @@ impl HistoryTree {
     /// performs the actor's retries, with one node for each step. Earlier children of the node stay
     /// as branches. Returns `None` and changes nothing if the operation is not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<NodeId> {
-        let again = match &operation {
-            Operation::Act(_, Action::Send(write)) => write.on_conflict,
-            _ => OnConflict::GiveUp,
+        let sender = match &operation {
+            Operation::Act(actor, Action::Send(_)) => Some(*actor),
+            _ => None,
         };
-        let mut id = self.act_once(operation.clone())?;
-        for _ in 1..again.attempts() {
-            let exchange = self.step(id).and_then(|step| step.exchange.as_ref());
-            if !exchange.is_some_and(Exchange::is_conflict) {
-                break;
-            }
-            if let (true, Operation::Act(actor, _)) = (again.reads_again(), &operation) {
-                id = self.act_once(Operation::Act(*actor, Action::Get))?;
-                if self
-                    .step(id)
-                    .is_some_and(|step| step.outcome() == Outcome::Refused)
-                {
-                    break;
-                }
-            }
-            match self.act_once(operation.clone()) {
-                Some(next) => id = next,
+        let id = self.act_once(operation)?;
+        let last = sender.and_then(|actor| self.retry(actor));
+        Some(last.unwrap_or(id))
+    }
+
+    /// Performs what an actor has left to try again after a conflict, to its end, with one node for
+    /// each step. Returns the last node; `None` if it has nothing to try again.
+    pub fn retry(&mut self, actor: ActorId) -> Option<NodeId> {
+        let mut last = None;
+        while let Some(action) = self.world().next_attempt(actor) {
+            match self.act_once(Operation::Act(actor, action)) {
+                Some(id) => last = Some(id),
                 None => break,
             }
         }
-        Some(id)
+        last
     }
 
     /// Performs one step, without the actor's retries after a conflict.
@@ -244,7 +238,7 @@ impl HistoryTree {
 mod tests {
     use super::*;
     use crate::verdict::Verdict;
-    use crate::{ActorId, ByHand, NGINX};
+    use crate::{ByHand, NGINX, Outcome};
     use optimist_apiserver::server::Fact;
     use optimist_client::{Strategy, Write, edit_scalar};
 

@@ -234,6 +234,12 @@ impl World {
         action.request(self.actor(id), self.subject())
     }
 
+    /// What an actor does next to try its write again that met a conflict: it reads the object, or
+    /// sends its edits. Others can write before. `None` if it has nothing to try again.
+    pub fn next_attempt(&self, id: ActorId) -> Option<Action> {
+        self.actor(id).next_attempt(self.subject())
+    }
+
     /// Performs an operation and delivers its events to the watchers. `None` if the operation is
     /// not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<Step> {
@@ -330,6 +336,8 @@ impl World {
             let copy = self.copy_mut(id);
             take_in(copy, &action, &exchange.received, &resource);
         }
+        let subject = self.subject().clone();
+        self.actor_mut(id).answered(&subject, &action, &exchange);
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
         (step.meant, step.declared) = (meant, declared);

@@ -326,6 +326,42 @@ fn links_of_earlier_versions_still_open() {
 }
 
 #[test]
+fn a_link_carries_a_retry_in_which_another_one_writes() {
+    let (a, b) = (ActorId::A, ActorId::B);
+    let retried = Write {
+        on_conflict: OnConflict::ReadAgain(3),
+        ..Write::default()
+    };
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    let edit = |tree: &mut HistoryTree, actor, replicas: i64| {
+        let copy = tree.world_mut().copy_mut(actor);
+        let mut edited = Value::clone(copy.edited().unwrap());
+        edited["spec"]["replicas"] = replicas.into();
+        copy.edit(edited);
+    };
+    let send = |write: &Write| Action::Send(write.clone());
+    for (actor, replicas, write) in [(b, 2, Write::default()), (a, 5, retried.clone())] {
+        tree.act_once(Operation::Act(actor, Action::Get)).unwrap();
+        edit(&mut tree, actor, replicas);
+        tree.world_mut().actor_mut(actor).set_write(write);
+    }
+    tree.act_once(Operation::Act(b, send(&Write::default())))
+        .unwrap();
+    tree.act_once(Operation::Act(a, send(&retried))).unwrap();
+    edit(&mut tree, b, 7);
+    tree.act_once(Operation::Act(b, send(&Write::default())))
+        .unwrap();
+    let text = Session::of(&tree).to_text();
+    let mut again = Session::parse(&text).unwrap().replay().finish().unwrap();
+    assert_eq!(again.world().next_attempt(a), Some(Action::Get));
+    for tree in [&mut tree, &mut again] {
+        tree.retry(a).unwrap();
+        assert_eq!(tree.world().next_attempt(a), None);
+    }
+    assert_eq!(seen(&again), seen(&tree));
+}
+
+#[test]
 fn names_stay_and_what_was_deleted_is_not_carried() {
     let mut tree = both_want_to_write();
     tree.act(Operation::Act(ActorId::B, Action::Get));

@@ -35,6 +35,8 @@ pub(crate) struct ControlsProps {
     pub(crate) wrong: bool,
     /// Whether edits were discarded that can be made again.
     pub(crate) discarded: bool,
+    /// Whether it has a write to try again after a conflict.
+    pub(crate) retries: bool,
 }
 
 impl PartialEq for ControlsProps {
@@ -44,7 +46,8 @@ impl PartialEq for ControlsProps {
             && (&self.write, &self.version) == (&other.write, &other.version)
             && self.preconditions == other.preconditions
             && (self.read, self.edited, self.raw) == (other.read, other.edited, other.raw)
-            && (self.wrong, self.discarded) == (other.wrong, other.discarded)
+            && (self.wrong, self.discarded, self.retries)
+                == (other.wrong, other.discarded, other.retries)
             && self.dispatcher == other.dispatcher
     }
 }
@@ -68,6 +71,7 @@ pub(crate) fn controls(store: &StateHandle, id: ActorId) -> ControlsProps {
         raw: raw.is_some(),
         wrong: raw.is_some_and(|raw| raw.error.is_some()),
         discarded: store.can_undo_discard(id),
+        retries: store.world().next_attempt(id).is_some(),
     }
 }
 
@@ -87,6 +91,15 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
             <div class="send-row">
                 { method(props) }
                 { undo(props) }
+                if props.retries {
+                    <button
+                        type="button"
+                        class="button"
+                        onclick={props.dispatcher.sends(RequestMsg::Retry(id))}
+                    >
+                        { label::retry() }
+                    </button>
+                }
                 <button type="button" class="button" onclick={props.dispatcher.sends(RequestMsg::Get(id))}>
                     { label::get() }
                 </button>

@@ -35,6 +35,8 @@ pub enum RequestMsg {
     Get(ActorId),
     /// Sends the edits.
     Send(ActorId),
+    /// Goes on with the retries of a write that met a conflict, to their end.
+    Retry(ActorId),
     /// Goes to another ending: sends the edit once more, in another way, where it was sent.
     Ending(EndingMethod),
     /// Deletes the object.
@@ -57,6 +59,11 @@ impl State {
             RequestMsg::Get(editor) => self.request(editor, |_| Action::Get, fx),
             RequestMsg::Send(editor) => {
                 self.request(editor, |write| Action::Send(write.clone()), fx);
+            }
+            RequestMsg::Retry(editor) => {
+                self.view.focus = editor;
+                let change = self.session.retry(editor);
+                self.follow(change);
             }
             RequestMsg::Ending(method) => {
                 let change = self.session.go_to_ending(method);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_simulation::{
-    Connection, EndingMethod, HistoryTree, NodeId, Operation, WatchAction, World,
+    ActorId, Connection, EndingMethod, HistoryTree, NodeId, Operation, WatchAction, World,
 };
 use optimist_text::share::Size;
 
@@ -174,9 +174,18 @@ impl SessionState {
 
     /// Takes a step. One that would make the session too large to be opened again is not taken.
     pub(crate) fn operate(&mut self, operation: Operation) -> SessionChange {
+        self.step(|tree| tree.act(operation))
+    }
+
+    /// Takes the steps that an actor has left to try again after a conflict.
+    pub(crate) fn retry(&mut self, actor: ActorId) -> SessionChange {
+        self.step(|tree| tree.retry(actor))
+    }
+
+    fn step(&mut self, step: impl FnOnce(&mut HistoryTree) -> Option<NodeId>) -> SessionChange {
         self.playing = false;
         let before = Rc::clone(&self.tree);
-        if Rc::make_mut(&mut self.tree).act(operation).is_none() {
+        if step(Rc::make_mut(&mut self.tree)).is_none() {
             return SessionChange::Nothing;
         }
         if !self.size.fits(&self.tree) {

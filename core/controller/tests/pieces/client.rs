@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{Call, DEFAULT_RETRY, Preconditions, Sender, Subresource};
+use optimist_client::{
+    Call, EditorProgress, NextRequest, OnConflict, Preconditions, Sender, Subresource,
+};
 use optimist_controller::{Answer, Cache, Client, OperationResult};
 use serde_json::{Value, json};
 
@@ -87,20 +89,30 @@ fn retried(live: bool, deliver: bool) -> (Answer<()>, u32) {
     write(&mut server, "a", "2");
     let resource = config_maps(&server);
     let mut client = Client::new("demo");
-    let mut attempts = 0;
-    let answer = client.retry_on_conflict(&mut server, DEFAULT_RETRY, |client, server| {
-        attempts += 1;
-        if deliver && attempts > 1 {
-            cache.deliver(server);
+    let (mut attempts, on_conflict) = (0, OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS));
+    let mut progress = EditorProgress::new(true, on_conflict);
+    let mut answer = Ok(());
+    let mut read = None;
+    while progress.next() != NextRequest::Nothing {
+        if progress.next() == NextRequest::Read {
+            if deliver && attempts > 0 {
+                cache.deliver(&mut server);
+            }
+            let object = match live {
+                true => client.get_live(&mut server, &resource, "default", "a"),
+                false => client.get(&cache, "default", "a"),
+            };
+            read = object.ok();
+            progress.answered(on_conflict, read.is_none(), false);
+            continue;
         }
-        let object = match live {
-            true => client.get_live(server, &resource, "default", "a")?,
-            false => client.get(&cache, "default", "a")?,
-        };
-        let object = changed(&object, "/data/value", "3".into());
-        let call = update(object);
-        client.send(server, &resource, &call).map(|_| ())
-    });
+        attempts += 1;
+        let object = changed(read.as_ref().unwrap(), "/data/value", "3".into());
+        let sent = client.send(&mut server, &resource, &update(object));
+        answer = sent.map(|_| ());
+        let conflict = answer.as_ref().is_err_and(|error| error.is_conflict());
+        progress.answered(on_conflict, answer.is_err(), conflict);
+    }
     (answer, attempts)
 }
 

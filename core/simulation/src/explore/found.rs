@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Tally;
 use super::search::{EditEffect, Search, StateId, StateNode, TransitionId};
-use super::state::Phase;
+use super::state::ActorProgress;
 use crate::verdict::{Loss, RefusalKind, Replaced, Verdict};
 use optimist_apiserver::object::Metadata;
 
@@ -143,7 +143,7 @@ impl<'a> StateView<'a> {
     /// actor has read nothing, or is done.
     pub fn copy(&self, actor: usize) -> Option<(&'a Arc<Value>, bool)> {
         let actor = self.node.state.actors.get(actor)?;
-        if actor.phase == Phase::Done {
+        if actor.is_done() {
             return None;
         }
         let pool = &self.search.memory.pool;
@@ -157,7 +157,7 @@ impl<'a> StateView<'a> {
     /// Whether an actor is done.
     pub fn is_done(&self, actor: usize) -> bool {
         let actor = self.node.state.actors.get(actor);
-        actor.is_none_or(|actor| actor.phase == Phase::Done)
+        actor.is_none_or(ActorProgress::is_done)
     }
 
     /// Whether all actors are done.

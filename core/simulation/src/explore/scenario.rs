@@ -79,11 +79,6 @@ impl Plan {
             resource_version: self.write.send_resource_version,
         }
     }
-
-    /// The number of its retries after a conflict.
-    pub(super) fn attempts(&self) -> u8 {
-        self.write.on_conflict.attempts().saturating_sub(1)
-    }
 }
 
 /// The owners of the fields that an actor changes.

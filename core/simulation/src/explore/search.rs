@@ -11,10 +11,10 @@ use std::sync::Arc;
 use super::Tally;
 use super::memory::{Answer, Memory, RequestId};
 use super::scenario::{Plan, Scenario};
-use super::state::{ActorProgress, ObjectId, Phase, ServerId, State};
+use super::state::{ActorProgress, ObjectId, ServerId, ServerRead, State};
 use crate::ObjectRef;
 use crate::verdict::{Done, Edit, Effect, Intention};
-use optimist_client::OnConflict;
+use optimist_client::{EditorProgress, NextRequest};
 
 /// An index into the states of a search. The first is 0.
 pub type StateId = usize;
@@ -144,13 +144,9 @@ impl Search {
         let server = pool.server(scenario.server.clone(), object.key());
         let held = pool.object(&scenario.object);
         let actors = scenario.plans.iter().map(|plan| ActorProgress {
-            phase: if plan.reads_first {
-                Phase::ToRead
-            } else {
-                Phase::ToSend
-            },
+            editor: EditorProgress::new(plan.reads_first, plan.write.on_conflict),
+            in_server: None,
             steps: 0,
-            attempts: plan.attempts(),
             copy: (!plan.reads_first).then_some(held),
         });
         let state = State {
@@ -270,28 +266,27 @@ impl Search {
             steps: progress.steps.saturating_add(1),
             ..progress
         };
-        match progress.phase {
-            Phase::Done => return None,
-            Phase::ToRead => {
+        match (progress.editor.next(), progress.in_server) {
+            (NextRequest::Nothing, _) => return None,
+            (NextRequest::Read, _) => {
                 let answer = self.read(state.server)?;
                 edge.what = TransitionKind::Read;
                 changed.copy = answer.shown;
                 self.answered(&mut next, &mut edge, &mut changed, &answer)?;
             }
-            Phase::ToSend if self.scenario.micro_steps => {
+            (NextRequest::Send, None) if self.scenario.micro_steps => {
                 edge.what = TransitionKind::ServerReads;
-                changed.phase = Phase::InServer {
+                changed.in_server = Some(ServerRead {
                     seen: state.server,
-                    current: false,
-                };
+                    is_current: false,
+                });
             }
-            Phase::ToSend => {
+            (NextRequest::Send, None) => {
                 let answer = self.write(state.server, actor, progress.copy?)?;
                 self.answered(&mut next, &mut edge, &mut changed, &answer)?;
             }
-            Phase::InServer { seen, current } => {
-                let seen = (seen, current);
-                self.compare_and_put(state, seen, &mut next, &mut edge, &mut changed)?;
+            (NextRequest::Send, Some(read)) => {
+                self.compare_and_put(state, read, &mut next, &mut edge, &mut changed)?;
             }
         }
         *next.actors.get_mut(actor)? = changed;
@@ -299,12 +294,11 @@ impl Search {
     }
 
     /// The server compares the object that it has read with the stored one, and puts or reads
-    /// again (`k8s.io/apiserver/pkg/storage/etcd3/store.go` GuaranteedUpdate, v1.36). `current` is
-    /// whether it has read from etcd.
+    /// again (`k8s.io/apiserver/pkg/storage/etcd3/store.go` GuaranteedUpdate, v1.36).
     fn compare_and_put(
         &mut self,
         state: &State,
-        (seen, current): (ServerId, bool),
+        ServerRead { seen, is_current }: ServerRead,
         next: &mut State,
         edge: &mut Transition,
         progress: &mut ActorProgress,
@@ -315,13 +309,13 @@ impl Search {
         let refused = answer.code >= 400;
         // The watch cache may have an old object, so the server does not refuse a request
         // because of it.
-        let answered = unchanged || refused && current;
+        let answered = unchanged || refused && is_current;
         if !answered {
             edge.what = TransitionKind::ServerReadsAgain;
-            progress.phase = Phase::InServer {
+            progress.in_server = Some(ServerRead {
                 seen: state.server,
-                current: true,
-            };
+                is_current: true,
+            });
             return Some(());
         }
         let answer = if unchanged {
@@ -350,29 +344,28 @@ impl Search {
             (false, Some(copy)) => self.prepared.get(&(actor, copy))?.as_ref()?.1.as_deref(),
             _ => None,
         };
+        let on_conflict = plan.write.on_conflict;
         let intention = Intention {
             edits,
-            retries: plan.write.on_conflict.reads_again(),
+            retries: on_conflict.reads_again(),
             about: None,
         };
         let root = &self.scenario.resource.root;
         let done = next
             .updates
             .answered(actor as u8, &answer.effect, intention, root);
+        let refused = answer.code >= 400;
+        progress.in_server = None;
+        (progress.editor).answered(on_conflict, refused, answer.conflict);
         edge.code = answer.code;
-        let again = !reads && answer.conflict && progress.attempts > 0;
-        (progress.phase, edge.effect) = match plan.write.on_conflict {
-            _ if answer.code < 400 && reads => (Phase::ToSend, EditEffect::None),
-            _ if answer.code < 400 => {
-                next.server = answer.server;
-                (Phase::Done, EditEffect::of(&answer.effect, &done))
-            }
-            OnConflict::ReadAgain(_) if again => (Phase::ToRead, EditEffect::Refused),
-            OnConflict::Resend(_) if again => (Phase::ToSend, EditEffect::Refused),
-            _ => (Phase::Done, EditEffect::GivesUp),
+        edge.effect = match (refused, reads) {
+            (true, _) if progress.is_done() => EditEffect::GivesUp,
+            (true, _) => EditEffect::Refused,
+            (false, true) => EditEffect::None,
+            (false, false) => EditEffect::of(&answer.effect, &done),
         };
-        if edge.effect == EditEffect::Refused {
-            progress.attempts -= 1;
+        if !refused && !reads {
+            next.server = answer.server;
         }
         Some(())
     }

@@ -23,6 +23,7 @@ use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
+use optimist_client::{EditorProgress, NextRequest};
 
 /// An index into [`Pool::objects`].
 pub(super) type ObjectId = u32;
@@ -150,7 +151,7 @@ impl Pool {
         key.push(stored.map_or(0, |id| 1 + self.objects[id as usize].content));
         let mut active = 0u32;
         for (i, actor) in state.actors.iter().enumerate() {
-            if actor.phase != Phase::Done {
+            if !actor.is_done() {
                 active |= 1 << i;
             }
             self.add_actor(actor, stored, &mut key);
@@ -161,24 +162,24 @@ impl Pool {
 
     /// The point of an actor in its plan, and its copy.
     fn add_actor(&self, actor: &ActorProgress, stored: Option<ObjectId>, key: &mut Vec<u32>) {
-        let (phase, held) = match actor.phase {
-            Phase::ToRead => (0, 0),
-            Phase::ToSend => (1, 0),
-            Phase::InServer { seen, current } => {
-                let seen = self.servers[seen as usize].stored;
+        let next = actor.editor.next();
+        let (phase, held) = match (next, actor.in_server) {
+            (NextRequest::Read, _) => (0, 0),
+            (NextRequest::Send, None) => (1, 0),
+            (NextRequest::Send, Some(read)) => {
+                let seen = self.servers[read.seen as usize].stored;
                 let both = u32::from(self.same_version(actor.copy, seen));
-                (2 + u32::from(current), self.copy(seen, stored) << 1 | both)
+                let held = self.copy(seen, stored) << 1 | both;
+                (2 + u32::from(read.is_current), held)
             }
-            Phase::Done => (4, 0),
+            (NextRequest::Nothing, _) => (4, 0),
         };
-        key.push(phase << 24 | u32::from(actor.attempts) << 16 | u32::from(actor.steps));
-        if actor.phase == Phase::Done {
+        let attempts = u32::from(actor.editor.attempts());
+        key.push(phase << 24 | attempts << 16 | u32::from(actor.steps));
+        if actor.is_done() {
             return;
         }
-        let copy = match actor.phase {
-            Phase::ToRead => None,
-            _ => actor.copy,
-        };
+        let copy = actor.copy.filter(|_| next != NextRequest::Read);
         key.push(self.copy(copy, stored));
         key.push(held);
     }
@@ -239,33 +240,31 @@ fn content(object: &Value) -> impl Iterator<Item = (bool, &String, &Value)> {
         .chain(metadata.map(|(name, value)| (true, name, value)))
 }
 
-/// The position of an actor in its plan.
+/// What the server has read for a request that it has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// It reads next.
-    ToRead,
-    /// It sends next.
-    ToSend,
-    /// Its request is in the server, which has read the object.
-    InServer {
-        seen: ServerId,
-        /// Whether the object came from etcd and not from the watch cache.
-        current: bool,
-    },
-    /// It does no more.
-    Done,
+pub(super) struct ServerRead {
+    pub(super) seen: ServerId,
+    /// Whether the object came from etcd and not from the watch cache.
+    pub(super) is_current: bool,
 }
 
 /// An actor in a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ActorProgress {
-    pub(super) phase: Phase,
+    /// Where it is between its requests.
+    pub(super) editor: EditorProgress,
+    /// What the server has read for its request, if the request is in the server.
+    pub(super) in_server: Option<ServerRead>,
     /// The number of its steps.
     pub(super) steps: u8,
-    /// The number of retries that it has left.
-    pub(super) attempts: u8,
     /// The object that it last read.
     pub(super) copy: Option<ObjectId>,
+}
+
+impl ActorProgress {
+    pub(super) fn is_done(&self) -> bool {
+        self.editor.next() == NextRequest::Nothing
+    }
 }
 
 /// A state of the search.

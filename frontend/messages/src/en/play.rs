@@ -84,6 +84,7 @@ crate::catalogue::messages! {
     get() "Get";
     get_first() "Get first";
     send() "Send";
+    retry() "Retry";
     text_not_object() "The text is no object yet";
     writes_by(name, method) "{name} writes: {method}";
     discard() "Discard edits";

@@ -84,7 +84,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "question_watch", "question_watch_command", "recorded_changes", "recorded_here",
         "recorded_link", "recorded_newest", "recorded_place", "recorded_play", "recorded_step_of",
         "recorded_there", "release", "report_here", "report_request", "report_title",
-        "response_body", "restart_too", "revision_go", "save", "saved_again", "saved_label",
+        "response_body", "restart_too", "retry", "revision_go", "save", "saved_again", "saved_label",
         "saved_site", "saved_title", "saved_title_search", "scene_kind", "scene_message",
         "scene_name", "scene_namespace", "scene_reset", "search_again", "search_cancel", "send",
         "send_version", "server", "server_has", "server_object", "server_owners",

@@ -1,7 +1,8 @@
 //! Steps, and the way through them.
 
+use optimist_client::{OnConflict, Write};
 use optimist_simulation::{ActorId, NodeId, Operation, WatchAction};
-use optimist_state::{InspectorTab, Lane, RequestMsg, SessionMsg, ViewMsg};
+use optimist_state::{EditMsg, InspectorTab, Lane, RequestMsg, SessionMsg, ViewMsg};
 
 use crate::page::Page;
 
@@ -27,6 +28,34 @@ fn a_request_is_a_step_and_the_way_back_keeps_it() {
     assert_eq!(page.stored(REPLICAS), "5");
     page.send(SessionMsg::Seek(9));
     assert_eq!(page.stored(REPLICAS), "5");
+}
+
+#[test]
+fn others_can_write_between_two_attempts_and_one_click_goes_on_with_the_retry() {
+    let mut page = Page::open();
+    page.send(RequestMsg::Get(ActorId::A));
+    page.write(ActorId::B, REPLICAS, "2");
+    let write = Write {
+        on_conflict: OnConflict::ReadAgain(5),
+        ..Write::default()
+    };
+    page.send(EditMsg::Write(ActorId::A, write));
+    page.type_over(ActorId::A, REPLICAS, "5");
+    page.send(RequestMsg::Send(ActorId::A));
+    assert_eq!(page.stored(REPLICAS), "5");
+    page.send(SessionMsg::Back);
+    page.send(SessionMsg::Back);
+    assert!(page.state.world().next_attempt(ActorId::A).is_some());
+    page.write(ActorId::B, REPLICAS, "7");
+    let steps = page.steps();
+    page.send(RequestMsg::Retry(ActorId::A));
+    assert_eq!(
+        (page.steps(), page.stored(REPLICAS)),
+        (steps + 2, "5".to_owned())
+    );
+    assert_eq!(page.state.world().next_attempt(ActorId::A), None);
+    page.send(RequestMsg::Retry(ActorId::A));
+    assert_eq!(page.steps(), steps + 2, "there is nothing to try again");
 }
 
 #[test]
