@@ -46,14 +46,18 @@ impl ValueChange {
 
 impl fmt::Display for ValueChange {
     /// `replicas 3→5`, `+label x`, `−label`. A precision is the number of characters that are shown of
-    /// each value.
+    /// a value. Where that cuts one, only the new value is shown: `image →…1.16.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = self.field();
         let text = match (&self.before, &self.after) {
             (Some(before), Some(after)) => {
                 let most = f.precision().unwrap_or(BRIEF);
                 let (before, after) = brief_both(before, after, most);
-                format!("{field} {before}→{after}")
+                let is_cut = [&before, &after].iter().any(|text| text.contains('…'));
+                match f.precision().filter(|_| is_cut) {
+                    Some(_) => format!("{field} →{after}"),
+                    None => format!("{field} {before}→{after}"),
+                }
             }
             (None, Some(after)) => format!("+{field} {}", brief(after)),
             (_, None) => format!("−{field}"),
@@ -375,7 +379,7 @@ mod tests {
         }
         let change = &changes(&json!({"a": "nginx:1.14.2"}), &json!({"a": "nginx:1.16.1"}))[0];
         assert_eq!(format!("{change}"), "a nginx:1.14.2→nginx:1.16.1");
-        assert_eq!(format!("{change:.10}"), "a …1.14.2→…1.16.1");
+        assert_eq!(format!("{change:.10}"), "a →…1.16.1");
     }
 
     #[test]

@@ -382,7 +382,7 @@ fn where_there_is_little_room_a_request_shows_the_part_of_a_value_that_differs()
         said,
         [
             "PUT image nginx:1.14.2→nginx:1.16.1 · if 100",
-            "PUT image …1.14.2→…1.16.1"
+            "PUT image →…1.16.1"
         ]
     );
 }
