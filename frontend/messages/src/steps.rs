@@ -120,6 +120,8 @@ pub fn answer_brief(step: &Step) -> String {
         return en::answer_more(&exchange.code, &lost);
     }
     match step.outcome() {
+        // The event below it has the reason.
+        Outcome::Refused if step.is_stream() => exchange.code.to_string(),
         Outcome::Refused | Outcome::Written if pill(step).is_some() => exchange.code.to_string(),
         Outcome::Refused => step.status_line(),
         Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged_brief(&exchange.code),

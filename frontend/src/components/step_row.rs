@@ -219,8 +219,8 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
             <span class="ask">
                 <span>{ format!("{} ", props.headline) }</span>
                 if let Some(brief) = &props.brief {
-                    // Drawn by the style: the name of the row has the whole text.
-                    <span class="brief" data-text={brief.clone()} />
+                    // Drawn by the style: the name of the row has the whole text. No line ends behind an ellipsis.
+                    <span class="brief" data-text={brief.replace('…', "…\u{2060}")} />
                 }
             </span>
             if current && props.outcome != Outcome::Done {

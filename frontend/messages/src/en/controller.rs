@@ -151,7 +151,7 @@ crate::catalogue::messages! {
     did_connect_streams(version) "The watch first sends each object that exists, as ADDED. Then a bookmark says that the cache has everything up to {version}. Later changes come over the same watch.";
     did_connect_lists(version) "This cache has the list at {version} now. Next it opens a watch from there. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
     did_connect_watches(version) "The watch sends each change after {version}.";
-    did_connect_refused(code, message) "The server answers {code}: {message}";
+    did_connect_refused(code, message) "The server answers {code}: “{message}”.";
     did_connect_continues() "The cache is not complete yet.";
     did_deliver(event) "{event} reaches the cache.";
     did_deliver_queued(key) "The cache has it now. Its handler queues {key}.";
@@ -179,7 +179,7 @@ crate::catalogue::messages! {
     did_send_get(name) "The controller reads {name} from the server.";
     did_send_done() "The server accepts it.";
     did_send_lag(version, behind) "The server accepts it. The cache is at {version}, behind by {behind}: a run that reads it now does not see this write.";
-    did_send_refused(code, reason, message) "The server answers {code} {reason}: {message}";
+    did_send_refused(code, reason, message) "The server answers {code} {reason}: “{message}”.";
     did_finish(key) "The run of {key} is over.";
     did_finish_done() "The run returned no error. The key is queued again when an event adds it.";
     did_finish_requeue(time) "The key is queued again after {time}.";
