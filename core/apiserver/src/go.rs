@@ -64,7 +64,6 @@ fn print_list(items: &[Value], print: fn(&Value) -> String) -> String {
 
 fn print_map(map: &Map<String, Value>, print: fn(&Value) -> String) -> String {
     let members: Vec<String> = crate::json::sorted(map)
-        .into_iter()
         .map(|(key, value)| format!("{key}:{}", print(value)))
         .collect();
     format!("map[{}]", members.join(" "))
@@ -148,7 +147,7 @@ fn write_json(value: &Value, out: &mut String) {
         }
         Value::Object(map) => {
             out.push('{');
-            for (i, (key, value)) in crate::json::sorted(map).into_iter().enumerate() {
+            for (i, (key, value)) in crate::json::sorted(map).enumerate() {
                 if i > 0 {
                     out.push(',');
                 }

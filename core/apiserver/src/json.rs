@@ -298,39 +298,63 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
 /// The members of an object by name: a map keeps another order where something else in the program
 /// turns on `preserve_order` of `serde_json`.
-pub fn sorted(map: &JsonMap) -> Vec<(&String, &Value)> {
-    let mut members: Vec<(&String, &Value)> = map.iter().collect();
-    if !members.is_sorted_by_key(|(name, _)| *name) {
-        members.sort_by_key(|(name, _)| *name);
+pub fn sorted(map: &JsonMap) -> impl Iterator<Item = (&String, &Value)> {
+    let in_order = map.keys().is_sorted();
+    let mut others = Vec::new();
+    if !in_order {
+        others.extend(map);
+        others.sort_by_key(|(name, _)| *name);
     }
-    members
+    map.iter().filter(move |_| in_order).chain(others)
 }
 
 /// A value as text, with the members of objects sorted.
 pub fn sorted_text(value: &Value) -> String {
-    fn is_sorted(value: &Value) -> bool {
-        match value {
-            Value::Object(map) => map.keys().is_sorted() && map.values().all(is_sorted),
-            Value::Array(items) => items.iter().all(is_sorted),
-            _ => true,
-        }
-    }
-    fn with_sorted(value: &Value) -> Value {
-        match value {
-            Value::Object(map) => {
-                let members = sorted(map).into_iter();
-                members
-                    .map(|(name, member)| (name.clone(), with_sorted(member)))
-                    .collect()
+    let mut text = String::new();
+    push_sorted(value, &mut text);
+    text
+}
+
+/// Appends a value as text, with the members of objects sorted.
+pub fn push_sorted(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) => push_text(text, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                push_sorted(item, out);
             }
-            Value::Array(items) => items.iter().map(with_sorted).collect(),
-            other => other.clone(),
+            out.push(']');
         }
+        Value::Object(map) => {
+            out.push('{');
+            for (i, (name, member)) in sorted(map).enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                push_text(name, out);
+                out.push(':');
+                push_sorted(member, out);
+            }
+            out.push('}');
+        }
+        other => out.push_str(&other.to_string()),
     }
-    if is_sorted(value) {
-        value.to_string()
+}
+
+/// Appends a text as JSON.
+pub fn push_text(text: &str, out: &mut String) {
+    // Looks at each byte, also after one that is escaped: this way several are compared at once.
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
     } else {
-        with_sorted(value).to_string()
+        out.push_str(&Value::from(text).to_string());
     }
 }
 

@@ -118,7 +118,7 @@ fn compare_values(a: &Value, b: &Value) -> Ordering {
                 .unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Value::Object(a), Value::Object(b)) => {
-            let members = sorted(a).into_iter().zip(sorted(b));
+            let members = sorted(a).zip(sorted(b));
             let members = members.map(|((a_key, a), (b_key, b))| {
                 a_key.cmp(b_key).then_with(|| compare_values(a, b))
             });
@@ -140,7 +140,6 @@ fn print(value: &Value) -> String {
             format!("[{}]", items.join(","))
         }
         Value::Object(members) => sorted(members)
-            .into_iter()
             .map(|(name, value)| format!("{name}={}", print(value)))
             .collect(),
         other => go::print(other),

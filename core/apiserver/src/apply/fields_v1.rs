@@ -1,7 +1,5 @@
 //! `FieldsV1`, the form in which an object stores a set of fields (`fieldpath/serialize.go`).
 
-use std::cmp::Ordering;
-
 use serde_json::{Map, Value};
 
 use super::{PathElement, Set};
@@ -82,14 +80,15 @@ fn read_element(key: &str) -> Option<Element> {
     Some(Element::Known(element))
 }
 
-/// In which order two members of a set are written: the field itself first, then by path element.
-pub fn element_order(a: &str, b: &str) -> Ordering {
-    let element = |text: &str| match read_element(text) {
+/// By what the members of a set are ordered when they are written: the field itself first, then by
+/// path element.
+pub fn element_order(name: &str) -> impl Ord {
+    let element = match read_element(name) {
         Some(Element::Known(element)) => Some(element),
         _ => None,
     };
     // `None`, which comes first, is the field itself.
-    element(a).cmp(&element(b)).then_with(|| a.cmp(b))
+    (element, name.to_owned())
 }
 
 fn write_element(element: &PathElement) -> String {

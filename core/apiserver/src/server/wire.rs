@@ -7,13 +7,13 @@ use super::Resources;
 use super::resource::Definition;
 use super::table::MetaVersion;
 use crate::apply::element_order;
-use crate::json::{sorted, sorted_text};
+use crate::json::{push_sorted, push_text, sorted};
 use crate::object::{JsonMap, text};
 use crate::schema::{Omit, Struct, Type, builtin};
 
 /// A document's text.
 pub(super) fn written(document: &Value, resources: &Resources) -> String {
-    let mut out = String::with_capacity(512);
+    let mut out = String::with_capacity(2048);
     write(document, resources, &mut out);
     out
 }
@@ -32,7 +32,7 @@ pub(super) fn of_type(name: &str, value: &Value) -> String {
     let mut out = String::new();
     match builtin(name) {
         Some(root) => of_struct(&without_empty(value, root), root, &mut out),
-        None => out.push_str(&sorted_text(value)),
+        None => push_sorted(value, &mut out),
     }
     out
 }
@@ -164,7 +164,7 @@ fn write(document: &Value, resources: &Resources, out: &mut String) {
         "items" => list(member, out, |item, out| write(item, resources, out)),
         "object" => write(member, resources, out),
         "metadata" => of_named("ObjectMeta", member, out),
-        _ => out.push_str(&sorted_text(member)),
+        _ => push_sorted(member, out),
     };
     match (version, kind) {
         ("v1", "Status") => ordered(document, &STATUS, out, &each),
@@ -187,22 +187,22 @@ fn of_kind(document: &Value, version: &str, kind: &str, resources: &Resources, o
     match kind.strip_suffix("List").and_then(root) {
         Some(root) => ordered(document, &LIST, out, &|name, member, out| match name {
             "items" => list(member, out, |item, out| of_struct(item, root, out)),
-            _ => out.push_str(&sorted_text(member)),
+            _ => push_sorted(member, out),
         }),
-        None => out.push_str(&sorted_text(document)),
+        None => push_sorted(document, out),
     }
 }
 
 fn of_named(name: &str, value: &Value, out: &mut String) {
     match builtin(name) {
         Some(root) => of_struct(value, root, out),
-        None => out.push_str(&sorted_text(value)),
+        None => push_sorted(value, out),
     }
 }
 
 fn list(value: &Value, out: &mut String, mut item: impl FnMut(&Value, &mut String)) {
     let Value::Array(items) = value else {
-        return out.push_str(&sorted_text(value));
+        return push_sorted(value, out);
     };
     out.push('[');
     for (i, value) in items.iter().enumerate() {
@@ -214,36 +214,34 @@ fn list(value: &Value, out: &mut String, mut item: impl FnMut(&Value, &mut Strin
     out.push(']');
 }
 
+/// Writes a member's name. `first` says whether it is the first member.
+fn name_of(name: &str, first: &mut bool, out: &mut String) {
+    if !std::mem::take(first) {
+        out.push(',');
+    }
+    push_text(name, out);
+    out.push(':');
+}
+
 /// Writes the members in this order, and after them those that it does not name.
-fn members<'v>(
-    map: &'v JsonMap,
-    names: impl Iterator<Item = &'v str> + Clone,
+fn members(
+    map: &JsonMap,
+    names: &[&str],
     out: &mut String,
     mut member: impl FnMut(&str, &Value, &mut String),
 ) {
-    out.push('{');
     let mut first = true;
-    let mut written = 0;
-    let mut one = |name: &str, value: &Value, out: &mut String| {
-        if !std::mem::take(&mut first) {
-            out.push(',');
-        }
-        out.push_str(&Value::from(name).to_string());
-        out.push(':');
-        member(name, value, out);
-    };
-    for name in names.clone() {
-        if let Some(value) = map.get(name) {
-            one(name, value, out);
-            written += 1;
+    out.push('{');
+    for name in names {
+        if let Some(value) = map.get(*name) {
+            name_of(name, &mut first, out);
+            member(name, value, out);
         }
     }
-    if written < map.len() {
-        for (name, value) in sorted(map) {
-            if !names.clone().any(|known| known == name) {
-                one(name, value, out);
-            }
-        }
+    let others = sorted(map);
+    for (name, value) in others.filter(|(name, _)| !names.contains(&name.as_str())) {
+        name_of(name, &mut first, out);
+        member(name, value, out);
     }
     out.push('}');
 }
@@ -257,30 +255,38 @@ fn ordered(
     match value {
         Value::Array(_) => list(value, out, |item, out| ordered(item, order, out, leaf)),
         Value::Object(map) => {
-            members(
-                map,
-                order.names.iter().copied(),
-                out,
-                |name, value, out| match order.inner.iter().find(|(inner, _)| *inner == name) {
+            members(map, order.names, out, |name, value, out| {
+                match order.inner.iter().find(|(inner, _)| *inner == name) {
                     Some((_, inner)) => ordered(value, inner, out, leaf),
                     None => leaf(name, value, out),
-                },
-            )
+                }
+            });
         }
-        other => out.push_str(&sorted_text(other)),
+        other => push_sorted(other, out),
     }
 }
 
 fn of_struct(value: &Value, root: &Struct, out: &mut String) {
     let Value::Object(map) = value else {
-        return out.push_str(&sorted_text(value));
+        return push_sorted(value, out);
     };
-    let names = root.fields.iter().map(|field| field.name.as_str());
-    members(map, names, out, |name, value, out| match root.field(name) {
-        _ if name == "fieldsV1" => fields(value, out),
-        Some(field) => typed(value, &field.ty, out),
-        None => out.push_str(&sorted_text(value)),
-    });
+    // A value has few of the fields that its type has.
+    let mut members = Vec::with_capacity(map.len());
+    for (name, value) in sorted(map) {
+        members.push((root.position(name).unwrap_or(usize::MAX), name, value));
+    }
+    members.sort_by_key(|(position, _, _)| *position);
+    let mut first = true;
+    out.push('{');
+    for (position, name, value) in members {
+        name_of(name, &mut first, out);
+        match root.fields.get(position) {
+            _ if name == "fieldsV1" => fields(value, out),
+            Some(field) => typed(value, &field.ty, out),
+            None => push_sorted(value, out),
+        }
+    }
+    out.push('}');
 }
 
 fn typed(value: &Value, ty: &Type, out: &mut String) {
@@ -288,34 +294,43 @@ fn typed(value: &Value, ty: &Type, out: &mut String) {
         (Type::Struct(inner), _) => of_struct(value, inner, out),
         (Type::List(inner), _) => list(value, out, |item, out| typed(item, &inner.item, out)),
         (Type::Map(inner), Value::Object(map)) => {
-            let names: Vec<&str> = sorted(map)
-                .into_iter()
-                .map(|(name, _)| name.as_str())
-                .collect();
-            members(map, names.into_iter(), out, |_, value, out| {
+            let mut first = true;
+            out.push('{');
+            for (name, value) in sorted(map) {
+                name_of(name, &mut first, out);
                 typed(value, &inner.value, out);
-            });
+            }
+            out.push('}');
         }
-        _ => out.push_str(&sorted_text(value)),
+        _ => push_sorted(value, out),
     }
 }
 
 /// A set of fields in the order of its path elements (`fieldpath/serialize.go`).
 fn fields(value: &Value, out: &mut String) {
     let Value::Object(map) = value else {
-        return out.push_str(&sorted_text(value));
+        return push_sorted(value, out);
     };
-    let mut names: Vec<&str> = sorted(map)
-        .into_iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
+    let mut first = true;
+    let mut one = |name: &String, value: &Value, out: &mut String| {
+        name_of(name, &mut first, out);
+        fields(value, out);
+    };
+    out.push('{');
     // Only keys and values of items are ordered in another way than as text.
-    if names.iter().any(|name| !name.starts_with("f:")) {
-        names.sort_by(|a, b| element_order(a, b));
+    let is_item = |name: &&String| !name.starts_with("f:") && *name != ".";
+    if map.keys().filter(is_item).nth(1).is_some() {
+        let mut members: Vec<(&String, &Value)> = map.iter().collect();
+        members.sort_by_cached_key(|(name, _)| element_order(name));
+        for (name, value) in members {
+            one(name, value, out);
+        }
+    } else {
+        for (name, value) in sorted(map) {
+            one(name, value, out);
+        }
     }
-    members(map, names.into_iter(), out, |_, value, out| {
-        fields(value, out)
-    });
+    out.push('}');
 }
 
 #[cfg(test)]

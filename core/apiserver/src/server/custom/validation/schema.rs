@@ -122,9 +122,7 @@ pub(super) fn walk(schema: &Value, look: &mut impl FnMut(&Value)) {
         all.for_each(|schema| walk(schema, look));
     }
     if let Value::Object(members) = &schema["properties"] {
-        sorted(members)
-            .into_iter()
-            .for_each(|(_, schema)| walk(schema, look));
+        sorted(members).for_each(|(_, schema)| walk(schema, look));
     }
 }
 
@@ -208,7 +206,7 @@ fn node(
     };
     let properties = schema["properties"].as_object().filter(|it| !it.is_empty());
     additional_properties(schema, path, context, &below, errors, found);
-    for (name, member) in properties.map(sorted).unwrap_or_default() {
+    for (name, member) in properties.into_iter().flat_map(sorted) {
         let below = of_property(name, schema, context, &below);
         let members = path.child("properties");
         let path = members.key(name);

@@ -29,7 +29,7 @@ enum Level {
 /// The properties of a schema, sorted by name.
 fn sorted_properties(schema: &Value) -> Vec<(&String, &Value)> {
     let properties = schema["properties"].as_object();
-    properties.map(sorted).unwrap_or_default()
+    properties.into_iter().flat_map(sorted).collect()
 }
 
 /// `validateStructuralInvariants`.
@@ -319,7 +319,7 @@ fn nested_complete(
         );
     }
     let properties = validation["properties"].as_object();
-    for (name, member) in properties.map(sorted).unwrap_or_default() {
+    for (name, member) in properties.into_iter().flat_map(sorted) {
         let (all, checks) = (at.child("properties"), path.child("properties"));
         let (at, path) = (all.key(name), checks.key(name));
         both(
