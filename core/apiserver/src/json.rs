@@ -1,6 +1,7 @@
 //! JSON as it was written: member order and repeated keys kept, so that decoding can report
 //! what is wrong in the order in which the server would.
 
+mod plain;
 mod raw;
 mod syntax;
 
@@ -10,6 +11,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+pub(crate) use plain::parse as parse_plain;
 pub use raw::Raw;
 
 use crate::go;
@@ -57,6 +59,9 @@ impl std::error::Error for SyntaxError {}
 /// # Errors
 /// If the text is not JSON, or nested more than 128 deep.
 pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
+    if let Some(node) = str::from_utf8(text).ok().and_then(parse_plain) {
+        return Ok(node);
+    }
     serde_json::from_slice(text).or_else(|error| {
         if let Some(message) = syntax::syntax_error(text) {
             return Err(SyntaxError::new(&error, message));
@@ -226,12 +231,20 @@ impl From<Node> for Value {
             Node::Number(n) => Value::Number(n),
             Node::String(s) => Value::String(s),
             Node::Array(items) => Value::Array(items.into_iter().map(Value::from).collect()),
-            Node::Object(members) => Value::Object(
-                members
-                    .into_iter()
-                    .map(|(key, node)| (key, Value::from(node)))
-                    .collect::<Map<_, _>>(),
-            ),
+            Node::Object(members) => {
+                // `collect` sorts first. Of few members, that is most of the work.
+                const FEW: usize = 16;
+                let few = members.len() <= FEW;
+                let members = members.into_iter();
+                let members = members.map(|(key, node)| (key, Value::from(node)));
+                Value::Object(if few {
+                    let mut map = Map::new();
+                    members.for_each(|(key, value)| drop(map.insert(key, value)));
+                    map
+                } else {
+                    members.collect()
+                })
+            }
         }
     }
 }

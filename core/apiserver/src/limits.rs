@@ -22,7 +22,7 @@ pub const MAX_DEPTH: usize = 100;
 /// # Errors
 /// 413, in words of this page.
 pub fn check(value: &Value) -> Result<(), Refusal> {
-    refuse(measure(value, MAX_DEPTH, &mut MAX_VALUES.clone()))
+    refuse(value.measure(MAX_DEPTH, &mut MAX_VALUES.clone()))
 }
 
 /// As [`check`], for a document as it was parsed.
@@ -30,7 +30,7 @@ pub fn check(value: &Value) -> Result<(), Refusal> {
 /// # Errors
 /// 413, in words of this page.
 pub fn check_node(node: &Node) -> Result<(), Refusal> {
-    refuse(measure(node, MAX_DEPTH, &mut MAX_VALUES.clone()))
+    refuse(node.measure(MAX_DEPTH, &mut MAX_VALUES.clone()))
 }
 
 /// How many values there are, counted up to `most`.
@@ -45,9 +45,9 @@ pub fn count_node(node: &Node, most: usize) -> usize {
 
 fn counted<T: Nested>(value: &T, most: usize) -> usize {
     let mut left = most;
-    match measure(value, usize::MAX, &mut left) {
-        Some(_) => most,
-        None => most - left,
+    match value.measure(usize::MAX, &mut left) {
+        Ok(()) => most - left,
+        Err(_) => most,
     }
 }
 
@@ -58,11 +58,10 @@ pub fn too_deep() -> Refusal {
     ))
 }
 
-fn refuse(excess: Option<Excess>) -> Result<(), Refusal> {
-    Err(match excess {
-        None => return Ok(()),
-        Some(Excess::Deep) => too_deep(),
-        Some(Excess::Many) => Status::too_large(format!(
+fn refuse(measured: Result<(), Excess>) -> Result<(), Refusal> {
+    measured.map_err(|excess| match excess {
+        Excess::Deep => too_deep(),
+        Excess::Many => Status::too_large(format!(
             "this is too much for this page, which takes objects of {MAX_VALUES} values"
         )),
     })
@@ -75,63 +74,47 @@ enum Excess {
 
 /// Something that has others of its kind in it.
 trait Nested: Sized {
-    /// How many values it counts as, without what is in it.
-    fn weight(&self) -> usize;
-
-    /// Shows what is in it, until something is found.
-    fn find<T>(&self, visit: impl FnMut(&Self) -> Option<T>) -> Option<T>;
-}
-
-/// A text, or the keys of a map.
-fn of_texts<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
-    1 + texts.map(|text| text.len() / TEXT).sum::<usize>()
+    /// Takes what it counts as, and all that is in it, from what is left.
+    fn measure(&self, depth: usize, left: &mut usize) -> Result<(), Excess>;
 }
 
 impl Nested for Value {
-    fn weight(&self) -> usize {
+    fn measure(&self, depth: usize, left: &mut usize) -> Result<(), Excess> {
+        spend(1, left)?;
         match self {
-            Value::String(text) => of_texts(std::iter::once(text)),
-            Value::Object(members) => of_texts(members.keys()),
-            _ => 1,
-        }
-    }
-
-    fn find<T>(&self, visit: impl FnMut(&Self) -> Option<T>) -> Option<T> {
-        match self {
-            Value::Array(items) => items.iter().find_map(visit),
-            Value::Object(members) => members.values().find_map(visit),
-            _ => None,
+            Value::String(text) => spend(text.len() / TEXT, left),
+            Value::Array(items) => items.iter().try_for_each(|item| below(item, depth, left)),
+            Value::Object(members) => members.iter().try_for_each(|(name, member)| {
+                spend(name.len() / TEXT, left)?;
+                below(member, depth, left)
+            }),
+            _ => Ok(()),
         }
     }
 }
 
 impl Nested for Node {
-    fn weight(&self) -> usize {
+    fn measure(&self, depth: usize, left: &mut usize) -> Result<(), Excess> {
+        spend(1, left)?;
         match self {
-            Node::String(text) => of_texts(std::iter::once(text)),
-            Node::Object(members) => of_texts(members.iter().map(|(key, _)| key)),
-            _ => 1,
-        }
-    }
-
-    fn find<T>(&self, mut visit: impl FnMut(&Self) -> Option<T>) -> Option<T> {
-        match self {
-            Node::Array(items) => items.iter().find_map(visit),
-            Node::Object(members) => members.iter().find_map(|(_, member)| visit(member)),
-            _ => None,
+            Node::String(text) => spend(text.len() / TEXT, left),
+            Node::Array(items) => items.iter().try_for_each(|item| below(item, depth, left)),
+            Node::Object(members) => members.iter().try_for_each(|(name, member)| {
+                spend(name.len() / TEXT, left)?;
+                below(member, depth, left)
+            }),
+            _ => Ok(()),
         }
     }
 }
 
-fn measure<T: Nested>(value: &T, depth: usize, left: &mut usize) -> Option<Excess> {
-    match left.checked_sub(value.weight()) {
-        Some(rest) => *left = rest,
-        None => return Some(Excess::Many),
-    }
-    value.find(|inner| match depth {
-        0 => Some(Excess::Deep),
-        depth => measure(inner, depth - 1, left),
-    })
+fn spend(weight: usize, left: &mut usize) -> Result<(), Excess> {
+    *left = left.checked_sub(weight).ok_or(Excess::Many)?;
+    Ok(())
+}
+
+fn below<T: Nested>(inner: &T, depth: usize, left: &mut usize) -> Result<(), Excess> {
+    inner.measure(depth.checked_sub(1).ok_or(Excess::Deep)?, left)
 }
 
 #[cfg(test)]

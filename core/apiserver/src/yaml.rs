@@ -149,13 +149,12 @@ fn plain_json(text: &str) -> Option<Node> {
                 Node::Number(number) => !number.is_f64(),
                 Node::Array(items) => items.iter().all(|item| is_plain(item, depth + 1)),
                 Node::Object(members) => {
-                    let mut keys = HashSet::with_capacity(members.len());
-                    members.iter().all(|(key, member)| {
-                        key.len() < MAX_LENGTH
-                            && key != "<<"
-                            && keys.insert(key)
-                            && is_plain(member, depth + 1)
-                    })
+                    let mut keys: Vec<&String> = members.iter().map(|(key, _)| key).collect();
+                    keys.sort_unstable();
+                    keys.is_sorted_by(|a, b| a < b)
+                        && members.iter().all(|(key, member)| {
+                            key.len() < MAX_LENGTH && key != "<<" && is_plain(member, depth + 1)
+                        })
                 }
                 Node::Null | Node::Bool(_) | Node::String(_) => true,
             }
@@ -164,7 +163,7 @@ fn plain_json(text: &str) -> Option<Node> {
     if !text.starts_with('{') || text.len() > MAX_NODES || !text.bytes().all(written_plainly) {
         return None;
     }
-    let node = serde_json::from_str(text).ok()?;
+    let node = crate::json::parse_plain(text)?;
     is_plain(&node, 0).then_some(node)
 }
 

@@ -1,0 +1,192 @@
+//! Reads plain JSON, which is nearly all that a server gets: strings without escapes, whole numbers.
+//! `serde_json` reads the rest, and says what is wrong.
+
+use serde_json::Number;
+
+use super::Node;
+use crate::limits::MAX_DEPTH;
+
+/// Reads a document; `None` if it is not plain, nests deep, or is not JSON.
+pub(crate) fn parse(text: &str) -> Option<Node> {
+    let mut reader = Reader { text, at: 0 };
+    let node = reader.value(MAX_DEPTH)?;
+    reader.skip_space();
+    (reader.at == text.len()).then_some(node)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Moves on if this byte is the next that is no space.
+    fn takes(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Node> {
+        self.skip_space();
+        match self.peek()? {
+            b'"' => self.string().map(Node::String),
+            b'{' => self.members(depth.checked_sub(1)?),
+            b'[' => self.items(depth.checked_sub(1)?),
+            b'n' => self.word("null", Node::Null),
+            b't' => self.word("true", Node::Bool(true)),
+            b'f' => self.word("false", Node::Bool(false)),
+            _ => self.whole_number(),
+        }
+    }
+
+    fn word(&mut self, word: &str, node: Node) -> Option<Node> {
+        self.text.get(self.at..)?.starts_with(word).then(|| {
+            self.at += word.len();
+            node
+        })
+    }
+
+    fn members(&mut self, depth: usize) -> Option<Node> {
+        let mut members = Vec::new();
+        self.at += 1;
+        if self.takes(b'}') {
+            return Some(Node::Object(members));
+        }
+        loop {
+            self.skip_space();
+            let name = self.string()?;
+            if !self.takes(b':') {
+                return None;
+            }
+            members.push((name, self.value(depth)?));
+            if self.takes(b'}') {
+                return Some(Node::Object(members));
+            }
+            if !self.takes(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn items(&mut self, depth: usize) -> Option<Node> {
+        let mut items = Vec::new();
+        self.at += 1;
+        if self.takes(b']') {
+            return Some(Node::Array(items));
+        }
+        loop {
+            items.push(self.value(depth)?);
+            if self.takes(b']') {
+                return Some(Node::Array(items));
+            }
+            if !self.takes(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        if self.peek() != Some(b'"') {
+            return None;
+        }
+        let start = self.at + 1;
+        let rest = self.text.as_bytes().get(start..)?;
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+        let end = start + rest.iter().position(ends)?;
+        self.at = end + 1;
+        let is_plain = self.text.as_bytes().get(end) == Some(&b'"');
+        is_plain
+            .then(|| self.text.get(start..end).map(str::to_owned))
+            .flatten()
+    }
+
+    fn whole_number(&mut self) -> Option<Node> {
+        /// So many digits are always a number of 64 bits.
+        const MOST_DIGITS: usize = 18;
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        let digits = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        let count = self.at - digits;
+        let begins_with_zero = self.text.as_bytes().get(digits) == Some(&b'0');
+        let is_whole = !matches!(self.peek(), Some(b'.' | b'e' | b'E'));
+        if count > MOST_DIGITS || !is_whole || begins_with_zero && (count > 1 || digits > start) {
+            return None;
+        }
+        let number: i64 = self.text.get(start..self.at)?.parse().ok()?;
+        Some(Node::Number(Number::from(number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_serde(text: &str) -> Option<Node> {
+        serde_json::from_str(text).ok()
+    }
+
+    #[test]
+    fn what_is_read_is_what_serde_reads() {
+        for text in [
+            r#"{"a": {"b": [1, -20, 0, true, false, null, "ü", ""]}, "a": [], "": {}}"#,
+            " [ ] ",
+            "\"text\"",
+            "\t{\r\n}\n",
+            "999999999999999999",
+        ] {
+            let read = parse(text);
+            assert!(read.is_some(), "{text}");
+            assert_eq!(read, by_serde(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_or_no_json_is_left_to_serde() {
+        for text in [
+            "",
+            " ",
+            "{",
+            "[1",
+            "[1,]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{} {}",
+            "nul",
+            "truex",
+            "-",
+            "-0",
+            "01",
+            "1.5",
+            "1e3",
+            "1000000000000000000",
+            "\"\\n\"",
+            "\"a\nb\"",
+            "\"open",
+            "+1",
+            "'a'",
+            "\u{feff}{}",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(parse(&nested(MAX_DEPTH)).is_some());
+        assert_eq!(parse(&nested(MAX_DEPTH + 1)), None);
+    }
+}
