@@ -43,28 +43,28 @@ impl Converter {
                 go::reflect_kind(value)
             ));
         };
-        let mut known = 0;
+        let mut known = Vec::with_capacity(members.len());
+        let mut unknown = Vec::new();
+        for (name, member) in members.iter_mut() {
+            match ty.position(name) {
+                Some(position) => known.push((position, member)),
+                None => unknown.push(name.clone()),
+            }
+        }
         // In the order of the fields: the first that does not fit is reported.
-        for field in &ty.fields {
-            let Some(member) = members.get_mut(&field.name) else {
-                continue;
-            };
-            known += 1;
+        known.sort_by_key(|(position, _)| *position);
+        for (position, member) in known {
+            let field = &ty.fields[position];
             let outer = self.enter(&field.name);
             self.value(member, &field.ty, (&ty.name, &field.name))?;
             self.path.truncate(outer);
         }
-        if members.len() > known {
-            members.retain(|name, _| {
-                let known = ty.field(name).is_some();
-                if !known {
-                    let outer = self.enter(name);
-                    self.unknown
-                        .push(format!("unknown field \"{}\"", self.path));
-                    self.path.truncate(outer);
-                }
-                known
-            });
+        for name in unknown {
+            members.remove(&name);
+            let outer = self.enter(&name);
+            self.unknown
+                .push(format!("unknown field \"{}\"", self.path));
+            self.path.truncate(outer);
         }
         Ok(())
     }

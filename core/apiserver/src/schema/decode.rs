@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::quantity::Quantity;
-use super::{Omit, Scalar, Struct, Type};
+use super::{Field, Omit, Scalar, Struct, Type};
 use crate::go;
 use crate::json::{MAX_STRICT_ERRORS, Node};
 use crate::object::JsonMap;
@@ -105,12 +105,21 @@ pub fn zero(ty: &Struct) -> Value {
 
 fn empty(ty: &Struct) -> JsonMap {
     let mut map = JsonMap::new();
-    for field in &ty.fields {
-        if let Some(value) = absent(&field.ty, field.pointer, field.omit) {
-            map.insert(field.name.clone(), value);
-        }
+    for position in ty.written_absent() {
+        insert_absent(&ty.fields[*position], &mut map);
     }
     map
+}
+
+fn insert_absent(field: &Field, map: &mut JsonMap) {
+    if let Some(value) = absent(&field.ty, field.pointer, field.omit) {
+        map.insert(field.name.clone(), value);
+    }
+}
+
+/// Whether a field is written although it was never set.
+pub(super) fn is_written_absent(field: &Field) -> bool {
+    absent(&field.ty, field.pointer, field.omit).is_some()
 }
 
 /// The written form of a field that was never set; `None` if the field is left out.
@@ -170,55 +179,65 @@ enum Step<'a> {
 
 impl<'a> Decoder<'a> {
     fn members(&mut self, members: Vec<(String, Node)>, ty: &'a Struct) -> JsonMap {
-        let mut slots: Vec<Option<(String, Value)>> = vec![None; ty.fields.len()];
+        let mut found: Vec<(usize, String, Value)> = Vec::with_capacity(members.len());
         for (name, node) in members {
             let Some(position) = ty.position(&name) else {
                 self.complain("unknown", &name);
                 continue;
             };
             let field = &ty.fields[position];
-            let before = slots[position].take().map(|(_, value)| value);
+            let before = found.iter().position(|(known, ..)| *known == position);
+            let before = before.map(|i| found.swap_remove(i).2);
             if before.is_some() {
                 self.complain("duplicate", &field.name);
             }
             let outer = std::mem::replace(&mut self.owner, &ty.name);
             self.path.push(Step::Field(&field.name));
-            slots[position] = Some((name, self.value(node, &field.ty, before)));
+            let value = self.value(node, &field.ty, before);
+            found.push((position, name, value));
             self.owner = outer;
             self.path.pop();
         }
         let mut map = JsonMap::new();
-        for (field, slot) in ty.fields.iter().zip(slots) {
-            let (name, value) = slot.unzip();
-            let written = match value {
-                None | Some(Value::Null) => absent(&field.ty, field.pointer, field.omit),
-                Some(Value::Object(inner))
-                    if inner.is_empty()
-                        && field.omit != Omit::Never
-                        && matches!(field.ty, Type::Map(_)) =>
-                {
-                    self.leave_out(&field.name, Value::Object(inner));
-                    None
-                }
-                // The field manager tells a reset by an empty list, and then writes its own.
-                Some(value) if field.name == "managedFields" => Some(value),
-                Some(value)
-                    if field.omit != Omit::Never
-                        && (!field.pointer || value.is_array())
-                        && is_empty(&value) =>
-                {
-                    if value.is_array() {
-                        self.leave_out(&field.name, value);
-                    }
-                    None
-                }
-                Some(value) => Some(value),
-            };
-            if let Some(value) = written {
-                map.insert(name.unwrap_or_else(|| field.name.clone()), value);
+        for position in ty.written_absent() {
+            if !found.iter().any(|(known, ..)| known == position) {
+                insert_absent(&ty.fields[*position], &mut map);
+            }
+        }
+        for (position, name, value) in found {
+            if let Some(value) = self.written(value, &ty.fields[position]) {
+                map.insert(name, value);
             }
         }
         map
+    }
+
+    /// The written form of a field's value; `None` if the field is left out.
+    fn written(&mut self, value: Value, field: &'a Field) -> Option<Value> {
+        match value {
+            Value::Null => absent(&field.ty, field.pointer, field.omit),
+            Value::Object(inner)
+                if inner.is_empty()
+                    && field.omit != Omit::Never
+                    && matches!(field.ty, Type::Map(_)) =>
+            {
+                self.leave_out(&field.name, Value::Object(inner));
+                None
+            }
+            // The field manager tells a reset by an empty list, and then writes its own.
+            value if field.name == "managedFields" => Some(value),
+            value
+                if field.omit != Omit::Never
+                    && (!field.pointer || value.is_array())
+                    && is_empty(&value) =>
+            {
+                if value.is_array() {
+                    self.leave_out(&field.name, value);
+                }
+                None
+            }
+            value => Some(value),
+        }
     }
 
     /// Records an empty list or map that is not written.
@@ -241,19 +260,23 @@ impl<'a> Decoder<'a> {
                 Value::Object(self.members(members, inner))
             }
             (Type::Map(inner), Node::Object(members)) => {
-                let mut map = match before {
-                    Some(Value::Object(map)) => map,
-                    _ => JsonMap::new(),
+                let (mut map, mut seen) = match before {
+                    Some(Value::Object(map)) => (map, Some(BTreeSet::new())),
+                    _ => (JsonMap::new(), None),
                 };
-                let mut seen = BTreeSet::new();
                 for (key, node) in members {
-                    if !seen.insert(key.clone()) {
+                    let is_new = match &mut seen {
+                        Some(seen) => seen.insert(key.clone()),
+                        None => !map.contains_key(&key),
+                    };
+                    if !is_new {
                         self.complain("duplicate", &key);
                     }
-                    self.path.push(Step::Key(key.clone()));
+                    self.path.push(Step::Key(key));
                     let value = self.item(node, &inner.value);
-                    self.path.pop();
-                    map.insert(key, value);
+                    if let Some(Step::Key(key)) = self.path.pop() {
+                        map.insert(key, value);
+                    }
                 }
                 Value::Object(map)
             }

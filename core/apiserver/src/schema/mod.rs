@@ -67,9 +67,10 @@ pub struct Struct {
     pub name: String,
     /// The fields in the order in which the server writes them.
     pub fields: Vec<Field>,
-    /// The length of the name and the position of each field, sorted by length and then by name: few
-    /// names need a comparison of their characters.
-    index: Vec<(usize, usize)>,
+    /// The digest of each field's name with its position, sorted.
+    index: Vec<(u64, usize)>,
+    /// The positions of the fields that are written although they were never set.
+    written_absent: Vec<usize>,
     /// Server-side apply owns it as a whole (`x-kubernetes-map-type: atomic`).
     pub atomic: bool,
     /// The type of members that are not declared; `None` where they are unknown fields.
@@ -150,13 +151,14 @@ pub enum ListKind {
 impl Struct {
     /// A struct of these fields.
     pub fn new(name: impl Into<String>, fields: Vec<Field>, atomic: bool) -> Self {
-        let lengths = fields.iter().map(|field| field.name.len());
-        let mut index: Vec<(usize, usize)> = lengths.zip(0..).collect();
-        index.sort_by(|a, b| {
-            let names = || fields[a.1].name.cmp(&fields[b.1].name);
-            a.0.cmp(&b.0).then_with(names)
-        });
+        let digests = fields.iter().map(|field| digest(&field.name));
+        let mut index: Vec<(u64, usize)> = digests.zip(0..).collect();
+        index.sort_unstable();
+        let positions = 0..fields.len();
         Self {
+            written_absent: positions
+                .filter(|i| decode::is_written_absent(&fields[*i]))
+                .collect(),
             name: name.into(),
             keeps_empty: fields.iter().any(Field::keeps_empty),
             fields,
@@ -179,13 +181,18 @@ impl Struct {
         }
     }
 
-    /// A declared field and its position.
+    /// The position of a declared field.
     pub fn position(&self, name: &str) -> Option<usize> {
-        let found = self.index.binary_search_by(|(length, i)| {
-            let names = || self.fields[*i].name.as_str().cmp(name);
-            length.cmp(&name.len()).then_with(names)
-        });
-        Some(self.index[found.ok()?].1)
+        let digest = digest(name);
+        let first = self.index.partition_point(|(known, _)| *known < digest);
+        let same = self.index[first..].iter();
+        let same = same.take_while(|(known, _)| *known == digest);
+        same.map(|(_, i)| *i).find(|i| self.fields[*i].name == name)
+    }
+
+    /// The positions of the fields that are written although they were never set, in order.
+    fn written_absent(&self) -> &[usize] {
+        &self.written_absent
     }
 
     /// A declared field.
@@ -200,6 +207,18 @@ impl Struct {
             None => self.others.as_ref(),
         }
     }
+}
+
+/// A number that few other names of the same struct have: of the length, the beginning and the end.
+fn digest(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let (first, last) = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(first), Some(last)) => (u32::from_le_bytes(*first), u32::from_le_bytes(*last)),
+        _ => bytes
+            .iter()
+            .fold((0, 0), |(all, _), byte| (all << 8 | u32::from(*byte), 0)),
+    };
+    (u64::from(first) << 32 | u64::from(last)).rotate_left(8) ^ bytes.len() as u64
 }
 
 impl Type {
