@@ -53,7 +53,7 @@ pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<Fie
     }
     errors.extend(tolerations(spec, live));
     errors.extend(gates(spec, live));
-    if spec == live {
+    if differs_only_in_images(spec, live) {
         return errors;
     }
     let (pardoned_spec, more) = pardoned(spec.clone(), live);
@@ -68,6 +68,27 @@ pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<Fie
         errors.push(FieldError::forbidden("spec", detail));
     }
     errors
+}
+
+/// Whether everything is equal but images of containers, which may change.
+fn differs_only_in_images(spec: &Value, live: &Value) -> bool {
+    let but = |member: &str, a: &Value, b: &Value, compare: &dyn Fn(&Value, &Value) -> bool| {
+        let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else {
+            return a == b;
+        };
+        a.len() == b.len()
+            && a.iter().all(|(name, a)| match b.get(name) {
+                Some(b) if name == member => compare(a, b),
+                other => other == Some(a),
+            })
+    };
+    let container = |(a, b): (&Value, &Value)| but("image", a, b, &|_, _| true);
+    but("containers", spec, live, &|a, b| {
+        let (Some(a), Some(b)) = (a.as_array(), b.as_array()) else {
+            return a == b;
+        };
+        a.len() == b.len() && a.iter().zip(b).all(container)
+    })
 }
 
 /// A deadline may come, or come nearer.
