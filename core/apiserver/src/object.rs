@@ -158,6 +158,27 @@ pub fn map_mut(value: &mut Value) -> &mut JsonMap {
     }
 }
 
+/// A copy of an object without `metadata.managedFields`.
+pub fn without_managers(object: &Value) -> Value {
+    let Value::Object(members) = object else {
+        return object.clone();
+    };
+    let mut copy = JsonMap::new();
+    for (name, value) in members {
+        let value = match value {
+            Value::Object(metadata) if name == "metadata" => {
+                let kept = metadata.iter().filter(|(name, _)| *name != "managedFields");
+                let mut copy = JsonMap::new();
+                kept.for_each(|(name, value)| drop(copy.insert(name.clone(), value.clone())));
+                Value::Object(copy)
+            }
+            value => value.clone(),
+        };
+        copy.insert(name.clone(), value);
+    }
+    Value::Object(copy)
+}
+
 /// A text member of a JSON object; empty if it is absent or not a text.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()

@@ -22,6 +22,30 @@ fn members(set: &Set) -> JsonMap {
     map
 }
 
+/// Whether a set is written as this. Of items in another order than their names it may not see it.
+pub(super) fn is_written_as(set: &Set, fields: &Value) -> bool {
+    /// `is_member` is whether the field itself is a member.
+    fn is_same(set: &Set, is_member: bool, fields: &Value) -> bool {
+        let Value::Object(map) = fields else {
+            return false;
+        };
+        let names_itself = is_member && !set.is_empty();
+        let mut members = map.iter().filter(|(name, _)| *name != ".");
+        map.contains_key(".") == names_itself
+            && map.len() == set.nodes().len() + usize::from(names_itself)
+            && set.nodes().iter().all(|node| {
+                members.next().is_some_and(|(name, below)| {
+                    let is_named = match &node.element {
+                        PathElement::Field(field) => name.strip_prefix("f:") == Some(field),
+                        other => *name == write_element(other),
+                    };
+                    is_named && is_same(&node.children, node.member, below)
+                })
+            })
+    }
+    is_same(set, false, fields)
+}
+
 /// Reads a set; `None` if a key is not a path element. Kinds of elements that are not known are
 /// skipped.
 pub fn from_fields_v1(fields: &Value) -> Option<Set> {

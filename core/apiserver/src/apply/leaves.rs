@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::typed::{Shape, equal, group, item_element, shape};
+use super::typed::{Shape, equal, groups, item_element, shape, sorted_items};
 use super::{Comparison, Path, PathElement, Places, Set, compare};
 use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
@@ -112,16 +112,14 @@ fn parts<'a>(
         return Vec::new();
     }
     if let (Shape::List(_), Type::List(list)) = (shape(ty, None), ty) {
-        let groups = group(either, list).into_iter();
-        let parts = groups.map(
-            |(element, sides)| match sides.each_ref().map(Vec::as_slice) {
-                [[] | [_], [] | [_]] => {
-                    let side = |i: usize| sides[i].first().copied();
-                    Some((element, (side(0), side(1)), &list.item))
-                }
-                _ => None,
-            },
-        );
+        let items = sorted_items(either, list);
+        let parts = groups(&items).map(|(element, sides)| match sides {
+            [[] | [_], [] | [_]] => {
+                let [old, new] = sides.map(|side| side.first().map(|item| item.value));
+                Some((element.clone(), (old, new), &list.item))
+            }
+            _ => None,
+        });
         let parts: Option<Vec<Part<'_>>> = parts.collect();
         return parts.unwrap_or_default();
     }

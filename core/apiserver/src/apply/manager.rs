@@ -9,9 +9,9 @@ use super::managers::{Managers, Owned};
 use super::typed::{compare, field_set, validate};
 use super::updater::{Conflict, FieldManagerError, Merged, Updater, workflow};
 use super::versions::{Converter, Versions, listed};
-use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Set};
+use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Path, Set, changed_parts};
 use crate::environment::Timestamp;
-use crate::object::{GroupVersion, Metadata, text};
+use crate::object::{GroupVersion, Metadata, text, without_managers};
 use crate::schema::Struct;
 
 /// The maximum number of separate entries of updaters (`DefaultMaxUpdateManagers`).
@@ -81,7 +81,8 @@ impl FieldManager<'_> {
         {
             return;
         }
-        write(new, &managers);
+        let before = requested.or_else(|| stored.cloned());
+        write(new, &managers, before);
     }
 
     /// A write to the main resource may edit the ownership, if the result is valid. A write to a
@@ -119,14 +120,12 @@ impl FieldManager<'_> {
         self.updater(&api_version)
             .update(live, new, managers, &itself)?;
         strip(managers, &itself);
-        if let Some(taken) = managers.remove(&itself) {
-            let set = match managers.get(&writer) {
-                Some(before) => taken.set.union(&before.set),
-                None => taken.set,
-            };
+        if let Some(mut taken) = managers.remove(&itself) {
+            if let Some(before) = managers.get_mut(&writer) {
+                taken.set.absorb(std::mem::take(&mut before.set));
+            }
             managers.insert(Owned {
                 manager: writer,
-                set,
                 time: Some(self.now),
                 ..taken
             });
@@ -156,9 +155,12 @@ impl FieldManager<'_> {
             &self.group_version.to_string(),
             self.subresource,
         );
-        let Merged { object, emptied } =
-            self.merge(live, config, &mut managers, &applier, force)?;
+        let merged = self.merge(live, config, &mut managers, &applier, force)?;
         strip(&mut managers, &applier);
+        let given_up = self.given_up(live, &merged);
+        let Merged {
+            object, emptied, ..
+        } = merged;
         let changed = object.is_some();
         if changed {
             managers.retain(|owned| {
@@ -168,16 +170,42 @@ impl FieldManager<'_> {
                 true
             });
         }
-        let mut object = object.unwrap_or_else(|| live.clone());
+        let mut object = object.unwrap_or_else(|| without_managers(live));
         if manager == KUBECTL {
             renew_last_applied(&mut object, config);
         }
-        write(&mut object, &managers);
+        let before = live.metadata().and_then(|meta| meta.get("managedFields"));
+        write(&mut object, &managers, before.cloned());
         Ok(Applied {
             object,
             changed,
             emptied,
+            given_up,
         })
+    }
+
+    /// The fields that an apply removed: it removes only what its manager had applied, no longer
+    /// applies and nobody else owns.
+    fn given_up(&self, live: &Value, merged: &Merged) -> Vec<Path> {
+        let Some(object) = &merged.object else {
+            return Vec::new();
+        };
+        // A field can go with its parent, too, if that is atomic.
+        let is_compound = |path: Path| {
+            let value = path.find(live);
+            value.is_some_and(|value| value.is_object() || value.is_array())
+        };
+        let mut modified = merged.comparison.modified.paths().into_iter();
+        let mut removed = merged.comparison.removed.clone();
+        // The merged object has no managers yet.
+        removed.subtract(&NEVER_OWNED);
+        if removed.is_empty() && !modified.any(is_compound) {
+            return Vec::new();
+        }
+        let changed = changed_parts(&without_managers(live), object, self.root).into_iter();
+        changed
+            .filter(|field| field.find(object).is_none())
+            .collect()
     }
 
     /// The managers of the live object. If there are none, a manager that stands for all earlier
@@ -310,6 +338,8 @@ pub struct Applied {
     pub changed: bool,
     /// The fields that lost their last member. Releases differ in the result.
     pub emptied: Vec<String>,
+    /// The fields that it removed.
+    pub given_up: Vec<Path>,
 }
 
 fn strip(managers: &mut Managers, manager: &Manager) {
@@ -321,8 +351,10 @@ fn strip(managers: &mut Managers, manager: &Manager) {
     });
 }
 
-fn write(object: &mut Value, managers: &Managers) {
-    object.set_meta("managedFields", managers.encode().unwrap_or(Value::Null));
+/// Sets the managers of an object; `before` is the list that it had.
+fn write(object: &mut Value, managers: &Managers, before: Option<Value>) {
+    let list = managers.encode_over(before);
+    object.set_meta("managedFields", list.unwrap_or(Value::Null));
 }
 
 /// An empty list, or a list of one empty entry, resets the ownership.

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::fields_v1::is_written_as;
 use super::{Set, from_fields_v1, to_fields_v1};
 use crate::environment::Timestamp;
 use crate::go;
@@ -156,6 +157,12 @@ impl Managers {
 
     /// Writes `metadata.managedFields`; `None` if no field has an owner.
     pub fn encode(&self) -> Option<Value> {
+        self.encode_over(None)
+    }
+
+    /// As [`encode`](Self::encode), given the list before. Most managers own what they owned then:
+    /// their fields are taken from there.
+    pub(super) fn encode_over(&self, before: Option<Value>) -> Option<Value> {
         if self.entries.is_empty() {
             return None;
         }
@@ -169,7 +176,20 @@ impl Managers {
                 &owned.manager.subresource,
             )
         });
-        Some(entries.into_iter().map(encode_entry).collect())
+        let mut before = match before {
+            Some(Value::Array(entries)) => entries,
+            _ => Vec::new(),
+        };
+        let entries = entries.into_iter();
+        let entries = entries.map(|owned| {
+            let fields = before
+                .iter_mut()
+                .filter_map(|entry| entry.get_mut("fieldsV1"));
+            let mut same = fields.filter(|fields| is_written_as(&owned.set, fields));
+            let fields = same.next().map(Value::take);
+            encode_entry(owned, fields.unwrap_or_else(|| to_fields_v1(&owned.set)))
+        });
+        Some(entries.collect())
     }
 
     /// Everyone, in no particular order.
@@ -185,6 +205,12 @@ impl Managers {
     /// What a manager owns.
     pub fn get(&self, manager: &Manager) -> Option<&Owned> {
         self.entries.iter().find(|owned| owned.manager == *manager)
+    }
+
+    /// What a manager owns, to be changed.
+    pub fn get_mut(&mut self, manager: &Manager) -> Option<&mut Owned> {
+        let mut entries = self.entries.iter_mut();
+        entries.find(|owned| owned.manager == *manager)
     }
 
     /// Sets what a manager owns.
@@ -216,10 +242,12 @@ impl Managers {
     /// Merges the oldest updaters of a version until at most `most` remain
     /// (`capmanagers.go`). Appliers are not counted.
     pub fn cap_updaters(&mut self, most: usize) {
-        let mut updaters: Vec<(u64, String, Manager)> = self
-            .entries
-            .iter()
-            .filter(|owned| owned.manager.operation == ManagedFieldsOperation::Update)
+        let is_updater = |owned: &&Owned| owned.manager.operation == ManagedFieldsOperation::Update;
+        let updaters = self.entries.iter().filter(is_updater);
+        if updaters.clone().count() <= most {
+            return;
+        }
+        let mut updaters: Vec<(u64, String, Manager)> = updaters
             .map(|owned| {
                 let seconds = owned.time.map_or(0, |time| time.seconds);
                 (seconds, owned.manager.identifier(), owned.manager.clone())
@@ -271,14 +299,14 @@ impl Managers {
     }
 }
 
-fn encode_entry(owned: &Owned) -> Value {
+fn encode_entry(owned: &Owned, fields: Value) -> Value {
     let manager = &owned.manager;
     let mut entry = json!({
         "operation": manager.operation.name(),
         "apiVersion": owned.api_version,
         "fieldsType": "FieldsV1",
     });
-    entry["fieldsV1"] = to_fields_v1(&owned.set);
+    entry["fieldsV1"] = fields;
     if !manager.name.is_empty() {
         entry["manager"] = manager.name.as_str().into();
     }

@@ -62,6 +62,9 @@ impl Set {
     /// A set of children with their own members, in any order; of those that are there several
     /// times all members.
     pub(super) fn collect(children: Vec<(PathElement, bool, Set)>) -> Self {
+        if children.is_sorted_by(|a, b| a.0 < b.0) {
+            return Self::sorted(children);
+        }
         let mut children = children;
         children.sort_by(|a, b| a.0.cmp(&b.0));
         let mut set = Set::default();

@@ -9,8 +9,6 @@ mod remove;
 pub(super) mod sample;
 mod validate;
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::{Path, PathElement};
@@ -22,6 +20,7 @@ pub use compare::{Comparison, compare};
 pub use extract::extract;
 pub use field_set::field_set;
 pub use merge::merge;
+pub(super) use merge::merge_into;
 pub use remove::remove;
 pub use validate::validate;
 
@@ -124,20 +123,50 @@ fn as_list(value: Option<&Value>) -> Option<&Vec<Value>> {
     value.and_then(Value::as_array)
 }
 
-/// The items of two lists by their keys, each list in its order.
-pub(super) fn group<'a>(
-    sides: [Option<&'a Value>; 2],
-    list: &ListType,
-) -> BTreeMap<PathElement, [Vec<&'a Value>; 2]> {
-    let mut groups: BTreeMap<PathElement, [Vec<&'a Value>; 2]> = BTreeMap::new();
-    for (side, items) in sides.into_iter().enumerate() {
-        for item in as_list(items).into_iter().flatten() {
-            if let Ok(element) = item_element(list, item) {
-                groups.entry(element).or_default()[side].push(item);
+/// An item of one of two lists, with its key.
+#[derive(Debug)]
+pub(super) struct Item<'a> {
+    pub(super) element: PathElement,
+    side: usize,
+    pub(super) value: &'a Value,
+}
+
+/// The items of two lists that have a key: sorted by it, then by list, then as they are there.
+pub(super) fn sorted_items<'a>(sides: [Option<&'a Value>; 2], list: &ListType) -> Vec<Item<'a>> {
+    let lengths = sides.map(|side| as_list(side).map_or(0, Vec::len));
+    let mut items = Vec::with_capacity(lengths.iter().sum());
+    for (side, values) in sides.into_iter().enumerate() {
+        for value in as_list(values).into_iter().flatten() {
+            if let Ok(element) = item_element(list, value) {
+                items.push(Item {
+                    element,
+                    side,
+                    value,
+                });
             }
         }
     }
-    groups
+    items.sort_by(|a, b| a.element.cmp(&b.element));
+    items
+}
+
+/// The items with each key: those of the first list, and those of the second one. There is one at
+/// least.
+pub(super) fn groups<'i, 'v>(
+    items: &'i [Item<'v>],
+) -> impl Iterator<Item = (&'i PathElement, [&'i [Item<'v>]; 2])> {
+    let groups = items.chunk_by(|a, b| a.element == b.element);
+    groups.filter_map(|group| {
+        let (first, second) = group.split_at(group.partition_point(|item| item.side == 0));
+        Some((&group.first()?.element, [first, second]))
+    })
+}
+
+/// Whether two of these are equal.
+pub(super) fn has_repeats<'e>(elements: impl Iterator<Item = &'e PathElement>) -> bool {
+    let mut sorted: Vec<&PathElement> = elements.collect();
+    sorted.sort();
+    sorted.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// Equality for merging: 1 equals 1.0.

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::managers::{Managers, Owned};
-use super::typed::{Comparison, compare, equal, field_set, merge, remove};
+use super::typed::{Comparison, compare, equal, field_set, merge_into, remove};
 use super::versions::Converter;
 use super::{ManagedFieldsOperation, Manager, Path, Set};
+use crate::object::without_managers;
 use crate::schema::Struct;
 
 /// A field that an apply would change and another manager owns.
@@ -40,8 +41,10 @@ pub(super) struct Updater<'a> {
 /// The result of an apply.
 #[derive(Debug)]
 pub(super) struct Merged {
-    /// The object; `None` if it stays as it is.
+    /// The object without its managers; `None` if it stays as it is.
     pub(super) object: Option<Value>,
+    /// How it differs from the live one.
+    pub(super) comparison: Comparison,
     /// The fields that lost their last member. Releases differ in the result.
     pub(super) emptied: Vec<String>,
 }
@@ -71,6 +74,27 @@ fn collect_emptied(here: &Value, there: Option<&Value>, path: &str, emptied: &mu
         }
         _ => {}
     }
+}
+
+/// Whether an object is equal to one that has no managers.
+fn equal_but_for_managers(live: &Value, new: &Value) -> bool {
+    let (Value::Object(live), Value::Object(new)) = (live, new) else {
+        return equal(live, new);
+    };
+    live.len() == new.len()
+        && live
+            .iter()
+            .all(|(name, before)| match (before, new.get(name)) {
+                (Value::Object(before), Some(Value::Object(after))) if name == "metadata" => {
+                    let others = before.iter().filter(|(name, _)| *name != "managedFields");
+                    let mut all = others.clone();
+                    after.len() == others.count()
+                        && all.all(|(name, before)| {
+                            after.get(name).is_some_and(|after| equal(before, after))
+                        })
+                }
+                (before, after) => after.is_some_and(|after| equal(before, after)),
+            })
 }
 
 /// An object before and after a write, compared in each version in which someone owns fields.
@@ -231,7 +255,7 @@ impl Updater<'_> {
             api_version, root, ..
         } = self.converter;
         self.reconcile(live, managers)?;
-        let merged = merge(live, config, root);
+        let merged = merge_into(without_managers(live), config, root);
         let last = managers.remove(workflow);
         let mut set = field_set(config, root);
         if !self.reset.is_empty() {
@@ -260,9 +284,10 @@ impl Updater<'_> {
             }
             None => merged,
         };
-        self.disown(live, &new, managers, workflow, force)?;
+        let comparison = self.disown(live, &new, managers, workflow, force)?;
         Ok(Merged {
-            object: (!equal(live, &new)).then_some(new),
+            object: (!equal_but_for_managers(live, &new)).then_some(new),
+            comparison,
             emptied,
         })
     }

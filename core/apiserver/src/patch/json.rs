@@ -152,6 +152,17 @@ impl JsonPatch {
         Some(root.into())
     }
 
+    /// Whether no operation reads or writes a member of the document, or the whole document.
+    pub fn leaves_alone(&self, member: &str) -> bool {
+        let elsewhere = |path: String| path.split('/').nth(1).is_some_and(|first| first != member);
+        self.operations.iter().map(Operation).all(|operation| {
+            let mut paths = ["path", "from"]
+                .into_iter()
+                .filter_map(|name| operation.text(name).ok());
+            paths.all(elsewhere)
+        })
+    }
+
     /// The operation at which [`apply`](Self::apply) ends; `None` if it does not fail.
     pub fn failed_operation(&self, document: Value) -> Option<FailedOperation> {
         let mut root = Tree::Stored(document);

@@ -13,7 +13,7 @@ use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, wire};
 use crate::go;
 use crate::json::{self, Node};
 use crate::limits;
-use crate::object::{GroupName, JsonMap, Metadata, text};
+use crate::object::{GroupName, JsonMap, Metadata, text, without_managers};
 use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
 use crate::schema;
 use crate::status::{FieldError, Refusal, Status};
@@ -162,19 +162,46 @@ impl ApiServer {
         if live.uid().is_empty() {
             return Err(Status::not_found(&info.group_resource(), &info.name));
         }
-        let mut draft = match info.content_type.as_str() {
-            JSON_PATCH => json_patched(info, live, bytes, trace)?,
-            STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes)?,
-            _ => {
-                let (patched, strict_errors) = merged(info, live, bytes)?;
-                decode(info, patched, strict_errors, || None)?
-            }
+        // Where a patch leaves the managers alone, they are not copied with the rest, which is often
+        // the smaller half: what follows takes them from the stored object. A refusal shows them.
+        let without_managers = leaves_managers_alone(info, bytes)
+            .then(|| apply_patch(info, &without_managers(live), bytes, &mut Trace::default()));
+        let mut draft = match without_managers {
+            Some(Ok(draft)) => draft,
+            _ => apply_patch(info, live, bytes, trace)?,
         };
         trace.warnings.append(&mut draft.warnings);
         self.manager(info, endpoint(info)?)
             .update(live, &mut draft.object, &info.manager);
         Ok(draft)
     }
+}
+
+/// The result of a patch by its type.
+fn apply_patch(
+    info: &RequestInfo,
+    live: &Value,
+    bytes: &[u8],
+    trace: &mut Trace,
+) -> Result<Draft, Refusal> {
+    match info.content_type.as_str() {
+        JSON_PATCH => json_patched(info, live, bytes, trace),
+        STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes),
+        _ => {
+            let (patched, strict_errors) = merged(info, live, bytes)?;
+            decode(info, patched, strict_errors, || None)
+        }
+    }
+}
+
+/// Whether a patch neither reads nor writes `metadata.managedFields`. (A merge that removes them
+/// changes nothing: they come from the stored object then.)
+fn leaves_managers_alone(info: &RequestInfo, patch: &[u8]) -> bool {
+    if info.content_type == JSON_PATCH {
+        return JsonPatch::decode(patch).is_ok_and(|patch| patch.leaves_alone("metadata"));
+    }
+    // An escaped letter could hide the name.
+    str::from_utf8(patch).is_ok_and(|text| !text.contains("managedFields") && !text.contains('\\'))
 }
 
 /// Go's error for a document that must be an object.

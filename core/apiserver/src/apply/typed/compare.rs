@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Shape, as_list, as_map, equal, group, shape};
+use super::{Item, Shape, as_list, as_map, equal, groups, shape, sorted_items};
 use crate::apply::{PathElement, Set};
 use crate::schema::{ListType, Struct, Type};
 
@@ -123,34 +123,39 @@ fn compare_members(before: Option<&Value>, after: Option<&Value>, shape: Shape<'
     comparison
 }
 
-fn compare_items(before: Option<&Value>, after: Option<&Value>, list: &ListType) -> Comparison {
+fn compare_items<'a>(
+    before: Option<&'a Value>,
+    after: Option<&'a Value>,
+    list: &ListType,
+) -> Comparison {
     let mut comparison = Comparison::default();
-    for (element, [a, b]) in group([before, after], list) {
-        let (mark, below) = match (a.as_slice(), b.as_slice()) {
-            ([] | [_], [] | [_]) => {
-                compare_values(a.first().copied(), b.first().copied(), &list.item)
-            }
+    let items = sorted_items([before, after], list);
+    for (element, [a, b]) in groups(&items) {
+        let first = |side: &[Item<'a>]| side.first().map(|item| item.value);
+        let (mark, below) = match (a, b) {
+            ([] | [_], [] | [_]) => compare_values(first(a), first(b), &list.item),
             ([_, _, ..], [_, _, ..]) => {
-                let same = a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| equal(a, b));
+                let mut pairs = a.iter().zip(b);
+                let same = a.len() == b.len() && pairs.all(|(a, b)| equal(a.value, b.value));
                 let mark = if same { Mark::Same } else { Mark::Modified };
                 (mark, Comparison::default())
             }
             ([_, _, ..], _) => {
-                if let Some(item) = b.first() {
+                if let Some(item) = first(b) {
                     let (mark, below) = compare_values(None, Some(item), &list.item);
-                    comparison.add(&element, mark, below);
+                    comparison.add(element, mark, below);
                 }
                 (Mark::Removed, Comparison::default())
             }
             (_, [_, _, ..]) => {
-                if let Some(item) = a.first() {
+                if let Some(item) = first(a) {
                     let (mark, below) = compare_values(Some(item), None, &list.item);
-                    comparison.add(&element, mark, below);
+                    comparison.add(element, mark, below);
                 }
                 (Mark::Added, Comparison::default())
             }
         };
-        comparison.add(&element, mark, below);
+        comparison.add(element, mark, below);
     }
     comparison
 }

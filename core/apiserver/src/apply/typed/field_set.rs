@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Shape, as_map, group, shape};
+use super::{Shape, as_map, shape, sorted_items};
 use crate::apply::{PathElement, Set};
 use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
@@ -36,14 +36,22 @@ fn members_set(value: &Value, shape: Shape<'_>) -> Set {
 }
 
 fn items_set(value: &Value, list: &ListType) -> Set {
-    let nodes = group([Some(value), None], list).into_iter();
-    let nodes = nodes.map(|(element, [items, _])| {
+    let mut items = sorted_items([Some(value), None], list)
+        .into_iter()
+        .peekable();
+    let nodes = std::iter::from_fn(|| {
+        let item = items.next()?;
+        let mut is_unique = true;
+        while items.next_if(|next| next.element == item.element).is_some() {
+            is_unique = false;
+        }
         // Of items that are not unique, only the fact that they are there is owned.
-        let children = match items.as_slice() {
-            [item] => value_set(item, &list.item).1,
-            _ => Set::default(),
+        let children = if is_unique {
+            value_set(item.value, &list.item).1
+        } else {
+            Set::default()
         };
-        (element, true, children)
+        Some((item.element, true, children))
     });
     Set::sorted(nodes)
 }

@@ -4,14 +4,48 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Shape, as_list, as_map, item_element, shape};
+use super::{Shape, as_list, as_map, has_repeats, item_element, shape};
 use crate::apply::PathElement;
 use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
 
 /// The first object with everything that the second one says.
 pub fn merge(live: &Value, config: &Value, root: &Struct) -> Value {
-    merge_members(Some(live), Some(config), Shape::Struct(root)).unwrap_or(Value::Null)
+    merge_into(live.clone(), config, root)
+}
+
+/// As [`merge`], into the first object: most of it stays.
+pub(in crate::apply) fn merge_into(mut live: Value, config: &Value, root: &Struct) -> Value {
+    let shape = Shape::Struct(root);
+    match (&mut live, config) {
+        (Value::Object(members), Value::Object(config)) if !members.is_empty() => {
+            add_members(members, config, shape);
+            live
+        }
+        _ => merge_members(Some(&live), Some(config), shape).unwrap_or(Value::Null),
+    }
+}
+
+/// Merges the members of a map that has some.
+fn add_members(live: &mut JsonMap, config: &JsonMap, shape: Shape<'_>) {
+    for (key, b) in config {
+        let ty = shape.member(key).unwrap_or(&Type::Any);
+        let merged = match (live.get_mut(key), b, super::shape(ty, Some(b))) {
+            (
+                Some(Value::Object(a)),
+                Value::Object(b),
+                shape @ (Shape::Struct(_) | Shape::Map(_) | Shape::AnyMap),
+            ) if !a.is_empty() => {
+                add_members(a, b, shape);
+                continue;
+            }
+            (a, b, _) => merge_values(a.as_deref(), Some(b), ty),
+        };
+        match merged {
+            Some(value) => live.insert(key.clone(), value),
+            None => live.remove(key),
+        };
+    }
 }
 
 fn merge_values(live: Option<&Value>, config: Option<&Value>, ty: &Type) -> Option<Value> {
@@ -69,6 +103,9 @@ fn merge_items(
 ) -> Option<Value> {
     let live: Vec<(PathElement, &Value)> = elements(live, list);
     let config: Vec<(PathElement, &Value)> = elements(config, list);
+    if let Some(merged) = merge_pairs(&live, &config, list) {
+        return merged;
+    }
     let applied: BTreeSet<&PathElement> = config.iter().map(|(element, _)| element).collect();
     let in_config = |element: &PathElement| applied.contains(element);
     let live_items = indexed(&live);
@@ -116,6 +153,24 @@ fn merge_items(
         }
     }
     (!out.is_empty()).then_some(Value::Array(out))
+}
+
+/// Merges two lists that have the same items in the same order, each once; `None` for others.
+fn merge_pairs(
+    live: &[(PathElement, &Value)],
+    config: &[(PathElement, &Value)],
+    list: &ListType,
+) -> Option<Option<Value>> {
+    let mut pairs = live.iter().zip(config);
+    let are_paired = live.len() == config.len() && pairs.all(|((a, _), (b, _))| a == b);
+    if !are_paired || has_repeats(live.iter().map(|(element, _)| element)) {
+        return None;
+    }
+    let merge = |((_, live), (_, config)): (&(_, &Value), &(_, &Value))| {
+        merge_values(Some(live), Some(config), &list.item)
+    };
+    let merged: Vec<Value> = live.iter().zip(config).filter_map(merge).collect();
+    Some((!merged.is_empty()).then_some(Value::Array(merged)))
 }
 
 /// Items by their key. A live item that is there twice is not merged with the applied one but

@@ -1,23 +1,47 @@
 //! Whether a value is of its type (`typed/validate.go`).
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde_json::Value;
 
-use super::{Shape, item_element};
+use super::{Shape, has_repeats, item_element};
 use crate::apply::PathElement;
 use crate::go;
 use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
+
+/// Where a value is: printed only of one that is wrong.
+enum Place<'a> {
+    Root,
+    Member(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, &'a PathElement),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Root => Ok(()),
+            Place::Member(parent, name) => write!(f, "{parent}.{name}"),
+            Place::Item(parent, element) => write!(f, "{parent}{element}"),
+        }
+    }
+}
 
 /// Checks a value against its type; what is wrong, each with the field's path in front.
 pub fn validate(value: &Value, root: &Struct, allow_duplicates: bool) -> Vec<String> {
     let mut errors = Vec::new();
     let shape = Shape::Struct(root);
-    validate_members(value, shape, allow_duplicates, "", &mut errors);
+    validate_members(value, shape, allow_duplicates, &Place::Root, &mut errors);
     errors
 }
 
-fn validate_value(value: &Value, ty: &Type, lax: bool, path: &str, errors: &mut Vec<String>) {
+fn validate_value(
+    value: &Value,
+    ty: &Type,
+    lax: bool,
+    place: &Place<'_>,
+    errors: &mut Vec<String>,
+) {
     if value.is_null() {
         return;
     }
@@ -25,14 +49,14 @@ fn validate_value(value: &Value, ty: &Type, lax: bool, path: &str, errors: &mut 
     match ty {
         Type::Scalar(scalar) => {
             if let Some(message) = scalar_mismatch(*scalar, value) {
-                errors.push(format!("{path}: {message}"));
+                errors.push(format!("{place}: {message}"));
             }
         }
         Type::Struct(inner) => {
-            validate_members(value, Shape::Struct(inner), lax, path, errors);
+            validate_members(value, Shape::Struct(inner), lax, place, errors);
         }
-        Type::Map(inner) => validate_members(value, Shape::Map(inner), lax, path, errors),
-        Type::List(inner) => validate_items(value, inner, lax, path, errors),
+        Type::Map(inner) => validate_members(value, Shape::Map(inner), lax, place, errors),
+        Type::List(inner) => validate_items(value, inner, lax, place, errors),
         Type::Any => {}
     }
 }
@@ -41,48 +65,56 @@ fn validate_members(
     value: &Value,
     shape: Shape<'_>,
     lax: bool,
-    path: &str,
+    place: &Place<'_>,
     errors: &mut Vec<String>,
 ) {
     let Value::Object(map) = value else {
-        errors.push(format!("{path}: expected map, got {}", held(value)));
+        errors.push(format!("{place}: expected map, got {}", held(value)));
         return;
     };
+    let mut unknown = None;
     for (key, value) in map {
-        if let Some(ty) = shape.member(key) {
-            validate_value(value, ty, lax, &format!("{path}.{key}"), errors);
+        match shape.member(key) {
+            Some(ty) => validate_value(value, ty, lax, &Place::Member(place, key), errors),
+            None => unknown = unknown.or(Some(key)),
         }
     }
     // The server stops at the first unknown key of a map without order.
-    if let Some(key) = map.keys().find(|key| shape.member(key).is_none()) {
-        errors.push(format!("{path}.{key}: field not declared in schema"));
+    if let Some(key) = unknown {
+        errors.push(format!("{place}.{key}: field not declared in schema"));
     }
 }
 
-fn validate_items(value: &Value, list: &ListType, lax: bool, path: &str, errors: &mut Vec<String>) {
+fn validate_items(
+    value: &Value,
+    list: &ListType,
+    lax: bool,
+    place: &Place<'_>,
+    errors: &mut Vec<String>,
+) {
     let Value::Array(items) = value else {
-        errors.push(format!("{path}: expected list, got {}", held(value)));
+        errors.push(format!("{place}: expected list, got {}", held(value)));
         return;
     };
+    let element = |(i, item)| match list.kind {
+        ListKind::Atomic => Ok(PathElement::Index(i64::try_from(i).unwrap_or(i64::MAX))),
+        _ => item_element(list, item).map_err(|message| (i, message)),
+    };
+    let elements = items.iter().enumerate().map(element);
+    let mut mistake = None;
+    let elements: Vec<PathElement> = elements
+        .map_while(|element| element.map_err(|error| mistake = Some(error)).ok())
+        .collect();
+    let reports_repeats = !lax && has_repeats(elements.iter());
     let mut seen = BTreeSet::new();
-    for (i, item) in items.iter().enumerate() {
-        let element = if list.kind == ListKind::Atomic {
-            PathElement::Index(i64::try_from(i).unwrap_or(i64::MAX))
-        } else {
-            match item_element(list, item) {
-                Ok(element) => element,
-                Err(message) => {
-                    errors.push(format!("{path}: element {i}: {message}"));
-                    return;
-                }
-            }
-        };
-        let below = format!("{path}{element}");
-        if !lax && seen.contains(&element) {
-            errors.push(format!("{path}: duplicate entries for key {element}"));
+    for (element, item) in elements.iter().zip(items) {
+        if reports_repeats && !seen.insert(element) {
+            errors.push(format!("{place}: duplicate entries for key {element}"));
         }
-        validate_value(item, &list.item, lax, &below, errors);
-        seen.insert(element);
+        validate_value(item, &list.item, lax, &Place::Item(place, element), errors);
+    }
+    if let Some((i, message)) = mistake {
+        errors.push(format!("{place}: element {i}: {message}"));
     }
 }
 

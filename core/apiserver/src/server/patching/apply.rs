@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::no_map;
-use crate::apply::{Applied, Conflict, FieldManagerError, Manager, Set, changed_parts};
+use crate::apply::{Applied, Conflict, FieldManagerError, Manager};
 use crate::json::Node;
 use crate::limits;
 use crate::object::Metadata;
@@ -38,6 +38,7 @@ impl ApiServer {
             object,
             changed,
             emptied,
+            given_up,
         } = self
             .manager(info, endpoint(info)?)
             .apply(live, &config, &info.manager, info.options.force)
@@ -51,12 +52,10 @@ impl ApiServer {
             let why = scale::unconvertible("new", config.namespace(), config.name());
             return Err(Status::internal(why));
         }
-        if changed {
-            let given_up = given_up(live, &object, info).into_iter();
-            trace
-                .facts
-                .extend(given_up.map(|field| Fact::GivenUp { field }));
-        }
+        let given_up = given_up.iter().map(ToString::to_string);
+        trace
+            .facts
+            .extend(given_up.map(|field| Fact::GivenUp { field }));
         let draft = if changed {
             to_proper_version(info, &config, object)?
         } else {
@@ -74,16 +73,6 @@ impl ApiServer {
         }
         Ok(draft)
     }
-}
-
-/// The fields that an apply removed: it removes only what its manager had applied, no longer has and
-/// nobody else owns.
-fn given_up(live: &Value, merged: &Value, info: &RequestInfo) -> Vec<String> {
-    let changed = changed_parts(live, merged, &info.resource.root).into_iter();
-    let managed = Set::of_fields(&[&["metadata", "managedFields"]]).paths();
-    let gone = changed.filter(|field| field.find(merged).is_none());
-    let gone = gone.filter(|field| !managed.iter().any(|managed| managed.overlaps(field)));
-    gone.map(|field| field.to_string()).collect()
 }
 
 /// The configuration that is applied: an object, or `null`.

@@ -324,6 +324,76 @@ fn why_a_field_that_is_given_up_gets_its_default_is_told() {
 }
 
 #[test]
+fn a_patch_can_read_and_write_managers() {
+    let first = |server: &mut ApiServer, media, patch: &str| {
+        let (code, answer, _) = send(server, media, "fieldManager=m", patch.as_bytes());
+        (code, answer["metadata"]["managedFields"].clone())
+    };
+    // A copy of the metadata has the managers, and a test of the metadata compares them.
+    for (patch, code) in [
+        (
+            r#"[{"op": "test", "path": "/metadata/managedFields/0/operation", "value": "Update"}]"#,
+            200,
+        ),
+        (
+            r#"[{"op": "test", "path": "/metadata", "value": {"name": "web"}}]"#,
+            422,
+        ),
+        (
+            r#"[{"op": "copy", "from": "/metadata/managedFields/0/manager",
+            "path": "/metadata/annotations", "value": {}},
+            {"op": "remove", "path": "/metadata/annotations"}]"#,
+            200,
+        ),
+        (
+            r#"[{"op": "test", "path": "/metadata/managedFields", "value": null}]"#,
+            422,
+        ),
+        (r#"[{"op": "test", "path": "", "value": {}}]"#, 422),
+    ] {
+        assert_eq!(first(&mut server(), JSON_PATCH, patch).0, code, "{patch}");
+    }
+    // An empty list resets the managers, in whatever spelling of its name; null leaves them.
+    let stored = first(&mut server(), MERGE_PATCH, "{}").1;
+    assert!(stored.is_array());
+    for (media, patch, reset) in [
+        (
+            MERGE_PATCH,
+            r#"{"metadata": {"managedFields": [{}]}}"#,
+            true,
+        ),
+        (
+            MERGE_PATCH,
+            r#"{"metadata": {"managed\u0046ields": [{}]}}"#,
+            true,
+        ),
+        (
+            STRATEGIC_MERGE_PATCH,
+            r#"{"metadata": {"managedFields": []}}"#,
+            true,
+        ),
+        (
+            MERGE_PATCH,
+            r#"{"metadata": {"managedFields": null}}"#,
+            false,
+        ),
+    ] {
+        let now = first(&mut server(), media, patch).1;
+        let expected = if reset { &Value::Null } else { &stored };
+        assert_eq!(&now, expected, "{patch}");
+    }
+}
+
+#[test]
+fn a_refusal_of_a_patch_shows_the_whole_object() {
+    for patch in [r#"{"spec": {"replicas": "x"}}"#, r#"{"spec": 1}"#] {
+        let (code, message) = said(MERGE_PATCH, "", patch);
+        assert_eq!(code, 422);
+        assert!(message.contains("managedFields"), "{message}");
+    }
+}
+
+#[test]
 fn a_refusal_has_the_media_type_that_was_asked_for() {
     let mut server = ApiServer::default();
     let mut refused = |method: &str, accept: &str| {
