@@ -7,7 +7,7 @@ use crate::failure::StageResult;
 use crate::progress::{self, Counted};
 use crate::toolchain::{self, TARGET};
 use crate::workspace::{FRONTEND, Workspace};
-use crate::{site, tools};
+use crate::{site, system, tools};
 
 const FIX: &str = "fix the errors above, then run cargo xtask test lint";
 
@@ -16,7 +16,7 @@ const FIX: &str = "fix the errors above, then run cargo xtask test lint";
 pub struct Check {
     /// Its name in the summary and on the command line.
     pub name: &'static str,
-    /// The name of the stage that it belongs to: `lint`, `native`, `browser` or `page`.
+    /// The name of the stage that it belongs to: `lint`, `native`, `speed`, `browser` or `page`.
     pub stage: &'static str,
     /// Where it has cargo build.
     pub place: Place,
@@ -45,7 +45,7 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 13] = [
+pub static CHECKS: [Check; 14] = [
     Check {
         name: "format",
         stage: "lint",
@@ -122,6 +122,13 @@ pub static CHECKS: [Check; 13] = [
         place: Place::Machine,
         needs: &[],
         run: client_tests,
+    },
+    Check {
+        name: "instructions",
+        stage: "speed",
+        place: Place::Machine,
+        needs: &[],
+        run: |workspace, _| instructions(workspace),
     },
     Check {
         name: "clippy-frontend",
@@ -246,6 +253,22 @@ fn client_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()>
         &mut command,
         "cargo xtask test client-tests",
         counted,
+    )
+}
+
+/// Counts the instructions that requests need, and compares them with the recorded ones. Says so
+/// where it cannot: without valgrind, or with another compiler.
+fn instructions(workspace: &Workspace) -> StageResult<()> {
+    if system::on_path("valgrind").is_none() && system::can_install() {
+        // Without it, the program says that it counts nothing.
+        let _ = system::install(workspace, "valgrind counts instructions", &["valgrind"]);
+    }
+    let mut command = workspace.cargo();
+    command.args(["run", "--release", "-p", "optimist-bench-instructions"]);
+    progress::stream(
+        "instructions",
+        &mut command,
+        "cargo xtask test instructions",
     )
 }
 

@@ -32,7 +32,7 @@ cargo xtask COMMAND
 
   play [--port N] [--release]   serve the page, rebuilt on every change (port 8080)
   test [CHECK...]               run every check at once, or only those that are named: lint, native,
-                                browser, page, or one from the table that ends a run
+                                speed, browser, page, or one from the table that ends a run
   dist                          build the release site into dist/
   lesson FILE...                run lessons, and report false claims
   kinds API APIMACHINERY        make the table of built-in kinds from checkouts of k8s.io/api and
