@@ -1,4 +1,5 @@
-//! Reads plain JSON, which is nearly all that a server gets: strings without escapes, whole numbers.
+//! Reads plain JSON, which is nearly all that a server gets: letters that are not escaped by number,
+//! and whole numbers.
 //! `serde_json` reads the rest, and says what is wrong.
 
 use serde_json::Number;
@@ -101,15 +102,40 @@ impl Reader<'_> {
         if self.peek() != Some(b'"') {
             return None;
         }
-        let start = self.at + 1;
-        let rest = self.text.as_bytes().get(start..)?;
-        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
-        let end = start + rest.iter().position(ends)?;
-        self.at = end + 1;
-        let is_plain = self.text.as_bytes().get(end) == Some(&b'"');
-        is_plain
-            .then(|| self.text.get(start..end).map(str::to_owned))
-            .flatten()
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let ends = |byte| matches!(byte, b'"' | b'\\' | ..b' ');
+            let length = rest.bytes().position(ends)?;
+            let part = rest.get(..length)?;
+            self.at += length + 1;
+            match rest.as_bytes().get(length)? {
+                b'"' if text.is_empty() => return Some(part.to_owned()),
+                b'"' => {
+                    text.push_str(part);
+                    return Some(text);
+                }
+                b'\\' => {
+                    text.push_str(part);
+                    text.push(self.escaped()?);
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// The letter that an escape stands for. `serde_json` reads those by number.
+    fn escaped(&mut self) -> Option<char> {
+        let letter = match self.peek()? {
+            letter @ (b'"' | b'\\' | b'/') => char::from(letter),
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            _ => return None,
+        };
+        self.at += 1;
+        Some(letter)
     }
 
     fn whole_number(&mut self) -> Option<Node> {
@@ -148,6 +174,7 @@ mod tests {
             "\"text\"",
             "\t{\r\n}\n",
             "999999999999999999",
+            r#"{"k:{\"a\":1}": "\\ \/ü\n\t\r", "": "\""}"#,
         ] {
             let read = parse(text);
             assert!(read.is_some(), "{text}");
@@ -176,7 +203,10 @@ mod tests {
             "1.5",
             "1e3",
             "1000000000000000000",
-            "\"\\n\"",
+            "\"\\u0041\"",
+            "\"\\x\"",
+            "\"\\",
+            "\"\\\"",
             "\"a\nb\"",
             "\"open",
             "+1",
