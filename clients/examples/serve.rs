@@ -5,7 +5,8 @@
 //! kubectl --server http://127.0.0.1:8001 get namespaces
 //! ```
 //!
-//! Both arguments may be left out. There is no authentication, so it listens on this machine only.
+//! Both arguments may be left out. A third one, `fresh` or `rbac`, serves what a kube-apiserver has right
+//! after its start, without and with its roles. There is no authentication, so it listens on this machine only.
 
 use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use optimist_apiserver::environment::{Environment, Timestamp};
-use optimist_apiserver::server::{ApiServer, Release};
+use optimist_apiserver::server::{ApiServer, Authorization, Release};
 use optimist_apiserver::shared::{Clock, SharedServer};
 use tokio::net::TcpListener;
 
@@ -33,8 +34,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let now = Timestamp {
         seconds: now.as_secs(),
     };
-    let mut server = ApiServer::new(Environment::default().beginning_at(now), FIRST_REVISION);
-    if let Some(release) = arguments.next() {
+    let (release, made) = (arguments.next(), arguments.next());
+    let environment = Environment::default().beginning_at(now);
+    let mut server = match made.as_deref() {
+        None => ApiServer::new(environment, FIRST_REVISION),
+        Some("fresh") => ApiServer::fresh(environment, Authorization::AlwaysAllow),
+        Some("rbac") => ApiServer::fresh(environment, Authorization::Rbac),
+        Some(other) => return Err(format!("{other} is neither fresh nor rbac").into()),
+    };
+    if let Some(release) = release {
         server.set_release(release.parse::<Release>()?);
     }
     let server = SharedServer::new(server, Clock::Wall);

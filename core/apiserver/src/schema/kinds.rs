@@ -31,8 +31,24 @@ use std::sync::{Arc, LazyLock};
 use super::Struct;
 use super::builtin::{Types, builtin, parse_more};
 
-static KINDS: LazyLock<Vec<KindFacts>> = LazyLock::new(|| read(include_str!("kinds.facts")));
-static TYPES: LazyLock<Types> = LazyLock::new(|| parse_more(include_str!("kinds.schema")));
+#[cfg(not(feature = "full"))]
+const FACTS: &str = include_str!("kinds.facts");
+#[cfg(not(feature = "full"))]
+const SCHEMA: &str = include_str!("kinds.schema");
+/// With the kind of kube-aggregator, which is no part of `k8s.io/api`.
+#[cfg(feature = "full")]
+const FACTS: &str = concat!(
+    include_str!("kinds.facts"),
+    include_str!("aggregator.facts")
+);
+#[cfg(feature = "full")]
+const SCHEMA: &str = concat!(
+    include_str!("kinds.schema"),
+    include_str!("aggregator.schema")
+);
+
+static KINDS: LazyLock<Vec<KindFacts>> = LazyLock::new(|| read(FACTS));
+static TYPES: LazyLock<Types> = LazyLock::new(|| parse_more(SCHEMA));
 
 /// A kind, as the table describes it.
 #[derive(Debug)]

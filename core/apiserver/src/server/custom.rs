@@ -27,7 +27,9 @@ use crate::status::FieldError;
 
 pub(super) use definition::{defines_kinds, definitions, is_feasible_definition};
 pub(super) use lifecycle::{CLEANUP, set_condition};
-pub(super) use served::{maturity, served_by};
+#[cfg(feature = "full")]
+pub(super) use served::maturity;
+pub(super) use served::served_by;
 pub(super) use size::fit;
 pub(super) use validation::unknown_rules;
 

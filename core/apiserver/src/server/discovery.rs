@@ -1,48 +1,56 @@
 //! What the server says of itself: groups, versions, resources, their schemas, its release and
 //! health (`k8s.io/apiserver/pkg/endpoints/discovery`, `pkg/server/routes`).
 
+mod entries;
+mod health;
 mod openapi;
 
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::resource::{Definition, Resource};
+use self::entries::{Entry, entries};
+use super::resource::Resource;
 use super::resources::Resources;
-use super::{Release, json_response};
+use super::{ApiServer, json_response};
 use crate::object::GroupVersion;
+
+pub(super) use self::entries::local_services;
+
+/// Where the server says that it is.
+const ADDRESS: &str = "127.0.0.1:6443";
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// Answers a discovery request; `None` for all other requests.
-pub(super) fn answer(
-    request: &Request<Vec<u8>>,
-    resources: &Resources,
-    release: Release,
-) -> Option<Response<Vec<u8>>> {
+pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<Response<Vec<u8>>> {
     if request.method() != Method::GET {
         return None;
     }
+    let resources = &*server.resources;
     let path = request.uri().path().trim_end_matches('/');
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     let aggregated = wants_aggregated(request);
     let body = match parts.as_slice() {
-        ["version"] => version(release),
-        ["healthz" | "livez" | "readyz"] => return Some(plain("ok")),
+        [] | [""] => json!({"paths": paths(server)}),
+        ["version"] => version(server),
+        ["healthz" | "livez" | "readyz", ..] => return health::answer(request, &parts, server),
+        [".well-known", "openid-configuration"] => issuer(),
+        ["api", "v1", "componentstatuses"] => return Some(components(resources)),
         ["api"] if aggregated => return Some(aggregate(resources, |group| group.is_empty())),
         ["apis"] if aggregated => return Some(aggregate(resources, |group| !group.is_empty())),
         ["api"] => json!({
             "kind": "APIVersions", "versions": ["v1"],
-            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}],
+            "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": ADDRESS}],
         }),
         ["apis"] => {
             let groups = groups(resources)
                 .into_iter()
                 .filter(|group| !group.is_empty());
-            let groups: Vec<Value> = groups.map(|name| group(name, resources)).collect();
+            let groups: Vec<Value> = groups.map(|name| group(&name, resources)).collect();
             json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
         }
         ["apis", name] => {
-            let known = groups(resources).contains(name);
+            let known = groups(resources).iter().any(|known| known == name);
             let mut group = known.then(|| group(name, resources))?;
             group["kind"] = "APIGroup".into();
             group["apiVersion"] = "v1".into();
@@ -80,21 +88,102 @@ fn plain(text: &str) -> Response<Vec<u8>> {
     response
 }
 
-fn version(release: Release) -> Value {
+fn version(server: &ApiServer) -> Value {
     json!({
         "major": "1", "minor": "36",
         "emulationMajor": "1", "emulationMinor": "36",
         "minCompatibilityMajor": "1", "minCompatibilityMinor": "35",
-        "gitVersion": release.to_string(), "gitCommit": "", "gitTreeState": "clean",
+        "gitVersion": server.release.to_string(), "gitCommit": "", "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "", "platform": "linux/amd64",
     })
 }
 
-/// The groups that are served, in the order of their resources.
-fn groups(resources: &Resources) -> Vec<&str> {
-    let mut groups = Vec::new();
-    for resource in resources.iter() {
-        let group = resource.group_version.group.as_str();
+/// What tokens of service accounts are checked with.
+fn issuer() -> Value {
+    json!({
+        "issuer": "https://kubernetes.default.svc",
+        "jwks_uri": format!("https://{ADDRESS}/openid/v1/jwks"),
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+    })
+}
+
+/// The components that this server knows of: it has a store, and nothing else runs
+/// (`pkg/registry/core/componentstatus`).
+fn components(resources: &Resources) -> Response<Vec<u8>> {
+    let refused = |name: &str, port: u16| {
+        let message = format!(
+            "Get \"https://127.0.0.1:{port}/healthz\": dial tcp 127.0.0.1:{port}: connect: connection refused"
+        );
+        json!({"metadata": {"name": name}, "conditions": [
+            {"type": "Healthy", "status": "False", "message": message}]})
+    };
+    let store = json!({"metadata": {"name": "etcd-0"}, "conditions": [
+        {"type": "Healthy", "status": "True", "message": "ok"}]});
+    let list = json!({
+        "kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {},
+        "items": [refused("scheduler", 10_259), refused("controller-manager", 10_257), store],
+    });
+    let mut response = json_response(StatusCode::OK, &list, resources);
+    let deprecated = "v1 ComponentStatus is deprecated in v1.19+".to_owned();
+    for warning in super::warnings::headers(&[deprecated]) {
+        response.headers_mut().append(header::WARNING, warning);
+    }
+    response
+}
+
+/// All paths of the server, in order.
+fn paths(server: &ApiServer) -> Vec<String> {
+    const OTHERS: [&str; 16] = [
+        "/.well-known/openid-configuration",
+        "/api",
+        "/apis",
+        "/apis/",
+        "/flagz",
+        "/healthz",
+        "/livez",
+        "/metrics",
+        "/metrics/slis",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/openapi/v3/",
+        "/openid/v1/jwks",
+        "/readyz",
+        "/statusz",
+        "/version",
+    ];
+    let mut paths: Vec<String> = OTHERS.map(str::to_owned).into();
+    paths.extend(health::paths(server));
+    for group in groups(&server.resources) {
+        for version in versions(&group, &server.resources) {
+            paths.push(match group.as_str() {
+                "" => format!("/api/{version}"),
+                group => format!("/apis/{group}/{version}"),
+            });
+        }
+        if !group.is_empty() {
+            paths.push(format!("/apis/{group}"));
+        }
+    }
+    paths.sort_unstable();
+    paths
+}
+
+/// The groups that are served: those of the table in its order, and then the others by name.
+fn groups(resources: &Resources) -> Vec<String> {
+    let mut groups: Vec<String> = Vec::new();
+    let served = entries::groups().filter(|group| {
+        let version = GroupVersion::new(group.name, group.version);
+        !entries(&version, resources).is_empty()
+    });
+    let built_in = served.map(|group| group.name.to_owned());
+    let mut others: Vec<String> = resources
+        .iter()
+        .map(|resource| resource.group_version.group.clone())
+        .collect();
+    others.sort_unstable();
+    for group in built_in.chain(others) {
         if !groups.contains(&group) {
             groups.push(group);
         }
@@ -103,27 +192,21 @@ fn groups(resources: &Resources) -> Vec<&str> {
 }
 
 /// The versions of a group, the preferred one first.
-fn versions<'a>(group: &str, resources: &'a Resources) -> Vec<&'a str> {
-    let mut versions = Vec::new();
-    for resource in resources.iter() {
-        let GroupVersion {
-            group: other,
-            version,
-        } = &resource.group_version;
-        if other == group && !versions.contains(&version.as_str()) {
-            versions.push(version);
+fn versions(group: &str, resources: &Resources) -> Vec<String> {
+    let built_in = entries::groups().filter(|known| known.name == group);
+    let mut versions: Vec<String> = built_in.map(|known| known.version.to_owned()).collect();
+    let mut others: Vec<&str> = resources
+        .iter()
+        .filter(|resource| resource.group_version.group == group)
+        .map(|resource| resource.group_version.version.as_str())
+        .collect();
+    others.sort_by_key(|version| std::cmp::Reverse(super::custom::maturity(version)));
+    for version in others {
+        if !versions.iter().any(|known| known == version) {
+            versions.push(version.to_owned());
         }
     }
-    versions.sort_by_key(|version| std::cmp::Reverse(super::custom::maturity(version)));
     versions
-}
-
-fn group(name: &str, resources: &Resources) -> Value {
-    let versions = versions(name, resources).into_iter();
-    let versions: Vec<Value> = versions
-        .map(|version| json!({"groupVersion": format!("{name}/{version}"), "version": version}))
-        .collect();
-    json!({"name": name, "versions": versions, "preferredVersion": versions.first()})
 }
 
 fn of_version<'a>(
@@ -139,81 +222,29 @@ fn of_version<'a>(
     found.into_iter()
 }
 
-fn verbs(resource: &Resource) -> Vec<&'static str> {
-    let mut verbs = match resource.definition {
-        Definition::Custom(_) => {
-            vec![
-                "delete",
-                "deletecollection",
-                "get",
-                "list",
-                "patch",
-                "create",
-                "update",
-                "watch",
-            ]
-        }
-        Definition::Builtin(_) => {
-            vec![
-                "create",
-                "delete",
-                "deletecollection",
-                "get",
-                "list",
-                "patch",
-                "update",
-                "watch",
-            ]
-        }
-    };
-    if resource.kind == "Namespace" {
-        verbs.retain(|verb| *verb != "deletecollection");
-    }
-    verbs
-}
-
-fn singular(resource: &Resource) -> String {
-    resource.kind.to_lowercase()
+fn group(name: &str, resources: &Resources) -> Value {
+    let versions = versions(name, resources).into_iter();
+    let versions: Vec<Value> = versions
+        .map(|version| json!({"groupVersion": format!("{name}/{version}"), "version": version}))
+        .collect();
+    json!({"name": name, "versions": versions, "preferredVersion": versions.first()})
 }
 
 fn resource_list(version: &GroupVersion, resources: &Resources) -> Option<Value> {
-    let mut list = Vec::new();
-    for resource in of_version(version, resources) {
-        let mut entry = json!({
-            "name": resource.plural, "singularName": singular(resource),
-            "namespaced": resource.namespaced, "kind": resource.kind, "verbs": verbs(resource),
-        });
-        if !resource.names.short.is_empty() {
-            entry["shortNames"] = resource.names.short.clone().into();
-        }
-        if !resource.names.categories.is_empty() {
-            entry["categories"] = resource.names.categories.clone().into();
-        }
-        list.push(entry);
-        for endpoint in resource
-            .endpoints
-            .iter()
-            .filter(|endpoint| !endpoint.name.is_empty())
-        {
-            let mut entry = json!({
-                "name": format!("{}/{}", resource.plural, endpoint.name), "singularName": "",
-                "namespaced": resource.namespaced, "kind": resource.kind,
-                "verbs": ["get", "patch", "update"],
-            });
-            if endpoint.name == "scale" {
-                entry["group"] = "autoscaling".into();
-                entry["version"] = "v1".into();
-                entry["kind"] = "Scale".into();
-            }
-            list.push(entry);
-        }
+    let list: Vec<Value> = entries(version, resources)
+        .iter()
+        .map(Entry::listed)
+        .collect();
+    if list.is_empty() {
+        return None;
     }
-    (!list.is_empty()).then(|| {
-        json!({
-            "kind": "APIResourceList", "apiVersion": "v1",
-            "groupVersion": version.to_string(), "resources": list,
-        })
-    })
+    let mut all = json!({
+        "kind": "APIResourceList", "groupVersion": version.to_string(), "resources": list,
+    });
+    if !version.group.is_empty() {
+        all["apiVersion"] = "v1".into();
+    }
+    Some(all)
 }
 
 /// All groups with all their resources (`apidiscovery.k8s.io/v2`).
@@ -221,14 +252,18 @@ fn aggregate(resources: &Resources, wanted: impl Fn(&str) -> bool) -> Response<V
     let groups = groups(resources).into_iter().filter(|group| wanted(group));
     let items: Vec<Value> = groups
         .map(|name| {
-            let versions: Vec<Value> = versions(name, resources)
+            let versions: Vec<Value> = versions(&name, resources)
                 .into_iter()
-                .map(|version| aggregated_version(&GroupVersion::new(name, version), resources))
+                .map(|version| {
+                    let of_version = GroupVersion::new(&name, &version);
+                    let list = entries::aggregated(&entries(&of_version, resources));
+                    json!({"version": version, "freshness": "Current", "resources": list})
+                })
                 .collect();
-            let mut metadata = json!({"creationTimestamp": null});
-            if !name.is_empty() {
-                metadata["name"] = name.into();
-            }
+            let metadata = match name.as_str() {
+                "" => json!({}),
+                name => json!({"name": name}),
+            };
             json!({"metadata": metadata, "versions": versions})
         })
         .collect();
@@ -240,49 +275,6 @@ fn aggregate(resources: &Resources, wanted: impl Fn(&str) -> bool) -> Response<V
     let json = HeaderValue::from_static(AGGREGATED);
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     response
-}
-
-fn aggregated_version(version: &GroupVersion, resources: &Resources) -> Value {
-    let kind = |resource: &Resource| {
-        let GroupVersion { group, version } = &resource.group_version;
-        json!({"group": group, "version": version, "kind": resource.kind})
-    };
-    let list: Vec<Value> = of_version(version, resources)
-        .map(|resource| {
-            let mut entry = json!({
-                "resource": resource.plural, "responseKind": kind(resource),
-                "scope": if resource.namespaced { "Namespaced" } else { "Cluster" },
-                "singularResource": singular(resource), "verbs": verbs(resource),
-            });
-            if !resource.names.short.is_empty() {
-                entry["shortNames"] = resource.names.short.clone().into();
-            }
-            if !resource.names.categories.is_empty() {
-                entry["categories"] = resource.names.categories.clone().into();
-            }
-            let endpoints = resource.endpoints.iter();
-            let below: Vec<Value> = endpoints
-                .filter(|endpoint| !endpoint.name.is_empty())
-                .map(|endpoint| {
-                    let kind = match endpoint.name {
-                        "scale" => {
-                            json!({"group": "autoscaling", "version": "v1", "kind": "Scale"})
-                        }
-                        _ => kind(resource),
-                    };
-                    json!({
-                        "subresource": endpoint.name, "responseKind": kind,
-                        "verbs": ["get", "patch", "update"],
-                    })
-                })
-                .collect();
-            if !below.is_empty() {
-                entry["subresources"] = below.into();
-            }
-            entry
-        })
-        .collect();
-    json!({"version": version.version, "freshness": "Current", "resources": list})
 }
 
 #[cfg(test)]
@@ -311,16 +303,30 @@ mod tests {
                 ));
             }
         }
+        let server = ApiServer::default();
         for path in paths {
             let list = get(&path, "application/json");
-            for resource in list["resources"].as_array().unwrap() {
-                let name = resource["name"].as_str().unwrap();
-                kinds += usize::from(!name.contains('/'));
+            let resources = list["resources"].as_array().unwrap();
+            let names = resources
+                .iter()
+                .filter_map(|resource| resource["name"].as_str());
+            for name in names.filter(|name| !name.contains('/')) {
+                let path = format!("{path}/{name}");
+                let path = crate::server::ResourcePath::parse(&path).unwrap();
+                let (group, version, plural) = (path.group, path.version, path.plural);
+                let stored = server.resources().by_path(group, version, plural);
+                kinds += usize::from(stored.is_some());
             }
-            get(&format!("/openapi/v3{path}"), "application/json");
         }
-        assert_eq!(kinds, ApiServer::default().resources().iter().count());
+        assert_eq!(kinds, server.resources().iter().count());
         assert!(kinds > 50);
+    }
+
+    #[test]
+    fn a_group_without_stored_kinds_is_told_too() {
+        let list = get("/apis/authorization.k8s.io/v1", "");
+        assert_eq!(list["resources"][0]["verbs"], json!(["create"]));
+        get("/openapi/v3/apis/apps/v1", "");
     }
 
     #[test]

@@ -4,8 +4,11 @@ mod body;
 mod continue_token;
 mod custom;
 mod delete;
+#[cfg(feature = "full")]
 mod discovery;
 mod facts;
+#[cfg(feature = "full")]
+mod fresh;
 mod install;
 pub(crate) mod kinds;
 mod list;
@@ -34,6 +37,8 @@ use serde_json::Value;
 
 pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
+#[cfg(feature = "full")]
+pub use fresh::Authorization;
 pub use install::InstallError;
 pub use kinds::Rules;
 pub use list_options::is_true;
@@ -64,6 +69,8 @@ pub struct ApiServer {
     environment: Environment,
     caches: WatchCaches,
     release: Release,
+    #[cfg(feature = "full")]
+    authorization: Authorization,
 }
 
 impl Default for ApiServer {
@@ -107,6 +114,8 @@ impl ApiServer {
             resources,
             environment,
             release: Release::default(),
+            #[cfg(feature = "full")]
+            authorization: Authorization::default(),
         };
         let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
         let request = Request::post("/api/v1/namespaces")
@@ -123,7 +132,8 @@ impl ApiServer {
     /// watching, [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         let mut trace = Trace::default();
-        if let Some(answer) = discovery::answer(&request, &self.resources, self.release) {
+        #[cfg(feature = "full")]
+        if let Some(answer) = discovery::answer(&request, self) {
             return answer;
         }
         let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {

@@ -227,6 +227,16 @@ impl Resource {
         Some(root)
     }
 
+    /// The version in which etcd holds its objects.
+    #[cfg(feature = "full")]
+    pub(super) fn stored_version(&self) -> GroupVersion {
+        let stored = match &self.definition {
+            Definition::Builtin(rules) => rules.stored_as.and_then(GroupVersion::parse),
+            Definition::Custom(_) => None,
+        };
+        stored.unwrap_or_else(|| self.group_version.clone())
+    }
+
     /// Makes an object fit into a request to etcd.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, nee
 use super::service_node_ports::{self, node_port};
 use super::{NotAllocated, service_addresses};
 use crate::field::ErrorPath;
+use crate::object::Metadata;
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
@@ -262,7 +263,10 @@ impl Taken {
     /// A new Service of a name that exists meets what that one has.
     fn by_others(service: &Value, live: Option<&Value>, store: &Store) -> Self {
         let mut taken = Self::default();
-        taken.hosts.insert(KUBERNETES);
+        // The Service of the server itself, which only `ApiServer::fresh` makes.
+        if (service.namespace(), service.name()) != ("default", "kubernetes") {
+            taken.hosts.insert(KUBERNETES);
+        }
         for (_, _, other) in store.range("/registry/services/specs/") {
             let other: &Value = other;
             let same = ["name", "namespace"]
