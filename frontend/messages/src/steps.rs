@@ -121,7 +121,10 @@ pub fn answer_brief(step: &Step) -> String {
     }
     match step.outcome() {
         // The event below it has the reason.
-        Outcome::Refused if step.is_stream() => exchange.code.to_string(),
+        Outcome::Refused if step.is_stream() => {
+            let line = step.status_line();
+            line.split(' ').next().unwrap_or_default().to_owned()
+        }
         Outcome::Refused | Outcome::Written if pill(step).is_some() => exchange.code.to_string(),
         Outcome::Refused => step.status_line(),
         Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged_brief(&exchange.code),

@@ -41,16 +41,18 @@ fn open(url: &str, width: u32, height: u32) -> Browser {
     browser
 }
 
+/// The parts that leave the head of their card.
+const OUTSIDE: &str = "
+    const rect = part => part.getBoundingClientRect();
+    return [...document.querySelectorAll('.card-head')].flatMap(head => [...head.querySelectorAll('*')]
+        .filter(part => part.checkVisibility() && !part.closest('option, .more-panel'))
+        .filter(part => rect(part).right > rect(head).right + 1 ||
+            part.matches('button') && rect(part).right > rect(part.closest('h2')).right + 1)
+        .map(part => part.className + ' ' + part.textContent))";
+
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
 fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
-    const OUTSIDE: &str = "
-        const rect = part => part.getBoundingClientRect();
-        return [...document.querySelectorAll('.card-head')].flatMap(head => [...head.querySelectorAll('*')]
-            .filter(part => part.checkVisibility() && !part.closest('option, .more-panel'))
-            .filter(part => rect(part).right > rect(head).right + 1 ||
-                part.matches('button') && rect(part).right > rect(part.closest('h2')).right + 1)
-            .map(part => part.className + ' ' + part.textContent))";
     let site = Site::serve(&dist());
     let browser = open(&site.url(), 1024, 768);
     conflict(&browser, |_| {});
@@ -62,6 +64,47 @@ fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
         "the button of the third actor"
     );
     assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn beside_a_lesson_no_head_of_a_card_and_no_request_is_cut() {
+    /// Requests whose text is longer than its two lines, and heads of several lines.
+    const CUT: &str = "
+        const asked = [...document.querySelectorAll('.step:not(.current) .ask')]
+            .filter(part => part.scrollHeight > part.clientHeight + 4 || part.scrollWidth > part.clientWidth + 1);
+        const heads = [...document.querySelectorAll('.card.editor .card-head, .card.server .card-head')]
+            .filter(part => part.getBoundingClientRect().height > 38);
+        return [...asked, ...heads].filter(part => part.checkVisibility()).map(part => part.textContent)";
+    const ON: &str = "
+        const names = ['Next', 'Show what happens'];
+        const button = [...document.querySelectorAll('.lesson button')]
+            .find(part => part.checkVisibility() && names.includes(part.textContent.trim()));
+        const before = document.querySelector('.lesson').textContent;
+        button?.click();
+        return button ? before : null";
+    let site = Site::serve(&dist());
+    for lesson in [
+        "03-read-again-then-retry",
+        "13-from-client-side-to-server-side",
+        "16-i-just-made-that",
+        "28-from-etcd-up",
+    ] {
+        let browser = open(&format!("{}#/learn/{lesson}", site.url()), 1440, 900);
+        let bar = "return document.querySelector('.lesson-bar')";
+        browser.wait("the lesson", bar, &[]);
+        loop {
+            let none = serde_json::json!([]);
+            assert_eq!(browser.run(OUTSIDE, &[]), none, "{lesson}");
+            assert_eq!(browser.run(CUT, &[]), none, "{lesson}");
+            let before = browser.run(ON, &[]);
+            if before.is_null() {
+                break;
+            }
+            let changed = "return document.querySelector('.lesson').textContent !== arguments[0]";
+            browser.wait("the next page", changed, &[before]);
+        }
+    }
 }
 
 /// What the visible part of a text is, where the text is cut: the beginning of its box or its end.
