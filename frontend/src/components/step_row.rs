@@ -90,6 +90,9 @@ fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<Branch> {
     labels.collect()
 }
 
+/// The characters of a request for which two lines of a narrow lane have room.
+const TWO_NARROW_LINES: usize = 36;
+
 /// The row of a node, seen from `here`; `None` for the root.
 pub(crate) fn row(
     state: &State,
@@ -108,6 +111,9 @@ pub(crate) fn row(
         StepPhase::Current => messages::answer(step),
         _ => messages::answer_brief(step),
     };
+    let headline = messages::ask(step, state.world());
+    let brief = messages::ask_brief(step, state.world());
+    let is_long = brief.contains('…') || headline.chars().count() > TWO_NARROW_LINES;
     let sent = sent(state, parent, node);
     let events = Events::of(&step.arrived);
     let mut texts = events.texts();
@@ -122,8 +128,8 @@ pub(crate) fn row(
         run,
         outcome: step.outcome(),
         lossy: !step.losses.is_empty(),
-        headline: messages::ask(step, state.world()),
-        brief: Some(messages::ask_brief(step, state.world())).filter(|brief| brief.contains('…')),
+        headline,
+        brief: Some(brief).filter(|_| is_long),
         answer,
         pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
         sentence: label::timeline_step(&position, &sentence),
