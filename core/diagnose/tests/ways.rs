@@ -581,3 +581,52 @@ fn who_owns_a_field_as_a_whole_or_writes_by_a_browser_does_not_write_again() {
     assert_eq!(back(object("operator", json!({"f:spec": {}}))), 0);
     assert_eq!(back(object("Mozilla", json!({"f:spec": {"f:a": {}}}))), 0);
 }
+
+#[test]
+fn an_item_that_the_object_does_not_have_keeps_no_value_that_only_a_decoder_adds() {
+    let installed = installed(LIVE[4]);
+    let mut manifest = Value::clone(installed.object().expect("it is stored"));
+    let containers = &mut manifest["spec"]["template"]["spec"]["containers"];
+    let added = json!({"name": "added", "image": "example:1"});
+    containers.as_array_mut().expect("a list").push(added);
+    manifest["metadata"] = json!({"name": "web", "namespace": "live"});
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    // It is refused: the object exists.
+    let row = table.row(Way::Create).expect("it can carry it");
+    assert_eq!(row.code, Some(409));
+    let named = |field: &str| {
+        row.fields
+            .iter()
+            .any(|it| it.field.to_string().ends_with(field))
+    };
+    assert!(named("[name=\"added\"].image"));
+    assert!(!named("[name=\"added\"].resources"));
+}
+
+#[test]
+fn owners_in_another_order_are_the_same_owners() {
+    let entry = |manager: &str| {
+        json!({"manager": manager, "operation": "Apply", "apiVersion": "v1",
+            "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {"f:k": {}}}})
+    };
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
+        "namespace": "b", "uid": "00000000-0000-4000-8000-00000000000a", "resourceVersion": "7",
+        "managedFields": [entry("kubectl"), entry("second")]}, "data": {"k": "1"}});
+    let installed = Case::about(object).install().expect("it is installed");
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "b"}, "data": {"k": "1", "new": "2"}});
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Usual);
+    let row = table.row(way).expect("it can carry it");
+    // The entry of the writer is the newest now, and comes last.
+    let owners = |object: &Value| -> Vec<String> {
+        let all = object["metadata"]["managedFields"]
+            .as_array()
+            .expect("a list")
+            .iter();
+        all.map(|it| it["manager"].to_string()).collect()
+    };
+    assert_ne!(owners(&row.before), owners(&row.after));
+    assert_eq!(effect_of(&row, ".data.k"), None);
+}

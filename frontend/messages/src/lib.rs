@@ -10,6 +10,7 @@
 mod audit;
 mod brought;
 mod caption;
+pub mod cards;
 mod catalogue;
 mod claims;
 pub mod controller;

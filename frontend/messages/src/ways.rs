@@ -73,7 +73,9 @@ pub fn owners_change(outcome: &FieldOutcome) -> String {
         }
     };
     let (before, after) = (all(&outcome.owners_before), all(&outcome.owners_after));
-    if before == after {
+    let (old, new) = (&outcome.owners_before, &outcome.owners_after);
+    // The order of the entries says nothing.
+    if old.len() == new.len() && old.iter().all(|it| new.contains(it)) {
         before
     } else {
         format!("{before} → {after}")

@@ -417,3 +417,12 @@ fn explore_says_no_values_of_a_secret() {
         assert!(!said.contains(private), "{said}");
     }
 }
+
+#[test]
+fn a_step_after_which_the_object_is_gone_is_not_said_to_change_bookkeeping() {
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    act(&mut tree, A, Action::Delete(Preconditions::default()));
+    let step = tree.step(tree.current()).unwrap();
+    let says = optimist_messages::cards::no_difference(step);
+    assert_eq!(says, "The object is gone.");
+}

@@ -1,8 +1,8 @@
 //! The object three times: as its editor read it, as the editor wanted it, and as it is stored.
 
 use optimist_client::{dotted, to_yaml, visible};
-use optimist_messages::label;
-use optimist_simulation::{Outcome, Step, ThreeWay, ThreeWayRow};
+use optimist_messages::{cards, label};
+use optimist_simulation::{Step, ThreeWay, ThreeWayRow};
 use serde_json::Value;
 use yew::{Html, classes, html};
 
@@ -61,17 +61,6 @@ fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
     }
 }
 
-/// Why there is nothing to compare.
-fn empty(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Read => label::diff_read(),
-        Outcome::Done => label::diff_done(),
-        Outcome::Refused => label::diff_refused(),
-        Outcome::Unchanged => label::diff_unchanged(),
-        Outcome::Written => label::diff_bookkeeping(),
-    }
-}
-
 /// The three objects of the current step.
 #[inline(never)] // not on the first screen
 pub(crate) fn diff(store: &StateHandle, step: &Step) -> Html {
@@ -79,7 +68,7 @@ pub(crate) fn diff(store: &StateHandle, step: &Step) -> Html {
     let three = tree.three_way(tree.current()).unwrap_or_default();
     let ThreeWay { read, stored, rows } = &three;
     if rows.is_empty() {
-        return html! { <div class="empty"><p>{ empty(step.outcome()) }</p></div> };
+        return html! { <div class="empty"><p>{ cards::no_difference(step) }</p></div> };
     }
     let slug = slug(step);
     html! {

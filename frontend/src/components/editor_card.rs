@@ -1,7 +1,7 @@
 //! An editor: what it read, what it changed since, and how it sends that.
 
 use optimist_client::{COPIES, Declares, Strategy, dotted};
-use optimist_messages::{label, writes_otherwise};
+use optimist_messages::{cards, label, writes_otherwise};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
 use yew::{Callback, Event, Html, InputEvent, MouseEvent, TargetCast, classes, html};
@@ -16,20 +16,12 @@ use crate::state::{Dialog, EditMsg, Lane, RawYaml, Sends, State, StateHandle, Vi
 /// editor writes says the version of a stale copy too.
 fn chip(state: &State, editor: ActorId) -> ([String; 2], &'static str) {
     let world = state.world();
-    match (
-        world.copy(editor).resource_version(),
-        world.stale_by(editor),
-    ) {
-        (None, _) => ([label::not_read(), label::not_read()], "plain"),
-        (Some(version), 0) => {
-            let short = label::copy_current_short(&version);
-            ([label::copy_current(&version), short], "ok")
-        }
-        (Some(version), behind) => {
-            let short = label::copy_stale_by(&behind);
-            ([label::copy_stale(&version, &behind), short], "refused")
-        }
-    }
+    let tone = match (world.copy(editor).read(), world.stale_by(editor)) {
+        (None, _) => "plain",
+        (Some(_), 0) => "ok",
+        (Some(_), _) => "refused",
+    };
+    (cards::copy_version(world, editor), tone)
 }
 
 /// Words where there is room for them, and where there is little.
@@ -120,16 +112,10 @@ fn stale(store: &StateHandle, id: ActorId, chip: [String; 2]) -> Html {
         <details class="more stale">
             <summary class="chip refused">{ either(chip) }</summary>
             <div class="more-panel">
-                if store.world().stored().is_none() {
-                    <p>{ label::object_gone() }</p>
-                } else if changed.is_empty() {
-                    <p>{ label::stale_bookkeeping() }</p>
-                } else {
-                    <p>{ label::stale_changed() }</p>
-                    { for changed.iter().map(|change| html! {
-                        <p class="change" title={dotted(&change.pointer)}>{ change.to_string() }</p>
-                    }) }
-                }
+                <p>{ cards::stale(store.world(), id) }</p>
+                { for changed.iter().map(|change| html! {
+                    <p class="change" title={dotted(&change.pointer)}>{ change.to_string() }</p>
+                }) }
             </div>
         </details>
     }

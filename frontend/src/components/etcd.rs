@@ -42,10 +42,7 @@ pub(super) fn keys(store: &StateHandle) -> Html {
 /// What compaction took.
 #[inline(never)] // not on the first screen
 pub(super) fn compaction(store: &StateHandle) -> Html {
-    let said = match store.world().server().store().compacted() {
-        0 => label::etcd_no_compaction(),
-        revision => label::etcd_compaction(&revision),
-    };
+    let said = optimist_messages::cards::compaction(store.world());
     html! { <p class="last-write">{ said }</p> }
 }
 

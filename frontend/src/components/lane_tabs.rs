@@ -1,6 +1,6 @@
 //! Where only one card fits: heads that choose which one is open.
 
-use optimist_messages::{controller_card::cache_chip, label};
+use optimist_messages::{cards, controller_card::cache_chip, label};
 use optimist_simulation::ActorId;
 use yew::{Callback, Html, MouseEvent, classes, html};
 
@@ -21,11 +21,12 @@ fn open(store: &StateHandle, lane: Lane) -> Callback<MouseEvent> {
 /// that it is current.
 fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
     let world = state.world();
-    match world.copy(editor).resource_version() {
-        None => (label::not_read(), "plain"),
-        Some(version) if world.stale_by(editor) == 0 => (label::copy_current_short(&version), "ok"),
-        Some(version) => (label::copy_stale_short(&version), "refused"),
-    }
+    let tone = match world.copy(editor).read() {
+        None => "plain",
+        Some(_) if world.stale_by(editor) == 0 => "ok",
+        Some(_) => "refused",
+    };
+    (cards::copy_tab(world, editor), tone)
 }
 
 pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
@@ -38,9 +39,7 @@ pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
             }
             Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
             Lane::Server => {
-                let version = store.world().stored().map(|(version, _)| version);
-                let version =
-                    version.map_or_else(label::deleted, |v| label::copy_current_short(&v));
+                let version = cards::stored_version(store.world());
                 (label::server_short(), (version, "plain"))
             }
         };

@@ -1,11 +1,10 @@
 //! Who owns what: each line of the stored object with its managers, and what the editor at work
 //! would take from them.
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
-use optimist_client::{Line, dotted, lines};
-use optimist_client::{Strategy, Write};
-use optimist_messages::label;
-use optimist_simulation::{ActorId, Outcome};
+use optimist_apiserver::apply::{Manager, Owners};
+use optimist_client::{Line, lines};
+use optimist_messages::{cards, label};
+use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use super::fold::{holds, is_quiet};
@@ -26,32 +25,16 @@ fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
     format!("owner {tone} pattern-{}", number % PATTERNS)
 }
 
-/// `editor-a applies`, `kubectl-create writes status`.
-fn title(manager: &Manager) -> String {
-    let how = match manager.operation {
-        ManagedFieldsOperation::Apply => label::owner_apply(&manager.name),
-        ManagedFieldsOperation::Update => label::owner_update(&manager.name),
-    };
-    format!("{how} {}", manager.subresource)
-        .trim_end()
-        .to_owned()
-}
-
 /// The stored object, a mark per owner beside each line.
 #[inline(never)] // not on the first screen
 pub(crate) fn owners(store: &StateHandle) -> Html {
-    let Some((_, object)) = store.world().stored() else {
-        return html! { <div class="yaml blank"><p>{ label::no_object() }</p></div> };
+    let none = cards::no_owners(store.world());
+    let Some((_, object)) = store.world().stored().filter(|_| none.is_empty()) else {
+        return html! {
+            <div class="yaml blank">{ for none.into_iter().map(|text| html! { <p>{ text }</p> }) }</div>
+        };
     };
     let owners = Owners::of(object, &store.world().resource().root);
-    if owners.managers().is_empty() {
-        return html! {
-            <div class="yaml blank">
-                <p>{ label::no_owners() }</p>
-                <p>{ label::no_owners_why() }</p>
-            </div>
-        };
-    }
     let all = lines(object);
     let own = |line: &&Line| !holds("/metadata/managedFields", &line.pointer);
     let shown = all.iter().filter(own);
@@ -63,7 +46,7 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
         <div class="yaml owners" role="region" tabindex="0" aria-label="Owners of the stored object">
             <ul class="owner-legend">
                 { for owners.managers().iter().enumerate().map(|(number, manager)| html! {
-                    <li><span class={look(store, number, manager)} />{ title(manager) }</li>
+                    <li><span class={look(store, number, manager)} />{ cards::manager(manager) }</li>
                 }) }
             </ul>
             { for rows }
@@ -109,43 +92,12 @@ fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
 #[inline(never)] // not on the first screen
 pub(crate) fn foresight(store: &StateHandle) -> Html {
     let id = store.view.focus;
-    let (name, write) = (store.name(id), store.world().actor(id).write());
+    let name = store.name(id);
     let slug = Lane::Editor(id).slug();
-    let rehearsed = store.world().preview_write(
-        id,
-        Write {
-            strategy: Strategy::Apply,
-            force: true,
-            ..if write.strategy == Strategy::Apply {
-                write
-            } else {
-                Write::usual(Strategy::Apply)
-            }
-        },
-    );
-    let Some(preview) = rehearsed else {
+    let Some(text) = cards::foresight(store.world(), id) else {
         return html! {
             <p class="last-write">{ label::foresight_none(&name) }</p>
         };
-    };
-    let mut says: Vec<String> = preview
-        .taken
-        .iter()
-        .map(|(manager, path)| {
-            let path = path.to_string();
-            label::foresight_takes(&path.trim_start_matches('.'), &manager.name)
-        })
-        .collect();
-    let gone = preview
-        .step
-        .effect
-        .iter()
-        .filter(|change| change.after.is_none());
-    says.extend(gone.map(|change| label::foresight_removes(&dotted(&change.pointer))));
-    let text = match (preview.step.outcome(), says.is_empty()) {
-        (Outcome::Refused, _) => label::foresight_refused(&preview.step.status_line()),
-        (_, true) => label::foresight_nothing(),
-        (_, false) => label::foresight(&says.join(", ")),
     };
     html! {
         <p class={classes!("last-write", "foresight")}>

@@ -118,10 +118,7 @@ fn unevaluated_rules(store: &StateHandle) -> Html {
 }
 
 pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: Marks) -> Html {
-    let stored = store.world().stored();
-    let chip = stored.map_or_else(label::deleted, |(version, _)| {
-        label::copy_current_short(&version)
-    });
+    let chip = messages::cards::stored_version(store.world());
     html! {
         <section
             class="card server"

@@ -1,8 +1,9 @@
 //! Stepping back and forth, and where in the history we are.
 
 use optimist_client::visible;
-use optimist_messages::{label, orders};
-use optimist_simulation::{ActorId, Exchange, HistoryTree, NodeId, Outcome, Step};
+use optimist_messages::cards::{self, Trouble, TroubleKind};
+use optimist_messages::label;
+use optimist_simulation::{ActorId, HistoryTree, NodeId, Outcome, Step};
 use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 
@@ -92,41 +93,17 @@ fn branches(store: &StateHandle) -> Html {
 
 /// What went wrong up to here.
 fn counts(tree: &HistoryTree) -> Html {
-    let (mut conflicts, mut refused, mut lost) = (0, 0, 0);
-    let so_far = &tree.current_path()[..=tree.position()];
-    for step in so_far.iter().filter_map(|&node| tree.step(node)) {
-        if step.exchange.as_ref().is_some_and(Exchange::is_conflict) {
-            conflicts += 1;
-        } else if step.outcome() == Outcome::Refused {
-            refused += 1;
-        }
-        lost += step.losses.len();
-    }
-    let world = tree.world();
-    let broken = match world.controller() {
-        Some(_) => world.broken_properties(),
-        None => Vec::new(),
+    let class = |kind| match kind {
+        TroubleKind::Broken | TroubleKind::Lost => "lost",
+        TroubleKind::Refused => "refused",
+        TroubleKind::Conflicts => "conflicts refused",
+        TroubleKind::None => "plain",
     };
-    html! {
-        <>
-            if let Some(property) = broken.first() {
-                <span class="chip lost" title={orders::broken(property)}>
-                    { label::broken() }
-                </span>
-            }
-            if lost > 0 {
-                <span class="chip lost">{ label::count_lost(&lost) }</span>
-            }
-            if refused > 0 {
-                <span class="chip refused">{ label::count_refused(&refused) }</span>
-            }
-            if conflicts > 0 {
-                <span class="chip conflicts refused">{ label::count_conflicts(&conflicts) }</span>
-            } else if lost + refused + broken.len() == 0 {
-                <span class="chip plain">{ label::no_conflict() }</span>
-            }
-        </>
-    }
+    let chip = |one: Trouble| {
+        let title = Some(one.title).filter(|title| !title.is_empty());
+        html! { <span class={classes!("chip", class(one.kind))} {title}>{ one.text }</span> }
+    };
+    html! { { for cards::trouble(tree).into_iter().map(chip) } }
 }
 
 fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {

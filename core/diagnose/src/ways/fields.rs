@@ -98,7 +98,7 @@ impl Comparison<'_> {
             let all = field_set(self.wanted, self.root).paths();
             fields.extend(all.into_iter().filter(named));
         }
-        let changed = |path: &Path| owners(path, &old) != owners(path, &new);
+        let changed = |path: &Path| !same_owners(&owners(path, &old), &owners(path, &new));
         let all = leaves(self.after, self.root);
         fields.extend(all.iter().filter(|path| changed(path)).cloned());
         if let Some(declared) = self.declared {
@@ -195,7 +195,7 @@ impl Comparison<'_> {
                     FieldEffect::LeftBehind
                 }
                 _ if gained && !lost && !owners_before.is_empty() => FieldEffect::Shared,
-                _ if owners_before != owners_after => FieldEffect::OwnersChanged,
+                _ if !same_owners(&owners_before, &owners_after) => FieldEffect::OwnersChanged,
                 _ => return None,
             }
         };
@@ -228,6 +228,11 @@ impl ComparedPlaces<'_> {
         let declared = self.declared.as_mut();
         declared.is_some_and(|declared| declared.find(&field.0).is_none())
     }
+}
+
+/// Whether both are the same managers. The order of their entries says nothing.
+fn same_owners(one: &[Manager], other: &[Manager]) -> bool {
+    one.len() == other.len() && one.iter().all(|manager| other.contains(manager))
 }
 
 /// The owners of a leaf.

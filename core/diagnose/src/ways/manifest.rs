@@ -79,18 +79,23 @@ pub(crate) fn part(object: &Value, set: &Set, resource: &Resource) -> Value {
     part
 }
 
-/// Takes out what Go's decoder puts in the place of required fields that a manifest does not have.
-fn forget_nulls(decoded: &mut Value, manifest: &Value) {
+/// Takes out what Go's decoder puts in the place of required fields that a manifest does not have: null,
+/// or for a struct the empty map.
+fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
+    let blank = |value: &Value| match value {
+        Value::Object(members) => members.is_empty(),
+        other => other.is_null(),
+    };
     match decoded {
         Value::Object(members) => {
-            members.retain(|name, value| !value.is_null() || manifest.get(name).is_some());
+            members.retain(|name, value| !blank(value) || manifest.get(name).is_some());
             for (name, value) in members {
-                forget_nulls(value, &manifest[name.as_str()]);
+                forget_unsaid(value, &manifest[name.as_str()]);
             }
         }
         Value::Array(items) => {
             for (at, item) in items.iter_mut().enumerate() {
-                forget_nulls(item, &manifest[at]);
+                forget_unsaid(item, &manifest[at]);
             }
         }
         _ => {}
@@ -106,7 +111,7 @@ pub(super) fn in_server_words(manifest: &Value, resource: &Resource) -> Value {
         && let Ok(decoded) = decode(Node::from(said.clone()), &resource.root)
     {
         said = decoded.value;
-        forget_nulls(&mut said, manifest);
+        forget_unsaid(&mut said, manifest);
         for field in ["apiVersion", "kind"] {
             said[field] = text(manifest, field).into();
         }

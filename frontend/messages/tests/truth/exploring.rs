@@ -229,7 +229,8 @@ pub fn search(seed: u64, hear: &mut dyn FnMut(&HistoryTree, &str)) {
     }
 }
 
-fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario)> {
+/// A random pair of edits and how they are written.
+pub fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario)> {
     let preset = random.of(&PRESETS);
     let ways = WriteMethod::all(3);
     let mut scenario = preset.scenario().ok()?;

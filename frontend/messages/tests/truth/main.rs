@@ -5,7 +5,9 @@
 //! `OPTIMIST_TRUTH=N` runs N times as many histories as usual.
 
 mod caption;
+mod cards;
 mod controlling;
+mod counted;
 mod diagnose;
 mod exploring;
 mod facts;
@@ -22,6 +24,7 @@ mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use optimist_apiserver::apply::Owners;
 use optimist_messages as messages;
 use optimist_simulation::{ActorId, HistoryTree, NodeId, Step, World};
 
@@ -55,6 +58,8 @@ enum About {
     Here,
     /// The object that is shown.
     Shown,
+    /// The copy of an editor, and what its apply would do.
+    Copy(ActorId),
     /// The end of a branch of the tree.
     End(NodeId),
     /// The branch that begins with a node.
@@ -74,6 +79,7 @@ fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
     texts.extend(received.map(|it| (About::Shown, messages::event(it))));
     let rules = messages::unevaluated_rules(&world.unevaluated_rules());
     texts.extend(rules.map(|text| (About::Shown, text)));
+    texts.extend(cards_of(tree));
     for ending in tree.endings().into_iter().flat_map(|all| all.endings) {
         texts.push((About::Here, messages::ending_method(ending.method)));
         if let Some((end, outcome)) = ending.tried {
@@ -88,6 +94,39 @@ fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
             let labels = messages::branch_labels(tree, at).into_iter();
             texts.extend(labels.map(|(node, text)| (About::Branch(node), text)));
         }
+    }
+    texts
+}
+
+/// What the cards say of the object that is shown.
+fn cards_of(tree: &HistoryTree) -> Vec<(About, String)> {
+    use messages::cards;
+    let world = tree.world();
+    let mut texts = vec![cards::stored_version(world), cards::compaction(world)];
+    texts.extend(cards::no_owners(world));
+    let trouble = cards::trouble(tree).into_iter();
+    texts.extend(trouble.flat_map(|one| [one.text, one.title]));
+    if let Some((_, object)) = world.stored() {
+        let owners = Owners::of(object, &world.resource().root);
+        texts.extend(owners.managers().iter().map(cards::manager));
+    }
+    let step = tree.step(tree.current());
+    let three = tree.three_way(tree.current()).unwrap_or_default();
+    let nothing = step.filter(|_| three.rows.is_empty());
+    texts.extend(nothing.map(cards::no_difference));
+    let mut texts: Vec<(About, String)> =
+        texts.into_iter().map(|text| (About::Shown, text)).collect();
+    for editor in ActorId::EDITORS {
+        let mut of_copy = cards::copy_version(world, editor).to_vec();
+        of_copy.push(cards::copy_tab(world, editor));
+        if world.stale_by(editor) > 0 {
+            of_copy.push(cards::stale(world, editor));
+        }
+        // A rehearsal of a write takes its time.
+        if tree.position().is_multiple_of(6) {
+            of_copy.extend(cards::foresight(world, editor));
+        }
+        texts.extend(of_copy.into_iter().map(|text| (About::Copy(editor), text)));
     }
     texts
 }
@@ -172,6 +211,7 @@ fn conditions() -> BTreeMap<&'static str, Condition> {
         controlling::STEPS,
         controlling::CARD,
         exploring::SEARCH,
+        cards::CARDS,
     ];
     all.concat().into_iter().collect()
 }
@@ -179,7 +219,7 @@ fn conditions() -> BTreeMap<&'static str, Condition> {
 /// The tree as it is at what a text is about.
 fn moved(tree: &HistoryTree, about: About) -> Option<HistoryTree> {
     let node = match about {
-        About::Here | About::Shown => return None,
+        About::Here | About::Shown | About::Copy(_) => return None,
         About::End(node) => node,
         About::Branch(node) => tree.end_of(node),
     };
@@ -216,8 +256,11 @@ fn play(history: &[u64], conditions: &BTreeMap<&'static str, Condition>, found: 
         for (about, text) in page(&tree, right) {
             let moved = moved(&tree, about);
             let mut moment = Moment::of(moved.as_ref().unwrap_or(&tree), right);
-            if matches!(about, About::Shown) {
+            if matches!(about, About::Shown | About::Copy(_)) {
                 moment.object = tree.world().subject().clone();
+            }
+            if let About::Copy(editor) = about {
+                moment.right = editor;
             }
             if let About::Branch(node) = about {
                 let path = moment.tree.current_path();
@@ -334,7 +377,7 @@ fn shrunk(
 const BEING_MENDED: &[&str] = &[];
 
 /// How many histories are played, times `OPTIMIST_TRUTH`.
-const HISTORIES: u64 = 100;
+const HISTORIES: u64 = 80;
 
 #[test]
 fn what_play_says_is_true() {
@@ -433,6 +476,20 @@ fn what_explore_says_is_true() {
     );
 }
 
+/// How many scenarios are counted, times `OPTIMIST_TRUTH`.
+const COUNTED: u64 = 24;
+
+#[test]
+fn what_explore_counts_is_true() {
+    said::by_name();
+    let mut hearing = hearing::Hearing::default();
+    let mut counted = 0;
+    for seed in 0..times() * COUNTED {
+        counted += usize::from(counted::count(seed, &mut hearing).is_some());
+    }
+    hearing.conclude("counts", &format!("{counted} scenarios"), &counted::names());
+}
+
 /// How many moments of controllers are searched, times `OPTIMIST_TRUTH`.
 const CONTROLLERS: u64 = 30;
 
@@ -468,6 +525,7 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
         .copied()
         .chain(diagnose::names())
         .chain(orders::ORDERS.iter().map(|(name, _)| *name))
+        .chain(counted::names())
         .collect();
     for name in conditioned.iter().copied().chain(without) {
         *places.entry(name).or_default() += 1;

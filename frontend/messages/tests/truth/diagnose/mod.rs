@@ -3,7 +3,7 @@
 mod document;
 mod log;
 mod outs;
-mod owned;
+pub mod owned;
 #[path = "../../../../state/tests/slices/page.rs"]
 #[allow(dead_code)]
 mod page;
@@ -149,6 +149,10 @@ impl Listener {
             let Some(out) = real.iter().find(|out| out.kind == claim.kind) else {
                 continue;
             };
+            // What is said of values that are made up holds if the server takes the real ones.
+            if claimed.is_made_up() && out.row.code == Some(422) {
+                continue;
+            }
             let mut about = Out::new(
                 installed,
                 table.change(),

@@ -91,13 +91,13 @@ impl Out {
     }
 
     /// Whether some place in conflict is owned by a manager of whom something holds.
-    fn owned(&self, object: &Value, is: impl Fn(&str) -> bool) -> bool {
+    fn owned(&self, object: &Value, is: impl Fn(&str, &str) -> bool) -> bool {
         let owners = owners(object);
         let places = self.places();
         places.iter().all(|place| {
             owners
                 .get(place)
-                .is_some_and(|all| all.iter().any(|it| is(&it.manager)))
+                .is_some_and(|all| all.iter().any(|it| is(&it.manager, &it.operation)))
         })
     }
 }
@@ -128,27 +128,41 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
             forced
                 && out.accepted()
                 && written
-                && out.owned(&out.run.after, |it| it == out.run.writer),
+                && out.owned(&out.run.after, |it, by| {
+                    it == out.run.writer && by == "Apply"
+                }),
         )
     }),
     ("out_leave_out_says", |_, out| {
         let left = out.values().iter().all(|[before, after, own, wanted]| {
             own.is_none() && wanted.is_some() && before == after
         });
-        Some(left && out.owned(&out.run.after, |it| it != out.run.writer))
+        Some(
+            left && out.owned(&out.run.after, |it, by| {
+                it != out.run.writer || by == "Update"
+            }),
+        )
     }),
     ("out_agree_says", |_, out| {
         let agreed = out
             .values()
             .iter()
             .all(|[before, after, own, _]| before == after && own == before);
-        let both = out.owned(&out.run.after, |it| it == out.run.writer)
-            && out.owned(&out.run.after, |it| it != out.run.writer);
+        let both = out.owned(&out.run.after, |it, by| {
+            it == out.run.writer && by == "Apply"
+        }) && out.owned(&out.run.after, |it, by| {
+            it != out.run.writer || by == "Update"
+        });
         Some(agreed && both)
     }),
     ("out_transfer_says", |_, out| {
         let written = out.values().iter().all(|[_, after, own, _]| after == own);
-        Some(written && out.owned(&out.run.after, |it| it == out.run.writer))
+        Some(
+            written
+                && out.owned(&out.run.after, |it, by| {
+                    it == out.run.writer && by == "Apply"
+                }),
+        )
     }),
     ("out_migrate_says", |_, out| {
         let entries = out.run.after["metadata"]["managedFields"].as_array()?;
@@ -157,7 +171,7 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
             text(entry, "manager") == "kubectl-client-side-apply"
                 && text(entry, "operation") == "Update"
         });
-        Some(!client_side && out.owned(&out.run.after, |it| it == out.run.writer))
+        Some(!client_side)
     }),
     ("out_made_up", |_, out| Some(out.run.made_up)),
     ("warning_removes", |said, out| {

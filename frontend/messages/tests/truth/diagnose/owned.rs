@@ -46,7 +46,13 @@ fn collect(fields: &Value, value: &Value, place: &mut Place, found: &mut Vec<Pla
     let Some(members) = fields.as_object() else {
         return;
     };
-    if members.is_empty() {
+    // Of a map whose members have owners of their own, it is the map that is owned.
+    let atomic = place.last().is_some_and(|it| it == "selector");
+    let whole = match value {
+        Value::Object(members) => members.is_empty() || atomic,
+        _ => true,
+    };
+    if members.is_empty() && whole {
         found.push(place.clone());
     }
     for (name, below) in members {
@@ -75,6 +81,26 @@ fn collect(fields: &Value, value: &Value, place: &mut Place, found: &mut Vec<Pla
 fn item(list: &Value, is: impl Fn(&Value) -> bool) -> Option<(usize, &Value)> {
     let mut items = list.as_array()?.iter().enumerate();
     items.find(|(_, item)| is(item))
+}
+
+/// The place of a value that a JSON pointer names.
+pub fn place_of(object: &Value, pointer: &str) -> Option<Place> {
+    let (mut place, mut value) = (Place::new(), object);
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        match value {
+            Value::Array(items) => {
+                let at: usize = step.parse().ok()?;
+                value = items.get(at)?;
+                place.push(item_name(&place, value, at));
+            }
+            _ => {
+                value = value.get(&step)?;
+                place.push(step);
+            }
+        }
+    }
+    Some(place)
 }
 
 /// An item as [`leaves`] names it.

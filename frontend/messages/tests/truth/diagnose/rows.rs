@@ -11,7 +11,7 @@ use optimist_diagnose::ways::{ChangeTable, WantedChange, Way};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
-use super::owned::{Entry, Place, gone, owners};
+use super::owned::{Entry, Place, gone, owners, place_of};
 use crate::hearing::ConditionOf;
 use crate::judge::{Leaves, leaves, names};
 use crate::said::{Part, Said};
@@ -241,7 +241,7 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         Some(run.requests.is_empty() && !run.written())
     }),
     ("row_nothing_changed", |_, run| {
-        Some(!run.requests.is_empty() && run.accepted() && run.before == run.after)
+        Some(!run.requests.is_empty() && !run.refused() && run.before == run.after)
     }),
     ("row_refused", |said, run| {
         let (last, message) = (run.answers.last()?, said.text("message"));
@@ -402,23 +402,14 @@ impl FieldRun<'_> {
     /// The owners of the values at the field: before, and after.
     fn owners(&self) -> [BTreeSet<Entry>; 2] {
         [&self.run.before, &self.run.after].map(|object| {
-            let Some(pointer) = self.field.pointer(object) else {
+            let place = self.field.pointer(object);
+            let place = place.and_then(|pointer| place_of(object, &pointer));
+            let Some(place) = place else {
                 return BTreeSet::new();
             };
-            let mut only = object.clone();
-            let marked = only.pointer_mut(&pointer).map(std::mem::take);
-            let (all, without) = (leaves(object), leaves(&only));
-            let below = all
-                .keys()
-                .filter(|place| without.get(*place) != all.get(*place));
-            let owners = owners(object);
-            let found = below
-                .filter_map(|place| owners.get(place))
-                .flatten()
-                .cloned()
-                .collect();
-            drop(marked);
-            found
+            let owners = owners(object).into_iter();
+            let below = owners.filter(|(leaf, _)| leaf.starts_with(&place));
+            below.flat_map(|(_, owners)| owners).collect()
         })
     }
 }

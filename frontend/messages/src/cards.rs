@@ -1,0 +1,188 @@
+//! What the cards of Play say of a session: how stale copies are, who owns what, what a step left as it
+//! was, and what went wrong.
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
+use optimist_client::{Strategy, Write, dotted};
+use optimist_simulation::{ActorId, Exchange, HistoryTree, Outcome, Step, World};
+
+use crate::{en, orders};
+
+/// The version of an editor's copy: in words where there is room, and where there is little.
+pub fn copy_version(world: &World, editor: ActorId) -> [String; 2] {
+    match (
+        world.copy(editor).resource_version(),
+        world.stale_by(editor),
+    ) {
+        (None, _) => [en::not_read(), en::not_read()],
+        (Some(version), 0) => [en::copy_current(&version), en::copy_current_short(&version)],
+        (Some(version), behind) => [
+            en::copy_stale(&version, &behind),
+            en::copy_stale_by(&behind),
+        ],
+    }
+}
+
+/// The same on a tab, without a number.
+pub fn copy_tab(world: &World, editor: ActorId) -> String {
+    match world.copy(editor).resource_version() {
+        None => en::not_read(),
+        Some(version) if world.stale_by(editor) == 0 => en::copy_current_short(&version),
+        Some(version) => en::copy_stale_short(&version),
+    }
+}
+
+/// The version that is stored.
+pub fn stored_version(world: &World) -> String {
+    let stored = world.stored();
+    stored.map_or_else(en::deleted, |(version, _)| en::copy_current_short(&version))
+}
+
+/// What has changed since an editor read the object: the sentence above the changes.
+pub fn stale(world: &World, editor: ActorId) -> String {
+    if world.stored().is_none() {
+        en::object_gone()
+    } else if world.changed_since_read(editor).is_empty() {
+        en::stale_bookkeeping()
+    } else {
+        en::stale_changed()
+    }
+}
+
+/// Why there is nothing to compare in a step that changed no field of the object that is shown.
+pub fn no_difference(step: &Step) -> String {
+    match step.outcome() {
+        Outcome::Written if step.after == 0 => en::object_gone(),
+        Outcome::Written if step.before == step.after => en::diff_done(),
+        Outcome::Read => en::diff_read(),
+        Outcome::Done => en::diff_done(),
+        Outcome::Refused => en::diff_refused(),
+        Outcome::Unchanged => en::diff_unchanged(),
+        Outcome::Written => en::diff_bookkeeping(),
+    }
+}
+
+/// What compaction took from etcd.
+pub fn compaction(world: &World) -> String {
+    match world.server().store().compacted() {
+        0 => en::etcd_no_compaction(),
+        revision => en::etcd_compaction(&revision),
+    }
+}
+
+/// Why no owners are shown; empty if there are some.
+pub fn no_owners(world: &World) -> Vec<String> {
+    let Some((_, object)) = world.stored() else {
+        return vec![en::no_object()];
+    };
+    let owners = Owners::of(object, &world.resource().root);
+    match owners.managers().is_empty() {
+        true => vec![en::no_owners(), en::no_owners_why()],
+        false => Vec::new(),
+    }
+}
+
+/// A manager of the object: `editor-a, by apply`, `kubectl, by writing status`.
+pub fn manager(manager: &Manager) -> String {
+    let how = match manager.operation {
+        ManagedFieldsOperation::Apply => en::owner_apply(&manager.name),
+        ManagedFieldsOperation::Update => en::owner_update(&manager.name),
+    };
+    format!("{how} {}", manager.subresource)
+        .trim_end()
+        .to_owned()
+}
+
+/// What an apply of an editor with force would do now: `now would take replicas from helm.` Its name is
+/// said before it. `None` if the editor has read nothing.
+pub fn foresight(world: &World, editor: ActorId) -> Option<String> {
+    let write = world.actor(editor).write();
+    let write = match write.strategy {
+        Strategy::Apply => write,
+        _ => Write::usual(Strategy::Apply),
+    };
+    let forced = Write {
+        strategy: Strategy::Apply,
+        force: true,
+        ..write
+    };
+    let preview = world.preview_write(editor, forced)?;
+    let taken = preview.taken.iter().map(|(manager, path)| {
+        let path = path.to_string();
+        en::foresight_takes(&path.trim_start_matches('.'), &manager.name)
+    });
+    let changes = preview.step.effect.iter();
+    let gone = changes.filter(|change| change.after.is_none());
+    let gone = gone.map(|change| en::foresight_removes(&dotted(&change.pointer)));
+    let says: Vec<String> = taken.chain(gone).collect();
+    Some(match (preview.step.outcome(), says.is_empty()) {
+        (Outcome::Refused, _) => en::foresight_refused(&preview.step.status_line()),
+        (_, true) => en::foresight_nothing(),
+        (_, false) => en::foresight(&says.join(", ")),
+    })
+}
+
+/// What went wrong up to the current step, for a chip each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What it is.
+    pub kind: TroubleKind,
+    /// Its words.
+    pub text: String,
+    /// More words; empty if there are none.
+    pub title: String,
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// A controller broke what it is for.
+    Broken,
+    /// Updates were lost.
+    Lost,
+    /// Requests were refused, and not for a conflict.
+    Refused,
+    /// Requests were refused for a conflict.
+    Conflicts,
+    /// Nothing.
+    None,
+}
+
+/// What went wrong up to the current step. That nothing did is said too.
+pub fn trouble(tree: &HistoryTree) -> Vec<Trouble> {
+    let so_far = &tree.current_path()[..=tree.position()];
+    let steps = || so_far.iter().filter_map(|&node| tree.step(node));
+    let is_conflict = |step: &&Step| step.exchange.as_ref().is_some_and(Exchange::is_conflict);
+    let conflicts = steps().filter(is_conflict).count();
+    let refused = steps().filter(|step| step.outcome() == Outcome::Refused);
+    let refused = refused.filter(|step| !is_conflict(step)).count();
+    let lost: usize = steps().map(|step| step.losses.len()).sum();
+    let world = tree.world();
+    let broken = world.controller().map(|_| world.broken_properties());
+    let mut found = Vec::new();
+    let mut add = |kind, text, title| found.push(Trouble { kind, text, title });
+    if let Some(property) = broken.unwrap_or_default().first() {
+        add(TroubleKind::Broken, en::broken(), orders::broken(property));
+    }
+    if lost > 0 {
+        add(TroubleKind::Lost, en::count_lost(&lost), String::new());
+    }
+    if refused > 0 {
+        add(
+            TroubleKind::Refused,
+            en::count_refused(&refused),
+            String::new(),
+        );
+    }
+    if conflicts > 0 {
+        let text = en::count_conflicts(&conflicts);
+        add(TroubleKind::Conflicts, text, String::new());
+    }
+    if found.is_empty() {
+        found.push(Trouble {
+            kind: TroubleKind::None,
+            text: en::no_conflict(),
+            title: String::new(),
+        });
+    }
+    found
+}

@@ -1,0 +1,168 @@
+//! The counts of Explore: every order of a small scenario is performed in Play, and counted.
+
+use optimist_messages::explore as said_of;
+use optimist_simulation::explore::{Search, SearchStatus, TransitionId, replayed};
+use optimist_simulation::{ActorId, HistoryTree, World};
+
+use crate::exploring;
+use crate::hearing::{ConditionOf, Conditions, Hearing};
+use crate::moment::{Moment, actor_of};
+use crate::random::Random;
+use crate::said::Said;
+
+/// What came of every order.
+pub struct Counted {
+    total: u64,
+    lost: u64,
+    /// Orders that lose nothing, and in which somebody got no for an answer in the end.
+    refused: u64,
+    /// Orders that pass a state.
+    through: u64,
+}
+
+/// A number with its commas, as it is said.
+fn number(said: &Said, argument: &str) -> Option<u64> {
+    said.text(argument).replace(',', "").parse().ok()
+}
+
+pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
+    ("orders", |said, it| {
+        Some(number(said, "count")? == it.total)
+    }),
+    ("all_orders", |said, it| {
+        let ending = said.inner("ending")?;
+        let own = match ending.name() {
+            "ending_lost" => it.lost,
+            "ending_refused" => it.refused,
+            _ => it.total - it.lost - it.refused,
+        };
+        Some(own == it.total)
+    }),
+    ("ending_lost", |said, it| {
+        Some(number(said, "count")? == it.lost)
+    }),
+    ("ending_refused", |said, it| {
+        Some(number(said, "count")? == it.refused)
+    }),
+    ("ending_replaced", others),
+    ("ending_left_out", others),
+    ("ending_in_object_both", others),
+    ("ending_in_object_all", others),
+    ("refusals", |said, it| {
+        let count = number(said, "count")?;
+        Some(0 < count && count <= it.refused)
+    }),
+];
+
+/// What is said of one state.
+pub const PASSED: &[(&str, ConditionOf<Counted>)] = &[
+    ("pass_here", |said, it| {
+        let total = said.inner("total")?;
+        let total = number(total, "count")? == it.total;
+        Some(total && number(said, "count")? == it.through)
+    }),
+    ("end_here", |said, it| {
+        let total = said.inner("total")?;
+        let total = number(total, "count")? == it.total;
+        Some(total && number(said, "count")? == it.through)
+    }),
+];
+
+fn others(said: &Said, it: &Counted) -> Option<bool> {
+    let count = number(said, "count")?;
+    Some(0 < count && count <= it.total - it.lost - it.refused)
+}
+
+/// The names of all messages that have a condition here.
+pub fn names() -> Vec<&'static str> {
+    let all = COUNTED.iter().chain(PASSED);
+    all.map(|(name, _)| *name).collect()
+}
+
+/// Every way through a search, if there are not too many.
+fn orders(search: &Search, most: usize) -> Option<Vec<Vec<TransitionId>>> {
+    let mut found = Vec::new();
+    let mut open = vec![(0, Vec::new())];
+    while let Some((at, path)) = open.pop() {
+        let edges: Vec<TransitionId> = search.moment(at)?.edges().collect();
+        if edges.is_empty() {
+            found.push(path);
+            if found.len() > most {
+                return None;
+            }
+            continue;
+        }
+        for edge in edges {
+            let mut longer: Vec<TransitionId> = path.clone();
+            longer.push(edge);
+            open.push((search.edges()[edge].to, longer));
+        }
+    }
+    Some(found)
+}
+
+/// Whether an order loses an update, and whether somebody's last answer is a refusal.
+fn outcome(tree: &HistoryTree) -> (bool, bool) {
+    let moment = Moment::of(tree, ActorId::B);
+    let lost = (1..=moment.so_far.len()).any(|end| {
+        let mut then = moment.until(end);
+        then.object = tree.world().subject().clone();
+        then.judge().gone().iter().any(|gone| !gone.shown)
+    });
+    let refused = ActorId::ALL.into_iter().any(|who| {
+        let mut steps = moment.so_far.iter().rev();
+        let last = steps.find(|it| actor_of(&it.step.operation) == Some(who));
+        last.is_some_and(|it| {
+            it.step
+                .exchange
+                .as_ref()
+                .is_some_and(|sent| sent.code >= 400)
+        })
+    });
+    (lost, refused)
+}
+
+/// Counts the orders of a random scenario, and hears what is said of them.
+pub fn count(seed: u64, hearing: &mut Hearing) -> Option<()> {
+    const MOST: usize = 24;
+    let mut random = Random::new(seed);
+    let (preset, scenario) = exploring::scenario(&mut random)?;
+    let actors = scenario.plans.len();
+    let mut search = Search::new(scenario, 4000);
+    if search.run() != SearchStatus::Done {
+        return None;
+    }
+    let paths = orders(&search, MOST)?;
+    let start = HistoryTree::new(World::load(preset.manifest).ok()?.0);
+    let mut counted = Counted {
+        total: paths.len() as u64,
+        lost: 0,
+        refused: 0,
+        through: 0,
+    };
+    for path in &paths {
+        match outcome(&replayed(&search, path, path.len(), start.clone())) {
+            (true, _) => counted.lost += 1,
+            (false, true) => counted.refused += 1,
+            (false, false) => {}
+        }
+    }
+    let told = || format!("   {} in scenario {seed}", preset.slug);
+    let of_all: Conditions<Counted> = COUNTED.iter().copied().collect();
+    let tally = search.tally();
+    hearing.hear(&said_of::tally(&tally, actors), &of_all, &counted, &told);
+    hearing.hear(&said_of::refusals(&tally), &of_all, &counted, &told);
+    let of_state: Conditions<Counted> = PASSED.iter().copied().collect();
+    let outlook = search.outlook();
+    for _ in 0..4 {
+        let id = random.below(search.states());
+        let passes = |path: &&Vec<TransitionId>| {
+            id == 0 || path.iter().any(|edge| search.edges()[*edge].to == id)
+        };
+        counted.through = paths.iter().filter(passes).count() as u64;
+        for text in said_of::state(&search, id, outlook.get(id)) {
+            hearing.hear(&text, &of_state, &counted, &told);
+        }
+    }
+    Some(())
+}
