@@ -31,17 +31,11 @@ use std::sync::{Arc, LazyLock};
 use super::Struct;
 use super::builtin::{Types, builtin, parse_more};
 
-#[cfg(not(feature = "full"))]
-const FACTS: &str = include_str!("kinds.facts");
-#[cfg(not(feature = "full"))]
-const SCHEMA: &str = include_str!("kinds.schema");
 /// With the kind of kube-aggregator, which is no part of `k8s.io/api`.
-#[cfg(feature = "full")]
 const FACTS: &str = concat!(
     include_str!("kinds.facts"),
     include_str!("aggregator.facts")
 );
-#[cfg(feature = "full")]
 const SCHEMA: &str = concat!(
     include_str!("kinds.schema"),
     include_str!("aggregator.schema")

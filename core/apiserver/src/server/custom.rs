@@ -27,7 +27,6 @@ use crate::status::FieldError;
 
 pub(super) use definition::{defines_kinds, definitions, is_feasible_definition};
 pub(super) use lifecycle::{CLEANUP, set_condition};
-#[cfg(feature = "full")]
 pub(super) use served::maturity;
 pub(super) use served::served_by;
 pub(super) use size::fit;

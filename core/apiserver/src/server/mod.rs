@@ -4,10 +4,8 @@ mod body;
 mod continue_token;
 mod custom;
 mod delete;
-#[cfg(feature = "full")]
 mod discovery;
 mod facts;
-#[cfg(feature = "full")]
 mod fresh;
 mod install;
 pub(crate) mod kinds;
@@ -37,7 +35,6 @@ use serde_json::Value;
 
 pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
-#[cfg(feature = "full")]
 pub use fresh::Authorization;
 pub use install::InstallError;
 pub use kinds::Rules;
@@ -69,7 +66,6 @@ pub struct ApiServer {
     environment: Environment,
     caches: WatchCaches,
     release: Release,
-    #[cfg(feature = "full")]
     authorization: Authorization,
 }
 
@@ -114,7 +110,6 @@ impl ApiServer {
             resources,
             environment,
             release: Release::default(),
-            #[cfg(feature = "full")]
             authorization: Authorization::default(),
         };
         let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
@@ -132,7 +127,6 @@ impl ApiServer {
     /// watching, [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         let mut trace = Trace::default();
-        #[cfg(feature = "full")]
         if let Some(answer) = discovery::answer(&request, self) {
             return answer;
         }

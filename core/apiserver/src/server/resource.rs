@@ -228,7 +228,6 @@ impl Resource {
     }
 
     /// The version in which etcd holds its objects.
-    #[cfg(feature = "full")]
     pub(super) fn stored_version(&self) -> GroupVersion {
         let stored = match &self.definition {
             Definition::Builtin(rules) => rules.stored_as.and_then(GroupVersion::parse),

@@ -1,31 +1,23 @@
 //! Tables: objects as `kubectl get` shows them (`pkg/printers`,
 //! `k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor`).
 
-#[cfg(feature = "full")]
 mod builtin;
-#[cfg(feature = "full")]
 mod calls;
-#[cfg(feature = "full")]
 mod cell;
 mod json_path;
-#[cfg(feature = "full")]
 mod rows;
-#[cfg(all(test, feature = "full"))]
+#[cfg(test)]
 mod tests;
 
 use serde_json::{Value, json};
 
 use super::resource::Resource;
-#[cfg(not(feature = "full"))]
-use crate::environment::Timestamp;
 use crate::status::{Refusal, Status};
 
 pub use json_path::JsonPath;
-#[cfg(feature = "full")]
 pub(super) use rows::table;
 
 /// What the API's documentation says of the name of an object.
-#[cfg(feature = "full")]
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 
 /// What the API's documentation says of the time of its creation.
@@ -104,16 +96,4 @@ pub(super) fn check_include(include: Option<&str>) -> Result<(), Refusal> {
             crate::go::quote(other)
         ))),
     }
-}
-
-/// Without the feature, no answer is negotiated to be a table.
-#[cfg(not(feature = "full"))]
-pub(super) fn table(
-    _: &Resource,
-    _: Value,
-    _: Vec<Value>,
-    _: (MetaVersion, Include),
-    _: Timestamp,
-) -> Value {
-    Value::Null
 }

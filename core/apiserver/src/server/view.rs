@@ -246,7 +246,7 @@ fn of_clause(clause: &str) -> Option<View> {
     }
     let shape = match (name, group) {
         ("", _) => Shape::Whole,
-        ("Table", META) if cfg!(feature = "full") => Shape::Table,
+        ("Table", META) => Shape::Table,
         ("PartialObjectMetadata", META) => Shape::Metadata,
         ("PartialObjectMetadataList", META) => Shape::MetadataList,
         _ => return None,
