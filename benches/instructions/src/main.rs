@@ -121,6 +121,8 @@ fn count() -> Result<Figures, String> {
     fs::create_dir_all(&folder).map_err(told)?;
     let file = folder.join("callgrind");
     let output = Command::new("valgrind")
+        // Without the lists that glibc's malloc empties at times, which differ from run to run.
+        .env("GLIBC_TUNABLES", "glibc.malloc.mxfast=0")
         .args(["--quiet", "--tool=callgrind"])
         .arg(format!("--toggle-collect={COUNTED}"))
         .arg(format!("--dump-after={COUNTED}"))
