@@ -104,9 +104,10 @@ fn a_message_about_any_built_in_kind_leads_to_ways_that_keep_both_edits() {
     for resource in Resources::builtin().iter() {
         let group = &resource.group_version.group;
         let dot = if group.is_empty() { "" } else { "." };
-        // The name of a definition has the group.
+        // The name of a definition has the group, and so has that of an API service.
         let name = match &*resource.kind {
             "CustomResourceDefinition" => "widgets.example.com",
+            "APIService" => "v1.example.com",
             _ => "web",
         };
         let message = format!(

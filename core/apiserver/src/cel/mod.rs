@@ -113,6 +113,37 @@ impl Program {
     }
 }
 
+/// Whether a text can be the name of a variable.
+pub fn is_identifier(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = ["true", "false", "null", "in"];
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(inner)
+        && !parser::RESERVED.contains(&text)
+        && !words.contains(&text)
+}
+
+/// Reads and checks an expression on variables of any type, and gives the name of its type.
+///
+/// # Errors
+/// Why it cannot be used.
+pub fn type_of(text: &str, variables: &[&str]) -> Result<String, Unusable> {
+    let failed = |mut mistakes: Vec<Mistake>| {
+        let shown = ast::shown(&mut mistakes, text);
+        Unusable::Wrong(format!("compilation failed: {shown}"))
+    };
+    let mut parsed = match parser::parse(text) {
+        Ok(parsed) => parsed,
+        Err(Unread::TooDeep) => return Err(Unusable::Unknown),
+        Err(Unread::Mistaken(mistake)) => return Err(failed(vec![mistake])),
+    };
+    let variables = variables.iter();
+    let variables = variables.map(|name| ((*name).to_owned(), CelType::Dyn));
+    let checked = check::check(&mut parsed.expr, &parsed.places, variables.collect());
+    let checked = checked.map_err(failed)?;
+    Ok(checked.types[parsed.expr.id].to_string())
+}
+
 /// What evaluating an expression gave.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {

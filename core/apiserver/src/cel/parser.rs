@@ -323,6 +323,10 @@ impl Parser {
         if self.accept(end) {
             return Ok(args);
         }
+        if matches!(self.peek(), Token::End) && end == ")" {
+            let expected = OPERAND.replacen("'(',", "'(', ')',", 1);
+            return self.wrong(format!("mismatched input '<EOF>' expecting {expected}"));
+        }
         loop {
             args.push(self.expression()?);
             if !self.accept(",") {

@@ -85,7 +85,12 @@ fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Ou
             .is_some_and(|current| go::reflect_kind(current) == go::reflect_kind(value));
         match (current, value) {
             (Some(Value::Object(current)), Value::Object(value)) => {
-                let inner = shape.field(name)?.shape;
+                let found = shape.field(name)?;
+                if found.field.patch.replace {
+                    current.clone_from(value);
+                    continue;
+                }
+                let inner = found.shape;
                 *current = merge_map(std::mem::take(current), value, inner)?;
             }
             (Some(Value::Array(current)), Value::Array(value)) => {

@@ -153,6 +153,7 @@ impl Merging {
                     None => (strategy, None),
                 };
                 merging.patch.merge = strategies.split(',').any(|s| s == "merge");
+                merging.patch.replace = strategies.split(',').any(|s| s == "replace");
                 merging.patch.retain_keys = strategies.split(',').any(|s| s == "retainKeys");
                 merging.patch.merge_key = key;
             } else if let Some(keys) = word.strip_prefix("map(").and_then(|w| w.strip_suffix(')')) {

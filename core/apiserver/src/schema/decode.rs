@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::empties::Empties;
 use super::quantity::Quantity;
 use super::{Field, Omit, Scalar, Struct, Type};
 use crate::go;
@@ -21,37 +22,6 @@ pub struct Decoded {
     pub strict_errors: Vec<String>,
     /// The empty lists and maps that were left out.
     pub empties: Empties,
-}
-
-/// Empty lists and maps that a document gives and that are never written: the server tells them
-/// from absent ones as long as it holds the object, which shows in messages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Empties(Vec<(Vec<String>, Value)>);
-
-impl Empties {
-    /// Puts back the empty lists and maps below a field, given the field's value.
-    pub fn put_back(&self, field: &str, value: &mut Value) {
-        for (path, empty) in &self.0 {
-            let Some((first, path)) = path.split_first() else {
-                continue;
-            };
-            let Some((last, parents)) = path.split_last() else {
-                continue;
-            };
-            let parent = parents
-                .iter()
-                .try_fold(&mut *value, |value, part| match value {
-                    Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?),
-                    Value::Object(map) => map.get_mut(part),
-                    _ => None,
-                });
-            if first == field
-                && let Some(Value::Object(parent)) = parent
-            {
-                parent.entry(last).or_insert_with(|| empty.clone());
-            }
-        }
-    }
 }
 
 /// Decodes a document as a struct.
@@ -78,7 +48,7 @@ fn decode_with<'a>(
     ty: &'a Struct,
 ) -> Result<Decoded, String> {
     let value = match node {
-        Node::Object(members) => Value::Object(decoder.members(members, ty)),
+        Node::Object(members) => Value::Object(decoder.members(members, ty, JsonMap::new())),
         Node::Null => Value::Object(empty(ty)),
         other => {
             return Err(format!(
@@ -93,7 +63,7 @@ fn decode_with<'a>(
         None => Ok(Decoded {
             value,
             strict_errors: decoder.strict_errors,
-            empties: Empties(decoder.empties),
+            empties: Empties::new(decoder.empties),
         }),
     }
 }
@@ -178,7 +148,13 @@ enum Step<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn members(&mut self, members: Vec<(String, Node)>, ty: &'a Struct) -> JsonMap {
+    /// The members of a struct; where it is given twice, those of the first time stay.
+    fn members(
+        &mut self,
+        members: Vec<(String, Node)>,
+        ty: &'a Struct,
+        mut earlier: JsonMap,
+    ) -> JsonMap {
         let mut found: Vec<(usize, String, Value)> = Vec::with_capacity(members.len());
         for (name, node) in members {
             let Some(position) = ty.position(&name) else {
@@ -187,9 +163,11 @@ impl<'a> Decoder<'a> {
             };
             let field = &ty.fields[position];
             let before = found.iter().position(|(known, ..)| *known == position);
-            let before = before.map(|i| found.swap_remove(i).2);
+            let mut before = before.map(|i| found.swap_remove(i).2);
             if before.is_some() {
                 self.complain("duplicate", &field.name);
+            } else {
+                before = earlier.remove(&field.name);
             }
             let outer = std::mem::replace(&mut self.owner, &ty.name);
             self.path.push(Step::Field(&field.name));
@@ -199,6 +177,11 @@ impl<'a> Decoder<'a> {
             self.path.pop();
         }
         let mut map = JsonMap::new();
+        for (name, value) in earlier {
+            if let Some(position) = ty.position(&name) {
+                found.push((position, name, value));
+            }
+        }
         for position in ty.written_absent() {
             if !found.iter().any(|(known, ..)| known == position) {
                 insert_absent(&ty.fields[*position], &mut map);
@@ -257,7 +240,11 @@ impl<'a> Decoder<'a> {
             (Type::Any, node) => Value::from(node),
             (_, Node::Null) => Value::Null,
             (Type::Struct(inner), Node::Object(members)) => {
-                Value::Object(self.members(members, inner))
+                let before = match before {
+                    Some(Value::Object(before)) => before,
+                    _ => JsonMap::new(),
+                };
+                Value::Object(self.members(members, inner, before))
             }
             (Type::Map(inner), Node::Object(members)) => {
                 let (mut map, mut seen) = match before {
@@ -373,7 +360,7 @@ impl<'a> Decoder<'a> {
             other => other.go_kind().to_owned(),
         };
         let what = match ty {
-            Type::Scalar(Scalar::Int32 | Scalar::Int64) => what,
+            Type::Scalar(Scalar::Int32 | Scalar::Int64 | Scalar::IntOrString) => what,
             _ => node.go_kind().to_owned(),
         };
         let name = match (ty, self.path.last()) {

@@ -16,7 +16,9 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
     let Value::Object(map) = value else { return };
     for field in &ty.fields {
         if let Some(default) = &field.default
-            && map.get(&field.name).is_none_or(Value::is_null)
+            && map
+                .get(&field.name)
+                .is_none_or(|value| value.is_null() || !field.pointer && value == "")
             && (field.pointer || !is_zero(default))
         {
             map.insert(field.name.clone(), default.clone());

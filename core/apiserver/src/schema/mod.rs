@@ -5,6 +5,7 @@ mod builtin;
 pub mod custom;
 mod decode;
 mod defaults;
+mod empties;
 pub mod kinds;
 pub mod openapi;
 mod quantity;
@@ -17,9 +18,10 @@ use crate::object::JsonMap;
 
 pub use builtin::builtin;
 pub(crate) use decode::layout_of;
-pub use decode::{Decoded, Empties, decode, zero};
+pub use decode::{Decoded, decode, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
+pub use empties::Empties;
 pub use quantity::Quantity;
 
 /// The type of a value.
@@ -112,6 +114,8 @@ pub enum Omit {
 pub struct PatchStrategy {
     /// Lists are merged rather than replaced.
     pub merge: bool,
+    /// Maps are replaced as a whole.
+    pub replace: bool,
     /// `$retainKeys` is allowed.
     pub retain_keys: bool,
     /// The field that tells list items apart.

@@ -204,6 +204,12 @@ impl Quantity {
             .filter(|_| self.is_whole())
     }
 
+    /// The value, rounded away from zero (Go's `Value`).
+    pub fn rounded_up(self) -> i64 {
+        let whole = self.billionths / ONE + (self.billionths % ONE).signum();
+        i64::try_from(whole).unwrap_or(if whole < 0 { i64::MIN } else { i64::MAX })
+    }
+
     /// The value, about.
     pub fn approximately(self) -> f64 {
         self.billionths as f64 / ONE as f64

@@ -98,7 +98,7 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
     } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
     let strict_errors = with_repeated(info, repeated, strict_errors);
     let warnings = apply_field_validation(info, strict_errors, |error| unhandled(info, error))?;
-    finish(info, &mut object);
+    finish(info, &mut object, &empties);
     Ok(Draft {
         object,
         empties,
@@ -191,7 +191,7 @@ pub(super) fn decode_patched(
         strict_errors = decoded.strict_errors;
     }
     let warnings = apply_field_validation(info, strict_errors, refuse)?;
-    finish(info, &mut object);
+    finish(info, &mut object, &empties);
     Ok(Draft {
         object,
         empties,
@@ -201,11 +201,13 @@ pub(super) fn decode_patched(
 }
 
 /// Fills in what every object of the kind has.
-pub(super) fn finish(info: &RequestInfo, value: &mut Value) {
+pub(super) fn finish(info: &RequestInfo, value: &mut Value, empties: &Empties) {
     let resource = &info.resource;
     value["apiVersion"] = resource.group_version.to_string().into();
     value["kind"] = resource.kind.as_str().into();
-    schema::fill_defaults(value, &resource.root);
+    // An empty list is none that a default replaces.
+    empties.present(value, |value| schema::fill_defaults(value, &resource.root));
+    resource.settle(value);
 }
 
 /// Adds the keys that a YAML document repeats: one error with a line for each, but a warning each.

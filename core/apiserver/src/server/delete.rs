@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
 use super::kinds::Collection;
-use super::kinds::namespace::IMMORTAL;
 use super::list_options::ListOptions;
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, custom, storage_key};
 use crate::environment::Timestamp;
@@ -38,8 +37,8 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         let options = DeleteOptions::read(info, bytes)?;
-        if info.resource.is_namespaces() && IMMORTAL.contains(&info.name.as_str()) {
-            let why = "this namespace may not be deleted";
+        trace.warnings.extend(options.unsaid(&info.resource));
+        if let Some(why) = info.resource.immortal(&info.name) {
             return Err(Status::forbidden(&info.group_resource(), &info.name, why));
         }
         let (body, deleted) = if info.resource.is_namespaces() {
@@ -76,6 +75,7 @@ impl ApiServer {
         }
         let mut wanted = ListOptions::read(info)?;
         let options = DeleteOptions::read(info, bytes)?;
+        trace.warnings.extend(options.unsaid(&info.resource));
         // One chunk is deleted: that of the request's limit, or a page of the server's own, which
         // also makes a version in the query mean exactly that version.
         if wanted.limit <= 0 {

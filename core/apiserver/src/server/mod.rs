@@ -21,6 +21,7 @@ mod scale;
 mod scope;
 mod selector;
 mod table;
+mod user;
 mod view;
 mod warnings;
 mod watch;
@@ -216,9 +217,6 @@ impl ApiServer {
         body: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        trace
-            .warnings
-            .extend(info.resource.deprecation().map(str::to_owned));
         let answer = match (info.verb, info.name.is_empty()) {
             (verb, _) if info.subresource == kinds::FINALIZE && verb != Verb::Update => {
                 Err(Status::method_not_allowed())
@@ -236,6 +234,14 @@ impl ApiServer {
             && (custom::defines_kinds(&info.resource) || self.definition_terminates(&info.resource))
         {
             self.run_definition_controllers();
+        }
+        if !matches!(info.verb, Verb::Get | Verb::List)
+            && kinds::api_service::concerns(&info.resource)
+        {
+            self.run_api_service_controller();
+        }
+        if let Some(deprecation) = info.resource.deprecation() {
+            trace.warnings.insert(0, deprecation.to_owned());
         }
         let now = self.environment.elapsed();
         self.caches.follow(&self.store, now);

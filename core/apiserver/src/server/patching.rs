@@ -331,7 +331,7 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
         empties: decoded.empties,
         ..Draft::default()
     };
-    body::finish(info, &mut draft.object);
+    body::finish(info, &mut draft.object, &draft.empties);
     Ok(draft)
 }
 

@@ -227,11 +227,11 @@ fn served<'a>(
     let ResourcePath { group, version, .. } = *path;
     let resource = resources
         .by_path(group, version, path.plural)
-        .ok_or_else(|| nothing_there(group, version, resources))?;
+        .ok_or_else(|| nothing_there(group, resources))?;
     // Only lists and watches go across all namespaces.
     let across = path.namespace.is_empty() && path.name.is_empty();
     if resource.namespaced == path.namespace.is_empty() && !(resource.namespaced && across) {
-        return Err(nothing_there(group, version, resources));
+        return Err(nothing_there(group, resources));
     }
     if across && resource.namespaced && *method != Method::GET {
         return Err(match resource.definition {
@@ -240,7 +240,7 @@ fn served<'a>(
         });
     }
     if path.watch && !path.subresource.is_empty() {
-        return Err(nothing_there(group, version, resources));
+        return Err(nothing_there(group, resources));
     }
     if !path.subresource.is_empty() && !resource.serves(path.subresource) {
         return Err(match resource.definition {
@@ -280,10 +280,9 @@ fn verb_of(
 
 /// What answers where no resource is: the handlers of a built-in group with a status, and where no
 /// handler is, nor a definition of a custom resource, the last one with a text.
-fn nothing_there(group: &str, version: &str, resources: &Resources) -> Refusal {
+fn nothing_there(group: &str, resources: &Resources) -> Refusal {
     let handled = resources.iter().any(|resource| {
         resource.group_version.group == group
-            && resource.group_version.version == version
             && matches!(resource.definition, Definition::Builtin(_))
     });
     if handled {

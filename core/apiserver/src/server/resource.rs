@@ -111,9 +111,27 @@ impl Resource {
         self.names.list_kind.clone().unwrap_or_else(usual)
     }
 
-    /// `Deployment.apps`.
+    /// All versions of the kind, if they are of one group: what another group's version owns is not
+    /// known in this one.
+    pub(super) fn versions_of_group(&self) -> Option<&Versions> {
+        let versions = self.versions.as_deref()?;
+        let group = &self.group_version.group;
+        let mut all = versions.all.iter();
+        let same = |name: &str| GroupVersion::parse(name).is_some_and(|it| it.group == *group);
+        all.all(|(name, _)| same(name)).then_some(versions)
+    }
+
+    /// `Deployment.apps`. A kind that is stored in the version of another group is of that group.
     pub fn group_kind(&self) -> GroupName {
-        GroupName::new(&self.group_version.group, &self.kind)
+        let group = match &self.definition {
+            Definition::Builtin(rules) => rules.stored_as.and_then(GroupVersion::parse),
+            Definition::Custom(_) => None,
+        };
+        let group = group.map(|stored| stored.group);
+        GroupName::new(
+            group.as_ref().unwrap_or(&self.group_version.group),
+            &self.kind,
+        )
     }
 
     /// `Deployment.apps`, as messages name an object. For a custom resource, the object says it.
@@ -127,7 +145,7 @@ impl Resource {
     /// The warning for every request for it.
     pub(super) fn deprecation(&self) -> Option<&str> {
         match &self.definition {
-            Definition::Builtin(_) => None,
+            Definition::Builtin(rules) => rules.deprecated,
             Definition::Custom(custom) => custom.deprecation.as_deref(),
         }
     }
@@ -194,6 +212,19 @@ impl Resource {
                     root.unwrap_or(&self.root).forget_empty(map);
                 }
             }
+        }
+    }
+
+    /// Writes an object as it comes back from the version that is stored: what that one fills in
+    /// belongs to whoever writes the object.
+    pub(super) fn settle(&self, object: &mut Value) {
+        if let Definition::Builtin(Rules {
+            stored_as: Some(version),
+            ..
+        }) = &self.definition
+            && self.convert(object, version).is_some()
+        {
+            self.convert(object, &self.group_version.to_string());
         }
     }
 
@@ -341,12 +372,46 @@ impl Resource {
     /// Sets the fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
     pub fn prepare(&self, subresource: &str, object: &mut Value, live: Option<&Value>) {
         match (&self.definition, live) {
-            (Definition::Builtin(rules), Some(live)) if subresource == "status" => {
-                (rules.status.prepare)(object, live);
-            }
             (Definition::Builtin(_), Some(_)) if subresource == FINALIZE => {}
-            (Definition::Builtin(rules), live) => (rules.prepare)(object, live),
+            (Definition::Builtin(rules), live) => match (rules.of(subresource), live) {
+                (Some(rules), Some(live)) => (rules.prepare)(object, live),
+                _ => (rules.prepare)(object, live),
+            },
             (Definition::Custom(custom), live) => custom.prepare(object, live),
+        }
+    }
+
+    /// Whether its rules put back by themselves what a write does not change.
+    pub(super) fn restores(&self) -> bool {
+        matches!(&self.definition, Definition::Builtin(rules) if rules.restores)
+    }
+
+    /// Why an object of this name cannot be deleted.
+    pub(super) fn immortal(&self, name: &str) -> Option<&'static str> {
+        match &self.definition {
+            Definition::Builtin(rules) => {
+                let (names, why) = rules.immortal;
+                names.contains(&name).then_some(why)
+            }
+            Definition::Custom(_) => None,
+        }
+    }
+
+    /// Notes the time of an update in the object.
+    pub(super) fn note_time(&self, object: &mut Value, live: &Value, now: impl ToString) {
+        if let Definition::Builtin(Rules {
+            timed: Some(timed), ..
+        }) = &self.definition
+        {
+            timed(object, live, &now.to_string());
+        }
+    }
+
+    /// The warning for a deletion that does not say what becomes of dependents.
+    pub(super) fn preserves(&self) -> Option<&'static str> {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.preserves,
+            Definition::Custom(_) => None,
         }
     }
 
@@ -358,10 +423,10 @@ impl Resource {
         live: Option<&Value>,
     ) -> Vec<FieldError> {
         match (&self.definition, live) {
-            (Definition::Builtin(rules), Some(live)) if subresource == "status" => {
-                (rules.status.validate)(object, live)
-            }
-            (Definition::Builtin(rules), live) => (rules.validate)(object, live),
+            (Definition::Builtin(rules), live) => match (rules.of(subresource), live) {
+                (Some(rules), Some(live)) => (rules.validate)(object, live),
+                _ => (rules.validate)(object, live),
+            },
             (Definition::Custom(custom), live) => custom.validate(subresource, object, live),
         }
     }

@@ -137,7 +137,7 @@ impl Builtin {
             namespaced: self.namespaced,
             names: names_of(self.group_version.0, self.kind),
             root,
-            versions: None,
+            versions: kinds::table::versions(self.kind),
             storage_prefix: format!("/registry/{}", self.stored_in),
             unconditional_update: self.unconditional_update,
             create_on_update: self.create_on_update,

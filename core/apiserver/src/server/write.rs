@@ -114,7 +114,7 @@ impl ApiServer {
             reset: &endpoint.reset_fields,
             may_mistype: matches!(info.resource.definition, Definition::Custom(_)),
             keeps_emptied: self.release.keeps_emptied(),
-            versions: info.resource.versions.as_deref(),
+            versions: info.resource.versions_of_group(),
             now: self.environment.now(),
         }
     }
@@ -186,6 +186,8 @@ impl ApiServer {
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &empties, &live)?;
+        info.resource
+            .note_time(&mut object, &live, self.environment.now());
         note_accepted(info, &object, &live, trace);
         keep_idle_times(&mut object, &live);
         if delete::should_delete_during_update(&object, &live) && !info.resource.holds(&object) {
@@ -326,7 +328,9 @@ impl ApiServer {
             object.set_meta("resourceVersion", Value::Null);
         }
         // On every path, the rules of the main resource make a new object.
-        if let Some(main) = info.resource.endpoint("") {
+        if let Some(main) = info.resource.endpoint("")
+            && !info.resource.restores()
+        {
             restore(object, &self.nothing(info), &main.reset_fields);
         }
         self.allocate(info, object, None)?;

@@ -149,11 +149,57 @@ pub(super) fn skeleton(object: &mut Value) {
     }
 }
 
+/// A request for a certificate in PEM, as small as it can be.
+const REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUFJd0FBPT0KLS0tLS1FTkQgQ0VSVElG\
+     SUNBVEUgUkVRVUVTVC0tLS0tCg==";
+
+/// A policy for pods that refuses nothing.
+fn policy() -> Value {
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+        "resources": ["pods"]});
+    json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "true"}]})
+}
+
 /// The required fields of kinds that the server checks by its table.
 fn checked_by_rows(object: &mut Value) {
     const GROUP: &str = "rbac.authorization.k8s.io";
     let name = object.name().to_owned();
+    let job = json!({"template": {"spec": {
+        "containers": [{"name": "app", "image": "example:1"}], "restartPolicy": "Never"}}});
+    let storage = json!({"storage": "1Gi"});
     match text(object, "kind") {
+        "Job" => {
+            let labels = json!({"app": name});
+            object["spec"] = job;
+            object["spec"]["manualSelector"] = true.into();
+            object["spec"]["selector"] = json!({"matchLabels": labels});
+            object["spec"]["template"]["metadata"] = json!({"labels": labels});
+        }
+        "CronJob" => {
+            object["spec"] = json!({"schedule": "0 0 * * *", "jobTemplate": {"spec": job}});
+        }
+        "PersistentVolume" => {
+            object["spec"] = json!({"capacity": storage, "accessModes": ["ReadWriteOnce"],
+                "hostPath": {"path": "/data"}});
+        }
+        "PersistentVolumeClaim" => {
+            object["spec"] = json!({"accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": storage}});
+        }
+        "CertificateSigningRequest" => {
+            object["spec"] = json!({"request": REQUEST, "usages": ["client auth"],
+                "signerName": "example.com/signer"});
+        }
+        "EndpointSlice" => object["addressType"] = "IPv4".into(),
+        "ValidatingAdmissionPolicy" => object["spec"] = policy(),
+        "ValidatingAdmissionPolicyBinding" => {
+            object["spec"] = json!({"policyName": name, "validationActions": ["Deny"]});
+        }
+        "APIService" => {
+            let (version, group) = name.split_once('.').unwrap_or((&name, ""));
+            object["spec"] = json!({"group": group, "version": version,
+                "groupPriorityMinimum": 1000, "versionPriority": 15});
+        }
         "HorizontalPodAutoscaler" => {
             let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": name});
             object["spec"] = json!({"scaleTargetRef": target, "maxReplicas": 10});

@@ -103,7 +103,8 @@ fn is_duration(text: &str) -> bool {
     go_duration(text) || named_duration(text)
 }
 
-fn go_duration(text: &str) -> bool {
+/// Whether Go parses a text as a duration.
+pub(crate) fn go_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     if rest == "0" {
         return true;

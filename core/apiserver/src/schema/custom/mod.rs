@@ -6,7 +6,7 @@ mod default_values;
 mod defaults;
 mod embedded;
 mod field_path;
-mod formats;
+pub(crate) mod formats;
 mod limits;
 mod lists;
 mod numbers;

@@ -25,6 +25,12 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
             absent(map, "rollingUpdate", || json!({}));
         }
         "StatefulSetSpec" => claims(map),
+        "NodeSpec" => pod_ranges(map),
+        "NodeStatus" => {
+            if let Some(capacity) = map.get("capacity").cloned() {
+                absent(map, "allocatable", || capacity);
+            }
+        }
         "DaemonSet" => {
             // What the annotation shows is a field inside the server, which always has a number.
             if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
@@ -87,6 +93,25 @@ fn stored_versions(definition: &mut JsonMap) {
             .is_none_or(Vec::is_empty)
     {
         status.insert("storedVersions".to_owned(), json!([stored]));
+    }
+}
+
+/// The range of the addresses of pods is the first of a list of them; where both are given and
+/// differ, the single one counts (`Convert_v1_NodeSpec_To_core_NodeSpec` and back).
+fn pod_ranges(spec: &mut JsonMap) {
+    let alone = spec.get("podCIDR").and_then(Value::as_str);
+    let alone = alone.filter(|range| !range.is_empty()).map(Value::from);
+    let first = spec
+        .get("podCIDRs")
+        .and_then(|ranges| ranges.get(0))
+        .cloned();
+    if let Some(alone) = &alone
+        && Some(alone) != first.as_ref()
+    {
+        spec.insert("podCIDRs".to_owned(), json!([alone]));
+    }
+    if let (None, Some(first)) = (alone, first) {
+        spec.insert("podCIDR".to_owned(), first);
     }
 }
 

@@ -238,11 +238,16 @@ impl ApiServer {
 
     /// The request by which controllers write the status of a definition.
     fn status_of(&self, definition: &Value) -> Option<RequestInfo> {
-        let path = format!(
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}/status",
+        self.status_request(&format!(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}",
             definition.name()
-        );
-        let request = Request::put(path).header(header::USER_AGENT, "kube-apiserver");
+        ))
+    }
+
+    /// The request by which a controller of the server writes the status of an object.
+    pub(in crate::server) fn status_request(&self, path: &str) -> Option<RequestInfo> {
+        let request = Request::put(format!("{path}/status"));
+        let request = request.header(header::USER_AGENT, "kube-apiserver");
         RequestInfo::parse(&request.body(Vec::new()).ok()?, &self.resources).ok()
     }
 

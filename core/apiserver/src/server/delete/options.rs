@@ -7,7 +7,7 @@ use crate::json::Node;
 use crate::object::GroupName;
 use crate::server::list_options::is_true;
 use crate::server::patching::foreign;
-use crate::server::{RequestInfo, body};
+use crate::server::{RequestInfo, Resource, body};
 use crate::status::{FieldError, Refusal, Status};
 
 /// `metav1.DeleteOptions`.
@@ -87,6 +87,12 @@ impl DeleteOptions {
             propagation_policy: options.text("propagationPolicy", "v1.DeletionPropagation")?,
             dry_run: options.texts("dryRun")?,
         })
+    }
+
+    /// The warning of a kind for a deletion that does not say what becomes of dependents.
+    pub(super) fn unsaid(&self, resource: &Resource) -> Option<String> {
+        let said = self.propagation_policy.is_some() || self.orphan_dependents.is_some();
+        resource.preserves().filter(|_| !said).map(str::to_owned)
     }
 
     /// `ValidateDeleteOptions`.

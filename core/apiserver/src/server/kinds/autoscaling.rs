@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::internal;
 use super::label_selector::list;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::json::Node;
 use crate::object::{JsonMap, text};
@@ -159,7 +161,9 @@ fn to_v1(mut object: Value) -> Value {
         kept.push((CURRENT_METRICS, metrics_text(current.iter(), Side::Status)));
     }
     if let Some(behavior) = behavior {
-        kept.push((BEHAVIOR, text_of(&["spec", "behavior"], behavior)));
+        let kind = json!({"kind": KIND, "apiVersion": V2});
+        let path = ErrorPath::new("spec.behavior");
+        kept.push((BEHAVIOR, internal::field(&kind, &path, behavior)));
     }
     if !list(&status, "conditions").is_empty() {
         kept.push((CONDITIONS, text_of(&["status", "conditions"], conditions)));
@@ -215,7 +219,7 @@ fn to_v2(mut object: Value) -> Value {
     }
     object["spec"]["metrics"] = all.into();
     if let Some(behavior) = behavior.filter(Value::is_object) {
-        object["spec"]["behavior"] = behavior;
+        object["spec"]["behavior"] = internal::uncapitalized(behavior);
     }
     object["status"] = moved(&status, &STATUS_FIELDS);
     object["status"]["currentMetrics"] = current.map_or(Value::Null, Value::from);
@@ -282,8 +286,15 @@ fn metrics_text<'a>(metrics: impl Iterator<Item = &'a Value>, side: Side) -> Str
                 let found = path
                     .iter()
                     .try_fold(source, |value, part| value.get(side.part(part)));
-                // The only amount that is not a pointer in Go.
-                let zero = kind == "object" && *field == "targetValue";
+                // The amounts that are not pointers in Go.
+                let zero = match (kind, *field) {
+                    ("object", "targetValue") | ("pods", "targetAverageValue") => true,
+                    ("external", "targetValue")
+                    | ("resource" | "containerResource", "targetAverageValue") => {
+                        side == Side::Status
+                    }
+                    _ => false,
+                };
                 let shown = match found {
                     None if zero => "\"0\"".to_owned(),
                     found => shown(field, found?),

@@ -85,7 +85,16 @@ pub(super) fn validate(object: &Value, live: Option<&Value>) -> Option<Vec<Field
 
 /// Checks an object whose status is written. `None` if the table has no checks of this status.
 pub(super) fn validate_status(object: &Value, live: &Value) -> Option<Vec<FieldError>> {
-    let kind = format!("{}/status", text(object, "kind"));
+    validate_through("status", object, live)
+}
+
+/// Checks an object that is written through a subresource. `None` if the table has no checks of it.
+pub(super) fn validate_through(
+    subresource: &str,
+    object: &Value,
+    live: &Value,
+) -> Option<Vec<FieldError>> {
+    let kind = format!("{}/{subresource}", text(object, "kind"));
     has(&kind).then(|| rows_of(&kind, object, Some(live)))
 }
 
@@ -173,12 +182,15 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// Makes checks one after the other. A required field that is absent is not checked further.
+    /// Makes checks one after the other. A required field that is absent is not checked further, nor one that
+    /// is empty and need not be set.
     fn check(&self, words: &[Word], errors: &mut Vec<FieldError>) {
         for word in words {
             let before = errors.len();
             words::check(word.name, word.argument, self, errors);
-            if word.name == "required" && errors.len() > before {
+            if word.name == "required" && errors.len() > before
+                || word.name == "if-set" && self.is_zero()
+            {
                 return;
             }
         }

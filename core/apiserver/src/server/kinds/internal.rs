@@ -1,11 +1,14 @@
-//! A pod's spec as the API server holds it inside (`pkg/apis/core/types.go`), printed as JSON: the
-//! form in which its messages show what changed.
+//! Values as the API server holds them inside (`pkg/apis/*/types.go`), printed as JSON: the form in
+//! which its messages show structs and what changed.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::object::JsonMap;
+use crate::field::ErrorPath;
+use crate::object::{JsonMap, text};
+use crate::schema::kinds::kinds;
 use crate::schema::{Scalar, Struct, Type, builtin};
 
 /// Where the internal type has its fields in another order, or other ones; `>` before a field means
@@ -113,8 +116,34 @@ const ORDERS: [(&str, &[&str]); 3] = [
     ),
 ];
 
+/// The sources of a PersistentVolume inside.
+const VOLUME_SOURCES: [&str; 22] = [
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "hostPath",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "iscsi",
+    "flexVolume",
+    "cinder",
+    "cephfs",
+    "fc",
+    "flocker",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+];
+
 /// Go's names of fields that are not just their JSON names with a capital.
-const NAMES: [(&str, &str); 33] = [
+const NAMES: [(&str, &str); 34] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
     ("awsElasticBlockStore", "AWSElasticBlockStore"),
@@ -146,6 +175,7 @@ const NAMES: [(&str, &str); 33] = [
     ("storageos", "StorageOS"),
     ("tcpSocket", "TCPSocket"),
     ("tty", "TTY"),
+    ("uid", "UID"),
     ("volumeID", "VolumeID"),
     ("wwids", "WWIDs"),
 ];
@@ -174,6 +204,66 @@ pub(super) fn compact(type_name: &str, value: &Value) -> String {
         (Some(ty), Value::Object(_)) => structure(&mut pretty, value, ty, &Value::Null, 0),
         _ => plain(&mut pretty, value, 0),
     }
+    on_one_line(pretty)
+}
+
+/// The value of a field of an object, which has this path, in its internal form, indented by one
+/// space.
+pub(super) fn pretty(object: &Value, path: &str, value: &Value) -> String {
+    let mut pretty = String::new();
+    match type_at(object, path) {
+        Some(ty) => typed(&mut pretty, value, &ty, &Value::Null, 0),
+        None => plain(&mut pretty, value, 0),
+    }
+    pretty
+}
+
+/// The sources of a volume, a struct of their own inside, like [`pretty`].
+pub(super) fn volume_source(volume: &Value, sources: &Value) -> String {
+    let Some(Type::Struct(spec)) = type_at(volume, "spec") else {
+        return String::new();
+    };
+    let mut members = Vec::new();
+    for name in VOLUME_SOURCES {
+        let mut member = String::new();
+        match (sources.get(name), spec.field(name)) {
+            (Some(source), Some(field)) => typed(&mut member, source, &field.ty, &Value::Null, 1),
+            _ => member.push_str("null"),
+        }
+        members.push(format!("\"{}\": {member}", go_name(name)));
+    }
+    let mut pretty = String::new();
+    block(&mut pretty, '{', '}', &members, 0);
+    pretty
+}
+
+/// The value of a field of an object, which has this path, in its internal form on one line.
+pub(super) fn field(object: &Value, path: &ErrorPath<'_>, value: &Value) -> String {
+    on_one_line(pretty(object, &path.to_string(), value))
+}
+
+/// The type of the field of a kind.
+fn type_at(object: &Value, path: &str) -> Option<Type> {
+    let (kind, api_version) = (text(object, "kind"), text(object, "apiVersion"));
+    let mut kinds = kinds().iter();
+    let facts = kinds.find(|facts| facts.kind == kind && facts.api_version == api_version)?;
+    let mut ty = Type::Struct(Arc::clone(facts.root()?));
+    for part in path.split('.') {
+        let (name, index) = part.split_once('[').unwrap_or((part, ""));
+        let Type::Struct(owner) = ty else {
+            return None;
+        };
+        ty = owner.field(name)?.ty.clone();
+        ty = match ty {
+            Type::List(list) if !index.is_empty() => list.item.clone(),
+            Type::Map(map) if !index.is_empty() => map.value.clone(),
+            ty => ty,
+        };
+    }
+    Some(ty)
+}
+
+fn on_one_line(mut pretty: String) -> String {
     let (mut quoted, mut escaped) = (false, false);
     pretty.retain(|c| {
         let kept = quoted || !matches!(c, ' ' | '\n');
@@ -188,6 +278,15 @@ fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth
     let order = ORDERS.iter().find(|(name, _)| *name == ty.name);
     let declared: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
     let mut members = Vec::new();
+    if ty.name == "PodTemplateSpec" {
+        // Its metadata is embedded.
+        let metadata = value["metadata"].as_object().into_iter().flatten();
+        for (name, value) in metadata {
+            let mut member = String::new();
+            plain(&mut member, value, depth + 1);
+            members.push(format!("{}: {member}", quoted(name)));
+        }
+    }
     for name in order.map_or(declared.as_slice(), |(_, order)| order) {
         // The host's namespaces are in the security context inside.
         let (name, owner, ty) = match name.strip_prefix('>') {
@@ -197,6 +296,9 @@ fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth
         let Some(field) = ty.and_then(|ty| ty.field(name)) else {
             continue;
         };
+        if name == "metadata" {
+            continue;
+        }
         let mut member = String::new();
         let inner = owner.get(name).unwrap_or(&Value::Null);
         if inner.is_null() && field.pointer {
@@ -304,6 +406,24 @@ fn go_name(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
+}
+
+/// The form of the API of a value that is written in the server's own form; Go reads names in any
+/// case.
+pub(super) fn uncapitalized(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter().map(|(name, value)| {
+                let mut letters = name.chars();
+                let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+                let name = first.into_iter().chain(letters).collect();
+                (name, uncapitalized(value))
+            });
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => items.into_iter().map(uncapitalized).collect(),
+        value => value,
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,13 @@ pub(super) fn check_range(range: &str, field: &ErrorPath<'_>, old: &[&str]) -> O
     Some(FieldError::invalid(field, &range.into(), detail))
 }
 
+/// Checks a range by the strict rules (`IsValidCIDR`).
+pub(super) fn check_new_range(range: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
+    let fine = sloppy_range(range).is_some() && is_strict_range(range);
+    let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+    (!fine).then(|| FieldError::invalid(field, &range.into(), detail))
+}
+
 /// Whether no number of a range begins with a zero that it does not need.
 fn is_strict_range(range: &str) -> bool {
     range.split_once('/').is_some_and(|(ip, bits)| {

@@ -2,24 +2,34 @@
 //! (`pkg/registry/*/strategy.go`, `pkg/apis/*/validation`, v1.36). Adding a kind is adding a
 //! description here and its types to the table in `schema`.
 
+mod admission_policies;
+pub(super) mod api_service;
 mod autoscaling;
 mod autoscaling_checks;
+mod certificates;
 mod checks;
+mod claims;
 mod conditions;
 mod config_map;
 mod containers;
+mod cron;
 mod deployment;
 mod difference;
+mod endpoints;
 mod environment;
 mod event;
 mod internal;
 mod ip;
+mod job_policies;
+mod job_status;
+mod jobs;
 mod label_selector;
 mod lease;
 pub(super) mod metadata;
 pub(crate) mod names;
 pub(super) mod namespace;
 mod networking;
+mod nodes;
 mod pod;
 mod pod_admission;
 mod pod_annotations;
@@ -32,6 +42,7 @@ mod pod_update;
 mod pod_warnings;
 mod policy;
 mod probes;
+mod quotas;
 mod rbac;
 mod resources;
 mod scheduling;
@@ -48,6 +59,7 @@ mod storage;
 pub(super) mod table;
 mod volume_files;
 mod volumes;
+mod warnings;
 mod webhooks;
 mod workloads;
 
@@ -113,6 +125,14 @@ pub struct Rules {
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
     /// The rules of its `status` subresource, if it has one.
     pub status: StatusRules,
+    /// The rules of other subresources through which the object is written, by name.
+    pub others: &'static [(&'static str, StatusRules)],
+    /// Notes the time of an update in the object, which is given last.
+    pub timed: Option<fn(&mut Value, &Value, &str)>,
+    /// The warning for every request.
+    pub deprecated: Option<&'static str>,
+    /// The warning for a deletion that does not say what becomes of dependents.
+    pub preserves: Option<&'static str>,
     /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
     /// asked for (`CheckGracefulDelete`).
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
@@ -132,6 +152,11 @@ pub struct Rules {
     pub annotates: &'static [&'static str],
     /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
+    /// Whether `prepare` puts back by itself what a write does not change: not just what the endpoint
+    /// takes from its managers, and not in a new object.
+    pub restores: bool,
+    /// The objects that cannot be deleted, and why.
+    pub immortal: (&'static [&'static str], &'static str),
     /// Sets the fields that are plain numbers in the server and pointers in the API: the server
     /// writes them also if they were never set.
     pub unset: fn(&mut Value),
@@ -141,7 +166,7 @@ pub struct Rules {
     pub validates: fn(&str) -> bool,
 }
 
-/// The rules of a `status` subresource, which knows updates only; the stored object is given.
+/// The rules of a subresource such as `status`, which knows updates only; the stored object is given.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusRules {
     /// Normalizes fields before validation.
@@ -151,6 +176,19 @@ pub struct StatusRules {
 }
 
 impl Rules {
+    /// The rules of a subresource.
+    pub(super) fn of(&self, subresource: &str) -> Option<&StatusRules> {
+        match subresource {
+            "" => None,
+            "status" => Some(&self.status),
+            name => self
+                .others
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, rules)| rules),
+        }
+    }
+
     /// No rules of its own.
     pub const NONE: Rules = Rules {
         allocate: |_, _, _| Ok(()),
@@ -162,6 +200,10 @@ impl Rules {
             prepare: |_, _| {},
             validate: metadata::builtin_update,
         },
+        others: &[],
+        timed: None,
+        deprecated: None,
+        preserves: None,
         grace: None,
         returns_deleted: false,
         collection: Collection::Background,
@@ -170,6 +212,8 @@ impl Rules {
         stored_as: None,
         annotates: &[],
         shown: None,
+        restores: false,
+        immortal: (&[], ""),
         unset: |_| {},
         fields: &[],
         validates: |_| true,

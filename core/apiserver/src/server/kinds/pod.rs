@@ -16,6 +16,9 @@ pub(super) const RULES: Rules = Rules {
     allocate: |pod, live, store| pod_admission::admit(pod, live, store),
     prepare: |pod, live| {
         if live.is_none() {
+            if pod["spec"]["terminationGracePeriodSeconds"].as_i64() < Some(0) {
+                pod["spec"]["terminationGracePeriodSeconds"] = 1.into();
+            }
             pod["status"] = json!({"phase": "Pending", "qosClass": quality_of_service(pod)});
             if !list(&pod["spec"], "schedulingGates").is_empty() {
                 // `applySchedulingGatedCondition`

@@ -62,6 +62,66 @@ pub(super) fn admit(
             })
         }));
     }
+    if live.is_none() {
+        run_as_class(spec, store).map_err(NotAllocated::Forbidden)?;
+    }
+    Ok(())
+}
+
+/// Where etcd keeps runtime classes.
+const RUNTIMES_BELOW: &str = "/registry/runtimeclasses/";
+
+/// Gives a new pod what its runtime class needs (`plugin/pkg/admission/runtimeclass`).
+fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
+    let none = Arc::new(Value::Null);
+    let named = spec.get("runtimeClassName").and_then(Value::as_str);
+    let class = match named.filter(|name| !name.is_empty()) {
+        None => &none,
+        Some(name) => match store.get(&format!("{RUNTIMES_BELOW}{name}")) {
+            Some((_, class)) => class,
+            None => return Err(format!("pod rejected: RuntimeClass {name:?} not found")),
+        },
+    };
+    let fixed = class.pointer("/overhead/podFixed");
+    let own = spec.get("overhead").filter(|overhead| !overhead.is_null());
+    match (fixed, own) {
+        (Some(fixed), Some(own)) if fixed != own => {
+            let why = "Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+            return Err(format!("pod rejected: {why}"));
+        }
+        (Some(fixed), _) => {
+            spec.insert("overhead".to_owned(), fixed.clone());
+        }
+        (None, Some(own)) if own.as_object().is_some_and(|own| !own.is_empty()) => {
+            let why = "Pod Overhead set without corresponding RuntimeClass defined Overhead";
+            return Err(format!("pod rejected: {why}"));
+        }
+        _ => {}
+    }
+    let wanted = class.pointer("/scheduling/nodeSelector");
+    for (label, value) in wanted.and_then(Value::as_object).into_iter().flatten() {
+        let selector = spec.entry("nodeSelector").or_insert_with(|| json!({}));
+        match selector.get(label).and_then(Value::as_str) {
+            Some(own) if *value != own => {
+                let value = value.as_str().unwrap_or_default();
+                return Err(format!(
+                    "conflict: runtimeClass.scheduling.nodeSelector[{label}] = {value}; \
+                     pod.spec.nodeSelector[{label}] = {own}"
+                ));
+            }
+            _ => selector[label] = value.clone(),
+        }
+    }
+    let more = class.pointer("/scheduling/tolerations");
+    if let Some(Value::Array(more)) = more
+        && let Some(Value::Array(own)) = spec.get_mut("tolerations")
+    {
+        for toleration in more {
+            if !own.contains(toleration) {
+                own.push(toleration.clone());
+            }
+        }
+    }
     Ok(())
 }
 

@@ -22,15 +22,7 @@ pub(super) fn affinity(affinity: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
     if let Some(required) = node.get(REQUIRED) {
         let node_affinity = path.child("nodeAffinity");
         let selector = node_affinity.child(REQUIRED);
-        let path = selector.child("nodeSelectorTerms");
-        let terms = list(required, "nodeSelectorTerms");
-        if terms.is_empty() {
-            let detail = "must have at least one node selector term";
-            errors.push(FieldError::required(path, detail));
-        }
-        for (i, term) in terms.iter().enumerate() {
-            errors.extend(node_term(term, &path.index(i)));
-        }
+        errors.extend(node_selector(required, &selector));
     }
     for (i, preferred) in list(node, PREFERRED).iter().enumerate() {
         let node_affinity = path.child("nodeAffinity");
@@ -52,6 +44,21 @@ pub(super) fn affinity(affinity: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
             let term = &preferred["podAffinityTerm"];
             errors.extend(pod_term(term, &path.child("podAffinityTerm")));
         }
+    }
+    errors
+}
+
+/// Nodes by terms (`ValidateNodeSelector`).
+pub(super) fn node_selector(selector: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let path = path.child("nodeSelectorTerms");
+    let terms = list(selector, "nodeSelectorTerms");
+    if terms.is_empty() {
+        let detail = "must have at least one node selector term";
+        errors.push(FieldError::required(path, detail));
+    }
+    for (i, term) in terms.iter().enumerate() {
+        errors.extend(node_term(term, &path.index(i)));
     }
     errors
 }

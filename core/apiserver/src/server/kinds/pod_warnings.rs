@@ -63,7 +63,7 @@ const NODE_LABELS: [(&str, &str); 5] = [
 ];
 
 /// Kinds of volume that are on their way out, or gone.
-const VOLUMES: [(&str, &str); 9] = [
+pub(super) const VOLUMES: [(&str, &str); 9] = [
     (
         "photonPersistentDisk",
         "deprecated in v1.11, non-functional in v1.16+",
@@ -202,7 +202,12 @@ fn nodes(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
 }
 
 /// `GetWarningsForNodeSelectorTerm` of `pkg/api/node/util.go`.
-fn node_term(term: &Value, with_values: bool, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
+pub(super) fn node_term(
+    term: &Value,
+    with_values: bool,
+    path: &ErrorPath<'_>,
+    warnings: &mut Vec<String>,
+) {
     for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
         let path = path.item("matchExpressions", i);
         let key = text(rule, "key");

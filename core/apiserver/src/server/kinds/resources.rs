@@ -33,6 +33,19 @@ const STANDARD: [&str; 17] = [
     "services.loadbalancers",
 ];
 
+/// Resources that are numbers of objects.
+const OBJECTS: [&str; 9] = [
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
 /// Checks limits, then requests against them.
 pub(super) fn validate(resources: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -43,7 +56,7 @@ pub(super) fn validate(resources: &Value, path: &ErrorPath<'_>) -> Vec<FieldErro
     let requests = resources.get("requests").and_then(Value::as_object);
     for (name, value) in requests.into_iter().flat_map(JsonMap::iter) {
         errors.extend(amount(name, value, &path.child("requests").key(name)));
-        let overcommit = is_native(name) && !name.starts_with("hugepages-");
+        let overcommit = may_overcommit(name);
         let Some(limit) = limits.and_then(|limits| limits.get(name)) else {
             if !overcommit {
                 let detail = "Limit must be set for non overcommitable resources";
@@ -71,23 +84,50 @@ fn amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
         .into_iter()
         .map(|why| FieldError::invalid(field, &name.into(), why))
         .collect();
+    errors.extend(whole_amount(name, value, field));
+    errors
+}
+
+/// An amount that is not below zero, and without a fraction where things are counted
+/// (`ValidateResourceQuantityValue`).
+pub(super) fn whole_amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     let quantity = Quantity::from(value);
     if quantity.is_negative() {
         errors.push(negative_text(field, value));
     }
-    if !is_native(name) && !quantity.is_whole() {
+    let is_extended = !is_native(name) && !name.starts_with("requests.");
+    if (is_extended || OBJECTS.contains(&name)) && !quantity.rounded_to_thousandths().is_whole() {
         errors.push(FieldError::invalid(field, value, "must be an integer"));
     }
     errors
 }
 
-/// `validateContainerResourceName`.
-fn reasons_against(name: &str) -> Vec<String> {
+/// Whether more of a resource can be promised than there is (`IsOvercommitAllowed`).
+pub(super) fn may_overcommit(name: &str) -> bool {
+    is_native(name) && !name.starts_with("hugepages-")
+}
+
+/// `validateResourceName`.
+pub(super) fn reasons_against_any(name: &str) -> Vec<String> {
     let mut reasons = names::qualified(name);
-    if !reasons.is_empty() {
-        return reasons;
+    if reasons.is_empty()
+        && !name.contains('/')
+        && !is_of_containers(name)
+        && !STANDARD.contains(&name)
+    {
+        reasons.push("must be a standard resource type or fully qualified".to_owned());
     }
-    let of_containers = OF_CONTAINERS.contains(&name) || name.starts_with("hugepages-");
+    reasons
+}
+
+fn is_of_containers(name: &str) -> bool {
+    OF_CONTAINERS.contains(&name) || name.starts_with("hugepages-")
+}
+
+/// `validateContainerResourceName`.
+pub(super) fn reasons_against(name: &str) -> Vec<String> {
+    let mut reasons = reasons_against_any(name);
     if name.contains('/') {
         let extended = !is_native(name) && !name.starts_with("requests.");
         if !is_native(name) && !extended {
@@ -95,10 +135,7 @@ fn reasons_against(name: &str) -> Vec<String> {
         }
         return reasons;
     }
-    if !of_containers && !STANDARD.contains(&name) {
-        reasons.push("must be a standard resource type or fully qualified".to_owned());
-    }
-    if !of_containers {
+    if !is_of_containers(name) {
         reasons.push("must be a standard resource for containers".to_owned());
     }
     reasons

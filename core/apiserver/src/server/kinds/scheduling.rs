@@ -23,6 +23,12 @@ const SYSTEM: [(&str, i64); 2] = [
     ("system-cluster-critical", 2 * HIGHEST),
 ];
 
+/// The classes of the server cannot be deleted.
+pub(super) const IMMORTAL: (&[&str], &str) = (
+    &["system-node-critical", "system-cluster-critical"],
+    "this is a system priority class and cannot be deleted",
+);
+
 /// Names that begin with `system-` belong to the server, and so do values above the highest.
 fn priority_class(class: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (name, value) = (

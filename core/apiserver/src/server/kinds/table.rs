@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
-    Collection, Rules, StatusRules, autoscaling, checks, metadata, names, networking, secret,
+    Collection, Rules, StatusRules, autoscaling, certificates, checks, claims, endpoints, event,
+    jobs, metadata, names, nodes, scheduling, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -16,9 +17,7 @@ use crate::schema::TEMPLATE_GENERATION;
 use crate::schema::kinds::{KindFacts, Root, kinds};
 
 static RESOURCES: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
-    let served = kinds()
-        .iter()
-        .filter(|facts| !facts.is("rules") && !facts.is("view"));
+    let served = kinds().iter().filter(|facts| !facts.is("rules"));
     served.filter_map(resource).map(Arc::new).collect()
 });
 
@@ -63,7 +62,7 @@ fn resource(facts: &'static KindFacts) -> Option<Resource> {
             list_kind: None,
         },
         root: Root::OfKind(facts),
-        versions: versions(facts),
+        versions: versions(facts.kind),
         storage_prefix: format!("/registry/{stored_in}"),
         unconditional_update: !facts.is("versioned"),
         create_on_update: facts.is("creates"),
@@ -74,14 +73,17 @@ fn resource(facts: &'static KindFacts) -> Option<Resource> {
 }
 
 /// Kinds that are served in several versions, and how an object is written in another of them.
-const CONVERSIONS: [(&str, Convert); 1] = [("HorizontalPodAutoscaler", autoscaling::convert)];
+const CONVERSIONS: [(&str, Convert); 2] = [
+    ("Event", event::convert),
+    ("HorizontalPodAutoscaler", autoscaling::convert),
+];
 /// Writes an object in a version.
 type Convert = fn(Value, &str) -> Value;
 
 /// All versions of a kind; `None` if there is only one.
-fn versions(facts: &KindFacts) -> Option<Arc<Versions>> {
-    let (_, convert) = CONVERSIONS.iter().find(|(kind, _)| *kind == facts.kind)?;
-    let all = kinds().iter().filter(|other| other.kind == facts.kind);
+pub(in crate::server) fn versions(kind: &str) -> Option<Arc<Versions>> {
+    let (_, convert) = CONVERSIONS.iter().find(|(known, _)| *known == kind)?;
+    let all = kinds().iter().filter(|other| other.kind == kind);
     let all = all.map(|other| (other.api_version.to_owned(), Root::OfKind(other)));
     Some(Arc::new(Versions {
         all: all.collect(),
@@ -110,6 +112,19 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
         name: "",
         reset_fields: reset_fields(fields),
     };
+    if facts.kind == "CertificateSigningRequest" {
+        return vec![
+            main(&["spec", "status"]),
+            Endpoint {
+                name: "status",
+                reset_fields: Set::of_fields(&[&["spec"], &["status", "conditions"]]),
+            },
+            Endpoint {
+                name: "approval",
+                reset_fields: Set::of_fields(&[&["spec"], &["status", "certificate"]]),
+            },
+        ];
+    }
     if !facts.is("status") {
         return vec![main(&[])];
     }
@@ -154,34 +169,71 @@ fn rules(facts: &KindFacts) -> Rules {
             })
         };
     }
+    if let Some(warn) = warnings::of(facts.kind) {
+        rules.warn = warn;
+    }
     match facts.kind {
         "DaemonSet" => rules.prepare = daemon_set,
-        "Job" => rules.prepare = job,
+        "Job" => {
+            rules.prepare = jobs::prepare;
+            rules.preserves = Some(jobs::PRESERVES);
+        }
+        "PriorityClass" => rules.immortal = scheduling::IMMORTAL,
+        "StatefulSet" => rules.prepare = stateful_set,
+        "Endpoints" => {
+            rules.deprecated =
+                Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+        }
         "Node" => {
+            rules.restores = true;
+            rules.prepare = nodes::prepare;
+            rules.status.prepare = |node, live| node["spec"] = live["spec"].clone();
             rules.allocate = |object, live, _| {
-                taint_new_node(object, live);
+                nodes::taint_new(object, live);
                 Ok(())
             };
         }
-        "Secret" => rules.warn = secret::warn,
-        "Ingress" => rules.warn = networking::warn,
         "PersistentVolume" | "PersistentVolumeClaim" => {
             rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
-            rules.prepare = volume;
+            rules.prepare = claims::prepare;
+            if facts.kind == "PersistentVolume" {
+                rules.timed = Some(claims::note_phase);
+            }
             rules.allocate = |object, live, _| {
                 protect_volume(object, live);
                 Ok(())
             };
         }
         "CertificateSigningRequest" => {
-            rules.status = StatusRules {
-                prepare: |_, _| {},
-                ..rules.status
-            };
+            rules.restores = true;
+            rules.prepare = certificates::prepare;
+            rules.status = certificates::STATUS;
+            rules.others = certificates::OTHERS;
+            rules.timed = Some(certificates::note_times);
+        }
+        "EndpointSlice" => rules.prepare = endpoints::drop_topology,
+        "Event" => {
+            rules.validate = event::validate_in_own_group;
+            rules.collection = Collection::None;
+            rules.validates = |_| true;
         }
         _ => {}
     }
     rules
+}
+
+/// How many pods may be missing is a field of a feature that is off (`dropStatefulSetDisabledFields`).
+fn stateful_set(object: &mut Value, live: Option<&Value>) {
+    const ROLLING: &str = "/spec/updateStrategy/rollingUpdate";
+    let given = |object: &Value| {
+        let rolling = object.pointer(ROLLING);
+        rolling.is_some_and(|rolling| rolling.get("maxUnavailable").is_some())
+    };
+    if !live.is_some_and(given)
+        && let Some(Value::Object(rolling)) = object.pointer_mut(ROLLING)
+    {
+        rolling.remove("maxUnavailable");
+    }
 }
 
 /// `daemonSetStrategy`.
@@ -200,13 +252,6 @@ fn daemon_set(object: &mut Value, live: Option<&Value>) {
     annotations[TEMPLATE_GENERATION] = generation.to_string().into();
 }
 
-/// A new volume or claim waits (`PrepareForCreate`).
-fn volume(object: &mut Value, live: Option<&Value>) {
-    if live.is_none() {
-        object["status"] = json!({"phase": "Pending"});
-    }
-}
-
 /// The admission plugin StorageObjectInUseProtection.
 fn protect_volume(object: &mut Value, live: Option<&Value>) {
     if live.is_some() {
@@ -222,55 +267,4 @@ fn protect_volume(object: &mut Value, live: Option<&Value>) {
     {
         finalizers.push(protection.into());
     }
-}
-
-/// A new node takes no pods until it is ready (the admission plugin TaintNodesByCondition).
-fn taint_new_node(object: &mut Value, live: Option<&Value>) {
-    const NOT_READY: &str = "node.kubernetes.io/not-ready";
-    if live.is_some() {
-        return;
-    }
-    let is_not_ready =
-        |taint: &Value| text(taint, "key") == NOT_READY && text(taint, "effect") == "NoSchedule";
-    let mut taints = match object["spec"]["taints"].take() {
-        Value::Array(taints) => taints,
-        _ => Vec::new(),
-    };
-    if !taints.iter().any(is_not_ready) {
-        taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
-    }
-    object["spec"]["taints"] = taints.into();
-}
-
-/// `jobStrategy`.
-fn job(object: &mut Value, live: Option<&Value>) {
-    if live.is_some() || object["spec"]["manualSelector"] == true {
-        return;
-    }
-    // A job without labels got those of its template: the same map, not a copy of it. One that
-    // was given equal labels is taken for such a job.
-    let template = object.pointer("/spec/template/metadata/labels").cloned();
-    let shared = template.is_some() && object.pointer("/metadata/labels") == template.as_ref();
-    select_own_pods(object);
-    if shared && let Some(labels) = object.pointer("/spec/template/metadata/labels").cloned() {
-        object.set_meta("labels", labels);
-    }
-}
-
-/// A new job selects the pods that carry its uid (`generateSelector`).
-fn select_own_pods(object: &mut Value) {
-    let (name, uid) = (object.name().to_owned(), object.uid().to_owned());
-    let template = &mut object["spec"]["template"]["metadata"];
-    for (label, value) in [
-        ("controller-uid", &uid),
-        ("batch.kubernetes.io/controller-uid", &uid),
-        ("job-name", &name),
-        ("batch.kubernetes.io/job-name", &name),
-    ] {
-        template["labels"][label] = value.as_str().into();
-    }
-    if !object["spec"]["selector"].is_object() {
-        object["spec"]["selector"] = json!({});
-    }
-    object["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid.into();
 }

@@ -157,7 +157,7 @@ fn source(volume: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
             errors.push(FieldError::forbidden(field, detail));
         } else {
             found = true;
-            errors.extend(content(name, source, &path.child(name)));
+            errors.extend(of_kind(name, source, &path.child(name)));
         }
     }
     if !found {
@@ -166,7 +166,8 @@ fn source(volume: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn content(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+/// Checks a source of this kind.
+pub(super) fn of_kind(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     match name {
         "emptyDir" => match source.get("sizeLimit") {
             Some(limit) if Quantity::from(limit).is_negative() => {

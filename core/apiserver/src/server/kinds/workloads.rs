@@ -1,11 +1,11 @@
 //! What controllers of pods check besides their rows in `kinds.checks`
 //! (`pkg/apis/apps/validation`, and `pkg/apis/core/validation` for ReplicationController).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::checks::{Check, Checked};
 use super::deployment::{amount, at_most_all, share};
-use super::{label_selector, pod_template};
+use super::{internal, label_selector, pod_template};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -19,6 +19,11 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("pods_of_labels", pods_of_labels),
     ("replicas_of_status", replicas_of_status),
     ("same_selector", same_selector),
+    ("pod_management", pod_management),
+    ("stateful_set_strategy", stateful_set_strategy),
+    ("pods_of_stateful_set", pods_of_stateful_set),
+    ("stateful_set_spec_kept", stateful_set_spec_kept),
+    ("stateful_replicas", stateful_replicas),
 ];
 
 const MISMATCH: &str = "`selector` does not match template `labels`";
@@ -174,13 +179,32 @@ fn pods_of_labels(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
 
 /// Some replicas are not more than all (`ValidateReplicaSetStatus`).
 fn replicas_of_status(status: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let count = |field: &str| status.value[field].as_i64().unwrap_or(0);
     let limits = [
         ("fullyLabeledReplicas", "replicas", "status.replicas"),
         ("readyReplicas", "replicas", "status.replicas"),
         ("availableReplicas", "replicas", "status.replicas"),
         ("availableReplicas", "readyReplicas", "readyReplicas"),
     ];
+    not_more(status, &limits, errors);
+}
+
+/// `ValidateStatefulSetStatus`.
+fn stateful_replicas(status: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let limits = [
+        ("readyReplicas", "replicas", "status.replicas"),
+        ("currentReplicas", "replicas", "status.replicas"),
+        ("updatedReplicas", "replicas", "status.replicas"),
+        ("availableReplicas", "replicas", "status.replicas"),
+        ("availableReplicas", "readyReplicas", "status.readyReplicas"),
+    ];
+    not_more(status, &limits, errors);
+}
+
+/// A field, the field that it is not above, and how the message names that.
+type Limit = (&'static str, &'static str, &'static str);
+
+fn not_more(status: &Checked<'_>, limits: &[Limit], errors: &mut Vec<FieldError>) {
+    let count = |field: &str| status.value[field].as_i64().unwrap_or(0);
     for (field, most, what) in limits {
         if count(field) > count(most) {
             let detail = format!("cannot be greater than {what}");
@@ -199,5 +223,113 @@ fn same_selector(selector: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let field = selector.path.to_string();
         let detail = super::metadata::IMMUTABLE;
         errors.push(label_selector::invalid(&field, selector.value, detail));
+    }
+}
+
+fn pod_management(policy: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if !matches!(policy.value.as_str(), Some("OrderedReady" | "Parallel")) {
+        let detail = "must be 'OrderedReady' or 'Parallel'";
+        errors.push(FieldError::invalid(policy.path, policy.value, detail));
+    }
+}
+
+/// The strategy of `ValidateStatefulSetSpec`.
+fn stateful_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let shown = |path: &ErrorPath<'_>, value: &Value, detail: &str| {
+        let shown = internal::field(strategy.object, path, value);
+        FieldError::invalid(path, value, detail).shown(shown)
+    };
+    let path = strategy.path.child("rollingUpdate");
+    match (
+        text(strategy.value, "type"),
+        strategy.value.get("rollingUpdate"),
+    ) {
+        ("", _) => errors.push(FieldError::required(strategy.path, "")),
+        ("OnDelete", Some(rolling)) => {
+            let detail = "only allowed for updateStrategy 'RollingUpdate'";
+            errors.push(shown(&path, rolling, detail));
+        }
+        ("OnDelete", None) | ("RollingUpdate", None) => {}
+        ("RollingUpdate", Some(rolling)) => {
+            if let Some(number) = rolling["partition"].as_i64().filter(|number| *number < 0) {
+                errors.push(super::metadata::negative(path.child("partition"), number));
+            }
+        }
+        _ => {
+            let detail = "must be 'RollingUpdate' or 'OnDelete'";
+            errors.push(shown(strategy.path, strategy.value, detail));
+        }
+    }
+}
+
+/// The pods of `ValidateStatefulSetSpec`.
+fn pods_of_stateful_set(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (selector, template) = (&spec.value["selector"], &spec.value["template"]);
+    let (field, path) = (spec.path.child("selector"), spec.path.child("template"));
+    if selector.is_null() {
+        errors.push(FieldError::required(field, ""));
+    } else {
+        errors.extend(label_selector::validate(selector, &field));
+        if label_selector::is_empty(selector) {
+            let detail = "empty selector is invalid for statefulset";
+            let field = field.to_string();
+            errors.push(label_selector::invalid(&field, selector, detail));
+        }
+    }
+    if !label_selector::is_sound(selector) {
+        let field = field.to_string();
+        errors.push(label_selector::invalid(&field, selector, ""));
+    } else {
+        if !label_selector::is_empty(selector) && !label_selector::matches(selector, template) {
+            errors.push(wrong_labels(template, &path));
+        }
+        let whole = with_claims(
+            template,
+            label_selector::list(spec.value, "volumeClaimTemplates"),
+        );
+        errors.extend(pod_template::validate(&whole, &path));
+    }
+    let pods = &template["spec"];
+    errors.extend(runs_forever(pods, &path.child("spec"), "StatefulSet"));
+}
+
+/// A template with a volume for each template of a claim: containers can mount them.
+fn with_claims(template: &Value, claims: &[Value]) -> Value {
+    let mut template = template.clone();
+    let volumes = label_selector::list(&template["spec"], "volumes");
+    let name = |claim: &Value| text(&claim["metadata"], "name").to_owned();
+    let known = |name: &str| volumes.iter().any(|volume| text(volume, "name") == name);
+    let names = claims.iter().map(name).filter(|name| !known(name));
+    let more: Vec<Value> = names
+        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": "claim"}}))
+        .collect();
+    if !more.is_empty() && template["spec"].is_object() {
+        let all = volumes.iter().cloned().chain(more).collect();
+        template["spec"]["volumes"] = Value::Array(all);
+    }
+    template
+}
+
+/// `ValidateStatefulSetUpdate`: most of the spec stays.
+fn stateful_set_spec_kept(set: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const MUTABLE: [&str; 7] = [
+        "replicas",
+        "ordinals",
+        "template",
+        "updateStrategy",
+        "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy",
+        "minReadySeconds",
+    ];
+    let kept = |object: &Value| {
+        let mut spec = object["spec"].as_object().cloned().unwrap_or_default();
+        spec.retain(|name, _| !MUTABLE.contains(&name.as_str()));
+        spec
+    };
+    if set.live.is_some_and(|live| kept(live) != kept(set.object)) {
+        let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', \
+             'template', 'updateStrategy', 'revisionHistoryLimit', \
+             'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+        errors.push(FieldError::forbidden("spec", detail));
     }
 }

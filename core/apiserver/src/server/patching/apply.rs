@@ -191,7 +191,7 @@ fn to_proper_version(
         empties,
         ..
     } = schema::decode(merged.into(), &resource.root).map_err(Status::internal)?;
-    body::finish(info, &mut object);
+    body::finish(info, &mut object, &empties);
     object.set_meta("managedFields", managed.unwrap_or(Value::Null));
     Ok(Draft {
         object,

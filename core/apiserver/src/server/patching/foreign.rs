@@ -64,8 +64,12 @@ pub(in crate::server) fn other_kind(
         return None;
     }
     if !registered(version, kind) {
+        let scheme = match resource.group_version.group.as_str() {
+            "apiregistration.k8s.io" => "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
+            _ => "pkg/api/legacyscheme/scheme.go:30",
+        };
         return Some(format!(
-            "no kind {} is registered for version {} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+            "no kind {} is registered for version {} in scheme \"{scheme}\"",
             go::quote(kind),
             go::quote(&version.to_string()),
         ));

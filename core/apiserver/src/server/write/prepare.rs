@@ -28,6 +28,7 @@ pub(super) fn before_update(
         Definition::Custom(_) if info.subresource == "status" => {
             Custom::keep_all_but_status(object, live);
         }
+        _ if info.resource.restores() => {}
         _ => restore(object, live, &endpoint(info)?.reset_fields),
     }
     info.resource.prepare(&info.subresource, object, Some(live));

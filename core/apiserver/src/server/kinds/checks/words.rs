@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::super::metadata::{self, IMMUTABLE};
 use super::super::names::{self, NameRule};
 use super::super::{
-    autoscaling_checks, conditions, deployment, label_selector, networking, pod_template, policy,
-    rbac, scheduling, secret, storage, webhooks, workloads,
+    admission_policies, api_service, autoscaling_checks, certificates, claims, conditions, cron,
+    deployment, endpoints, internal, job_policies, job_status, jobs, label_selector, networking,
+    nodes, pod_template, policy, quotas, rbac, scheduling, secret, storage, webhooks, workloads,
 };
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
@@ -15,8 +16,26 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is what stands after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 21] = [
+const WORDS: [(&str, Word); 24] = [
     ("metadata", metadata_of),
+    ("whole-metadata", |rule, checked, errors| {
+        errors.extend(metadata::builtin(checked.object, name_rule(rule)));
+    }),
+    ("if-set", |_, _, _| {}), // the engine looks at it
+    ("rising", |_, checked, errors| {
+        let number = |value: &Value| value.as_i64().unwrap_or(0);
+        if checked
+            .before()
+            .is_some_and(|before| number(checked.value) < number(before))
+        {
+            let value = number(checked.value).into();
+            errors.push(FieldError::invalid(
+                checked.path,
+                &value,
+                "cannot be decremented",
+            ));
+        }
+    }),
     ("required", required),
     ("forbidden", forbidden),
     ("enum", one_of),
@@ -74,10 +93,21 @@ const WORDS: [(&str, Word); 21] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 9] = [
+const CALLS: [&[(&str, Check)]; 20] = [
+    admission_policies::CALLS,
+    api_service::CALLS,
     autoscaling_checks::CALLS,
+    certificates::CALLS,
+    claims::CALLS,
+    cron::CALLS,
+    endpoints::CALLS,
+    job_policies::CALLS,
+    job_status::CALLS,
+    jobs::CALLS,
     networking::CALLS,
+    nodes::CALLS,
     policy::CALLS,
+    quotas::CALLS,
     rbac::CALLS,
     scheduling::CALLS,
     secret::CALLS,
@@ -87,7 +117,8 @@ const CALLS: [&[(&str, Check)]; 9] = [
 ];
 
 /// The rules for names that rows name.
-const NAMES: [(&str, NameRule); 7] = [
+const NAMES: [(&str, NameRule); 8] = [
+    ("any", |_| Vec::new()),
     ("subdomain", names::subdomain),
     ("label", names::label),
     ("label-1035", names::label_1035),
@@ -114,7 +145,7 @@ pub(super) fn check(
 pub(super) fn is_known(name: &str, argument: &str) -> bool {
     match name {
         "call" => function_of(argument).is_some(),
-        "name" | "metadata" => NAMES.iter().any(|(rule, _)| *rule == argument),
+        "name" | "metadata" | "whole-metadata" => NAMES.iter().any(|(rule, _)| *rule == argument),
         _ => WORDS.iter().any(|(word, _)| *word == name),
     }
 }
@@ -230,10 +261,14 @@ fn is_changed(checked: &Checked<'_>) -> bool {
         .is_some_and(|stored| stored != checked.value)
 }
 
-/// The value is wrong. An absent one is shown as an empty text.
+/// The value is wrong. An absent one is shown as an empty text, a struct in its internal form.
 fn invalid(checked: &Checked<'_>, detail: &str) -> FieldError {
     match checked.value {
         Value::Null => FieldError::with_value(Problem::Invalid, checked.path, &"".into(), detail),
+        Value::Object(_) | Value::Array(_) => {
+            let shown = internal::field(checked.object, checked.path, checked.value);
+            FieldError::invalid(checked.path, checked.value, detail).shown(shown)
+        }
         value => FieldError::invalid(checked.path, value, detail),
     }
 }

@@ -1,0 +1,341 @@
+//! What ValidatingAdmissionPolicy, its binding and the conditions of webhooks check besides their rows
+//! in `kinds.checks` (`pkg/apis/admissionregistration/validation/validation.go`). What an expression
+//! may cost is not estimated, and what `authorizer` offers is not known.
+
+use serde_json::Value;
+
+use super::checks::{Check, Checked};
+use super::job_policies::too_many;
+use super::label_selector::list;
+use super::names;
+use crate::cel;
+use crate::field::ErrorPath;
+use crate::object::{Metadata, text};
+use crate::status::FieldError;
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("param_kind", param_kind),
+    ("resource_names", resource_names),
+    ("match_conditions", match_conditions),
+    ("policy_variable", variable),
+    ("validations_or_annotations", validations_or_annotations),
+    ("policy_validation", validation),
+    ("audit_annotations", audit_annotations),
+    ("param_ref", param_ref),
+    ("validation_actions", validation_actions),
+];
+
+/// The variables of the expressions of a policy.
+const VARIABLES: [&str; 7] = [
+    "object",
+    "oldObject",
+    "request",
+    "namespaceObject",
+    "authorizer",
+    "variables",
+    "params",
+];
+
+/// Checks an expression, which gives a value of one of these types.
+fn expression(
+    written: &str,
+    path: &ErrorPath<'_>,
+    variables: &[&str],
+    types: &[&str],
+) -> Option<FieldError> {
+    // Its functions are not known here.
+    if written.contains("authorizer") {
+        return None;
+    }
+    let detail = match cel::type_of(written, variables) {
+        Ok(found) if types.contains(&found.as_str()) => return None,
+        // These have types of their own, which are not known here.
+        Ok(found)
+            if found == "dyn"
+                && ["variables", "request", "namespaceObject"]
+                    .iter()
+                    .any(|typed| written.contains(typed)) =>
+        {
+            return None;
+        }
+        Ok(found) => match types {
+            [one] => format!("must evaluate to {one} but got {found}"),
+            several => format!("must evaluate to one of [{}]", several.join(" ")),
+        },
+        Err(cel::Unusable::Wrong(why)) => why,
+        Err(cel::Unusable::Unknown) => return None,
+    };
+    Some(FieldError::invalid(path, &written.into(), detail))
+}
+
+/// The variables of a policy: with parameters only if it has a kind of them.
+fn variables(policy: &Value) -> &'static [&'static str] {
+    match policy["spec"].get("paramKind") {
+        Some(_) => &VARIABLES,
+        None => &VARIABLES[..6],
+    }
+}
+
+/// `validateParamKind`.
+fn param_kind(kind: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (written, field) = (
+        text(kind.value, "apiVersion"),
+        kind.path.child("apiVersion"),
+    );
+    let mut refuse = |field: &ErrorPath<'_>, value: &str, detail: String| {
+        errors.push(FieldError::invalid(field, &value.into(), detail));
+    };
+    let parts: Vec<&str> = written.split('/').collect();
+    match parts[..] {
+        [""] => {}
+        [_, _, _, ..] => {
+            let detail = format!("unexpected GroupVersion string: {written}");
+            refuse(&field, written, detail);
+        }
+        _ => {
+            let (group, version) = written.split_once('/').unwrap_or(("", written));
+            let reasons = match group {
+                "" => Vec::new(),
+                group => names::subdomain(group),
+            };
+            if !reasons.is_empty() {
+                refuse(&field, group, reasons.join(","));
+            }
+            let reasons = names::label_1035(version);
+            if version.is_empty() {
+                refuse(&field, written, "version must be specified".to_owned());
+            } else if !reasons.is_empty() {
+                refuse(&field, version, reasons.join(","));
+            }
+        }
+    }
+    if written.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    }
+    let (written, field) = (text(kind.value, "kind"), kind.path.child("kind"));
+    let reasons = names::label_1035(&written.to_lowercase());
+    if written.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    } else if !reasons.is_empty() {
+        let detail = format!(
+            "may have mixed case, but should otherwise match: {}",
+            reasons.join(",")
+        );
+        errors.push(FieldError::invalid(field, &written.into(), detail));
+    }
+}
+
+/// The names of `validateNamedRuleWithOperations`.
+fn resource_names(all: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = all.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, name) in items.iter().enumerate() {
+        let path = all.path.index(i);
+        let reasons = names::path_segment(name.as_str().unwrap_or_default()).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(path, name, why)));
+        if items[..i].contains(name) {
+            errors.push(FieldError::duplicate(path, name));
+        }
+    }
+}
+
+/// `validateMatchConditions`; those that are stored are not checked again.
+fn match_conditions(conditions: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if conditions.before() == Some(conditions.value) {
+        return;
+    }
+    let items = conditions.value.as_array().map_or(&[][..], Vec::as_slice);
+    errors.extend(too_many(conditions.path, items, 64));
+    // Those of a webhook have neither variables nor parameters, and the request's namespace.
+    let known = match conditions.object["spec"].get("paramKind") {
+        Some(_) => &["object", "oldObject", "request", "authorizer", "params"][..],
+        None => &["object", "oldObject", "request", "authorizer"],
+    };
+    for (i, condition) in items.iter().enumerate() {
+        let path = conditions.path.index(i);
+        let field = path.child("expression");
+        match text(condition, "expression").trim() {
+            "" => errors.push(FieldError::required(field, "")),
+            written => errors.extend(expression(written, &field, known, &["bool"])),
+        }
+        let (field, name) = (path.child("name"), text(condition, "name"));
+        if name.is_empty() {
+            errors.push(FieldError::required(field, ""));
+            continue;
+        }
+        let reasons = names::qualified(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
+        if items[..i].iter().any(|other| text(other, "name") == name) {
+            errors.push(FieldError::duplicate(field, &name.into()));
+        }
+    }
+}
+
+/// `validateVariable`.
+fn variable(variable: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (name, field) = (text(variable.value, "name"), variable.path.child("name"));
+    if name.trim().is_empty() {
+        errors.push(FieldError::required(field, "name is not specified"));
+    } else if !cel::is_identifier(name) {
+        let detail = "must be a valid CEL identifier";
+        errors.push(FieldError::invalid(field, &name.into(), detail));
+    }
+    let (written, field) = (
+        text(variable.value, "expression"),
+        variable.path.child("expression"),
+    );
+    if written.trim().is_empty() {
+        errors.push(FieldError::required(field, "expression is not specified"));
+    } else if !written.contains("authorizer")
+        && let Err(cel::Unusable::Wrong(why)) = cel::type_of(written, variables(variable.object))
+    {
+        errors.push(FieldError::invalid(field, &written.into(), why));
+    }
+}
+
+/// A policy does something.
+fn validations_or_annotations(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const FIELDS: [&str; 2] = ["validations", "auditAnnotations"];
+    if FIELDS
+        .iter()
+        .all(|field| list(spec.value, field).is_empty())
+    {
+        let detail = "validations or auditAnnotations must contain at least one item";
+        let fields = FIELDS.iter().map(|field| spec.path.child(field));
+        errors.extend(fields.map(|field| FieldError::required(field, detail)));
+    }
+}
+
+/// `validateValidation`.
+fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let known = variables(validation.object);
+    let written = text(validation.value, "expression");
+    let field = validation.path.child("expression");
+    if written.trim().is_empty() {
+        errors.push(FieldError::required(field, "expression is not specified"));
+    } else {
+        errors.extend(expression(written, &field, known, &["bool"]));
+    }
+    let message = text(validation.value, "messageExpression");
+    let field = validation.path.child("messageExpression");
+    if !message.is_empty() && message.trim().is_empty() {
+        let detail = "must be non-empty if specified";
+        errors.push(FieldError::invalid(field, &message.into(), detail));
+    } else if !message.is_empty() {
+        // A message does not see what the requester may do.
+        errors.extend(expression(message, &field, known, &["string"]));
+    }
+    let message = text(validation.value, "message");
+    let field = validation.path.child("message");
+    let breaks = |text: &str| text.trim().contains(['\n', '\r']);
+    let mut refuse = |detail: &str| {
+        errors.push(FieldError::invalid(field, &message.into(), detail));
+    };
+    if !message.is_empty() && message.trim().is_empty() {
+        refuse("message must be non-empty if specified");
+    } else if breaks(message) {
+        refuse("must not contain line breaks");
+    } else if breaks(written) && message.trim().is_empty() {
+        let detail = "must be specified if expression contains line breaks";
+        errors.push(FieldError::required(field, detail));
+    }
+}
+
+/// `validateAuditAnnotation`.
+fn audit_annotations(annotations: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const MOST: usize = 20;
+    const MOST_BYTES: usize = 5 * 1024;
+    let items = annotations.value.as_array().map_or(&[][..], Vec::as_slice);
+    if items.len() > MOST {
+        let detail = format!("must not have more than {MOST} auditAnnotations");
+        errors.push(FieldError::invalid(
+            annotations.path,
+            annotations.value,
+            detail,
+        ));
+    }
+    for (i, annotation) in items.iter().enumerate() {
+        let path = annotations.path.index(i);
+        let (field, key) = (path.child("key"), text(annotation, "key"));
+        let whole = match annotations.object.name() {
+            "" => key.to_owned(),
+            name => format!("{name}/{key}"),
+        };
+        let reasons = names::qualified(&whole).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &whole.as_str().into(), why)));
+        let written = text(annotation, "valueExpression");
+        let value = path.child("valueExpression");
+        if written.trim().is_empty() {
+            let detail = "valueExpression is not specified";
+            errors.push(FieldError::required(value, detail));
+        } else if written.trim().len() > MOST_BYTES {
+            let detail = format!("must not exceed {MOST_BYTES} bytes in length");
+            errors.push(FieldError::required(value, detail));
+        } else {
+            let types = ["string", "null_type"];
+            let known = variables(annotations.object);
+            errors.extend(expression(written, &value, known, &types));
+        }
+        if items[..i].iter().any(|other| text(other, "key") == key) {
+            errors.push(FieldError::duplicate(field, &key.into()));
+        }
+    }
+}
+
+/// `validateParamRef`.
+fn param_ref(reference: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const BOTH: &str = "name and selector are mutually exclusive";
+    let (name, selector) = (text(reference.value, "name"), &reference.value["selector"]);
+    let field = reference.path.child("name");
+    if !name.is_empty() {
+        let reasons = names::path_segment(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
+        if !selector.is_null() {
+            errors.push(FieldError::forbidden(field, BOTH));
+        }
+    }
+    let field = reference.path.child("selector");
+    if !selector.is_null() {
+        errors.extend(super::label_selector::validate(selector, &field));
+        if !name.is_empty() {
+            errors.push(FieldError::forbidden(field, BOTH));
+        }
+    }
+    if name.is_empty() && selector.is_null() {
+        let detail = "one of name or selector must be specified";
+        errors.push(FieldError::required(reference.path, detail));
+    }
+    let field = reference.path.child("parameterNotFoundAction");
+    match text(reference.value, "parameterNotFoundAction") {
+        "" => errors.push(FieldError::required(field, "")),
+        "Deny" | "Allow" => {}
+        other => {
+            let supported = ["Deny", "Allow"];
+            errors.push(FieldError::not_supported(field, &other.into(), &supported));
+        }
+    }
+}
+
+/// `validateValidationActions`.
+fn validation_actions(actions: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const SUPPORTED: [&str; 3] = ["Audit", "Deny", "Warn"];
+    let items = actions.value.as_array().map_or(&[][..], Vec::as_slice);
+    if items.is_empty() {
+        let detail = "at least one validation action is required";
+        errors.push(FieldError::required(actions.path, detail));
+    }
+    for (i, action) in items.iter().enumerate() {
+        let path = actions.path.index(i);
+        if !SUPPORTED.contains(&action.as_str().unwrap_or_default()) {
+            errors.push(FieldError::not_supported(path, action, &SUPPORTED));
+        }
+        if items[..i].contains(action) {
+            errors.push(FieldError::duplicate(path, action));
+        }
+    }
+    let has = |action: &str| items.iter().any(|item| item == action);
+    if has("Deny") && has("Warn") {
+        let detail = "must not contain both Deny and Warn (repeating the same validation failure \
+             information in the API response and headers serves no purpose)";
+        errors.push(FieldError::invalid(actions.path, actions.value, detail));
+    }
+}

@@ -1,0 +1,396 @@
+//! What a CertificateSigningRequest checks (`pkg/apis/certificates/validation/validation.go`), and how
+//! its subresources write it (`pkg/registry/certificates/certificates/strategy.go`).
+
+use serde_json::{Value, json};
+
+use super::checks::{self, Check, Checked};
+use super::label_selector::list;
+use super::{StatusRules, names};
+use crate::field::ErrorPath;
+use crate::go::{self, base64};
+use crate::object::text;
+use crate::server::user;
+use crate::status::{FieldError, Problem};
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("certificate_request", request),
+    ("usages", usages),
+    ("signer", signer),
+    ("expiration", expiration),
+    ("csr_conditions", conditions),
+    ("certificate", certificate),
+    ("csr_conditions_kept", conditions_kept),
+    ("csr_approval_kept", approval_kept),
+    ("certificate_kept", certificate_kept),
+    ("certificate_not_set", certificate_not_set),
+];
+
+/// How `/status` writes a request.
+pub(super) const STATUS: StatusRules = StatusRules {
+    prepare: |csr, live| {
+        csr["spec"] = live["spec"].clone();
+        // The conditions about the approval that are there already stay as they are.
+        let before = list(&live["status"], "conditions").to_vec();
+        if let Value::Array(conditions) = &mut csr["status"]["conditions"] {
+            for condition in conditions {
+                let kind = text(condition, "type").to_owned();
+                if let Some(old) = before.iter().find(|old| text(old, "type") == kind)
+                    && matches!(kind.as_str(), "Approved" | "Denied")
+                {
+                    *condition = old.clone();
+                }
+            }
+        }
+    },
+    validate: |csr, live| checks::validate_through("status", csr, live).unwrap_or_default(),
+};
+
+const APPROVAL: StatusRules = StatusRules {
+    prepare: |csr, live| {
+        csr["spec"] = live["spec"].clone();
+        let conditions = csr["status"].get("conditions").cloned();
+        csr["status"] = live["status"].clone();
+        match (conditions, &mut csr["status"]) {
+            (Some(conditions), status) => status["conditions"] = conditions,
+            (None, Value::Object(status)) => {
+                status.remove("conditions");
+            }
+            _ => {}
+        }
+    },
+    validate: |csr, live| checks::validate_through("approval", csr, live).unwrap_or_default(),
+};
+
+/// How the other subresource writes it.
+pub(super) const OTHERS: &[(&str, StatusRules)] = &[("approval", APPROVAL)];
+
+/// A new request is of the user who sends it; nothing of the main resource changes later.
+pub(super) fn prepare(csr: &mut Value, live: Option<&Value>) {
+    if let Some(live) = live {
+        csr["spec"] = live["spec"].clone();
+        csr["status"] = live["status"].clone();
+        return;
+    }
+    let spec = &mut csr["spec"];
+    spec["username"] = user::NAME.into();
+    spec["uid"] = user::NAME.into();
+    spec["groups"] = json!(user::GROUPS);
+    if let Value::Object(spec) = spec {
+        spec.remove("extra");
+    }
+    csr["status"] = json!({});
+}
+
+/// When conditions changed (`populateConditionTimestamps`).
+pub(super) fn note_times(csr: &mut Value, live: &Value, now: &str) {
+    let before = list(&live["status"], "conditions");
+    let Some(Value::Array(conditions)) = csr["status"].get_mut("conditions") else {
+        return;
+    };
+    for condition in conditions {
+        let same = |old: &&Value| {
+            ["type", "status"]
+                .iter()
+                .all(|field| text(old, field) == text(condition, field))
+        };
+        let unset = |condition: &Value, field: &str| condition[field].is_null();
+        if unset(condition, "lastTransitionTime") {
+            let old = before.iter().find(same);
+            let old = old.map(|old| old["lastTransitionTime"].clone());
+            let since = old.filter(|time| !time.is_null());
+            condition["lastTransitionTime"] = since.unwrap_or_else(|| now.into());
+        }
+        if unset(condition, "lastUpdateTime") {
+            condition["lastUpdateTime"] = now.into();
+        }
+    }
+}
+
+/// The blocks of a text in PEM: their type, whether they have headers, and their bytes.
+fn blocks(pem: &str) -> Vec<(String, bool, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut rest = pem;
+    while let Some((_, after)) = rest.split_once("-----BEGIN ") {
+        let Some((kind, body)) = after.split_once("-----") else {
+            break;
+        };
+        let Some((body, after)) = body.split_once(&format!("-----END {kind}-----")) else {
+            break;
+        };
+        let body = body.trim();
+        let encoded: String = body.split_whitespace().collect();
+        found.push((kind.to_owned(), body.contains(':'), base64::bytes(&encoded)));
+        rest = after;
+    }
+    found
+}
+
+fn pem(encoded: &Value) -> String {
+    let bytes = base64::bytes(encoded.as_str().unwrap_or_default());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether bytes are one sequence of ASN.1 that begins with another one.
+fn is_sequence(bytes: &[u8]) -> bool {
+    let Some((0x30, rest)) = bytes.split_first() else {
+        return false;
+    };
+    let Some((length, rest)) = rest.split_first() else {
+        return false;
+    };
+    let (length, rest) = match length {
+        short @ 0..=0x7f => (usize::from(*short), rest),
+        long => {
+            let count = usize::from(long & 0x7f);
+            let Some((digits, rest)) = rest.split_at_checked(count) else {
+                return false;
+            };
+            let fold = |sum: usize, digit: &u8| sum.saturating_mul(256) + usize::from(*digit);
+            (digits.iter().fold(0, fold), rest)
+        }
+    };
+    length == rest.len() && rest.first() == Some(&0x30)
+}
+
+/// The request for a certificate is one in PEM (`validateCSR`).
+fn request(request: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let blocks = blocks(&pem(request.value));
+    let detail = match blocks.first() {
+        Some((kind, _, bytes)) if kind == "CERTIFICATE REQUEST" => {
+            if is_sequence(bytes) {
+                return;
+            }
+            "asn1: structure error: tags don't match"
+        }
+        _ => "PEM block type must be CERTIFICATE REQUEST",
+    };
+    let bytes = base64::bytes(request.value.as_str().unwrap_or_default());
+    // Go prints bytes as a list of numbers.
+    let shown: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:x}")).collect();
+    let shown = format!("[]byte{{{}}}", shown.join(", "));
+    let error = FieldError::invalid(request.path, request.value, detail);
+    errors.push(error.shown(shown));
+}
+
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+fn usages(usages: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = usages.value.as_array().map_or(&[][..], Vec::as_slice);
+    if items.is_empty() {
+        errors.push(FieldError::required(usages.path, ""));
+    }
+    for (i, usage) in items.iter().enumerate() {
+        if !USAGES.contains(&usage.as_str().unwrap_or_default()) {
+            let path = usages.path.index(i);
+            errors.push(FieldError::not_supported(path, usage, &USAGES));
+        }
+    }
+    for (i, usage) in items.iter().enumerate() {
+        if items[..i].contains(usage) {
+            errors.push(FieldError::duplicate(usages.path.index(i), usage));
+        }
+    }
+}
+
+/// `ValidateSignerName`: a domain, and a path below it.
+fn signer(signer: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let name = signer.value.as_str().unwrap_or_default();
+    let mut refuse = |value: &str, detail: String| {
+        errors.push(FieldError::invalid(signer.path, &value.into(), detail));
+    };
+    if name == "kubernetes.io/legacy-unknown" {
+        let detail = "the legacy signerName is not allowed via this API version";
+        return refuse(name, detail.to_owned());
+    }
+    if name.is_empty() {
+        return errors.push(FieldError::required(signer.path, ""));
+    }
+    let Some((domain, path)) = name.split_once('/').filter(|(_, rest)| !rest.contains('/')) else {
+        let detail =
+            "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return refuse(name, detail.to_owned());
+    };
+    for label in domain.split('.') {
+        for why in names::label(label) {
+            refuse(
+                domain,
+                format!("validating label {}: {why}", go::quote(label)),
+            );
+        }
+    }
+    if !domain.contains('.') {
+        let detail = "should be a domain with at least two segments separated by dots";
+        refuse(domain, detail.to_owned());
+    }
+    for label in path.split('.') {
+        for why in names::subdomain(label) {
+            refuse(
+                path,
+                format!("validating label {}: {why}", go::quote(label)),
+            );
+        }
+    }
+    const MOST: usize = 253 + 253 + 63 + 2;
+    if domain.len() > 253 {
+        errors.push(FieldError::too_long(signer.path, 253));
+    }
+    if name.len() > MOST {
+        errors.push(FieldError::too_long(signer.path, MOST));
+    }
+}
+
+fn expiration(seconds: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if seconds.value.as_i64().is_some_and(|seconds| seconds < 600) {
+        let detail = "may not specify a duration less than 600 seconds (10 minutes)";
+        errors.push(FieldError::invalid(seconds.path, seconds.value, detail));
+    }
+}
+
+/// `validateConditions`.
+fn conditions(conditions: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = conditions.value.as_array().map_or(&[][..], Vec::as_slice);
+    let kind = |condition: &Value| text(condition, "type").to_owned();
+    for (i, condition) in items.iter().enumerate() {
+        let path = conditions.path.index(i);
+        if kind(condition).is_empty() {
+            errors.push(FieldError::required(path.child("type"), ""));
+        }
+        let supported: &[&str] = match kind(condition).as_str() {
+            "Approved" | "Denied" | "Failed" => &["True"],
+            _ => &["False", "True", "Unknown"],
+        };
+        let (field, status) = (path.child("status"), text(condition, "status"));
+        if status.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        } else if !supported.contains(&status) {
+            errors.push(FieldError::not_supported(field, &status.into(), supported));
+        }
+        let other = match kind(condition).as_str() {
+            "Approved" => "Denied",
+            "Denied" => "Approved",
+            _ => "",
+        };
+        let earlier = &items[..i];
+        if !other.is_empty() && earlier.iter().any(|it| kind(it) == other) {
+            let detail = "Approved and Denied conditions are mutually exclusive";
+            let value = kind(condition).into();
+            errors.push(FieldError::invalid(conditions.path, &value, detail));
+        }
+        if earlier.iter().any(|it| kind(it) == kind(condition)) {
+            let value = kind(condition).into();
+            errors.push(FieldError::duplicate(path.child("type"), &value));
+        }
+    }
+}
+
+/// `validateCertificate`; of a certificate itself only the outer form is checked.
+fn certificate(certificate: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if certificate.is_zero() || certificate.before() == Some(certificate.value) {
+        return;
+    }
+    let blocks = blocks(&pem(certificate.value));
+    let mut problems = blocks.iter().filter_map(|(kind, headers, bytes)| {
+        if kind != "CERTIFICATE" {
+            let kind = go::quote(kind);
+            return Some(format!(
+                "only CERTIFICATE PEM blocks are allowed, found {kind}"
+            ));
+        }
+        if *headers {
+            return Some("no PEM block headers are permitted".to_owned());
+        }
+        (!is_sequence(bytes)).then(|| "x509: malformed certificate".to_owned())
+    });
+    let none = || {
+        let detail = "must contain at least one CERTIFICATE PEM block";
+        blocks.is_empty().then(|| detail.to_owned())
+    };
+    if let Some(detail) = problems.next().or_else(none) {
+        let shown = "<certificate data>".into();
+        errors.push(FieldError::invalid(certificate.path, &shown, detail));
+    }
+}
+
+fn of_kind<'a>(object: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let conditions = list(&object["status"], "conditions").iter();
+    conditions.filter(|it| text(it, "type") == kind).collect()
+}
+
+/// Conditions about the outcome are not removed (`validateCertificateSigningRequestUpdate`).
+fn conditions_kept(csr: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let Some(live) = csr.live else {
+        return;
+    };
+    for kind in ["Approved", "Denied", "Failed"] {
+        if of_kind(csr.object, kind).len() < of_kind(live, kind).len() {
+            refuse(kind, "remove", errors);
+        }
+    }
+}
+
+/// Only `/approval` approves and denies.
+fn approval_kept(csr: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let Some(live) = csr.live else {
+        return;
+    };
+    for kind in ["Approved", "Denied"] {
+        let (new, old) = (of_kind(csr.object, kind), of_kind(live, kind));
+        if new.len() > old.len() {
+            refuse(kind, "add", errors);
+        } else if new.len() == old.len() && new != old {
+            refuse(kind, "modify", errors);
+        }
+    }
+}
+
+fn refuse(kind: &str, what: &str, errors: &mut Vec<FieldError>) {
+    let path = ErrorPath::new("status.conditions");
+    let detail = format!(
+        "updates may not {what} a condition of type {}",
+        go::quote(kind)
+    );
+    errors.push(FieldError::without_value(Problem::Forbidden, path, detail));
+}
+
+fn certificate_kept(certificate: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let before = certificate.before();
+    if before.is_some_and(|before| !before.is_null() && before != "" && before != certificate.value)
+    {
+        let detail = "updates may not modify existing certificate content";
+        errors.push(FieldError::forbidden(certificate.path, detail));
+    }
+}
+
+fn certificate_not_set(certificate: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if certificate
+        .before()
+        .is_some_and(|before| before != certificate.value)
+    {
+        let detail = "updates may not set certificate content";
+        errors.push(FieldError::forbidden(certificate.path, detail));
+    }
+}

@@ -1,0 +1,365 @@
+//! What PersistentVolume and PersistentVolumeClaim check besides their rows in `kinds.checks`
+//! (`pkg/apis/core/validation`), and what their strategies add.
+
+use serde_json::{Value, json};
+
+use super::checks::{Check, Checked};
+use super::metadata::IMMUTABLE;
+use super::{difference, internal, pod_scheduling, volumes};
+use crate::object::{JsonMap, Metadata, text};
+use crate::schema::Quantity;
+use crate::status::FieldError;
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("access_modes", access_modes),
+    ("requested_storage", requested_storage),
+    ("resize_statuses", resize_statuses),
+    ("claim_source_group", claim_source_group),
+    ("resource_amounts", resource_amounts),
+    ("claim_kept", claim_kept),
+    ("volume_capacity", volume_capacity),
+    ("volume_nodes", volume_nodes),
+    ("volume_source", volume_source),
+    ("volume_source_kept", volume_source_kept),
+];
+
+/// The sources of a volume, in the order in which they are looked at.
+const SOURCES: [&str; 22] = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+];
+
+/// A new volume or claim waits (`PrepareForCreate`).
+pub(super) fn prepare(object: &mut Value, live: Option<&Value>) {
+    if text(object, "kind") == "PersistentVolumeClaim" {
+        name_source(
+            &mut object["spec"],
+            live.map_or(&Value::Null, |live| &live["spec"]),
+        );
+    }
+    if live.is_some() {
+        return;
+    }
+    object["status"] = json!({"phase": "Pending"});
+    if text(object, "kind") == "PersistentVolume" {
+        let now = object.meta_text("creationTimestamp").to_owned();
+        object["status"]["lastPhaseTransitionTime"] = now.into();
+    }
+}
+
+/// The source of a claim has two fields (`EnforceDataSourceBackwardsCompatibility`,
+/// `NormalizeDataSources`): what is no source in the old one is dropped.
+fn name_source(spec: &mut Value, live: &Value) {
+    const OLD: &str = "dataSource";
+    const NEW: &str = "dataSourceRef";
+    let Value::Object(members) = spec else {
+        return;
+    };
+    let known = |source: &Value| {
+        let group = text(source, "apiGroup");
+        match text(source, "kind") {
+            "PersistentVolumeClaim" => group.is_empty(),
+            "VolumeSnapshot" => group == "snapshot.storage.k8s.io",
+            _ => false,
+        }
+    };
+    let was_used = live.get(OLD).is_some() || live.get(NEW).is_some();
+    if !was_used && members.get(OLD).is_some_and(|source| !known(source)) {
+        members.remove(OLD);
+    }
+    match (members.get(OLD).cloned(), members.get(NEW).cloned()) {
+        (Some(source), None) => {
+            members.insert(NEW.to_owned(), source);
+        }
+        (None, Some(source)) if text(&source, "namespace").is_empty() => {
+            members.insert(OLD.to_owned(), source);
+        }
+        _ => {}
+    }
+}
+
+/// `persistentvolumeStatusStrategy`.
+pub(super) fn note_phase(volume: &mut Value, live: &Value, now: &str) {
+    const SINCE: &str = "lastPhaseTransitionTime";
+    let (status, before) = (&mut volume["status"], &live["status"]);
+    let moved = text(status, "phase") != text(before, "phase");
+    if moved && (status.get(SINCE).is_none() || status.get(SINCE) == before.get(SINCE)) {
+        status[SINCE] = now.into();
+    }
+}
+
+fn access_modes(modes: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const ALONE: &str = "ReadWriteOncePod";
+    const SUPPORTED: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE];
+    let all = modes.value.as_array().map_or(&[][..], Vec::as_slice);
+    for mode in all {
+        if !SUPPORTED.contains(&mode.as_str().unwrap_or_default()) {
+            errors.push(FieldError::not_supported(modes.path, mode, &SUPPORTED));
+        }
+    }
+    if all.iter().any(|mode| mode == ALONE) && all.iter().any(|mode| mode != ALONE) {
+        let detail = "may not use ReadWriteOncePod with other access modes";
+        errors.push(FieldError::forbidden(modes.path, detail));
+    }
+}
+
+/// The storage of a claim (`ValidatePersistentVolumeClaimSpec`).
+fn requested_storage(resources: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let field = resources.path.key("storage");
+    match resources.value.pointer("/requests/storage") {
+        None => errors.push(FieldError::required(field, "")),
+        Some(asked) => errors.extend(positive(asked, field)),
+    }
+}
+
+fn positive(amount: &Value, field: impl Into<String>) -> Option<FieldError> {
+    let quantity = Quantity::from(amount);
+    let positive = !quantity.is_negative() && !quantity.is_zero();
+    (!positive).then(|| FieldError::invalid(field, amount, "must be greater than zero"))
+}
+
+/// Amounts that are not below zero, shown as whole numbers (`validateBasicResource`).
+fn resource_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    for (name, amount) in amounts
+        .value
+        .as_object()
+        .into_iter()
+        .flat_map(JsonMap::iter)
+    {
+        let quantity = Quantity::from(amount);
+        if quantity.is_negative() {
+            let detail = "must be a valid resource quantity";
+            let number = quantity.rounded_up().into();
+            errors.push(FieldError::invalid(amounts.path.key(name), &number, detail));
+        }
+    }
+}
+
+fn resize_statuses(statuses: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const SUPPORTED: [&str; 5] = [
+        "ControllerResizeInProgress",
+        "ControllerResizeInfeasible",
+        "NodeResizeInProgress",
+        "NodeResizeInfeasible",
+        "NodeResizePending",
+    ];
+    for (name, status) in statuses
+        .value
+        .as_object()
+        .into_iter()
+        .flat_map(JsonMap::iter)
+    {
+        if !SUPPORTED.contains(&status.as_str().unwrap_or_default()) {
+            let (path, name) = (statuses.path, name.as_str().into());
+            errors.push(FieldError::not_supported(path, &name, &SUPPORTED));
+        }
+    }
+}
+
+/// In the core group, the source of a claim is another claim (`validateDataSource`).
+fn claim_source_group(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let kind = text(source.value, "kind");
+    if text(source.value, "apiGroup").is_empty() && kind != "PersistentVolumeClaim" {
+        let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+        errors.push(FieldError::invalid(source.path, &kind.into(), detail));
+    }
+}
+
+/// `ValidatePersistentVolumeClaimUpdate`, after the claim itself.
+fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let Some(live) = claim.live else {
+        return;
+    };
+    let (mut shown, mut before) = (claim.object["spec"].clone(), live["spec"].clone());
+    let take = |to: &mut Value, from: &Value, field: &str| {
+        if let Value::Object(members) = to {
+            match from.get(field) {
+                Some(value) => members.insert(field.to_owned(), value.clone()),
+                None => members.remove(field),
+            };
+        }
+    };
+    if text(&before, "volumeName").is_empty() {
+        take(&mut before, &shown, "volumeName");
+    }
+    let mut annotations = [claim.object, live].map(|object| {
+        object["metadata"]["annotations"].get("volume.beta.kubernetes.io/storage-class")
+    });
+    let of_class = |spec: &Value| spec.get("storageClassName").cloned();
+    let upgraded = annotations[1].is_some()
+        && of_class(&before).is_none()
+        && of_class(&shown).as_ref() == annotations[1]
+        && annotations[0].is_none_or(|class| Some(class) == annotations[1]);
+    if upgraded || (annotations[1].is_none() && of_class(&before).is_none()) {
+        take(&mut shown, &before, "storageClassName");
+    }
+    if !upgraded && annotations[0] != annotations[1] {
+        let field = "metadata.annotations[volume.beta.kubernetes.io/storage-class]";
+        let empty = Value::from("");
+        let value = annotations[0].take().unwrap_or(&empty);
+        errors.push(FieldError::invalid(field, value, IMMUTABLE));
+    }
+    let sizes = [&shown, &before].map(|spec| spec.pointer("/resources/requests/storage").cloned());
+    if text(&claim.object["status"], "phase") == "Bound" {
+        if let Some(Value::Object(requests)) = shown.pointer_mut("/resources/requests")
+            && let Some(size) = sizes[1].clone()
+        {
+            requests.insert("storage".to_owned(), size);
+        }
+        if shown.get("volumeAttributesClassName").is_some() {
+            take(&mut shown, &before, "volumeAttributesClassName");
+        }
+    }
+    if shown != before {
+        let [before, after] =
+            [&before, &shown].map(|spec| internal::pretty(claim.object, "spec", spec));
+        let detail = format!(
+            "spec is immutable after creation except resources.requests and \
+             volumeAttributesClassName for bound claims\n{}",
+            difference::unified(&before, &after)
+        );
+        errors.push(FieldError::forbidden("spec", detail));
+    }
+    let amount = |value: Option<&Value>| Quantity::from(value.unwrap_or(&Value::Null));
+    let [size, size_before] = [amount(sizes[0].as_ref()), amount(sizes[1].as_ref())];
+    if size < size_before && size <= amount(live.pointer("/status/capacity/storage")) {
+        let field = "spec.resources.requests.storage";
+        let detail = "field can not be less than status.capacity";
+        errors.push(FieldError::forbidden(field, detail));
+    }
+    let mode = |object: &'_ Value| object["spec"]["volumeMode"].clone();
+    if mode(claim.object) != mode(live) {
+        errors.push(FieldError::invalid(
+            "volumeMode",
+            &mode(claim.object),
+            IMMUTABLE,
+        ));
+    }
+    let class = |object: &'_ Value| object["spec"].get("volumeAttributesClassName").cloned();
+    if class(live).is_some() && class(claim.object).is_none() {
+        let field = "spec.volumeAttributesClassName";
+        let detail = "update from non-nil value to nil is forbidden";
+        errors.push(FieldError::forbidden(field, detail));
+    }
+}
+
+/// `ValidatePersistentVolumeSpec`: a volume has storage, and no other capacity.
+fn volume_capacity(capacity: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let amounts = capacity.value.as_object();
+    let only_storage = amounts.is_some_and(|it| it.len() == 1 && it.contains_key("storage"));
+    if !only_storage {
+        let supported = ["storage"];
+        let value = capacity.value;
+        errors.push(FieldError::not_supported(capacity.path, value, &supported));
+    }
+    resource_amounts(capacity, errors);
+    for (name, amount) in amounts.into_iter().flat_map(JsonMap::iter) {
+        errors.extend(positive(amount, capacity.path.key(name)));
+    }
+}
+
+/// `validateVolumeNodeAffinity`.
+fn volume_nodes(affinity: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let path = affinity.path.child("required");
+    match affinity.value.get("required") {
+        None => {
+            let detail = "must specify required node constraints";
+            errors.push(FieldError::required(path, detail));
+        }
+        Some(required) => errors.extend(pod_scheduling::node_selector(required, &path)),
+    }
+}
+
+/// A volume has one source.
+fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let given = SOURCES.iter().filter(|name| spec.value.get(name).is_some());
+    let mut count = 0;
+    for name in given {
+        count += 1;
+        let path = spec.path.child(name);
+        if count > 1 {
+            let detail = "may not specify more than 1 volume type";
+            errors.push(FieldError::forbidden(path, detail));
+            continue;
+        }
+        let source = &spec.value[name];
+        match *name {
+            "local" => errors.extend(volumes::required(source, &path, &["path"])),
+            "csi" => {
+                let fields = ["driver", "volumeHandle"];
+                errors.extend(volumes::required(source, &path, &fields));
+            }
+            name => errors.extend(volumes::of_kind(name, source, &path)),
+        }
+    }
+    if count == 0 {
+        let detail = "must specify a volume type";
+        errors.push(FieldError::required(spec.path, detail));
+    }
+    let policy = text(spec.value, "persistentVolumeReclaimPolicy");
+    let host = text(&spec.value["hostPath"], "path");
+    if policy == "Recycle" && !host.is_empty() && host.chars().all(|c| c == '/' || c == '.') {
+        let field = spec.path.child("persistentVolumeReclaimPolicy");
+        let detail = "may not be 'recycle' for a hostPath mount of '/'";
+        errors.push(FieldError::forbidden(field, detail));
+    }
+    if text(spec.value, "volumeAttributesClassName").is_empty()
+        && spec.value.get("volumeAttributesClassName").is_some()
+    {
+        let field = spec.path.child("volumeAttributesClassName");
+        let detail = "an empty string is disallowed";
+        errors.push(FieldError::required(field, detail));
+    }
+}
+
+/// `ValidatePersistentVolumeUpdate`, after the volume itself.
+fn volume_source_kept(volume: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let Some(live) = volume.live else {
+        return;
+    };
+    let source = |object: &Value| -> Value {
+        let members = SOURCES.iter();
+        let given =
+            members.filter_map(|name| Some(((*name).to_owned(), object["spec"].get(name)?)));
+        given.map(|(name, source)| (name, source.clone())).collect()
+    };
+    let [before, after] = [source(live), source(volume.object)];
+    if before != after {
+        let [before, after] =
+            [before, after].map(|source| internal::volume_source(volume.object, &source));
+        let detail = format!(
+            "spec.persistentvolumesource is immutable after creation\n{}",
+            difference::unified(&before, &after)
+        );
+        errors.push(FieldError::forbidden("spec.persistentvolumesource", detail));
+    }
+    for field in ["volumeMode", "nodeAffinity"] {
+        let (before, after) = (live["spec"].get(field), &volume.object["spec"][field]);
+        let may_be_set = field == "nodeAffinity" && before.is_none();
+        if !may_be_set && before.unwrap_or(&Value::Null) != after {
+            let path = crate::field::ErrorPath::new("spec");
+            let shown = internal::field(volume.object, &path.child(field), after);
+            errors.push(FieldError::invalid(field, after, IMMUTABLE).shown(shown));
+        }
+    }
+}

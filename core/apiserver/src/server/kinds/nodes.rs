@@ -1,0 +1,146 @@
+//! What a Node checks besides its rows in `kinds.checks` (`ValidateNode` and `ValidateNodeUpdate` of
+//! `pkg/apis/core/validation`), and what is added to a new one.
+
+use serde_json::{Value, json};
+
+use super::checks::{Check, Checked};
+use super::label_selector::list;
+use super::resources::whole_amount;
+use super::{internal, ip, names};
+use crate::field::ErrorPath;
+use crate::object::{JsonMap, text};
+use crate::status::FieldError;
+
+pub(super) const CALLS: &[(&str, Check)] = &[
+    ("taints", taints),
+    ("node_amounts", node_amounts),
+    ("pod_ranges", pod_ranges),
+    ("node_addresses", node_addresses),
+    ("node_kept", node_kept),
+];
+
+/// A new node takes no pods until it is ready (the admission plugin TaintNodesByCondition).
+pub(super) fn taint_new(node: &mut Value, live: Option<&Value>) {
+    const NOT_READY: &str = "node.kubernetes.io/not-ready";
+    if live.is_some() {
+        return;
+    }
+    let is_not_ready =
+        |taint: &Value| text(taint, "key") == NOT_READY && text(taint, "effect") == "NoSchedule";
+    let mut taints = match node["spec"]["taints"].take() {
+        Value::Array(taints) => taints,
+        _ => Vec::new(),
+    };
+    if !taints.iter().any(is_not_ready) {
+        taints.push(json!({"key": NOT_READY, "effect": "NoSchedule"}));
+    }
+    node["spec"]["taints"] = taints.into();
+}
+
+/// `nodeStrategy`: a new node keeps its status. The source of a configuration is a field of a feature
+/// that is gone.
+pub(super) fn prepare(node: &mut Value, live: Option<&Value>) {
+    if let Some(live) = live {
+        node["status"] = live["status"].clone();
+    }
+    let used = live.is_some_and(|live| live["spec"].get("configSource").is_some());
+    if !used && let Value::Object(spec) = &mut node["spec"] {
+        spec.remove("configSource");
+    }
+}
+
+/// `validateNodeTaints`, whose path is not that of the field.
+fn taints(taints: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let path = ErrorPath::new("metadata.taints");
+    let items = taints.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, taint) in items.iter().enumerate() {
+        let path = path.index(i);
+        let (field, key) = (path.child("key"), text(taint, "key"));
+        let reasons = names::qualified(key).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
+        let value = text(taint, "value");
+        let reasons = names::label_value(value);
+        if !reasons.is_empty() {
+            let field = path.child("value");
+            errors.push(FieldError::invalid(field, &value.into(), reasons.join(";")));
+        }
+        let (field, effect) = (path.child("effect"), text(taint, "effect"));
+        let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+        if effect.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        } else if !effects.contains(&effect) {
+            errors.push(FieldError::not_supported(field, &effect.into(), &effects));
+        }
+        let same = |other: &Value| text(other, "key") == key && text(other, "effect") == effect;
+        if items[..i].iter().any(same) {
+            let shown = internal::field(taints.object, &taints.path.index(i), taint);
+            let mut error = FieldError::duplicate(path, taint).shown(shown);
+            error.detail = "taints must be unique by key and effect pair".to_owned();
+            errors.push(error);
+        }
+    }
+}
+
+/// `ValidateNodeResources`; here a resource is named like a field.
+fn node_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    for (name, amount) in amounts
+        .value
+        .as_object()
+        .into_iter()
+        .flat_map(JsonMap::iter)
+    {
+        errors.extend(whole_amount(name, amount, &amounts.path.child(name)));
+    }
+}
+
+/// The ranges of the addresses of pods: one of each family.
+fn pod_ranges(ranges: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = ranges.value.as_array().map_or(&[][..], Vec::as_slice);
+    let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+    for (i, range) in texts.iter().enumerate() {
+        errors.extend(ip::check_new_range(range, &ranges.path.index(i)));
+    }
+    if texts.len() > 1 {
+        let v6 = texts.iter().filter(|range| range.contains(':')).count();
+        if texts.len() > 2 || v6 != 1 {
+            let detail = "may specify no more than one CIDR for each IP family";
+            errors.push(FieldError::invalid(ranges.path, ranges.value, detail));
+        }
+    }
+}
+
+/// No address of a node is listed twice.
+fn node_addresses(addresses: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = addresses.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, address) in items.iter().enumerate() {
+        if items[..i].contains(address) {
+            let path = addresses.path.index(i);
+            let shown = internal::field(addresses.object, &path, address);
+            errors.push(FieldError::duplicate(path, address).shown(shown));
+        }
+    }
+}
+
+/// What is set once (`ValidateNodeUpdate`).
+fn node_kept(node: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let Some(live) = node.live else {
+        return;
+    };
+    let (spec, before) = (&node.object["spec"], &live["spec"]);
+    let (ranges, old) = (list(spec, "podCIDRs"), list(before, "podCIDRs"));
+    let changes = match ranges.len() == old.len() {
+        true => ranges.iter().zip(old).filter(|(a, b)| a != b).count(),
+        false => 1,
+    };
+    for _ in 0..changes {
+        if !old.is_empty() {
+            let detail = "node updates may not change podCIDR except from \"\" to valid";
+            errors.push(FieldError::forbidden("spec.podCIDRs", detail));
+        }
+    }
+    let id = text(before, "providerID");
+    if !id.is_empty() && id != text(spec, "providerID") {
+        let detail = "node updates may not change providerID except from \"\" to valid";
+        errors.push(FieldError::forbidden("spec.providerID", detail));
+    }
+}
