@@ -145,7 +145,7 @@ impl Resource {
     /// The warning for every request for it.
     pub(super) fn deprecation(&self) -> Option<&str> {
         match &self.definition {
-            Definition::Builtin(rules) => rules.deprecated,
+            Definition::Builtin(rules) => rules.notices.deprecated,
             Definition::Custom(custom) => custom.deprecation.as_deref(),
         }
     }
@@ -390,7 +390,7 @@ impl Resource {
     pub(super) fn immortal(&self, name: &str) -> Option<&'static str> {
         match &self.definition {
             Definition::Builtin(rules) => {
-                let (names, why) = rules.immortal;
+                let (names, why) = *rules.immortal;
                 names.contains(&name).then_some(why)
             }
             Definition::Custom(_) => None,
@@ -410,7 +410,7 @@ impl Resource {
     /// The warning for a deletion that does not say what becomes of dependents.
     pub(super) fn preserves(&self) -> Option<&'static str> {
         match &self.definition {
-            Definition::Builtin(rules) => rules.preserves,
+            Definition::Builtin(rules) => rules.notices.preserves,
             Definition::Custom(_) => None,
         }
     }

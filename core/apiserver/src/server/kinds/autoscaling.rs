@@ -468,7 +468,8 @@ mod tests {
         );
         assert_eq!(
             annotations[BEHAVIOR],
-            "{\"scaleDown\":{\"stabilizationWindowSeconds\":3,\"selectPolicy\":\"Max\"}}"
+            "{\"ScaleUp\":null,\"ScaleDown\":{\"StabilizationWindowSeconds\":3,\
+             \"SelectPolicy\":\"Max\",\"Policies\":null,\"Tolerance\":null}}"
         );
         assert_eq!(
             annotations[CURRENT_METRICS],

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::checks::{Check, Checked};
 use super::job_policies::too_many;
 use super::label_selector::list;
-use super::{ip, names};
+use super::{Notices, ip, names};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -20,6 +20,12 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("slice_ports", slice_ports),
     ("slice_endpoints", slice_endpoints),
 ];
+
+/// The warning for each request for Endpoints.
+pub(super) const NOTICES: Notices = Notices {
+    deprecated: Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+    preserves: None,
+};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::checks::{Check, Checked};
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
-use super::{internal, label_selector, names, pod_template};
+use super::{Notices, internal, label_selector, names, pod_template};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::status::FieldError;
@@ -29,9 +29,14 @@ const MOST_AT_ONCE: i64 = 100_000;
 const MOST_AT_ONCE_OF_MANY: i64 = 10_000;
 
 /// The warning for a deletion of a job.
-pub(super) const PRESERVES: &str = "child pods are preserved by default when jobs are deleted; set \
-     propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
-     warning";
+pub(super) const NOTICES: Notices = Notices {
+    deprecated: None,
+    preserves: Some(
+        "child pods are preserved by default when jobs are deleted; set \
+         propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress \
+         this warning",
+    ),
+};
 
 /// `jobStrategy.PrepareForCreate`.
 pub(super) fn prepare(job: &mut Value, live: Option<&Value>) {

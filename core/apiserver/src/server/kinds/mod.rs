@@ -106,6 +106,26 @@ pub enum Collection {
     Orphan,
 }
 
+/// The names of objects that cannot be deleted, and why.
+pub type Immortal = (&'static [&'static str], &'static str);
+
+/// Warnings for requests, whatever the object is.
+#[derive(Clone, Copy, Debug)]
+pub struct Notices {
+    /// For every request.
+    pub deprecated: Option<&'static str>,
+    /// For a deletion that does not say what becomes of dependents.
+    pub preserves: Option<&'static str>,
+}
+
+impl Notices {
+    /// None.
+    pub const NONE: Notices = Notices {
+        deprecated: None,
+        preserves: None,
+    };
+}
+
 /// The rules of a kind that its type does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -129,10 +149,8 @@ pub struct Rules {
     pub others: &'static [(&'static str, StatusRules)],
     /// Notes the time of an update in the object, which is given last.
     pub timed: Option<fn(&mut Value, &Value, &str)>,
-    /// The warning for every request.
-    pub deprecated: Option<&'static str>,
-    /// The warning for a deletion that does not say what becomes of dependents.
-    pub preserves: Option<&'static str>,
+    /// Warnings that do not depend on the object.
+    pub notices: &'static Notices,
     /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
     /// asked for (`CheckGracefulDelete`).
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
@@ -156,7 +174,7 @@ pub struct Rules {
     /// takes from its managers, and not in a new object.
     pub restores: bool,
     /// The objects that cannot be deleted, and why.
-    pub immortal: (&'static [&'static str], &'static str),
+    pub immortal: &'static Immortal,
     /// Sets the fields that are plain numbers in the server and pointers in the API: the server
     /// writes them also if they were never set.
     pub unset: fn(&mut Value),
@@ -202,8 +220,7 @@ impl Rules {
         },
         others: &[],
         timed: None,
-        deprecated: None,
-        preserves: None,
+        notices: &Notices::NONE,
         grace: None,
         returns_deleted: false,
         collection: Collection::Background,
@@ -213,7 +230,7 @@ impl Rules {
         annotates: &[],
         shown: None,
         restores: false,
-        immortal: (&[], ""),
+        immortal: &(&[], ""),
         unset: |_| {},
         fields: &[],
         validates: |_| true,

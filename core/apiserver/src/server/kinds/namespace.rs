@@ -26,7 +26,7 @@ pub(super) const RULES: Rules = Rules {
         validate: validate_status,
     },
     returns_deleted: true,
-    immortal: (&IMMORTAL, "this namespace may not be deleted"),
+    immortal: &(&IMMORTAL, "this namespace may not be deleted"),
     fields: &["status.phase"],
     held: |namespace| !list(&namespace["spec"], "finalizers").is_empty(),
     ..Rules::NONE

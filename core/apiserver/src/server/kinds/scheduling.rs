@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::checks::{Check, Checked};
-use super::{names, resources};
+use super::{Immortal, names, resources};
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
@@ -24,7 +24,7 @@ const SYSTEM: [(&str, i64); 2] = [
 ];
 
 /// The classes of the server cannot be deleted.
-pub(super) const IMMORTAL: (&[&str], &str) = (
+pub(super) const IMMORTAL: Immortal = (
     &["system-node-critical", "system-cluster-critical"],
     "this is a system priority class and cannot be deleted",
 );

@@ -176,14 +176,11 @@ fn rules(facts: &KindFacts) -> Rules {
         "DaemonSet" => rules.prepare = daemon_set,
         "Job" => {
             rules.prepare = jobs::prepare;
-            rules.preserves = Some(jobs::PRESERVES);
+            rules.notices = &jobs::NOTICES;
         }
-        "PriorityClass" => rules.immortal = scheduling::IMMORTAL,
+        "PriorityClass" => rules.immortal = &scheduling::IMMORTAL,
         "StatefulSet" => rules.prepare = stateful_set,
-        "Endpoints" => {
-            rules.deprecated =
-                Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
-        }
+        "Endpoints" => rules.notices = &endpoints::NOTICES,
         "Node" => {
             rules.restores = true;
             rules.prepare = nodes::prepare;
