@@ -26,10 +26,6 @@ const FIRST_SECTIONS: [&str; 5] = [
     "autoscaling/v1",
 ];
 
-/// The package at the end of the table that is not in those checkouts (`k8s.io/kube-aggregator`), and is
-/// written by hand.
-const BY_HAND: &str = "apiregistration/v1";
-
 const HEAD: &str = "\
 # The types of all built-in kinds in kinds.facts (k8s.io/api, v1.36): made by `cargo xtask kinds`.
 #
@@ -59,15 +55,10 @@ pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> StageResult<()
     for line in read(&root.join(FACTS))?.lines() {
         let mut words = line.split(' ');
         let section = section_of(words.next().unwrap_or_default());
-        if section != BY_HAND {
-            table.add(&section, words.next().unwrap_or_default());
-        }
+        table.add(&section, words.next().unwrap_or_default());
     }
-    let before = read(&root.join(TABLE))?;
-    let by_hand = before.find(&format!("@{BY_HAND}\n"));
     let mut text = HEAD.to_owned();
     text.push_str(&table.written());
-    text.push_str(by_hand.and_then(|at| before.get(at..)).unwrap_or_default());
     fs::write(root.join(TABLE), text)
         .map_err(|error| Failure::new(format!("{TABLE}: {error}"), "check its permissions"))?;
     for difference in &table.differences {
