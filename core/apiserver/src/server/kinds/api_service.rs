@@ -22,9 +22,26 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("api_service", service),
 ];
 
+/// Why a version that the server itself serves is available.
+const LOCAL: (&str, &str) = ("Local", "Local APIServices are always available");
 /// Where etcd keeps API services, and services.
 const STORED_BELOW: &str = "/registry/apiregistration.k8s.io/apiservices/";
 const SERVICES_BELOW: &str = "/registry/services/specs/";
+
+/// A new API service without a service is available (`PrepareForCreate` of kube-aggregator's registry).
+pub(super) fn prepare(service: &mut Value, live: Option<&Value>) {
+    if live.is_some() {
+        return;
+    }
+    service["status"] = serde_json::json!({});
+    if service["spec"].get("service").is_none() {
+        let (reason, message) = LOCAL;
+        service["status"]["conditions"] = serde_json::json!([{
+            "type": "Available", "status": "True", "reason": reason, "message": message,
+            "lastTransitionTime": service.meta_text("creationTimestamp"),
+        }]);
+    }
+}
 
 /// The name is that of the version.
 fn name(service: &Checked<'_>, errors: &mut Vec<FieldError>) {
@@ -124,11 +141,7 @@ impl ApiServer {
         let all: Vec<Arc<Value>> = all.map(|(_, _, object)| Arc::clone(object)).collect();
         for service in all {
             let (status, reason, message) = match service["spec"].get("service") {
-                None => (
-                    "True",
-                    "Local",
-                    "Local APIServices are always available".to_owned(),
-                ),
+                None => ("True", LOCAL.0, LOCAL.1.to_owned()),
                 Some(of) => {
                     let (namespace, name) = (text(of, "namespace"), text(of, "name"));
                     let key = format!("{SERVICES_BELOW}{namespace}/{name}");

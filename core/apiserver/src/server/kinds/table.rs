@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
-    Collection, Rules, StatusRules, autoscaling, certificates, checks, claims, endpoints, event,
-    jobs, metadata, names, nodes, scheduling, warnings,
+    Collection, Rules, StatusRules, api_service, autoscaling, certificates, checks, claims,
+    endpoints, event, jobs, metadata, names, nodes, scheduling, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -208,6 +208,7 @@ fn rules(facts: &KindFacts) -> Rules {
             rules.others = certificates::OTHERS;
             rules.timed = Some(certificates::note_times);
         }
+        "APIService" => rules.prepare = api_service::prepare,
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {
             rules.validate = event::validate_in_own_group;
