@@ -99,15 +99,15 @@ fn Lines(props: &LinesProps) -> Html {
         }
     };
     html! {
-        <ol
+        <div
             class="program-lines"
             id={panel_id("program")}
             role="tabpanel"
             tabindex="0"
             aria-label={label::controller_program()}
         >
-            { for text.lines.iter().map(line) }
-        </ol>
+            <ol>{ for text.lines.iter().map(line) }</ol>
+        </div>
     }
 }
 
