@@ -173,9 +173,10 @@ mod tests {
             let found = found.unwrap_or_else(|| panic!("{name} is missing"));
             assert!(!found.texts.is_empty(), "{name}");
         }
+        // Beside the texts of two licences, a package may have a line that names both.
         assert!(
             all.iter()
-                .all(|it| it.texts.iter().all(|it| it.len() > 100))
+                .all(|it| it.texts.iter().any(|it| it.len() > 100))
         );
     }
 
