@@ -134,7 +134,14 @@ fn texts_in(folder: &Path) -> Result<Vec<String>> {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         Ok(text.replace("\r\n", "\n").trim_matches('\n').to_owned())
     };
-    files.into_iter().map(read).collect()
+    // Beside the texts of two licences, a package may have a line that only names both.
+    let is_text = |text: &Result<String>| {
+        let named = text
+            .as_ref()
+            .map(|text| spdx::Expression::parse(text.trim()));
+        !matches!(named, Ok(Ok(_)))
+    };
+    files.into_iter().map(read).filter(is_text).collect()
 }
 
 /// The texts of all licences that an expression names, as SPDX has them, with the copyright.
@@ -173,10 +180,9 @@ mod tests {
             let found = found.unwrap_or_else(|| panic!("{name} is missing"));
             assert!(!found.texts.is_empty(), "{name}");
         }
-        // Beside the texts of two licences, a package may have a line that names both.
         assert!(
             all.iter()
-                .all(|it| it.texts.iter().any(|it| it.len() > 100))
+                .all(|it| it.texts.iter().all(|it| it.len() > 100))
         );
     }
 
