@@ -12,7 +12,7 @@ use std::{env, fs};
 use optimist_apiserver::schema::{Scalar, Struct, Type};
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::ValueChange;
-use optimist_text::render::{Call, ProgramLanguage, Snippet, kube_rs, program_text};
+use optimist_text::render::{ClientRequest, ProgramLanguage, Snippet, kube_rs, program_text};
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
@@ -83,7 +83,7 @@ struct Modules {
 }
 
 impl Modules {
-    fn add(&mut self, call: &Call<'_>) -> Snippet {
+    fn add(&mut self, call: &ClientRequest<'_>) -> Snippet {
         let snippet = kube_rs(call);
         self.count += 1;
         writeln!(
@@ -104,7 +104,7 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
     let edited = edits();
     let all = reads_and_writes(object, resource).into_iter();
     for (method, path, content_type, body) in all.chain(deletions(object)) {
-        let call = Call {
+        let call = ClientRequest {
             method,
             target: "",
             content_type,
@@ -118,7 +118,7 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
         for query in ["", "?fieldManager=someone&dryRun=All"] {
             for (attempts, reads_again) in [(1, false), (5, true), (3, false)] {
                 for edits in [None, Some(&edited[..])] {
-                    modules.add(&Call {
+                    modules.add(&ClientRequest {
                         target: &format!("{path}{query}"),
                         edits,
                         attempts,
@@ -129,7 +129,7 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
             }
         }
         let forced = format!("{path}?fieldManager=someone&force=true");
-        modules.add(&Call {
+        modules.add(&ClientRequest {
             target: &forced,
             ..call
         });
@@ -249,7 +249,7 @@ fn every_field(modules: &mut Modules, resource: &Resource) {
                 after: assigns.then(|| value.clone()),
             })
             .collect();
-        let snippet = modules.add(&Call {
+        let snippet = modules.add(&ClientRequest {
             method: "PUT",
             target: &target,
             content_type: JSON,
