@@ -14,7 +14,7 @@ use kube::runtime::{Controller, controller::Action, watcher};
 use kube::{Client, Resource, ResourceExt};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::shared::{Body, Clock, SharedServer};
-use optimist_client::{Begin, Call};
+use optimist_client::{Begin, Call, Sender};
 use optimist_controller::program::{ChildMaker, Kind, Program, StatusWriter};
 use optimist_controller::{Source, WorkerReport};
 use serde_json::{Value, json};
@@ -209,7 +209,10 @@ fn of_program(program: Program, rival: Option<fn(&mut ApiServer)>) -> Vec<String
             Call::Create { .. } => (kinds.last(), 201),
             _ => (kinds.first(), 200),
         };
-        let request = call.request(&resource(&server, kind.unwrap()), &name);
+        let resource = resource(&server, kind.unwrap());
+        let request = call
+            .request(&resource, Sender::new(&name))
+            .expect("the names make a path");
         lines.push(line(&request, error.unwrap_or(usual)));
     }
 }
