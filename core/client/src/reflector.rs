@@ -13,7 +13,7 @@ use http::{Request, Response, header};
 use serde_json::Value;
 
 use super::answered::AnsweredRequest;
-use super::indexed_store::IndexedStore;
+use super::object_store::ObjectStore;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
 pub use progress::ReflectorProgress;
@@ -34,15 +34,14 @@ pub enum Begin {
     WatchList,
 }
 
-/// A client that keeps an [`IndexedStore`] in sync with a collection of the server. Cloning is
+/// A client that keeps an [`ObjectStore`] in sync with a collection of the server. Cloning is
 /// cheap.
 #[derive(Clone, Debug)]
 pub struct Reflector {
     path: String,
-    selectors: String,
     begin: Begin,
     page_size: usize,
-    store: IndexedStore,
+    store: ObjectStore,
     /// The version of the last event or list that reached the store.
     seen: String,
     /// The server has answered that it cannot serve that version.
@@ -58,7 +57,7 @@ enum Phase {
     Listed,
     Initial {
         connection: Connection,
-        objects: IndexedStore,
+        objects: ObjectStore,
     },
     Watching(Connection),
 }
@@ -87,27 +86,14 @@ impl Reflector {
     pub fn new(path: impl Into<String>, begin: Begin) -> Self {
         Self {
             path: path.into(),
-            selectors: String::new(),
             begin,
             page_size: PAGE_SIZE,
-            store: IndexedStore::new(),
+            store: ObjectStore::default(),
             seen: String::new(),
             unavailable: false,
             phase: Phase::Begin,
             answered: None,
         }
-    }
-
-    /// Only objects with these labels and fields.
-    pub fn selecting(mut self, labels: &str, fields: &str) -> Self {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in [("labelSelector", labels), ("fieldSelector", fields)] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        self.selectors = query.finish();
-        self
     }
 
     /// Lists in pages of this number of items.
@@ -117,12 +103,12 @@ impl Reflector {
     }
 
     /// What it knows.
-    pub fn store(&self) -> &IndexedStore {
+    pub fn store(&self) -> &ObjectStore {
         &self.store
     }
 
-    /// The store, to add indices to it.
-    pub fn store_mut(&mut self) -> &mut IndexedStore {
+    /// The store, for a program that changes an object of it.
+    pub fn store_mut(&mut self) -> &mut ObjectStore {
         &mut self.store
     }
 
@@ -260,7 +246,7 @@ impl Reflector {
             Ok(connection) => {
                 self.phase = Phase::Initial {
                     connection,
-                    objects: IndexedStore::default(),
+                    objects: ObjectStore::default(),
                 };
                 ReflectorProgress::Watching { version }
             }
@@ -340,7 +326,7 @@ impl Reflector {
     fn read_initial(
         &mut self,
         mut connection: Connection,
-        mut objects: IndexedStore,
+        mut objects: ObjectStore,
         server: &ApiServer,
         most: usize,
     ) -> ReflectorProgress {
@@ -391,11 +377,7 @@ impl Reflector {
         for (name, value) in query.iter().filter(|(_, value)| !value.is_empty()) {
             encoded.append_pair(name, value);
         }
-        let mut uri = format!("{}?{}", self.path, encoded.finish());
-        if !self.selectors.is_empty() {
-            uri.push('&');
-            uri.push_str(&self.selectors);
-        }
+        let uri = format!("{}?{}", self.path, encoded.finish());
         let request = Request::get(uri).header(header::USER_AGENT, "reflector");
         request.body(Vec::new()).unwrap_or_default()
     }
@@ -439,7 +421,7 @@ impl Pages {
     }
 }
 
-fn apply(store: &mut IndexedStore, event: WatchEvent) {
+fn apply(store: &mut ObjectStore, event: WatchEvent) {
     match event.event_type {
         EventType::Added | EventType::Modified => store.put(event.object),
         EventType::Deleted => store.remove(&event.object),

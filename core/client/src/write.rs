@@ -6,7 +6,6 @@ use http::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::retry::DEFAULT_RETRY;
 use super::server_fields::set_by_writes;
 use super::{Call, Edit, Patch, Sender, WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
@@ -89,8 +88,8 @@ pub enum OnConflict {
 }
 
 impl OnConflict {
-    /// The number of attempts of client-go's `retry.DefaultRetry`.
-    pub const DEFAULT_ATTEMPTS: u8 = DEFAULT_RETRY.steps as u8;
+    /// The number of attempts of `retry.DefaultRetry` (`k8s.io/client-go/util/retry/util.go`).
+    pub const DEFAULT_ATTEMPTS: u8 = 5;
 
     /// The maximum number of attempts.
     pub fn attempts(self) -> u8 {

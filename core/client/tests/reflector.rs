@@ -201,14 +201,12 @@ proptest! {
     fn a_reflector_ends_with_exactly_what_the_server_has(
         happenings in proptest::collection::vec(happening(), 0..32),
         cached in any::<bool>(),
-        selecting in any::<bool>(),
         watch_list in any::<bool>(),
         page_size in 0..3usize,
     ) {
-        let mut world = World::new(cached, selecting);
+        let mut world = World::new(cached, false);
         let begin = if watch_list { Begin::WatchList } else { Begin::List };
         let mut reflector = Reflector::new(COLLECTION, begin)
-            .selecting(world.selector(), "")
             .paging(page_size);
         let mut seen = 0;
         for happening in happenings {

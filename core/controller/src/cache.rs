@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{AnsweredRequest, Begin, IndexedStore, Reflector, ReflectorProgress};
+use optimist_client::{AnsweredRequest, Begin, ObjectStore, Reflector, ReflectorProgress};
 
 use crate::client::{collection, key};
 use crate::version::compare_versions;
@@ -56,7 +56,7 @@ impl Notification {
 
     /// The key of the object (`MetaNamespaceKeyFunc`).
     pub fn key(&self) -> String {
-        IndexedStore::key(self.object())
+        ObjectStore::key(self.object())
     }
 }
 
@@ -98,7 +98,7 @@ impl Cache {
     }
 
     /// Its objects.
-    pub fn objects(&self) -> &IndexedStore {
+    pub fn objects(&self) -> &ObjectStore {
         self.reflector.store()
     }
 
@@ -269,7 +269,7 @@ impl Cache {
 
     /// What the handlers are told of a list: the objects that are not there any more, then every
     /// object of the list, also the unchanged ones (`reconcileReplacement`).
-    fn replaced(&mut self, before: &IndexedStore) -> Vec<Notification> {
+    fn replaced(&mut self, before: &ObjectStore) -> Vec<Notification> {
         let initial = !self.has_synced;
         self.has_synced = true;
         let now = self.objects();
@@ -305,7 +305,7 @@ impl Cache {
     }
 
     /// What the handlers are told of at most one event.
-    fn changed(&self, before: &IndexedStore) -> Vec<Notification> {
+    fn changed(&self, before: &ObjectStore) -> Vec<Notification> {
         let differences = before.differences(self.objects());
         differences
             .filter_map(|difference| match difference {

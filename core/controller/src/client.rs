@@ -1,8 +1,7 @@
 //! The client of a controller (`sigs.k8s.io/controller-runtime/pkg/client`): reads come from
 //! caches or from the server, all writes go to the server.
 //!
-//! Each request is one step that the caller performs. What consists of several requests
-//! (`CreateOrUpdate`) is here a function over single requests.
+//! Each request is one step that the caller performs.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{AnsweredRequest, Call, IndexedStore, Sender};
+use optimist_client::{AnsweredRequest, Call, ObjectStore, Sender};
 
 use crate::api_error::{ApiError, answer_of};
 use crate::cache::Cache;
@@ -42,17 +41,6 @@ pub enum CachedObjects {
 
 /// The answer to a read or a write.
 pub type Answer<T> = Result<T, ApiError>;
-
-/// The result of `CreateOrUpdate` (`controllerutil.OperationResult`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationResult {
-    /// `created`.
-    Created,
-    /// `updated`.
-    Updated,
-    /// `unchanged`: no request was sent.
-    Unchanged,
-}
 
 /// The client of one controller. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
@@ -113,62 +101,15 @@ impl Client {
         object.ok_or_else(|| ApiError::not_in_cache(cache.resource(), name))
     }
 
-    /// A live Get.
-    ///
-    /// # Errors
-    /// The server's refusal.
-    pub fn get_live(
-        &self,
-        server: &mut ApiServer,
-        resource: &Resource,
-        namespace: &str,
-        name: &str,
-    ) -> Answer<Arc<Value>> {
-        let call = Call::Get {
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-        };
-        answer_of(&self.exchange(server, resource, &call))
-    }
-
     /// A cached List, by key.
     pub fn list(&self, cache: &Cache) -> Vec<Arc<Value>> {
         let objects = cache.objects().iter();
         objects.map(|(_, object)| Arc::clone(object)).collect()
     }
 
-    /// A live List. The items get the apiVersion and kind that the list has.
-    ///
-    /// # Errors
-    /// The server's refusal.
-    pub fn list_live(
-        &self,
-        server: &mut ApiServer,
-        resource: &Resource,
-        namespace: &str,
-    ) -> Answer<Vec<Arc<Value>>> {
-        let call = Call::List {
-            namespace: namespace.to_owned(),
-        };
-        let list = answer_of(&self.exchange(server, resource, &call))?;
-        Ok(items(&list, resource))
-    }
-
     /// The last request of [`send`](Self::send) with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
         self.answered.take()
-    }
-
-    fn exchange(
-        &self,
-        server: &mut ApiServer,
-        resource: &Resource,
-        call: &Call,
-    ) -> AnsweredRequest {
-        let request = call.request(resource, Sender::new(&self.manager));
-        let request = request.unwrap_or_default();
-        let response = server.handle(request.clone());
-        AnsweredRequest { request, response }
     }
 
     /// A request. The version of the answer to a write is noted, if the client reads its own
@@ -182,7 +123,10 @@ impl Client {
         resource: &Resource,
         call: &Call,
     ) -> Answer<Arc<Value>> {
-        let answered = self.exchange(server, resource, call);
+        let request = call.request(resource, Sender::new(&self.manager));
+        let request = request.unwrap_or_default();
+        let response = server.handle(request.clone());
+        let answered = AnsweredRequest { request, response };
         let answer = answer_of(&answered);
         self.answered = Some(answered);
         let answer = answer?;
@@ -191,50 +135,9 @@ impl Client {
             (&mut self.own_writes, version.is_empty(), call.is_read())
         {
             let collection = collection(resource, answer.namespace());
-            own.wrote(&collection, &IndexedStore::key(&answer), version);
+            own.wrote(&collection, &ObjectStore::key(&answer), version);
         }
         Ok(answer)
-    }
-
-    /// `controllerutil.CreateOrUpdate`: a cached Get; if the object is not there, Create; else
-    /// Update, if the mutation changes something. Returns also the object.
-    ///
-    /// # Errors
-    /// The refusal of the Create or the Update, as it is: AlreadyExists if the cache is behind.
-    pub fn create_or_update(
-        &mut self,
-        server: &mut ApiServer,
-        cache: &Cache,
-        object: Value,
-        mutate: impl FnOnce(&mut Value),
-    ) -> Answer<(OperationResult, Arc<Value>)> {
-        let resource = Arc::clone(cache.resource());
-        match self.get(cache, object.namespace(), object.name()) {
-            Err(_) => {
-                let mut object = object;
-                mutate(&mut object);
-                let call = Call::Create {
-                    namespace: object.namespace().to_owned(),
-                    object: Arc::new(object),
-                };
-                let created = self.send(server, &resource, &call)?;
-                Ok((OperationResult::Created, created))
-            }
-            Ok(existing) => {
-                let mut object = Arc::clone(&existing);
-                mutate(Arc::make_mut(&mut object));
-                if object == existing {
-                    return Ok((OperationResult::Unchanged, existing));
-                }
-                let call = Call::Update {
-                    base: existing,
-                    object,
-                    subresource: None,
-                };
-                let updated = self.send(server, &resource, &call)?;
-                Ok((OperationResult::Updated, updated))
-            }
-        }
     }
 }
 

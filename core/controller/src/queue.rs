@@ -272,7 +272,6 @@ impl WorkQueue {
         QueueReaction {
             after,
             failures: self.num_requeues(key),
-            queued_again: self.dirty.contains(key),
         }
     }
 

@@ -31,8 +31,6 @@ pub struct ManagerEntry {
     pub fields: Vec<Path>,
     /// Those of them that no other manager owns.
     pub alone: Vec<Path>,
-    /// Fields of the entry that the object does not have.
-    pub absent: Vec<Path>,
 }
 
 /// A line with its owners.
@@ -225,15 +223,11 @@ fn entries(managers: &Managers, object: &Value) -> Vec<ManagerEntry> {
         {
             alone.subtract(&other.set);
         }
-        let paths = owned.set.paths();
-        let absent = paths.iter().filter(|path| places.find(&path.0).is_none());
-        let absent: Vec<Path> = absent.cloned().collect();
         all.push(ManagerEntry {
             manager: owned.manager.clone(),
             api_version: owned.api_version.clone(),
             since: owned.time,
-            absent,
-            fields: values(paths, &mut places),
+            fields: values(owned.set.paths(), &mut places),
             alone: values(alone.paths(), &mut places),
         });
     }

@@ -317,11 +317,6 @@ impl Step {
             .is_some_and(|write| write.strategy == Strategy::Apply && write.force)
     }
 
-    /// Whether an actor asked for the object to be deleted.
-    pub fn is_delete(&self) -> bool {
-        matches!(self.action(), Some(Action::Delete(_)))
-    }
-
     /// Whether it was only a read.
     pub fn is_read(&self) -> bool {
         self.actor().is_some() && !self.is_write()

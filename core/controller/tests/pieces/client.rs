@@ -7,7 +7,7 @@ use optimist_apiserver::server::ApiServer;
 use optimist_client::{
     Call, EditorProgress, NextRequest, OnConflict, Preconditions, Sender, Subresource,
 };
-use optimist_controller::{Answer, Cache, Client, OperationResult};
+use optimist_controller::{Answer, Cache, Client};
 use serde_json::{Value, json};
 
 use crate::server::{config_map, config_maps, delete, synced, write};
@@ -40,45 +40,36 @@ fn update(object: Arc<Value>) -> Call {
     }
 }
 
-fn set_value(object: &mut Value) {
-    object["data"]["value"] = "wished".into();
-}
-
 #[test]
 fn a_cached_get_of_what_was_just_created_is_not_found_and_the_second_create_already_exists() {
     // controller-runtime#343, #1543, #245; operator-sdk#3790
     let mut server = ApiServer::default();
     let mut cache = synced(&mut server);
     let mut client = Client::new("demo");
-    let object = config_map("a", "1");
-    let first = client.create_or_update(&mut server, &cache, object.clone(), set_value);
-    assert_eq!(first.unwrap().0, OperationResult::Created);
-
+    let create = || Call::Create {
+        namespace: "default".to_owned(),
+        object: Arc::new(config_map("a", "1")),
+    };
+    send(&mut client, &mut server, create()).unwrap();
     let missing = client.get(&cache, "default", "a").unwrap_err();
     assert!(missing.is_not_found() && missing.of_cache);
     assert_eq!(
         missing.message, "ConfigMap \"a\" not found",
         "the kind, not the resource"
     );
-    let refused = client.get_live(
-        &mut server,
-        &config_maps(&ApiServer::default()),
-        "default",
-        "b",
-    );
-    assert_eq!(refused.unwrap_err().message, "configmaps \"b\" not found");
-
-    let second = client.create_or_update(&mut server, &cache, object.clone(), set_value);
-    let error = second.unwrap_err();
+    let refused = send(&mut client, &mut server, live_get("b")).unwrap_err();
+    assert_eq!(refused.message, "configmaps \"b\" not found");
+    let error = send(&mut client, &mut server, create()).unwrap_err();
     assert!(error.is_already_exists(), "returned as it is: {error}");
+    cache.deliver(&mut server);
+    assert!(client.get(&cache, "default", "a").is_ok());
+}
 
-    cache.deliver(&mut server);
-    let third = client.create_or_update(&mut server, &cache, object.clone(), set_value);
-    assert_eq!(third.unwrap().0, OperationResult::Unchanged);
-    write(&mut server, "a", "2");
-    cache.deliver(&mut server);
-    let fourth = client.create_or_update(&mut server, &cache, object, set_value);
-    assert_eq!(fourth.unwrap().0, OperationResult::Updated);
+fn live_get(name: &str) -> Call {
+    Call::Get {
+        namespace: "default".to_owned(),
+        name: name.to_owned(),
+    }
 }
 
 /// Reads, changes the value, and updates, from a cache that is one write behind.
@@ -99,7 +90,7 @@ fn retried(live: bool, deliver: bool) -> (Answer<()>, u32) {
                 cache.deliver(&mut server);
             }
             let object = match live {
-                true => client.get_live(&mut server, &resource, "default", "a"),
+                true => client.send(&mut server, &resource, &live_get("a")),
                 false => client.get(&cache, "default", "a"),
             };
             read = object.ok();
@@ -260,17 +251,6 @@ fn a_status_update_leaves_the_spec_alone() {
     let updated = client.send(&mut server, &resource, &update).unwrap();
     assert_eq!(updated["spec"], created["spec"]);
     assert_eq!(updated["status"]["message"], "seen");
-}
-
-#[test]
-fn a_live_list_and_a_cached_list_give_the_same_objects() {
-    let mut server = ApiServer::default();
-    write(&mut server, "a", "1");
-    write(&mut server, "b", "1");
-    let cache = synced(&mut server);
-    let client = Client::new("demo");
-    let live = client.list_live(&mut server, cache.resource(), "default");
-    assert_eq!(live.unwrap(), client.list(&cache));
 }
 
 #[test]

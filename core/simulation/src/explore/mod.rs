@@ -31,7 +31,7 @@ pub use memory::Memory;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub(crate) use ready_question::ready_properties;
 pub use replay::replayed;
-pub use scenario::{OwnWrite, Ownership, Plan, Scenario};
+pub use scenario::{OwnWrite, Plan, Scenario};
 pub use search::{
     EditEffect, Search, SearchStatus, StateId, Transition, TransitionId, TransitionKind,
 };

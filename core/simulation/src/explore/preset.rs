@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{IntendedChange, Intent, Ownership, Plan, Scenario, WriteMethod};
+use super::{IntendedChange, Intent, Plan, Scenario, WriteMethod};
 use crate::{LoadError, NGINX, World};
 use optimist_apiserver::patch::JsonPatch;
 use optimist_client::{Subresource, Write};
@@ -167,7 +167,7 @@ impl Plan {
             intent,
             reads_first: true,
             subresource: None,
-            ownership: Ownership::AsStored,
+            owns: false,
             write: Write::default(),
             own: None,
         }
@@ -225,7 +225,7 @@ impl Scenario {
             };
             if !way.is_own {
                 plan.write = way.write.clone();
-                plan.ownership = way.ownership;
+                plan.owns = way.owns;
             } else if let Some(own) = plan.own.clone() {
                 (plan.intent, plan.write) = (own.intent, own.write);
                 plan.subresource = None;

@@ -45,8 +45,9 @@ pub struct Plan {
     pub reads_first: bool,
     /// The subresource to which it writes, with every write method.
     pub subresource: Option<Subresource>,
-    /// The owners of the fields that it changes.
-    pub ownership: Ownership,
+    /// Whether it owns the fields that it changes from the start, by an apply; of the others only
+    /// those that do so too. `false` leaves the owners as they are stored.
+    pub owns: bool,
     /// Its write method, and what it does after a conflict. A deletion carries a precondition if
     /// the method sends the version.
     pub write: Write,
@@ -79,18 +80,6 @@ impl Plan {
             resource_version: self.write.send_resource_version,
         }
     }
-}
-
-/// The owners of the fields that an actor changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ownership {
-    /// The owners in the starting object.
-    #[default]
-    AsStored,
-    /// The actor, and the other actors that also have this value.
-    Its,
-    /// No owner.
-    Nobody,
 }
 
 /// A request of an actor, and the edits that it means to make.
@@ -134,7 +123,7 @@ impl Scenario {
     /// # Errors
     /// The server's message, if it refuses the request.
     pub fn with_owners(mut self) -> Result<Self, String> {
-        let settled = |plan: &&Plan| plan.ownership != Ownership::AsStored;
+        let settled = |plan: &&Plan| plan.owns;
         if !self.plans.iter().any(|plan| settled(&plan)) {
             return Ok(self);
         }
@@ -154,7 +143,7 @@ impl Scenario {
             !owned.set.is_empty()
         });
         for (plan, set) in changes {
-            if plan.ownership == Ownership::Its && !set.is_empty() {
+            if !set.is_empty() {
                 let subresource = plan.sends().subresource.map_or("", Subresource::name);
                 managers.insert(Owned {
                     manager: Manager::new(

@@ -1,6 +1,5 @@
 //! The ways in which everybody may write: the rows of the matrix.
 
-use super::Ownership;
 use optimist_client::{OnConflict, Strategy, Write};
 
 /// A way of writing.
@@ -10,8 +9,8 @@ pub struct WriteMethod {
     pub slug: &'static str,
     /// How it is sent, and what comes after a conflict.
     pub write: Write,
-    /// Who is to own what the actor changes.
-    pub ownership: Ownership,
+    /// Whether the actor owns what it changes from the start.
+    pub owns: bool,
     /// Whether each actor writes as [`Plan::own`](super::Plan::own) says instead, if it says
     /// something.
     pub is_own: bool,
@@ -28,7 +27,7 @@ impl WriteMethod {
         Self {
             slug,
             write,
-            ownership: Ownership::AsStored,
+            owns: false,
             is_own: false,
         }
     }
@@ -57,7 +56,7 @@ impl WriteMethod {
         let mut tests = WriteMethod::by("json-test", JsonPatch);
         tests.write.test_values = true;
         let mut own = WriteMethod::by("apply-own", Apply);
-        own.ownership = Ownership::Its;
+        own.owns = true;
         let mut force = WriteMethod::by("apply-force", Apply);
         force.write.force = true;
         vec![

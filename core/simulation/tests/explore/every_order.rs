@@ -10,7 +10,7 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::{ApiServer, key_of};
 use optimist_client::{OnConflict, Strategy as WriteMethod, WorkingCopy, Write, is_conflict};
-use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Tally};
+use optimist_simulation::explore::{Intent, Plan, Scenario, Tally};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -339,7 +339,7 @@ fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
     )
 }
 
-fn scenario(choices: &[Choice], custom: bool, ownership: Ownership) -> Scenario {
+fn scenario(choices: &[Choice], custom: bool, owns: bool) -> Scenario {
     let mut scenario = if custom { widget() } else { deployment() };
     let intent = if custom { on_widget } else { on_deployment };
     scenario.plans = choices
@@ -347,16 +347,12 @@ fn scenario(choices: &[Choice], custom: bool, ownership: Ownership) -> Scenario 
         .zip(MANAGERS)
         .map(|(choice, manager)| Plan {
             reads_first: choice.reads_first,
-            ownership,
+            owns,
             write: choice.write.clone(),
             ..Plan::new(manager, intent(&scenario, choice.intent))
         })
         .collect();
     scenario.with_owners().unwrap()
-}
-
-fn ownership() -> impl Strategy<Value = Ownership> {
-    prop::sample::select(vec![Ownership::AsStored, Ownership::Its, Ownership::Nobody])
 }
 
 /// Removes the difference that the brute force does not see: a replaced edit counts as kept.
@@ -397,7 +393,7 @@ fn an_edit_that_already_held_was_shown_to_whoever_was_shown_it_before() {
         by(WriteMethod::Update, 10, false),
     ];
     choices[2].write.send_resource_version = true;
-    let scenario = scenario(&choices, true, Ownership::AsStored);
+    let scenario = scenario(&choices, true, false);
     let brute = by_brute_force(&scenario);
     let searched = searched(scenario).tally();
     assert_eq!((brute.in_object, brute.lost, brute.refused), (2, 4, 6));
@@ -417,7 +413,7 @@ fn an_apply_of_what_is_there_already_makes_a_version_that_others_have_not_read()
         by(WriteMethod::Update, 0, false),
     ];
     choices[1].write.send_resource_version = true;
-    let scenario = scenario(&choices, false, Ownership::AsStored);
+    let scenario = scenario(&choices, false, false);
     let brute = by_brute_force(&scenario);
     assert_eq!((brute.in_object, brute.refused, brute.lost), (13, 17, 0));
     assert_eq!(coarse(searched(scenario).tally()), brute);
@@ -430,9 +426,9 @@ proptest! {
     fn two_who_may_try_again(
         choices in prop::collection::vec(choice(2), 2),
         custom in any::<bool>(),
-        ownership in ownership(),
+        owns in any::<bool>(),
     ) {
-        let scenario = scenario(&choices, custom, ownership);
+        let scenario = scenario(&choices, custom, owns);
         let brute = by_brute_force(&scenario);
         prop_assert_eq!(coarse(searched(scenario).tally()), brute);
     }
@@ -441,9 +437,9 @@ proptest! {
     fn three_of_whom_each_tries_once(
         choices in prop::collection::vec(choice(1), 3),
         custom in any::<bool>(),
-        ownership in ownership(),
+        owns in any::<bool>(),
     ) {
-        let scenario = scenario(&choices, custom, ownership);
+        let scenario = scenario(&choices, custom, owns);
         let brute = by_brute_force(&scenario);
         prop_assert_eq!(coarse(searched(scenario).tally()), brute);
     }

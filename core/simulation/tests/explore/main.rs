@@ -6,8 +6,8 @@ mod setup;
 
 use optimist_client::{OnConflict, Strategy};
 use optimist_simulation::explore::{
-    EditEffect, Intent, Ownership, PRESETS, Scenario, Search, SearchStatus, ThirdActor,
-    TransitionKind, WriteMethod,
+    EditEffect, Intent, PRESETS, Scenario, Search, SearchStatus, ThirdActor, TransitionKind,
+    WriteMethod,
 };
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use serde_json::json;
@@ -209,10 +209,7 @@ fn a_merge_patch_replaces_lists_so_items_are_kept_only_if_one_read_after_the_oth
 fn managers_that_apply_what_they_alone_own_keep_each_other() {
     let (scenario, intents) = replicas_and_image();
     for way in [apply(), apply().blind()] {
-        let scenario = owned(
-            with(scenario.clone(), &way, intents.clone()),
-            Ownership::Its,
-        );
+        let scenario = owned(with(scenario.clone(), &way, intents.clone()));
         let search = searched(scenario);
         assert_eq!(search.tally().kept(), search.tally().total());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{OnConflict, Strategy, Write};
-use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, SearchStatus};
+use optimist_simulation::explore::{Intent, Plan, Scenario, Search, SearchStatus};
 use serde_json::{Value, json};
 
 fn post(server: &mut ApiServer, path: &str, body: &Value) -> Value {
@@ -145,10 +145,10 @@ pub fn with(mut scenario: Scenario, way: &Means, intents: Vec<Intent>) -> Scenar
     scenario
 }
 
-/// The same, with the owners of the changed fields set first.
-pub fn owned(mut scenario: Scenario, ownership: Ownership) -> Scenario {
+/// The same, where the actors own what they change from the start.
+pub fn owned(mut scenario: Scenario) -> Scenario {
     for plan in &mut scenario.plans {
-        plan.ownership = ownership;
+        plan.owns = true;
     }
     scenario.with_owners().unwrap()
 }

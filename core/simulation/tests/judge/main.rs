@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use client::{Actor, Kind, OnConflict, WriteMethod};
 use optimist_client::Write;
-use optimist_simulation::explore::{Intent, Ownership, Plan, Scenario, Search, SearchStatus};
+use optimist_simulation::explore::{Intent, Plan, Scenario, Search, SearchStatus};
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use optimist_simulation::{Action, ActorId, Operation, Preconditions, World};
 use pairs::{Doing, PAIRS, Pair, Through};
@@ -67,11 +67,7 @@ fn scenario(
             subresource: (doing.through == Through::Status).then_some(Subresource::Status),
             reads_first,
             write: write(*way),
-            ownership: if way.owns {
-                Ownership::Its
-            } else {
-                Ownership::AsStored
-            },
+            owns: way.owns,
             ..Plan::new(client::MANAGERS[at], intent)
         });
     }

@@ -9,13 +9,8 @@ use crate::private::{Masking, Private, names_secret};
 const TYPED: [&str; 5] = ["n", "t", "l", "b", "x"];
 
 impl Session {
-    /// The values that look private, in the order of their fields.
-    pub fn private_values(&self) -> Vec<Private> {
-        self.without_private().1
-    }
-
     /// The session with a stand-in in the place of each value that looks private, and what was left
-    /// out. Equal values stay equal and different values stay different, so the history has the same
+    /// out, in the order of the fields. Equal values stay equal and different values stay different, so the history has the same
     /// results. Its texts are searched as in [`Masking`].
     pub fn without_private(&self) -> (Self, Vec<Private>) {
         let mut json = self.to_json();

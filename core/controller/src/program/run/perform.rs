@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resource;
-use optimist_client::{Call, IndexedStore, Preconditions, RequestKind, Subresource};
+use optimist_client::{Call, ObjectStore, Preconditions, RequestKind, Subresource};
 
 use super::values::{render, set_at};
 use super::{Context, Next, Remaining, Run, Variable};
@@ -129,7 +129,7 @@ impl Run {
         self.variables.remove(into);
         match answer {
             Ok(object) => {
-                if IndexedStore::key(&object) == self.key {
+                if ObjectStore::key(&object) == self.key {
                     object.uid().clone_into(&mut self.uid);
                 }
                 let variable = Variable::Object { object, shared };
@@ -382,7 +382,7 @@ fn resource_of(context: &Context<'_>, kind: &Kind) -> Option<Arc<Resource>> {
 
 /// Gives the cache that has this very object the changed one.
 fn replace_in_cache(caches: &mut [Cache], before: &Arc<Value>, after: &Arc<Value>) {
-    let key = IndexedStore::key(before);
+    let key = ObjectStore::key(before);
     for cache in caches {
         let has = cache.get(&key);
         if has.is_some_and(|object| Arc::ptr_eq(object, before)) {

@@ -1,0 +1,21 @@
+//! Tells a conflict from other answers. What clients do then:
+//! [`EditorProgress`](super::EditorProgress).
+
+use http::{Response, StatusCode};
+use serde_json::Value;
+
+use optimist_apiserver::object::text;
+
+/// Whether the reason of a response is Conflict (`errors.IsConflict`). Not every 409 has this
+/// reason.
+pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
+    let code = response.status();
+    code == StatusCode::CONFLICT
+        && serde_json::from_slice(response.body())
+            .is_ok_and(|status| is_conflict_status(code.as_u16(), &status))
+}
+
+/// As [`is_conflict`], of an answer that is already read.
+pub fn is_conflict_status(code: u16, status: &Value) -> bool {
+    code == 409 && text(status, "reason") == "Conflict"
+}

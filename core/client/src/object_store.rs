@@ -1,0 +1,111 @@
+//! A client's copy of a collection: objects by key (`k8s.io/client-go/tools/cache`: `Store`).
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
+use serde_json::Value;
+
+use optimist_apiserver::object::Metadata;
+
+/// Objects by `namespace/name`. Cloning is cheap.
+#[derive(Clone, Debug, Default)]
+pub struct ObjectStore {
+    objects: OrdMap<String, Arc<Value>>,
+}
+
+impl ObjectStore {
+    /// The key of an object (`MetaNamespaceKeyFunc`).
+    pub fn key(object: &Value) -> String {
+        match object.namespace() {
+            "" => object.name().to_owned(),
+            namespace => format!("{namespace}/{}", object.name()),
+        }
+    }
+
+    /// The object of a key.
+    pub fn get(&self, key: &str) -> Option<&Arc<Value>> {
+        self.objects.get(key)
+    }
+
+    /// All objects, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<Value>)> {
+        self.objects
+            .iter()
+            .map(|(key, object)| (key.as_str(), object))
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether the store is empty.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The objects that differ in another store, by key: the object here and the object there.
+    /// Parts that both stores share are passed over.
+    pub fn differences<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (Option<&'a Arc<Value>>, Option<&'a Arc<Value>>)> {
+        self.objects.diff(&other.objects).map(|item| match item {
+            DiffItem::Add(_, there) => (None, Some(there)),
+            DiffItem::Update { old, new } => (Some(old.1), Some(new.1)),
+            DiffItem::Remove(_, here) => (Some(here), None),
+        })
+    }
+
+    /// Adds an object or replaces the object with the same key.
+    pub fn put(&mut self, object: Arc<Value>) {
+        let key = Self::key(&object);
+        self.objects.insert(key, object);
+    }
+
+    /// Removes the object with this object's key.
+    pub fn remove(&mut self, object: &Value) {
+        self.objects.remove(&Self::key(object));
+    }
+
+    /// Replaces all objects of the store by these objects.
+    pub fn replace(&mut self, objects: impl IntoIterator<Item = Arc<Value>>) {
+        let keyed = |object: Arc<Value>| (Self::key(&object), object);
+        self.objects = objects.into_iter().map(keyed).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(namespace: &str, name: &str, app: &str) -> Arc<Value> {
+        Arc::new(json!({"metadata": {
+            "namespace": namespace, "name": name, "labels": {"app": app}}}))
+    }
+
+    #[test]
+    fn differences_are_what_was_added_changed_and_removed() {
+        let mut before = ObjectStore::default();
+        before.replace(["a", "b", "c"].map(|name| object("x", name, "web")));
+        let mut after = before.clone();
+        assert_eq!(before.differences(&after).count(), 0);
+        after.put(object("x", "b", "api"));
+        after.put(object("x", "d", "web"));
+        after.remove(&object("x", "c", ""));
+        let found: Vec<_> = before
+            .differences(&after)
+            .map(|(before, after)| (before.map(|o| o.name()), after.map(|o| o.name())))
+            .collect();
+        let (b, c, d) = (Some("b"), Some("c"), Some("d"));
+        assert_eq!(found, [(b, b), (c, None), (None, d)]);
+    }
+
+    #[test]
+    fn keys_have_the_namespace_where_there_is_one() {
+        assert_eq!(ObjectStore::key(&object("x", "a", "")), "x/a");
+        assert_eq!(ObjectStore::key(&object("", "a", "")), "a");
+    }
+}
