@@ -7,15 +7,16 @@ use yew::{Html, classes, html};
 
 use super::controller::switches;
 use super::icon::{Icon, icon};
+use super::welcome::{is_welcome, welcome};
+use crate::browser;
 use crate::state::{Loaded, ManifestMsg, RequestMsg, Sends, StateHandle, ViewMsg};
 
 pub(crate) fn caption(store: &StateHandle) -> Html {
-    let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
-    // A lesson says itself what to do next.
-    let taught = store.learn.learning().is_some();
+    let started = store.session.tree.current() != 0;
+    let welcomes = is_welcome(store) && !browser::is_embedded();
     html! {
         <section
-            class={classes!("caption", (store.session.tree.current() != 0).then_some("started"))}
+            class={classes!("caption", started.then_some("started"), welcomes.then_some("welcome"))}
             // It scrolls where a window is low.
             tabindex="0"
             aria-label={label::what_happened()}
@@ -23,6 +24,31 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
             if let Some(loaded) = &store.manifest.loaded {
                 { notice(store, loaded) }
             }
+            if welcomes {
+                { welcome(store) }
+            } else {
+                { what_happened(store) }
+            }
+            if store.shows_only_the_first_steps() {
+                <button
+                    type="button"
+                    class="button small all-controls"
+                    onclick={store.sends(ViewMsg::ShowAllControls)}
+                >
+                    { label::all_controls() }
+                </button>
+            }
+        </section>
+    }
+}
+
+/// The current step, and what to try next.
+fn what_happened(store: &StateHandle) -> Html {
+    let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
+    // A lesson says itself what to do next.
+    let taught = store.learn.learning().is_some();
+    html! {
+        <>
             <div class="caption-words">
                 <h2 class="caption-title">{ words.title }</h2>
                 <div class="caption-text">
@@ -35,16 +61,7 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
             if !taught {
                 { to_try(store) }
             }
-            if store.shows_only_the_first_steps() {
-                <button
-                    type="button"
-                    class="button small all-controls"
-                    onclick={store.sends(ViewMsg::ShowAllControls)}
-                >
-                    { label::all_controls() }
-                </button>
-            }
-        </section>
+        </>
     }
 }
 

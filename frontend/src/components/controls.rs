@@ -6,7 +6,7 @@ use optimist_apiserver::server::Resource;
 use optimist_client::Write;
 use optimist_messages::{label, write_method};
 use optimist_simulation::{ActorId, Preconditions};
-use yew::{Html, Properties, component, html};
+use yew::{Html, Properties, classes, component, html};
 
 use super::icon::{Icon, icon};
 use super::write_panel::write_panel;
@@ -100,12 +100,16 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
                         { label::retry() }
                     </button>
                 }
-                <button type="button" class="button" onclick={props.dispatcher.sends(RequestMsg::Get(id))}>
+                <button
+                    type="button"
+                    class={classes!("button", (!props.read).then_some("primary"))}
+                    onclick={props.dispatcher.sends(RequestMsg::Get(id))}
+                >
                     { label::get() }
                 </button>
                 <button
                     type="button"
-                    class="button primary"
+                    class={classes!("button", props.read.then_some("primary"))}
                     disabled={!props.read || props.wrong}
                     {title}
                     onclick={props.dispatcher.sends(RequestMsg::Send(id))}

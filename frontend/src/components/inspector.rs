@@ -74,8 +74,8 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
 
 fn nothing_yet() -> Html {
     html! {
-        <div class="empty">
-            <p>{ label::inspector_empty() }</p>
+        <div class="empty waiting">
+            <h2>{ label::inspector_empty() }</h2>
             <p>{ label::inspector_empty_next() }</p>
         </div>
     }

@@ -43,6 +43,7 @@ pub(crate) mod value_input;
 mod value_text;
 mod visible_rows;
 pub(crate) mod watch;
+mod welcome;
 mod wire;
 mod write_panel;
 pub(crate) mod yaml_view;

@@ -206,10 +206,7 @@ async fn stepping_back_shows_what_was_and_keeps_what_comes() {
     assert_eq!(page.position(), "step 4 / 4");
     page.press("Steps", "First").await;
     assert!(page.text(A).contains("not read yet"));
-    assert!(
-        page.text("Inspector")
-            .contains("Nothing went over the wire yet")
-    );
+    assert!(page.text("Inspector").contains("What went over the wire"));
 }
 
 #[wasm_bindgen_test]
@@ -529,6 +526,38 @@ async fn a_first_visit_shows_all_controls_with_the_first_conflict() {
     page.close().await;
     let page = Page::reopen().await;
     assert_eq!(page.count("[data-first-visit]"), 0);
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn a_first_visit_says_what_the_page_is_for_until_the_first_request() {
+    let page = Page::open_for_the_first_time().await;
+    let said = page.text("What happened");
+    assert!(
+        said.contains("Why Kubernetes says the object has been modified"),
+        "{said}"
+    );
+    page.press("What happened", "Get in Editor A").await;
+    let said = page.text("What happened");
+    assert!(said.contains("Editor A read version 100."), "{said}");
+    assert!(!said.contains("Why Kubernetes says"), "{said}");
+    page.press("Steps", "First").await;
+    let said = page.text("What happened");
+    assert!(said.contains("Two editors, one object."), "{said}");
+    page.close().await;
+}
+
+#[wasm_bindgen_test]
+async fn an_error_that_is_pasted_on_the_first_screen_is_explained_in_diagnose() {
+    let page = Page::open_for_the_first_time().await;
+    let error = "Error from server (Conflict): Operation cannot be fulfilled on deployments.apps \
+                 \"web\": the object has been modified; please apply your changes to the latest \
+                 version and try again";
+    page.write("Paste it here", error).await;
+    page.press("What happened", "Explain it").await;
+    page.at_rest().await;
+    let says = page.text("Results");
+    assert!(says.contains("web"), "{says}");
     page.close().await;
 }
 

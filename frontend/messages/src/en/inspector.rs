@@ -4,8 +4,8 @@ crate::catalogue::messages! {
     // The inspector.
     answer() "Answer";
     why() "Why";
-    inspector_empty() "Nothing went over the wire yet.";
-    inspector_empty_next() "Press Get in either card: the answer, its reason and the request show here.";
+    inspector_empty() "What went over the wire";
+    inspector_empty_next() "Press Get in an editor. The request, the answer and its reason show here. The other tabs show the same request as kubectl, Go and Rust.";
     wire_nothing() "No request of the API: nothing went over the wire.";
     wire_request() "Request";
     wire_answer() "Answer body";

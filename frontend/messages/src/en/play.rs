@@ -27,6 +27,19 @@ crate::catalogue::messages! {
     pages() "Pages";
     skip() "Skip to what happened";
 
+    // What the page is for, before the first request.
+    welcome_title() "Why Kubernetes says";
+    welcome_quotation() "the object has been modified";
+    welcome_text(kind) "Two clients read one {kind}, and both write it. This page answers as a real API server does. No data leaves the page.";
+    welcome_make() "Make it happen";
+    welcome_make_text() "Get in both editors, change a value in each, send both.";
+    welcome_get(name) "Get in {name}";
+    welcome_lesson() "Show me in a lesson";
+    welcome_error() "I have this error";
+    welcome_error_text() "Or a live object, a manifest, a watch, an audit log.";
+    welcome_paste() "Paste it here";
+    welcome_explain() "Explain it";
+
     // The caption, and what was loaded.
     what_happened() "What happened";
     next() "Next";

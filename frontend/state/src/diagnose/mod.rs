@@ -177,6 +177,8 @@ pub enum DiagnoseMsg {
     TakeDraft,
     /// Takes a text.
     Bring(String),
+    /// Opens Diagnose, and takes a text if there is one.
+    Open(String),
     /// Begins again with an example.
     Example(CaseExample),
     /// Takes the content of a file.

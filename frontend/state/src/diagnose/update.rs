@@ -188,7 +188,13 @@ impl State {
     /// Brings again what the tab has kept, once Diagnose is open.
     #[inline(never)] // not on the first screen
     pub(crate) fn open_diagnose(&mut self, fx: &Effects<'_>) {
-        if self.page != Page::Diagnose || self.diagnose.opened {
+        if self.page == Page::Diagnose {
+            self.restore_case(fx);
+        }
+    }
+
+    fn restore_case(&mut self, fx: &Effects<'_>) {
+        if self.diagnose.opened {
             return;
         }
         let kept = fx.read(StorageArea::Tab, CASE).unwrap_or_default();
@@ -204,6 +210,15 @@ impl State {
 
     #[inline(never)] // not on the first screen
     pub(crate) fn update_diagnose(&mut self, msg: DiagnoseMsg, fx: &mut Effects<'_>) {
+        let msg = match msg {
+            DiagnoseMsg::Open(text) => {
+                // What the tab has kept is older than the text.
+                self.restore_case(fx);
+                fx.go_to(Page::Diagnose.fragment());
+                DiagnoseMsg::Bring(text)
+            }
+            msg => msg,
+        };
         match self.case().update(msg) {
             CaseChange::Shown => {}
             CaseChange::Looked => self.keep_place(fx),
