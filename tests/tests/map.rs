@@ -84,7 +84,8 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
             .skip_while(|line| *line != "[dependencies]")
             .skip(1);
         let lines = lines.take_while(|line| !line.starts_with('['));
-        let others = lines.filter_map(|line| line.strip_prefix("optimist-")?.split('.').next());
+        let others =
+            lines.filter_map(|line| line.strip_prefix("optimist-")?.split(['.', ' ']).next());
         others.map(str::to_owned).collect()
     };
     crates.map(|name| (name.clone(), of(&name))).collect()

@@ -35,8 +35,8 @@ cargo xtask COMMAND
                                 speed, browser, page, or one from the table that ends a run
   dist                          build the release site into dist/
   lesson FILE...                run lessons, and report false claims
-  kinds API APIMACHINERY        make the table of built-in kinds from checkouts of k8s.io/api and
-                                k8s.io/apimachinery
+  kinds STAGING                 make the tables of built-in kinds and of their protobuf messages from
+                                staging/src/k8s.io of a checkout of Kubernetes
   size                          compare the size of dist/ with its budget
   setup                         only install the tools for the commands above
 
@@ -51,7 +51,7 @@ enum Command {
     Test(Vec<&'static Check>),
     Dist,
     Lesson(Vec<String>),
-    Kinds { api: String, machinery: String },
+    Kinds { staging: String },
     Size,
     Setup,
 }
@@ -75,7 +75,7 @@ fn run(command: Command) -> StageResult<()> {
         Command::Test(chosen) => schedule::run(&workspace, &chosen)?,
         Command::Dist => site::dist(&workspace)?,
         Command::Lesson(files) => lesson::check(&workspace, &files)?,
-        Command::Kinds { api, machinery } => kinds::make(&workspace, &api, &machinery)?,
+        Command::Kinds { staging } => kinds::make(&workspace, &staging)?,
         Command::Size => site::size(&workspace)?,
         Command::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
@@ -159,14 +159,10 @@ fn parse_lesson(files: &[&str]) -> StageResult<Command> {
 
 fn parse_kinds(folders: &[&str]) -> StageResult<Command> {
     match folders {
-        [api, machinery] => Ok(Command::Kinds {
-            api: (*api).to_owned(),
-            machinery: (*machinery).to_owned(),
+        [staging] => Ok(Command::Kinds {
+            staging: (*staging).to_owned(),
         }),
-        _ => Err(Failure::new(
-            "kinds needs two folders",
-            "cargo xtask kinds ../api ../apimachinery",
-        )),
+        _ => Err(Failure::new("kinds needs a folder", kinds::USAGE)),
     }
 }
 

@@ -41,16 +41,18 @@
 //! crate has an etcd-like revisioned store, the types of every built-in kind of v1.36, custom
 //! resources, the four kinds of patch, and server-side apply. It has no clock and no randomness:
 //! time and uids come from [`environment::Environment`], which the caller owns, so the same
-//! requests always get the same answers. It depends on no other crate of the workspace.
+//! requests always get the same answers. It depends on no other crate of the workspace, unless it has
+//! protobuf.
 //!
 //! What is not there: authentication, authorization, admission webhooks and policies, quotas,
-//! controllers and garbage collection unless you add them, protobuf, the subresources that reach
+//! controllers and garbage collection unless you add them, the subresources that reach
 //! into a cluster (`exec`, `log`, `proxy`, `eviction`), and conversion between versions by a webhook.
 //! Kinds of which only the types are known are not refused what only they refuse; the
 //! [facts](server::Fact) of each answer say so, as they do of a validation rule that could not be
 //! evaluated.
 //!
-//! Feature: `tower` shares a server between clients.
+//! Features: `tower` shares a server between clients; `protobuf` takes and answers
+//! `application/vnd.kubernetes.protobuf`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -211,8 +211,9 @@ impl Stream {
             let mut state = self.shared.lock();
             let events = self.watch.poll(&state.server);
             if !events.is_empty() {
-                let lines = events.iter().map(|e| e.to_line(state.server.resources()));
-                return Poll::Ready(Some(lines.collect::<String>().into_bytes()));
+                let resources = state.server.resources();
+                let written = events.iter().flat_map(|e| self.watch.written(e, resources));
+                return Poll::Ready(Some(written.collect()));
             }
             if !self.watch.is_open() {
                 return Poll::Ready(None);

@@ -35,6 +35,10 @@ pub enum GoShape {
 /// A field of a struct.
 #[derive(Clone, Debug)]
 pub struct GoField {
+    /// The name in Go.
+    pub name: String,
+    /// The number in protobuf, if it has one.
+    pub number: Option<u32>,
     /// The type as written.
     pub ty: String,
     /// The name in JSON; empty for an inlined struct.
@@ -108,12 +112,19 @@ impl Package {
             if text == "import (" || importing {
                 importing = text != ")";
                 self.imports.extend(import(text));
+            } else if let Some(single) = text.strip_prefix("import ") {
+                self.imports.extend(import(single));
             } else if let Some(declared) = line.strip_prefix("type ") {
                 let (name, rest) = declared.split_once(' ').unwrap_or((declared, ""));
                 before.append(&mut comments);
                 let markers = Markers::read(&before);
                 match rest {
                     "struct {" => open = Some((name.to_owned(), markers, Vec::new())),
+                    "struct{}" => {
+                        let shape = GoShape::Struct(Vec::new());
+                        self.types
+                            .insert(name.to_owned(), GoType { markers, shape });
+                    }
                     other => {
                         let shape = GoShape::Alias(other.trim_end_matches("{}").to_owned());
                         self.types
@@ -151,7 +162,15 @@ fn field(line: &str, comments: &[&str]) -> Option<GoField> {
     if name == "-" {
         return None;
     }
+    let mut words = declared.split_whitespace();
+    let name_in_go = match (words.next()?, words.next()) {
+        (embedded, None) => embedded.rsplit(['.', '*']).next().unwrap_or(embedded),
+        (name, Some(_)) => name,
+    };
+    let number = tag(tags, "protobuf").and_then(|tag| tag.split(',').nth(1)?.parse().ok());
     Some(GoField {
+        name: name_in_go.to_owned(),
+        number,
         ty,
         json: name.to_owned(),
         options: json.map(str::to_owned).collect(),

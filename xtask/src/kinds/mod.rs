@@ -1,7 +1,10 @@
 //! `cargo xtask kinds`: makes the types of all built-in kinds (`kinds.schema` of the core) from the
-//! Go types of the Kubernetes API, for the kinds in `kinds.facts` of the core.
+//! Go types of the Kubernetes API, for the kinds in `kinds.facts` of the core, and the table of their
+//! protobuf messages (`messages.facts` of `core/protobuf`).
 
 mod go_types;
+mod messages;
+mod sources;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -9,13 +12,17 @@ use std::path::Path;
 
 use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
-use go_types::{GoField, GoShape, GoType, Markers, Package};
+use go_types::{GoField, GoShape, GoType, Markers};
+use sources::{META, Sources};
 
 const DEFAULTS: &str = include_str!("defaults.txt");
 const FACTS: &str = "core/apiserver/src/schema/kinds.facts";
 const TABLE: &str = "core/apiserver/src/schema/kinds.schema";
 const FIRST: &str = "core/apiserver/src/schema/builtin.schema";
-const META: &str = "meta/v1";
+const MESSAGES: &str = "core/protobuf/src/messages.facts";
+
+/// How the command is called.
+pub const USAGE: &str = "cargo xtask kinds ../kubernetes/staging/src/k8s.io";
 
 /// The packages whose types are in `builtin.schema`.
 const FIRST_SECTIONS: [&str; 5] = [
@@ -33,35 +40,36 @@ const HEAD: &str = "\
 #   the rest     as in builtin.schema; /T is a type of that table, and package/T one of another package
 ";
 
-/// Writes the table from checkouts of k8s.io/api and k8s.io/apimachinery.
-pub fn make(workspace: &Workspace, api: &str, machinery: &str) -> StageResult<()> {
+/// Writes the tables from `staging/src/k8s.io` of a checkout of Kubernetes.
+pub fn make(workspace: &Workspace, staging: &str) -> StageResult<()> {
     let root = workspace.root();
     let read = |path: &Path| {
-        fs::read_to_string(path).map_err(|e| {
-            Failure::new(
-                format!("{}: {e}", path.display()),
-                "cargo xtask kinds ../api ../apimachinery",
-            )
-        })
+        fs::read_to_string(path)
+            .map_err(|e| Failure::new(format!("{}: {e}", path.display()), USAGE))
     };
     let first = read(&root.join(FIRST))?;
-    let mut table = Table::new(Path::new(api), &first);
-    let meta = Path::new(machinery).join("pkg/apis/meta/v1/types.go");
-    table.package_of(META, &read(&meta)?);
+    let facts = read(&root.join(FACTS))?;
+    let mut table = Table::new(Sources::new(Path::new(staging)), &first);
     for line in DEFAULTS.lines().filter(|line| !line.starts_with('#')) {
         let (field, json) = line.split_once(' ').unwrap_or((line, "null"));
         table.defaults.insert(field.to_owned(), json.to_owned());
     }
-    for line in read(&root.join(FACTS))?.lines() {
+    let mut kinds = Vec::new();
+    for line in facts.lines() {
         let mut words = line.split(' ');
         let section = section_of(words.next().unwrap_or_default());
-        table.add(&section, words.next().unwrap_or_default());
+        let kind = words.next().unwrap_or_default();
+        table.add(&section, kind);
+        kinds.push((section, kind.to_owned()));
     }
-    let mut text = HEAD.to_owned();
-    text.push_str(&table.written());
-    fs::write(root.join(TABLE), text)
-        .map_err(|error| Failure::new(format!("{TABLE}: {error}"), "check its permissions"))?;
-    for difference in &table.differences {
+    let write = |path: &str, text: String| {
+        fs::write(root.join(path), text)
+            .map_err(|error| Failure::new(format!("{path}: {error}"), "check its permissions"))
+    };
+    write(TABLE, format!("{HEAD}{}", table.written()))?;
+    let messages = messages::of_kinds(&mut table.sources, &kinds);
+    write(MESSAGES, messages.written())?;
+    for difference in table.differences.iter().chain(&messages.lacks) {
         println!("{difference}");
     }
     Ok(())
@@ -79,8 +87,7 @@ fn section_of(api_version: &str) -> String {
 }
 
 struct Table<'a> {
-    api: &'a Path,
-    packages: HashMap<String, Package>,
+    sources: Sources,
     /// The declarations of `builtin.schema`, by type.
     first: HashMap<&'a str, Vec<&'a str>>,
     defaults: HashMap<String, String>,
@@ -90,7 +97,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(api: &'a Path, first: &'a str) -> Self {
+    fn new(sources: Sources, first: &'a str) -> Self {
         let mut types: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut name = "";
         for line in first.lines().filter(|line| !line.starts_with('#')) {
@@ -103,25 +110,12 @@ impl<'a> Table<'a> {
             }
         }
         Self {
-            api,
-            packages: HashMap::new(),
+            sources,
             first: types,
             defaults: HashMap::new(),
             seen: HashSet::new(),
             sections: Vec::new(),
             differences: Vec::new(),
-        }
-    }
-
-    fn package_of(&mut self, section: &str, source: &str) {
-        let package = self.packages.entry(section.to_owned()).or_default();
-        package.read(source);
-    }
-
-    fn load(&mut self, section: &str) {
-        if !self.packages.contains_key(section) {
-            let source = fs::read_to_string(self.api.join(section).join("types.go"));
-            self.package_of(section, &source.unwrap_or_default());
         }
     }
 
@@ -131,14 +125,14 @@ impl<'a> Table<'a> {
 
     /// Adds a type, after the types of its fields.
     fn add(&mut self, section: &str, name: &str) {
-        self.load(section);
+        self.sources.load(section);
         if !self.seen.insert((section.to_owned(), name.to_owned())) {
             return;
         }
         let Some(GoType {
             markers,
             shape: GoShape::Struct(_),
-        }) = self.packages[section].types.get(name)
+        }) = self.sources.package(section).types.get(name)
         else {
             let lack = format!("{section}.{name} is not a struct in its package");
             self.differences.push(lack);
@@ -163,7 +157,7 @@ impl<'a> Table<'a> {
         let Some(GoType {
             shape: GoShape::Struct(fields),
             ..
-        }) = self.packages[section].types.get(name)
+        }) = self.sources.package(section).types.get(name)
         else {
             return Vec::new();
         };
@@ -176,8 +170,8 @@ impl<'a> Table<'a> {
                         lines.extend(["kind string?".to_owned(), "apiVersion string?".to_owned()])
                     }
                     inline => {
-                        let (package, inline) = self.named(section, inline);
-                        self.load(&package);
+                        let (package, inline) = self.sources.named(section, inline);
+                        self.sources.load(&package);
                         lines.extend(self.fields(&package, &inline));
                     }
                 }
@@ -253,7 +247,7 @@ impl<'a> Table<'a> {
         else {
             return Some(default.to_owned());
         };
-        let value = self.packages[section].constants.get(constant)?;
+        let value = self.sources.package(section).constants.get(constant)?;
         Some(format!("\"{value}\""))
     }
 
@@ -277,9 +271,9 @@ impl<'a> Table<'a> {
         if let Some(plain) = plain_type(section, ty) {
             return plain.to_owned();
         }
-        let (package, name) = self.named(section, ty);
-        self.load(&package);
-        let alias = match self.packages[&package].types.get(&name) {
+        let (package, name) = self.sources.named(section, ty);
+        self.sources.load(&package);
+        let alias = match self.sources.package(&package).types.get(&name) {
             Some(GoType {
                 shape: GoShape::Alias(alias),
                 markers: own,
@@ -296,8 +290,8 @@ impl<'a> Table<'a> {
         }
         self.add(&package, &name);
         if self.in_first(&package, &name) {
-            let own =
-                self.packages[section].types.contains_key(&name) && !self.in_first(section, &name);
+            let own = self.sources.package(section).types.contains_key(&name)
+                && !self.in_first(section, &name);
             return if own { format!("/{name}") } else { name };
         }
         if package == section {
@@ -305,23 +299,6 @@ impl<'a> Table<'a> {
         } else {
             format!("{package}/{name}")
         }
-    }
-
-    /// The package and the name of a type, from its Go expression in a package.
-    fn named(&self, section: &str, ty: &str) -> (String, String) {
-        let Some((alias, name)) = ty.split_once('.') else {
-            return (section.to_owned(), ty.to_owned());
-        };
-        let path = self.packages[section]
-            .imports
-            .get(alias)
-            .map_or("", String::as_str);
-        let parts: Vec<&str> = path.rsplit('/').take(2).collect();
-        let package = match parts.as_slice() {
-            [version, group] => format!("{group}/{version}"),
-            _ => alias.to_owned(),
-        };
-        (package, name.to_owned())
     }
 
     /// Records the differences to `builtin.schema`, which is written by hand.

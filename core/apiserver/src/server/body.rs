@@ -77,6 +77,8 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
             let node = Node::from(Value::from(document.node));
             (node, repeated)
         }
+        #[cfg(feature = "protobuf")]
+        super::protobuf::MEDIA_TYPE => (super::protobuf::object(info, body)?, Vec::new()),
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     };
     limits::check_node(&node)?;
@@ -119,6 +121,8 @@ pub(super) fn decode_options(info: &RequestInfo, body: &[u8]) -> Result<Node, Re
         "application/yaml" => yaml::parse(&String::from_utf8_lossy(body))
             .map(|document| document.node)
             .map_err(|error| Status::bad_request(error.in_go())),
+        #[cfg(feature = "protobuf")]
+        super::protobuf::MEDIA_TYPE => super::protobuf::delete_options(body),
         _ => Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     }
 }
@@ -271,7 +275,7 @@ fn head(node: &Node) -> Value {
 }
 
 /// The error of a body of another kind or version (`transformDecodeError`).
-fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str) -> Refusal {
+pub(super) fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str) -> Refusal {
     let resource = &info.resource;
     let version = match version {
         "" => &resource.group_version.version,
@@ -290,7 +294,7 @@ fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str) -> Re
 }
 
 /// The error of a body without a kind that can be read (`transformDecodeError`).
-fn unrecognized(info: &RequestInfo, error: &str, body: &[u8]) -> Refusal {
+pub(super) fn unrecognized(info: &RequestInfo, error: &str, body: &[u8]) -> Refusal {
     let (kind, summary) = (&info.resource.kind, summary(body));
     Status::bad_request(format!(
         "the object provided is unrecognized (must be of type {kind}): {error} ({summary})"

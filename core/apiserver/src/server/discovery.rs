@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::entries::{Entry, entries};
 use super::resource::Resource;
 use super::resources::Resources;
-use super::{ApiServer, json_response};
+use super::{ApiServer, Format, View, json_response, respond};
 use crate::object::GroupVersion;
 
 pub(super) use self::entries::local_services;
@@ -35,7 +35,7 @@ pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<R
         ["version"] => version(server),
         ["healthz" | "livez" | "readyz", ..] => return health::answer(request, &parts, server),
         [".well-known", "openid-configuration"] => issuer(),
-        ["api", "v1", "componentstatuses"] => return Some(components(resources)),
+        ["api", "v1", "componentstatuses"] => return Some(components(request, resources)),
         ["api"] if aggregated => return Some(aggregate(resources, |group| group.is_empty())),
         ["apis"] if aggregated => return Some(aggregate(resources, |group| !group.is_empty())),
         ["api"] => json!({
@@ -67,7 +67,12 @@ pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<R
         }
         _ => return None,
     };
-    Some(json_response(StatusCode::OK, &body, resources))
+    // What is no object of the API is always JSON.
+    let format = match body.get("kind") {
+        Some(_) => View::plain_format(request.headers()),
+        None => Format::Json,
+    };
+    Some(respond(format, StatusCode::OK, &body, resources))
 }
 
 fn wants_aggregated(request: &Request<Vec<u8>>) -> bool {
@@ -111,7 +116,7 @@ fn issuer() -> Value {
 
 /// The components that this server knows of: it has a store, and nothing else runs
 /// (`pkg/registry/core/componentstatus`).
-fn components(resources: &Resources) -> Response<Vec<u8>> {
+fn components(request: &Request<Vec<u8>>, resources: &Resources) -> Response<Vec<u8>> {
     let refused = |name: &str, port: u16| {
         let message = format!(
             "Get \"https://127.0.0.1:{port}/healthz\": dial tcp 127.0.0.1:{port}: connect: connection refused"
@@ -125,7 +130,8 @@ fn components(resources: &Resources) -> Response<Vec<u8>> {
         "kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {},
         "items": [refused("scheduler", 10_259), refused("controller-manager", 10_257), store],
     });
-    let mut response = json_response(StatusCode::OK, &list, resources);
+    let format = View::plain_format(request.headers());
+    let mut response = respond(format, StatusCode::OK, &list, resources);
     let deprecated = "v1 ComponentStatus is deprecated in v1.19+".to_owned();
     for warning in super::warnings::headers(&[deprecated]) {
         response.headers_mut().append(header::WARNING, warning);

@@ -12,6 +12,8 @@ pub(crate) mod kinds;
 mod list;
 mod list_options;
 mod patching;
+#[cfg(feature = "protobuf")]
+mod protobuf;
 mod read;
 mod release;
 mod request;
@@ -46,7 +48,7 @@ pub use request::{Options, RequestInfo, Verb};
 pub use resource::{Definition, Endpoint, Generation, Resource};
 pub use resources::Resources;
 pub use table::{Include, JsonPath, MetaVersion, PrinterColumn};
-pub use view::{Shape, View};
+pub use view::{Format, Shape, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::list_options::ListOptions;
@@ -134,17 +136,16 @@ impl ApiServer {
         let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
             if info.verb == Verb::Watch {
                 let mut watch = Watch::open(self, &info)?;
-                return Ok(stream_response(&watch.poll(self), &self.resources));
+                let events = watch.poll(self);
+                return Ok(stream_response(&watch, &events, &self.resources));
             }
             let mut answer = self.dispatch(&info, request.body(), &mut trace)?;
             info.resource.show(&mut answer.body);
             let now = self.environment.now();
             let shown = info.view.shown(&info, &answer.body, now)?;
             let body = shown.as_ref().unwrap_or(&answer.body);
-            if info.view.yaml {
-                return Ok(yaml_response(answer.code, body));
-            }
-            Ok(json_response(answer.code, body, &self.resources))
+            let format = info.view.format;
+            Ok(respond(format, answer.code, body, &self.resources))
         });
         let mut response =
             answer.unwrap_or_else(|refusal| refuse(&refusal, request.headers(), &self.resources));
@@ -164,8 +165,8 @@ impl ApiServer {
         match self.watch(&request) {
             Ok(watch) => {
                 let mut head = Response::new(());
-                let json = HeaderValue::from_static("application/json");
-                head.headers_mut().insert(header::CONTENT_TYPE, json);
+                let media_type = HeaderValue::from_static(watch.media_type());
+                head.headers_mut().insert(header::CONTENT_TYPE, media_type);
                 Answered::Stream(head, Box::new(watch))
             }
             Err(refusal) => Answered::Whole(refusal),
@@ -253,6 +254,12 @@ impl ApiServer {
         wire::written(document, &self.resources)
     }
 
+    /// A document as this server writes it in protobuf; `None` if its kind has no message.
+    #[cfg(feature = "protobuf")]
+    pub fn written_as_protobuf(&self, document: &Value) -> Option<Vec<u8>> {
+        protobuf::written(document)
+    }
+
     /// The release whose behaviour this server has.
     pub fn release(&self) -> Release {
         self.release
@@ -293,11 +300,8 @@ fn refuse(refusal: &Status, headers: &HeaderMap, resources: &Resources) -> Respo
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         return response;
     }
-    let mut response = if View::refuses_in_yaml(headers) {
-        yaml_response(code, &refusal.to_json())
-    } else {
-        json_response(code, &refusal.to_json(), resources)
-    };
+    let format = View::plain_format(headers);
+    let mut response = respond(format, code, &refusal.to_json(), resources);
     let retry_after = refusal
         .details
         .as_ref()
@@ -309,33 +313,52 @@ fn refuse(refusal: &Status, headers: &HeaderMap, resources: &Resources) -> Respo
     response
 }
 
-fn stream_response(events: &[WatchEvent], resources: &Resources) -> Response<Vec<u8>> {
+fn stream_response(
+    watch: &Watch,
+    events: &[WatchEvent],
+    resources: &Resources,
+) -> Response<Vec<u8>> {
     let mut bytes = Vec::new();
     for event in events {
-        bytes.extend(event.to_line(resources).into_bytes());
+        bytes.extend(watch.written(event, resources));
     }
-    let mut response = Response::new(bytes);
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response
+    response(StatusCode::OK, bytes, watch.media_type())
 }
 
-/// As YAML, with sorted keys.
-fn yaml_response(code: StatusCode, body: &Value) -> Response<Vec<u8>> {
-    let mut response = Response::new(crate::yaml::written(body).into_bytes());
-    *response.status_mut() = code;
-    let yaml = HeaderValue::from_static("application/yaml");
-    response.headers_mut().insert(header::CONTENT_TYPE, yaml);
-    response
+/// A document in the format that the client wants. What has no message in protobuf is JSON.
+fn respond(
+    format: Format,
+    code: StatusCode,
+    body: &Value,
+    resources: &Resources,
+) -> Response<Vec<u8>> {
+    #[cfg(feature = "protobuf")]
+    if format == Format::Protobuf
+        && let Some(bytes) = protobuf::written(body)
+    {
+        return response(code, bytes, protobuf::MEDIA_TYPE);
+    }
+    if format == Format::Yaml {
+        // The keys are sorted.
+        let text = crate::yaml::written(body);
+        return response(code, text.into_bytes(), "application/yaml");
+    }
+    json_response(code, body, resources)
 }
 
 fn json_response(code: StatusCode, body: &Value, resources: &Resources) -> Response<Vec<u8>> {
     let mut bytes = wire::written(body, resources).into_bytes();
     bytes.push(b'\n');
+    response(code, bytes, "application/json")
+}
+
+fn response(code: StatusCode, bytes: Vec<u8>, media_type: &'static str) -> Response<Vec<u8>> {
     let mut response = Response::new(bytes);
     *response.status_mut() = code;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    let media_type = HeaderValue::from_static(media_type);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, media_type);
     response
 }
 

@@ -1,4 +1,4 @@
-//! In which form a client wants an answer: JSON or YAML, whole, only the metadata, or a table
+//! In which form a client wants an answer: JSON, YAML or protobuf, whole, only the metadata, or a table
 //! (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation`, `handlers/response.go`).
 
 use http::{HeaderMap, header};
@@ -18,10 +18,23 @@ pub struct View {
     pub shape: Shape,
     /// In which version of `meta.k8s.io` it is shown.
     pub version: MetaVersion,
-    /// Whether it is written as YAML.
-    pub yaml: bool,
+    /// How it is written.
+    pub format: Format,
     /// What rows of a table show of their objects.
     pub include: Include,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// As JSON.
+    #[default]
+    Json,
+    /// As YAML.
+    Yaml,
+    /// As protobuf.
+    #[cfg(feature = "protobuf")]
+    Protobuf,
 }
 
 /// What an answer shows of its objects.
@@ -64,7 +77,7 @@ impl View {
         if builtin && !routable(accept) {
             return Err(Status::unroutable_accept(WRITTEN));
         }
-        let mut view = negotiated(accept).ok_or_else(|| {
+        let mut view = negotiated(accept, builtin).ok_or_else(|| {
             Status::not_acceptable(&format!(
                 "only the following media types are accepted: {WRITTEN}"
             ))
@@ -77,15 +90,16 @@ impl View {
         Ok(view)
     }
 
-    /// Whether a refusal is written as YAML. It is no table and no metadata, so a media type that
-    /// asks for these does not count (`responsewriters.ErrorNegotiated`).
-    pub(super) fn refuses_in_yaml(headers: &HeaderMap) -> bool {
+    /// How a document is written that is no object of a resource, such as a refusal. It is no table
+    /// and no metadata, so a media type that asks for these does not count
+    /// (`responsewriters.ErrorNegotiated`).
+    pub(super) fn plain_format(headers: &HeaderMap) -> Format {
         let accept = headers.get(header::ACCEPT);
         let accept = accept.and_then(|value| value.to_str().ok());
         let view = clauses(accept.unwrap_or_default())
             .into_iter()
-            .find_map(|clause| of_clause(clause).filter(|view| view.shape == Shape::Whole));
-        view.is_some_and(|view| view.yaml)
+            .find_map(|clause| of_clause(clause, true).filter(|view| view.shape == Shape::Whole));
+        view.unwrap_or_default().format
     }
 
     /// What is shown of an answer.
@@ -202,8 +216,9 @@ fn routable(accept: &str) -> bool {
 }
 
 /// The first clause that the server can answer.
-fn negotiated(accept: &str) -> Option<View> {
-    clauses(accept).into_iter().find_map(of_clause)
+fn negotiated(accept: &str, builtin: bool) -> Option<View> {
+    let mut clauses = clauses(accept).into_iter();
+    clauses.find_map(|clause| of_clause(clause, builtin))
 }
 
 /// The clauses, by weight and then by how exact they are.
@@ -228,11 +243,15 @@ fn clauses(accept: &str) -> Vec<&str> {
     clauses.into_iter().map(|(_, _, clause)| clause).collect()
 }
 
-fn of_clause(clause: &str) -> Option<View> {
+/// `builtin`: whether it is asked for a built-in kind; custom resources are not written as protobuf.
+#[cfg_attr(not(feature = "protobuf"), allow(unused_variables))]
+fn of_clause(clause: &str, builtin: bool) -> Option<View> {
     let mut parts = clause.split(';').map(str::trim);
-    let yaml = match parts.next()? {
-        "application/json" | "application/*" | "*/*" => false,
-        "application/yaml" => true,
+    let format = match parts.next()? {
+        "application/json" | "application/*" | "*/*" => Format::Json,
+        "application/yaml" => Format::Yaml,
+        #[cfg(feature = "protobuf")]
+        super::protobuf::MEDIA_TYPE => Format::Protobuf,
         _ => return None,
     };
     let (mut name, mut group, mut version) = ("", "", "");
@@ -241,6 +260,7 @@ fn of_clause(clause: &str) -> Option<View> {
             "as" => name = value,
             "g" => group = value,
             "v" => version = value,
+            "stream" if !matches!(value, "" | "watch") => return None,
             _ => {}
         }
     }
@@ -251,6 +271,12 @@ fn of_clause(clause: &str) -> Option<View> {
         ("PartialObjectMetadataList", META) => Shape::MetadataList,
         _ => return None,
     };
+    #[cfg(feature = "protobuf")]
+    match (format, shape) {
+        (Format::Protobuf, Shape::Table) => return None,
+        (Format::Protobuf, Shape::Whole) if !builtin => return None,
+        _ => {}
+    }
     let version = match shape {
         Shape::Whole => MetaVersion::default(),
         _ => MetaVersion::parse(version)?,
@@ -258,7 +284,7 @@ fn of_clause(clause: &str) -> Option<View> {
     Some(View {
         shape,
         version,
-        yaml,
+        format,
         include: Include::default(),
     })
 }
@@ -271,29 +297,33 @@ mod tests {
 
     #[test]
     fn the_best_clause_that_the_server_has_is_taken() {
-        for (accept, shape, yaml) in [
-            ("*/*", Shape::Whole, false),
+        for (accept, shape, format) in [
+            ("*/*", Shape::Whole, Format::Json),
             (
                 "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
                 Shape::Table,
-                false,
+                Format::Json,
             ),
             (
                 "application/json;as=Table;v=v9;g=meta.k8s.io, application/json",
                 Shape::Whole,
-                false,
+                Format::Json,
             ),
             (
                 "application/json;q=0.5, application/yaml",
                 Shape::Whole,
-                true,
+                Format::Yaml,
             ),
-            ("*/*, application/yaml", Shape::Whole, true),
+            ("*/*, application/yaml", Shape::Whole, Format::Yaml),
         ] {
-            let view = negotiated(accept).unwrap();
-            assert_eq!((view.shape, view.yaml), (shape, yaml), "{accept}");
+            let view = negotiated(accept, true).unwrap();
+            assert_eq!((view.shape, view.format), (shape, format), "{accept}");
         }
-        assert_eq!(negotiated("application/vnd.kubernetes.protobuf"), None);
+        let protobuf = "application/vnd.kubernetes.protobuf";
+        assert_eq!(negotiated(protobuf, false), None);
+        let has_protobuf = cfg!(feature = "protobuf");
+        assert_eq!(negotiated(protobuf, true).is_some(), has_protobuf);
+        assert_eq!(negotiated("application/json;stream=other", true), None);
     }
 
     fn list(accept: &str, path: &str) -> (u16, Value) {

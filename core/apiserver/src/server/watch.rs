@@ -19,8 +19,8 @@ use super::list_options::{ListOptions, parse_version};
 use super::resource::Definition;
 use super::scope::Scope;
 use super::selector::Selector;
-use super::view::View;
-use super::{ApiServer, RequestInfo, Resource};
+use super::view::{Format, View};
+use super::{ApiServer, RequestInfo, Resource, Resources};
 use crate::go;
 use crate::object::Metadata;
 use crate::schema;
@@ -129,6 +129,26 @@ impl Watch {
             }
             State::Ended(_) => None,
         }
+    }
+
+    /// The media type of the stream.
+    pub fn media_type(&self) -> &'static str {
+        match self.view.format {
+            #[cfg(feature = "protobuf")]
+            Format::Protobuf => super::protobuf::WATCH_MEDIA_TYPE,
+            Format::Json | Format::Yaml => "application/json",
+        }
+    }
+
+    /// An event as it goes over the wire to this watcher: a line of JSON, or a frame of protobuf.
+    pub fn written(&self, event: &WatchEvent, resources: &Resources) -> Vec<u8> {
+        #[cfg(feature = "protobuf")]
+        if self.view.format == Format::Protobuf
+            && let Some(frame) = super::protobuf::frame(event)
+        {
+            return frame;
+        }
+        event.to_line(resources).into_bytes()
     }
 
     /// The kind of the objects.

@@ -307,7 +307,7 @@ fn typed(value: &Value, ty: &Type, out: &mut String) {
 }
 
 /// A set of fields in the order of its path elements (`fieldpath/serialize.go`).
-fn fields(value: &Value, out: &mut String) {
+pub(super) fn fields(value: &Value, out: &mut String) {
     let Value::Object(map) = value else {
         return push_sorted(value, out);
     };

@@ -1,0 +1,34 @@
+//! The protobuf encoding of Kubernetes objects, from and to JSON
+//! (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`, and the `generated.pb.go` of the packages).
+//!
+//! On the wire, an object is [four bytes](PREFIX) and a `runtime.Unknown`, which names the version and
+//! kind and holds the object's own message. [`encode`] makes it of an object, and [`decode`] reads it.
+//! Fields have numbers in place of names; `messages.facts`, made by `cargo xtask kinds`, has them. The
+//! bytes are those that Go writes: fields by number, also the zero values of those that are no pointers,
+//! maps by key. Custom resources have no message.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod decode;
+mod encode;
+mod facts;
+mod reader;
+mod time;
+
+pub use decode::{Envelope, Error, decode};
+pub use encode::{WriteJson, encode, watch_event};
+
+/// The media type.
+pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
+
+/// The media type of the events of a watch.
+pub const WATCH_MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+
+/// What an encoded object begins with.
+pub const PREFIX: [u8; 4] = *b"k8s\0";
+
+/// The version and kind of each message that [`decode`] takes. The options and answers that any group can
+/// have are told of `v1` only.
+pub fn kinds() -> impl Iterator<Item = (String, &'static str)> {
+    facts::Facts::get().kinds()
+}
