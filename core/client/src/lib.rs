@@ -26,6 +26,7 @@ mod server_fields;
 mod visible;
 mod working_copy;
 mod write;
+mod write_method;
 
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
@@ -47,3 +48,4 @@ pub use reflector::{Begin, Reflector, ReflectorProgress};
 pub use visible::{is_hidden, visible};
 pub use working_copy::WorkingCopy;
 pub use write::{Declares, OnConflict, Strategy, Subresource, Write};
+pub use write_method::WriteMethod;

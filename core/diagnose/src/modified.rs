@@ -4,7 +4,7 @@
 //! client sets an annotation of its own, which every object can have.
 
 use optimist_apiserver::object::{Metadata, map_mut};
-use optimist_client::{OnConflict, Strategy, Write};
+use optimist_client::{OnConflict, Strategy, Write, WriteMethod};
 use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
 use optimist_text::quote;
 use optimist_text::render::{ClientRequest, client_go, kubectl_object, namespace_option};
@@ -23,46 +23,18 @@ const EDITS: [&str; 2] = [
 const CLIENT: &str = "my-controller";
 
 /// What a client can do after the refusal of its Update.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NextWrite {
-    /// It reads the object again, repeats the edit on the new copy and sends it
-    /// (`k8s.io/client-go/util/retry RetryOnConflict`, v0.36).
-    ReadAgain,
-    /// It sends the edit alone, as a merge patch without a version.
-    MergePatch,
-    /// It applies the edit alone, server-side.
-    Apply,
-    /// It sends the same object without a version.
-    WithoutVersion,
-}
-
-impl NextWrite {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::ReadAgain,
-        Self::MergePatch,
-        Self::Apply,
-        Self::WithoutVersion,
-    ];
-
-    fn write(self) -> Write {
-        match self {
-            Self::ReadAgain => Write::usual(Strategy::Update),
-            Self::MergePatch => Write::usual(Strategy::MergePatch),
-            Self::Apply => Write::usual(Strategy::Apply),
-            Self::WithoutVersion => Write {
-                send_resource_version: false,
-                ..Write::usual(Strategy::Update)
-            },
-        }
-    }
-}
+pub const NEXT: [WriteMethod; 4] = [
+    WriteMethod::UpdateReadAgain,
+    WriteMethod::Merge,
+    WriteMethod::Apply,
+    WriteMethod::Update,
+];
 
 /// What a client did after the refusal, and what became of the two edits.
 #[derive(Clone, Debug)]
 pub struct NextAttempt {
     /// What it did.
-    pub kind: NextWrite,
+    pub method: WriteMethod,
     /// The status code of its last request.
     pub code: u16,
     /// Whether the object has the edit of this client at the end.
@@ -95,8 +67,8 @@ impl NextAttempt {
             text: format!("# {says}\n{}", command.text),
             ..command
         };
-        match self.kind {
-            NextWrite::ReadAgain => vec![
+        match self.method {
+            WriteMethod::UpdateReadAgain => vec![
                 Instruction::command(format!(
                     "kubectl get {object}{subresource} -o yaml > object.yaml\n"
                 )),
@@ -108,37 +80,36 @@ impl NextAttempt {
                     ),
                 ),
             ],
-            NextWrite::MergePatch => vec![says(
+            WriteMethod::Merge => vec![says(
                 "PATCH.yaml: only the fields that you change.",
                 Instruction::write(
                     "patch",
                     &format!(" {object}{subresource} --type=merge --patch-file=PATCH.yaml"),
                 ),
             )],
-            NextWrite::Apply => vec![says(
+            WriteMethod::Apply => vec![says(
                 "FIELDS.yaml: apiVersion, kind, name, namespace and the fields that you want to own.",
                 Instruction::write(
                     "apply",
                     &format!(" --server-side{subresource}{namespace} -f FIELDS.yaml"),
                 ),
             )],
-            NextWrite::WithoutVersion => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
     /// The last request in Go, with client-go, with the made-up change; for a client that reads again,
     /// with its retries. `None` for what nobody should run.
     pub fn go(&self) -> Option<String> {
-        if self.kind == NextWrite::WithoutVersion {
+        if self.method == WriteMethod::Update {
             return None;
         }
         let node = *self.history.current_path().last()?;
-        let mut call =
-            ClientRequest::of_step(self.history.world_at(node)?, self.history.step(node)?)?;
-        if self.kind == NextWrite::ReadAgain {
-            call.attempts = OnConflict::DEFAULT_ATTEMPTS;
-            call.reads_again = true;
-        }
+        let step = self.history.step(node)?;
+        let mut call = ClientRequest::of_step(self.history.world_at(node)?, step)?;
+        let on_conflict = step.write()?.on_conflict;
+        call.attempts = on_conflict.attempts();
+        call.reads_again = on_conflict.reads_again();
         let editor = &*self.history.world().actor(ActorId::A).manager;
         Some(client_go(&call).code.replace(editor, CLIENT))
     }
@@ -171,16 +142,16 @@ pub fn refusal(installed: &Installed) -> Option<HistoryTree> {
 }
 
 /// Runs what a client can do after the refusal. `None` where there is no refusal.
-pub fn attempt(installed: &Installed, kind: NextWrite) -> Option<NextAttempt> {
+pub fn attempt(installed: &Installed, method: WriteMethod) -> Option<NextAttempt> {
     let mut tree = refusal(installed)?;
     let refused = tree.current();
     if code(&tree, refused)? != 409 {
         return None;
     }
-    if kind == NextWrite::ReadAgain {
+    if method == WriteMethod::UpdateReadAgain {
         tree.act(Operation::Act(ActorId::A, Action::Get))?;
     }
-    let write = kind.write();
+    let write = method.write(OnConflict::DEFAULT_ATTEMPTS);
     tree.world_mut()
         .actor_mut(ActorId::A)
         .set_write(write.clone());
@@ -191,7 +162,7 @@ pub fn attempt(installed: &Installed, kind: NextWrite) -> Option<NextAttempt> {
         annotations.is_some_and(|all| all.get(edit).is_some())
     });
     Some(NextAttempt {
-        kind,
+        method,
         code: code(&tree, last)?,
         keeps_own,
         keeps_other,

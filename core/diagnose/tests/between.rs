@@ -5,13 +5,11 @@
 use std::collections::BTreeMap;
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{OnConflict, Preset, Subresource, WorkingCopy, Write};
+use optimist_client::{OnConflict, Preset, Subresource, WorkingCopy, Write, WriteMethod};
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::ways::{ChangeTable, OnOwned, Row, WantedChange, Way, WayOutKind, between};
-use optimist_simulation::explore::{
-    Intent, Scenario, Search, TransitionKind, WriteMethod, replayed,
-};
+use optimist_simulation::explore::{Intent, Scenario, Search, TransitionKind, replayed};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use serde_json::{Value, json};
 
@@ -184,7 +182,7 @@ fn explored(tree: &HistoryTree, reads_first: bool) -> (Orders, Orders, Search) {
     for plan in &mut scenario.plans {
         plan.reads_first = reads_first;
     }
-    let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
+    let scenario = scenario.in_ways(&[WriteMethod::Own], 1).expect("it begins");
     let mut search = Search::new(scenario, 100_000);
     search.run();
     let mut orders = Orders::new();
@@ -297,7 +295,7 @@ fn compare_orders(
 fn compare_alone(row: &Row, tree: &HistoryTree) {
     let mut scenario = Scenario::of_copies(tree.world()).expect("both have read");
     scenario.plans.truncate(1);
-    let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
+    let scenario = scenario.in_ways(&[WriteMethod::Own], 1).expect("it begins");
     let mut search = Search::new(scenario, 1000);
     search.run();
     let last = search.edges().last().expect("it has written");
@@ -313,7 +311,7 @@ fn compare_alone(row: &Row, tree: &HistoryTree) {
 fn written_alone(tree: &HistoryTree) -> u16 {
     let mut scenario = Scenario::of_copies(tree.world()).expect("both have read");
     scenario.plans.remove(0);
-    let scenario = scenario.in_ways(&[WriteMethod::own()]).expect("it begins");
+    let scenario = scenario.in_ways(&[WriteMethod::Own], 1).expect("it begins");
     let mut search = Search::new(scenario, 1000);
     search.run();
     search.edges().last().expect("it has written").code
@@ -492,11 +490,11 @@ fn in_other_ways_of_writing_the_manifest_means_what_it_says() {
         assert_eq!(fields, expected, "nothing that it leaves out is removed");
         // The autoscaler writes through /scale in every way.
         assert_eq!(scenario.plans[1].subresource, Some(Subresource::Scale));
-        for way in WriteMethod::all(3) {
-            let scenario = scenario.clone().in_ways(std::slice::from_ref(&way));
+        for way in WriteMethod::MATRIX {
+            let scenario = scenario.clone().in_ways(&[way], 3);
             let mut search = Search::new(scenario.expect("it begins"), 10_000);
             search.run();
-            assert!(search.tally().total() >= 6, "{}", way.slug);
+            assert!(search.tally().total() >= 6, "{}", way.slug());
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resources;
+use optimist_client::WriteMethod;
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::message::reported_errors;
-use optimist_diagnose::modified::{NextAttempt, NextWrite, attempt, refusal};
+use optimist_diagnose::modified::{NEXT, NextAttempt, attempt, refusal};
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_simulation::HistoryTree;
 
@@ -20,7 +21,7 @@ fn installed(text: &str) -> Installed {
     Case::about(object).install().expect("it is installed")
 }
 
-fn attempt_of(installed: &Installed, kind: NextWrite) -> NextAttempt {
+fn attempt_of(installed: &Installed, kind: WriteMethod) -> NextAttempt {
     attempt(installed, kind).expect("there is a refusal")
 }
 
@@ -62,9 +63,9 @@ fn a_new_read_a_patch_and_an_apply_keep_both_edits_of_any_live_object() {
         let installed = installed(text);
         let kind = installed.resource().kind.clone();
         for next in [
-            NextWrite::ReadAgain,
-            NextWrite::MergePatch,
-            NextWrite::Apply,
+            WriteMethod::UpdateReadAgain,
+            WriteMethod::Merge,
+            WriteMethod::Apply,
         ] {
             let attempt = attempt_of(&installed, next);
             assert_eq!(
@@ -80,7 +81,7 @@ fn a_new_read_a_patch_and_an_apply_keep_both_edits_of_any_live_object() {
 fn without_a_version_the_other_edit_is_lost_or_the_write_is_refused() {
     let (mut lost, mut refused) = (0, 0);
     for text in LIVE {
-        let attempt = attempt_of(&installed(text), NextWrite::WithoutVersion);
+        let attempt = attempt_of(&installed(text), WriteMethod::Update);
         assert!(!attempt.settles());
         match attempt.code {
             200 => {
@@ -124,9 +125,9 @@ fn a_message_about_any_built_in_kind_leads_to_ways_that_keep_both_edits() {
         let world = scene.history.world();
         assert_eq!(world.subject().name(), name);
         for next in [
-            NextWrite::ReadAgain,
-            NextWrite::MergePatch,
-            NextWrite::Apply,
+            WriteMethod::UpdateReadAgain,
+            WriteMethod::Merge,
+            WriteMethod::Apply,
         ] {
             let attempt = attempt_of(&scene.installed, next);
             assert!(
@@ -145,7 +146,7 @@ fn the_commands_name_the_object_and_write_no_made_up_value() {
     for text in LIVE {
         let installed = installed(text);
         let name = installed.world.subject().name();
-        for next in NextWrite::ALL {
+        for next in NEXT {
             let attempt = attempt_of(&installed, next);
             let commands = attempt.commands(Some("status"));
             for one in &commands {
@@ -154,10 +155,10 @@ fn the_commands_name_the_object_and_write_no_made_up_value() {
                 assert_eq!(one.try_first.is_some(), writes, "{}", one.text);
             }
             let commands: String = commands.iter().map(|one| one.text.as_str()).collect();
-            assert_eq!(commands.is_empty(), next == NextWrite::WithoutVersion);
-            assert_eq!(attempt.go().is_none(), next == NextWrite::WithoutVersion);
+            assert_eq!(commands.is_empty(), next == WriteMethod::Update);
+            assert_eq!(attempt.go().is_none(), next == WriteMethod::Update);
             assert!(!commands.contains("edit-of-"), "{commands}");
-            if matches!(next, NextWrite::ReadAgain | NextWrite::MergePatch) {
+            if matches!(next, WriteMethod::UpdateReadAgain | WriteMethod::Merge) {
                 assert!(commands.contains(name), "{commands}");
             }
         }
@@ -166,7 +167,7 @@ fn the_commands_name_the_object_and_write_no_made_up_value() {
 
 #[test]
 fn the_code_for_a_new_read_retries_on_a_conflict() {
-    let attempt = attempt_of(&installed(LIVE[4]), NextWrite::ReadAgain);
+    let attempt = attempt_of(&installed(LIVE[4]), WriteMethod::UpdateReadAgain);
     let go = attempt.go().expect("there is code");
     assert!(
         go.contains("retry.RetryOnConflict(retry.DefaultRetry"),

@@ -2,24 +2,7 @@
 
 use crate::verdict::Verdict;
 use crate::{Action, ActorId, HistoryTree, NodeId, Operation, Outcome, Step};
-use optimist_client::{OnConflict, Strategy, Write};
-
-/// A way to send an edit whose copy is stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndingMethod {
-    /// Update without resourceVersion.
-    Unversioned,
-    /// Update with resourceVersion.
-    Versioned,
-    /// Update with resourceVersion; after a conflict, read again and redo the edit.
-    ReadAgain,
-    /// Merge patch.
-    MergePatch,
-    /// Server-side apply.
-    Apply,
-    /// Server-side apply with force.
-    ForcedApply,
-}
+use optimist_client::{OnConflict, Write, WriteMethod};
 
 /// What an ending did to the edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +26,7 @@ pub enum EndingOutcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
     /// How the edit is sent.
-    pub method: EndingMethod,
+    pub method: WriteMethod,
     /// The last step of the branch that has it, and what came of it; `None` if it was not tried.
     pub tried: Option<(NodeId, EndingOutcome)>,
     /// Whether the current step is in that branch.
@@ -61,38 +44,23 @@ pub struct Endings {
     pub endings: Vec<Ending>,
 }
 
-impl EndingMethod {
-    /// All of them.
-    pub const ALL: [EndingMethod; 6] = [
-        EndingMethod::Unversioned,
-        EndingMethod::Versioned,
-        EndingMethod::ReadAgain,
-        EndingMethod::MergePatch,
-        EndingMethod::Apply,
-        EndingMethod::ForcedApply,
-    ];
+/// The ways to send an edit whose copy is stale.
+pub const ENDINGS: [WriteMethod; 6] = [
+    WriteMethod::Update,
+    WriteMethod::UpdateVersioned,
+    WriteMethod::UpdateReadAgain,
+    WriteMethod::Merge,
+    WriteMethod::Apply,
+    WriteMethod::ApplyForced,
+];
 
-    /// The write of an actor that so far writes as `usual` says: to the same part of the object, in
-    /// the same name.
-    pub fn write(self, usual: &Write) -> Write {
-        let strategy = match self {
-            EndingMethod::MergePatch => Strategy::MergePatch,
-            EndingMethod::Apply | EndingMethod::ForcedApply => Strategy::Apply,
-            _ => Strategy::Update,
-        };
-        let on_conflict = match self {
-            EndingMethod::ReadAgain => OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
-            _ => OnConflict::GiveUp,
-        };
-        let versioned = matches!(self, EndingMethod::Versioned | EndingMethod::ReadAgain);
-        Write {
-            subresource: usual.subresource,
-            manager: usual.manager.clone(),
-            send_resource_version: versioned,
-            force: self == EndingMethod::ForcedApply,
-            on_conflict,
-            ..Write::usual(strategy)
-        }
+/// The write of an actor that so far writes as `usual` says: to the same part of the object, in the
+/// same name.
+fn write_as(method: WriteMethod, usual: &Write) -> Write {
+    Write {
+        subresource: usual.subresource,
+        manager: usual.manager.clone(),
+        ..method.write(OnConflict::DEFAULT_ATTEMPTS)
     }
 }
 
@@ -114,13 +82,13 @@ impl HistoryTree {
         Some(Endings {
             parting,
             actor,
-            endings: EndingMethod::ALL.map(ending).into(),
+            endings: ENDINGS.map(ending).into(),
         })
     }
 
     /// Goes to an ending that was tried; otherwise goes to where the endings part, sets how the
     /// actor writes, and returns the operation that sends. `None` if there is nothing to send.
-    pub fn go_to_ending(&mut self, method: EndingMethod) -> Option<Operation> {
+    pub fn go_to_ending(&mut self, method: WriteMethod) -> Option<Operation> {
         let Endings {
             parting,
             actor,
@@ -133,7 +101,7 @@ impl HistoryTree {
         }
         self.go(parting);
         let editor = self.world_mut().actor_mut(actor);
-        let write = method.write(&editor.write());
+        let write = write_as(method, &editor.write());
         editor.set_write(write.clone());
         Some(Operation::Act(actor, Action::Send(write)))
     }
@@ -143,11 +111,11 @@ impl HistoryTree {
         &self,
         parting: NodeId,
         actor: ActorId,
-        method: EndingMethod,
+        method: WriteMethod,
     ) -> Option<(NodeId, NodeId)> {
         let world = self.world_at(parting)?;
         let (edits, usual) = (world.copy(actor).edits(), world.actor(actor).write());
-        let write = method.write(&usual);
+        let write = write_as(method, &usual);
         let sends = |node: &NodeId| {
             let step = self.step(*node);
             step.is_some_and(|step| {
@@ -237,12 +205,12 @@ mod tests {
     }
 
     fn outcomes(tree: &mut HistoryTree) -> Vec<EndingOutcome> {
-        for method in EndingMethod::ALL {
+        for method in ENDINGS {
             if let Some(operation) = tree.go_to_ending(method) {
                 tree.act(operation).unwrap();
             }
             let endings = tree.endings().unwrap().endings;
-            let here: Vec<EndingMethod> = endings
+            let here: Vec<WriteMethod> = endings
                 .iter()
                 .filter(|ending| ending.here)
                 .map(|ending| ending.method)
@@ -290,12 +258,12 @@ mod tests {
             endings.filter(|ending| ending.tried.is_some()).count()
         };
         assert_eq!(tried(&tree), 1, "the 409 that was there");
-        let operation = tree.go_to_ending(EndingMethod::Unversioned).unwrap();
+        let operation = tree.go_to_ending(WriteMethod::Update).unwrap();
         tree.act(operation).unwrap();
         assert_eq!((tried(&tree), tree.ends().len()), (2, 2));
         let nodes = tree.len();
-        assert_eq!(tree.go_to_ending(EndingMethod::Versioned), None);
-        assert_eq!(tree.go_to_ending(EndingMethod::Unversioned), None);
+        assert_eq!(tree.go_to_ending(WriteMethod::UpdateVersioned), None);
+        assert_eq!(tree.go_to_ending(WriteMethod::Update), None);
         assert_eq!(tree.len(), nodes, "it goes there and sends nothing");
         assert_eq!(tree.step(tree.current()).unwrap().losses.len(), 1);
     }

@@ -31,7 +31,7 @@ pub use controller::{
     ControllerEvent, ControllerOperation, ControllerProgram, ControllerStart, EventOnTheWay, WIDGET,
 };
 pub use dry_run_preview::DryRunPreview;
-pub use endings::{Ending, EndingMethod, EndingOutcome, Endings};
+pub use endings::{ENDINGS, Ending, EndingOutcome, Endings};
 pub use explanation::{
     EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, Suggestion, VersionCheck,
     WatchReason,

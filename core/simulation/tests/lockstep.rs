@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use optimist_client::{Declares, OnConflict, Strategy as Send, Write};
+use optimist_client::{Declares, OnConflict, Strategy as Send, Write, WriteMethod};
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_controller::search::{Safety, SystemState};
 use optimist_ledger::{Ledger, UpdateTracker};
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, EditorPlan, Scenario, Search,
-    SearchStatus, TransitionId, WriteMethod, replayed,
+    SearchStatus, TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
@@ -336,13 +336,13 @@ fn compare_editors(seed: u64) -> usize {
     let Some(mut scenario) = Scenario::of_copies(tree.world()) else {
         return 0;
     };
-    let ways = [WriteMethod::all(2), WriteMethod::more(2)].concat();
+    let ways = [&WriteMethod::MATRIX[..], &WriteMethod::MORE].concat();
     if random.below(2) == 0 {
-        let own = scenario.in_ways(&[WriteMethod::own()]);
+        let own = scenario.in_ways(&[WriteMethod::Own], 1);
         scenario = own.expect("no owners are set");
     } else {
         for plan in &mut scenario.plans {
-            plan.write = random.of(&ways).write;
+            plan.write = random.of(&ways).write(2);
         }
     }
     scenario.micro_steps = random.below(3) == 0;

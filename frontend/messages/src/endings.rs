@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use optimist_client::Edit;
-use optimist_simulation::{EndingMethod, EndingOutcome};
+use optimist_client::{Edit, WriteMethod};
+use optimist_simulation::EndingOutcome;
 
 use crate::en;
 
@@ -15,16 +15,17 @@ pub fn endings_title() -> String {
     en::endings()
 }
 
-/// How an ending sends the edit.
-pub fn ending_method(method: EndingMethod) -> String {
-    match method {
-        EndingMethod::Unversioned => en::ending_unversioned(),
-        EndingMethod::Versioned => en::ending_versioned(),
-        EndingMethod::ReadAgain => en::ending_read_again(),
-        EndingMethod::MergePatch => en::ending_merge_patch(),
-        EndingMethod::Apply => en::ending_apply(),
-        EndingMethod::ForcedApply => en::ending_forced_apply(),
-    }
+/// How an ending sends the edit. `None` for a way that is no [ending](optimist_simulation::ENDINGS).
+pub fn ending_method(method: WriteMethod) -> Option<String> {
+    Some(match method {
+        WriteMethod::Update => en::ending_unversioned(),
+        WriteMethod::UpdateVersioned => en::ending_versioned(),
+        WriteMethod::UpdateReadAgain => en::ending_read_again(),
+        WriteMethod::Merge => en::ending_merge_patch(),
+        WriteMethod::Apply => en::ending_apply(),
+        WriteMethod::ApplyForced => en::ending_forced_apply(),
+        _ => return None,
+    })
 }
 
 /// What came of an ending.

@@ -3,12 +3,12 @@
 use std::fmt::Display;
 
 use optimist_apiserver::apply::{Manager, Path, PathElement};
-use optimist_client::{Strategy, visible};
+use optimist_client::{Strategy, WriteMethod, visible};
 use optimist_diagnose::ways::between::OtherWriter;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
-    TransitionId, TransitionKind, TransitionMeaning, WriteMethod,
+    TransitionId, TransitionKind, TransitionMeaning,
 };
 use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
 use optimist_text::share::masked;
@@ -100,42 +100,41 @@ pub fn with_third(says: &str, does: ThirdActor) -> String {
     en::with_third(&says, &third(does))
 }
 
-/// What a way of writing is called; `None` for one without a message.
-pub fn way(way: &WriteMethod) -> Option<String> {
-    Some(match way.slug {
-        "update" => en::way_update(),
-        "update-rv" => en::way_update_rv(),
-        "update-retry" => en::way_update_retry(),
-        "update-resend" => en::way_update_resend(),
-        "merge" => en::way_merge(),
-        "merge-rv" => en::way_merge_rv(),
-        "merge-retry" => en::way_merge_retry(),
-        "strategic" => en::way_strategic(),
-        "strategic-rv" => en::way_strategic_rv(),
-        "json" => en::way_json(),
-        "json-test" => en::way_json_test(),
-        "json-rv" => en::way_json_rv(),
-        "apply" => en::way_apply(),
-        "apply-own" => en::way_apply_own(),
-        "apply-force" => en::way_apply_force(),
-        "apply-rv" => en::way_apply_rv(),
-        "own" => en::way_own(),
-        _ => return None,
-    })
+/// What a way of writing is called.
+pub fn way(way: WriteMethod) -> String {
+    match way {
+        WriteMethod::Update => en::way_update(),
+        WriteMethod::UpdateVersioned => en::way_update_rv(),
+        WriteMethod::UpdateReadAgain => en::way_update_retry(),
+        WriteMethod::UpdateResend => en::way_update_resend(),
+        WriteMethod::Merge => en::way_merge(),
+        WriteMethod::MergeVersioned => en::way_merge_rv(),
+        WriteMethod::MergeReadAgain => en::way_merge_retry(),
+        WriteMethod::Strategic => en::way_strategic(),
+        WriteMethod::StrategicVersioned => en::way_strategic_rv(),
+        WriteMethod::Json => en::way_json(),
+        WriteMethod::JsonTests => en::way_json_test(),
+        WriteMethod::JsonVersioned => en::way_json_rv(),
+        WriteMethod::Apply => en::way_apply(),
+        WriteMethod::ApplyOwned => en::way_apply_own(),
+        WriteMethod::ApplyForced => en::way_apply_force(),
+        WriteMethod::ApplyVersioned => en::way_apply_rv(),
+        WriteMethod::Own => en::way_own(),
+    }
 }
 
 /// What a way of writing is called in the table, where its row follows that of the plain Update.
-pub fn way_in_table(method: &WriteMethod) -> Option<String> {
-    match method.slug {
-        "update-retry" => Some(en::way_update_retry_short()),
-        "update-resend" => Some(en::way_update_resend_short()),
+pub fn way_in_table(method: WriteMethod) -> String {
+    match method {
+        WriteMethod::UpdateReadAgain => en::way_update_retry_short(),
+        WriteMethod::UpdateResend => en::way_update_resend_short(),
         _ => way(method),
     }
 }
 
 /// How an actor writes, and whether the actor reads first.
-pub fn actor_way(actor: usize, method: &WriteMethod, reads_first: bool) -> String {
-    let (actor, way) = (letter(actor), way(method).unwrap_or_default());
+pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String {
+    let (actor, way) = (letter(actor), way(method));
     if reads_first {
         en::actor_way(&actor, &way)
     } else {
@@ -218,9 +217,12 @@ pub fn tally(tally: &Tally, actors: usize) -> String {
 }
 
 /// What the steps inside a request show.
-pub fn inside(way: &WriteMethod) -> String {
-    let update = way.write.strategy == Strategy::Update;
-    match (update, way.write.send_resource_version) {
+pub fn inside(way: WriteMethod) -> String {
+    let write = way.write(1);
+    match (
+        write.strategy == Strategy::Update,
+        write.send_resource_version,
+    ) {
         (true, true) => en::inside_update_version(),
         (true, false) => en::inside_update(),
         (false, true) => en::inside_patch_version(),

@@ -1,9 +1,9 @@
 //! What Diagnose says of ways of writing and of what they do.
 
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_client::Preset;
+use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::completions::{OpenQuestion, Then};
-use optimist_diagnose::modified::{NextAttempt, NextWrite};
+use optimist_diagnose::modified::NextAttempt;
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Row, TakenBack, Way,
     WayOutKind,
@@ -296,14 +296,16 @@ pub fn way_out(kind: WayOutKind) -> (String, String) {
     }
 }
 
-/// A next write after "the object has been modified": what it is called, and what it means.
-pub fn next_write(kind: NextWrite) -> (String, String) {
-    match kind {
-        NextWrite::ReadAgain => (en::next_read_again(), en::next_read_again_says()),
-        NextWrite::MergePatch => (en::next_merge_patch(), en::next_merge_patch_says()),
-        NextWrite::Apply => (en::next_apply(), en::next_apply_says()),
-        NextWrite::WithoutVersion => (en::next_without_version(), en::next_without_version_says()),
-    }
+/// A next write after "the object has been modified": what it is called, and what it means. `None` for
+/// a way that is no [next write](optimist_diagnose::modified::NEXT).
+pub fn next_write(method: WriteMethod) -> Option<(String, String)> {
+    Some(match method {
+        WriteMethod::UpdateReadAgain => (en::next_read_again(), en::next_read_again_says()),
+        WriteMethod::Merge => (en::next_merge_patch(), en::next_merge_patch_says()),
+        WriteMethod::Apply => (en::next_apply(), en::next_apply_says()),
+        WriteMethod::Update => (en::next_without_version(), en::next_without_version_says()),
+        _ => return None,
+    })
 }
 
 /// What became of the two changes after a next write.

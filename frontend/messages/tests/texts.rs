@@ -163,22 +163,20 @@ fn what_an_apply_emptied_is_said_of_both_releases() {
 
 #[test]
 fn every_pair_of_edits_and_every_way_of_writing_has_its_messages() {
+    use optimist_client::WriteMethod;
     use optimist_messages::explore::{pair, way, way_in_table};
-    use optimist_simulation::explore::{PRESETS, WriteMethod};
+    use optimist_simulation::explore::PRESETS;
     for preset in &PRESETS {
         assert!(pair(preset).is_some(), "{}", preset.slug);
     }
-    let ways: Vec<WriteMethod> = [WriteMethod::all(4), WriteMethod::more(4)].concat();
-    let mut names: Vec<String> = ways.iter().filter_map(way).collect();
+    let ways = [&WriteMethod::MATRIX[..], &WriteMethod::MORE].concat();
+    let mut names: Vec<String> = ways.iter().map(|method| way(*method)).collect();
     names.sort();
     names.dedup();
     assert_eq!(names.len(), ways.len(), "{names:?}");
-    let short = ways.iter().find(|way| way.slug == "update-retry").unwrap();
-    assert_eq!(way_in_table(short).unwrap(), "… + RetryOnConflict");
-    assert_eq!(
-        way(short).unwrap(),
-        "Update with resourceVersion + RetryOnConflict"
-    );
+    let short = WriteMethod::UpdateReadAgain;
+    assert_eq!(way_in_table(short), "… + RetryOnConflict");
+    assert_eq!(way(short), "Update with resourceVersion + RetryOnConflict");
 }
 
 /// Requests of every form: the page calls them as the exports do.
@@ -389,8 +387,9 @@ fn where_there_is_little_room_a_request_shows_the_part_of_a_value_that_differs()
 
 #[test]
 fn explore_says_no_values_of_a_secret() {
+    use optimist_client::WriteMethod;
     use optimist_messages::explore::{because, state, transition};
-    use optimist_simulation::explore::{Scenario, Search, WriteMethod};
+    use optimist_simulation::explore::{Scenario, Search};
     let manifest = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: default}\n\
                     data: {word: aHVudGVyMg==, user: YWRtaW4=}\n";
     let mut tree = HistoryTree::new(World::load(manifest).unwrap().0);
@@ -400,9 +399,8 @@ fn explore_says_no_values_of_a_secret() {
     }
     let scenario = Scenario::of_copies(tree.world()).unwrap();
     let mut said = Vec::new();
-    for way in WriteMethod::all(2) {
-        let ways = std::slice::from_ref(&way);
-        let mut search = Search::new(scenario.clone().in_ways(ways).unwrap(), 10_000);
+    for way in WriteMethod::MATRIX {
+        let mut search = Search::new(scenario.clone().in_ways(&[way], 2).unwrap(), 10_000);
         search.run();
         for id in 0..search.states() {
             said.extend(state(&search, id, None));

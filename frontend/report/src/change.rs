@@ -117,7 +117,7 @@ pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
     out.heading(3, &label::next_title());
     out.says(&label::next_says());
     for one in &run.done {
-        let (title, says) = messages::next_write(one.attempt.kind);
+        let (title, says) = messages::next_write(one.attempt.method).unwrap_or_default();
         out.heading(4, &title);
         out.says(&says);
         out.says(&messages::next_outcome(&one.attempt));

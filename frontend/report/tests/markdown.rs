@@ -182,7 +182,7 @@ fn check(case: &DiagnoseState) -> String {
         out.instructions.iter().for_each(shown);
     }
     for one in case.next_writes.iter().flat_map(|run| &run.done) {
-        says(&messages::next_write(one.attempt.kind).1);
+        says(&messages::next_write(one.attempt.method).unwrap().1);
         says(&messages::next_outcome(&one.attempt));
         one.commands.iter().for_each(shown);
         if let Some(code) = &one.go {

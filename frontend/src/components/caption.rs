@@ -113,7 +113,7 @@ fn ending(store: &StateHandle, ending: &Ending) -> Html {
             aria-pressed={ending.here.to_string()}
             onclick={store.sends(RequestMsg::Ending(ending.method))}
         >
-            { messages::ending_method(ending.method) }
+            { messages::ending_method(ending.method).unwrap_or_default() }
             if let Some((_, outcome)) = ending.tried {
                 <span aria-hidden="true">{ "→" }</span>
                 <b class={outcome_tone(outcome)}>{ messages::ending_outcome(outcome) }</b>

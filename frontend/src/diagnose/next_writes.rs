@@ -22,7 +22,7 @@ pub(super) fn next_writes(store: &StateHandle, run: &NextRun) -> Html {
 
 fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
     let attempt = &one.attempt;
-    let (title, says) = messages::next_write(attempt.kind);
+    let (title, says) = messages::next_write(attempt.method).unwrap_or_default();
     let (card, says_class) = match attempt.code {
         _ if attempt.settles() => (Some("settles"), "ok"),
         code if code >= 300 => (None, "refused"),
@@ -45,7 +45,7 @@ fn next_write(store: &StateHandle, one: &NextOutcome) -> Html {
                     type="button"
                     class="button"
                     aria-label={label::ways_step_through(&title)}
-                    onclick={store.sends(DiagnoseMsg::StepNext(attempt.kind))}
+                    onclick={store.sends(DiagnoseMsg::StepNext(attempt.method))}
                 >
                     { label::ways_step() }
                 </button>

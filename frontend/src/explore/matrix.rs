@@ -113,7 +113,7 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
         label::matrix_mixed()
     } else {
         let way = model.way_of(at).and_then(|way| model.ways.get(way));
-        way.and_then(messages::way_in_table).unwrap_or_default()
+        way.map_or_else(String::new, |way| messages::way_in_table(*way))
     };
     let note = sentences::stopped(row);
     let own = model.own_row() == Some(at);

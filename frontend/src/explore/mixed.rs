@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use optimist_client::WriteMethod;
 use optimist_messages::{explore as messages, label};
-use optimist_simulation::explore::WriteMethod;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::store::ExploreStore;
@@ -56,7 +56,7 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
             <b>{ letter }</b>
             <select aria-label={label::mixed_writes_by(&letter)} onchange={choose}>
                 { for props.ways.iter().enumerate().map(|(i, known)| html! {
-                    <option value={i.to_string()} selected={way == i}>{ messages::way(known).unwrap_or_default() }</option>
+                    <option value={i.to_string()} selected={way == i}>{ messages::way(*known) }</option>
                 }) }
             </select>
             <label class="check">

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use optimist_simulation::explore::{Memory, PRESETS, Scenario, Search, SearchStatus, WriteMethod};
+use optimist_client::WriteMethod;
+use optimist_simulation::explore::{Memory, PRESETS, Scenario, Search, SearchStatus};
 
 use crate::browser;
 use crate::scheduler::Slices;
@@ -162,9 +163,9 @@ impl Searches {
                 setup.reads_first
             };
             let way = self.model.way_of(row).unwrap_or(way);
-            ways.extend(self.model.ways.get(way).cloned());
+            ways.extend(self.model.ways.get(way));
         }
-        scenario.in_ways(&ways)
+        scenario.in_ways(&ways, setup.tries)
     }
 }
 

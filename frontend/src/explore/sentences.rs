@@ -12,12 +12,12 @@ use crate::state::{
 /// The name of a row.
 pub(super) fn name(model: &ExploreModel, row: usize) -> String {
     if let Some(way) = model.way_of(row) {
-        let known = model.ways.get(way).and_then(messages::way);
-        return known.unwrap_or_default();
+        let known = model.ways.get(way).copied();
+        return known.map(messages::way).unwrap_or_default();
     }
     let mixed = model.setup.mixed.iter().take(model.setup.actors());
     let names = mixed.enumerate().filter_map(|(actor, (way, reads))| {
-        Some(messages::actor_way(actor, model.ways.get(*way)?, *reads))
+        Some(messages::actor_way(actor, *model.ways.get(*way)?, *reads))
     });
     names.collect::<Vec<_>>().join(" · ")
 }

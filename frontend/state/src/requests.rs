@@ -1,7 +1,7 @@
 //! What an editor asks the server: by a button, or with a request that is written by hand.
 
-use optimist_client::Write;
-use optimist_simulation::{Action, ActorId, ByHand, EndingMethod, Operation, Preconditions};
+use optimist_client::{Write, WriteMethod};
+use optimist_simulation::{Action, ActorId, ByHand, Operation, Preconditions};
 
 use crate::State;
 use crate::editing::FIELD;
@@ -38,7 +38,7 @@ pub enum RequestMsg {
     /// Goes on with the retries of a write that met a conflict, to their end.
     Retry(ActorId),
     /// Goes to another ending: sends the edit once more, in another way, where it was sent.
-    Ending(EndingMethod),
+    Ending(WriteMethod),
     /// Deletes the object.
     Delete(ActorId),
     /// Creates the object.

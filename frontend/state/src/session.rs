@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use optimist_client::WriteMethod;
 use optimist_simulation::{
-    ActorId, Connection, EndingMethod, HistoryTree, NodeId, Operation, WatchAction, World,
+    ActorId, Connection, HistoryTree, NodeId, Operation, WatchAction, World,
 };
 use optimist_text::share::Size;
 
@@ -198,7 +199,7 @@ impl SessionState {
     }
 
     /// Goes to an ending that was tried, or sends the edit so that there is one.
-    pub(crate) fn go_to_ending(&mut self, method: EndingMethod) -> SessionChange {
+    pub(crate) fn go_to_ending(&mut self, method: WriteMethod) -> SessionChange {
         let mut operation = None;
         let change = self.walk(|tree| {
             operation = tree.go_to_ending(method);

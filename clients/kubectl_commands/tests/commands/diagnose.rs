@@ -4,7 +4,7 @@
 use optimist_client::{Preset, bare, to_yaml};
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::modified::{NextWrite, attempt};
+use optimist_diagnose::modified::{NEXT, attempt};
 use optimist_diagnose::ways::{
     CaseContent, ChangeTable, Instruction, InstructionLanguage, Row, WantedChange, Way, WayOutKind,
 };
@@ -200,7 +200,7 @@ fn next_writes(all: &mut Vec<Tried>, installed: &Installed) {
         if subresource.is_some_and(|name| !resource.serves(name)) {
             continue;
         }
-        for next in NextWrite::ALL {
+        for next in NEXT {
             let attempt = attempt(installed, next).expect("it is run");
             let script = |dry_run: bool| -> String {
                 let commands = attempt.commands(subresource);

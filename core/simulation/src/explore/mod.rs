@@ -18,7 +18,6 @@ mod scenario;
 mod search;
 mod state;
 mod tally;
-mod write_method;
 
 pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, EditorPlan,
@@ -36,4 +35,3 @@ pub use search::{
     EditEffect, Search, SearchStatus, StateId, Transition, TransitionId, TransitionKind,
 };
 pub use tally::Tally;
-pub use write_method::WriteMethod;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{IntendedChange, Intent, Plan, Scenario, WriteMethod};
+use super::{IntendedChange, Intent, Plan, Scenario};
 use crate::{LoadError, NGINX, World};
 use optimist_apiserver::patch::JsonPatch;
-use optimist_client::{Subresource, Write};
+use optimist_client::{Subresource, Write, WriteMethod};
 
 /// A starting object, and what two actors mean to do with it.
 #[derive(Clone, Copy, Debug)]
@@ -213,19 +213,19 @@ impl ThirdActor {
 }
 
 impl Scenario {
-    /// The same, with a write method for each actor. An actor without one writes as the
-    /// last.
+    /// The same, with a write method for each actor. An actor without one writes as the last. Those
+    /// that try again do so up to `tries` times in all.
     ///
     /// # Errors
     /// The server's words, if it does not let the owners be settled so.
-    pub fn in_ways(mut self, ways: &[WriteMethod]) -> Result<Self, String> {
+    pub fn in_ways(mut self, ways: &[WriteMethod], tries: u8) -> Result<Self, String> {
         for (i, plan) in self.plans.iter_mut().enumerate() {
-            let Some(way) = ways.get(i).or_else(|| ways.last()) else {
+            let Some(way) = ways.get(i).or_else(|| ways.last()).copied() else {
                 continue;
             };
-            if !way.is_own {
-                plan.write = way.write.clone();
-                plan.owns = way.owns;
+            if way != WriteMethod::Own {
+                plan.write = way.write(tries);
+                plan.owns = way == WriteMethod::ApplyOwned;
             } else if let Some(own) = plan.own.clone() {
                 (plan.intent, plan.write) = (own.intent, own.write);
                 plan.subresource = None;

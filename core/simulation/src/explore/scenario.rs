@@ -51,7 +51,7 @@ pub struct Plan {
     /// Its write method, and what it does after a conflict. A deletion carries a precondition if
     /// the method sends the version.
     pub write: Write,
-    /// How it writes by itself, for [`WriteMethod::own`](super::WriteMethod::own).
+    /// How it writes by itself, for [`WriteMethod::Own`](optimist_client::WriteMethod::Own).
     pub own: Option<OwnWrite>,
 }
 

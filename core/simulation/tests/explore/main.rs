@@ -4,10 +4,9 @@ mod every_order;
 mod replays;
 mod setup;
 
-use optimist_client::{OnConflict, Strategy};
+use optimist_client::{OnConflict, Strategy, WriteMethod};
 use optimist_simulation::explore::{
     EditEffect, Intent, PRESETS, Scenario, Search, SearchStatus, ThirdActor, TransitionKind,
-    WriteMethod,
 };
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use serde_json::json;
@@ -455,12 +454,8 @@ fn the_matrix_of_every_ready_pair() {
     let mut found = String::new();
     for ready in PRESETS {
         found += &format!("{}\n", ready.slug);
-        for way in WriteMethod::all(4) {
-            let scenario = ready
-                .scenario()
-                .unwrap()
-                .in_ways(std::slice::from_ref(&way))
-                .unwrap();
+        for way in WriteMethod::MATRIX {
+            let scenario = ready.scenario().unwrap().in_ways(&[way], 4).unwrap();
             let tally = searched(scenario).tally();
             assert_eq!(tally.left_out, 0);
             let (kept, replaced, lost) = (tally.in_object, tally.replaced, tally.lost);
@@ -471,7 +466,7 @@ fn the_matrix_of_every_ready_pair() {
             ]
             .map(|kind| tally.refused_by(kind));
             assert_eq!(conflict + impossible + gone, tally.refused);
-            let name = way.slug;
+            let name = way.slug();
             found +=
                 &format!("  {name:32} {kept} {replaced} {conflict} {impossible} {gone} {lost}\n");
         }
@@ -520,15 +515,10 @@ fn an_edit_that_already_held_was_shown_to_who_was_shown_it() {
         .iter()
         .find(|ready| ready.slug == "same-value")
         .unwrap();
-    let merge = WriteMethod::all(1)
-        .into_iter()
-        .find(|way| way.slug == "merge")
-        .unwrap();
-    let mut delete = merge.clone();
-    delete.write.send_resource_version = true;
+    let (merge, delete) = (WriteMethod::Merge, WriteMethod::MergeVersioned);
     let mut scenario = ready.scenario().unwrap();
     scenario.plans.push(ThirdActor::Deletes.plan());
-    let scenario = scenario.in_ways(&[merge.clone(), merge, delete]).unwrap();
+    let scenario = scenario.in_ways(&[merge, merge, delete], 1).unwrap();
     // The delete carries the version that the actor was shown.
     assert_eq!(searched(scenario).tally().lost, 0);
 }

@@ -1,7 +1,7 @@
 //! Replays histories of a search step by step in a world, and compares the results.
 
-use optimist_client::Strategy;
-use optimist_simulation::explore::{PRESETS, Search, TransitionKind, WriteMethod, replayed};
+use optimist_client::WriteMethod;
+use optimist_simulation::explore::{PRESETS, Search, TransitionKind, replayed};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_text::share::Session;
@@ -56,9 +56,9 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
 #[test]
 fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
     for ready in PRESETS {
-        for (at, way) in WriteMethod::all(3)
+        for (at, way) in WriteMethod::MATRIX
             .into_iter()
-            .chain(WriteMethod::more(3))
+            .chain(WriteMethod::MORE)
             .enumerate()
         {
             for blind in [false, true]
@@ -69,8 +69,8 @@ fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
                 for plan in &mut scenario.plans {
                     plan.reads_first = !blind;
                 }
-                let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
-                let name = format!("{}, {}, blind: {blind}", ready.slug, way.slug);
+                let scenario = scenario.in_ways(&[way], 3).unwrap();
+                let name = format!("{}, {}, blind: {blind}", ready.slug, way.slug());
                 assert_same(&searched(scenario), ready.manifest, &name);
             }
         }
@@ -80,12 +80,9 @@ fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
 #[test]
 fn a_history_with_steps_inside_requests_is_shown_request_by_request() {
     let ready = &PRESETS[0];
-    let merge = WriteMethod::all(1)
-        .into_iter()
-        .find(|way| way.write.strategy == Strategy::MergePatch);
     let mut scenario = ready.scenario().unwrap();
     scenario.micro_steps = true;
-    let search = searched(scenario.in_ways(&[merge.unwrap()]).unwrap());
+    let search = searched(scenario.in_ways(&[WriteMethod::Merge], 1).unwrap());
     assert_same(&search, ready.manifest, "inside");
 }
 
@@ -97,8 +94,7 @@ fn it_stands_at_the_deciding_step_and_leaves_what_was_done_before() {
     begun.go(0);
     let ready = PRESETS.iter().find(|ready| ready.slug == "same-field");
     let scenario = ready.unwrap().scenario().unwrap();
-    let blind = WriteMethod::all(1).remove(0);
-    let search = searched(scenario.in_ways(&[blind]).unwrap());
+    let search = searched(scenario.in_ways(&[WriteMethod::Update], 1).unwrap());
     let path = search.path_to(search.shortest(Verdict::Lost).unwrap());
     let tree = replayed(&search, &path, 3, begun);
     assert_eq!(tree.position(), 3);
@@ -113,16 +109,16 @@ fn it_stands_at_the_deciding_step_and_leaves_what_was_done_before() {
 #[test]
 fn a_link_carries_an_opened_history_whole() {
     for ready in PRESETS {
-        for way in WriteMethod::all(2) {
+        for way in WriteMethod::MATRIX {
             let scenario = ready.scenario().unwrap();
-            let scenario = scenario.in_ways(std::slice::from_ref(&way)).unwrap();
+            let scenario = scenario.in_ways(&[way], 2).unwrap();
             let search = searched(scenario);
             let end = search.ends().last().unwrap();
             let path = search.path_to(end.id);
             let opened = replayed(&search, &path, 1, tree(ready.manifest));
             let text = Session::of(&opened).to_text();
             let again = Session::parse(&text).unwrap().replay().finish().unwrap();
-            assert_eq!(answers(&again), answers(&opened), "{}", way.slug);
+            assert_eq!(answers(&again), answers(&opened), "{}", way.slug());
             assert_eq!(again.position(), opened.position());
         }
     }

@@ -2,9 +2,10 @@
 //! was sent, answered and stored there.
 
 use optimist_apiserver::object::Metadata;
+use optimist_client::WriteMethod;
 use optimist_messages::explore as said_of;
 use optimist_simulation::explore::{
-    ExplorePreset, PRESETS, Scenario, Search, SearchStatus, ThirdActor, WriteMethod, replayed,
+    ExplorePreset, PRESETS, Scenario, Search, SearchStatus, ThirdActor, replayed,
 };
 use optimist_simulation::{ActorId, HistoryTree, World};
 
@@ -232,7 +233,6 @@ pub fn search(seed: u64, hear: &mut dyn FnMut(&HistoryTree, &str)) {
 /// A random pair of edits and how they are written.
 pub fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario)> {
     let preset = random.of(&PRESETS);
-    let ways = WriteMethod::all(3);
     let mut scenario = preset.scenario().ok()?;
     if random.once_in(3) {
         scenario.plans.push(random.of(&ThirdActor::ALL).plan());
@@ -240,9 +240,9 @@ pub fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario
     let ways: Vec<WriteMethod> = scenario
         .plans
         .iter()
-        .map(|_| random.of(&ways).clone())
+        .map(|_| *random.of(&WriteMethod::MATRIX))
         .collect();
-    let scenario = scenario.in_ways(&ways).ok()?;
+    let scenario = scenario.in_ways(&ways, 3).ok()?;
     // The request that sets the owners is nobody's write: the judge here knows no such request.
     scenario.settling.is_none().then_some((preset, scenario))
 }

@@ -4,7 +4,7 @@
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
-    Action, ActorId, ByHand, ControllerOperation, EndingMethod, HistoryTree, NGINX, Operation,
+    Action, ActorId, ByHand, ControllerOperation, ENDINGS, HistoryTree, NGINX, Operation,
     Preconditions, Start, WIDGET, WatchAction, World,
 };
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ pub fn act(tree: &mut HistoryTree, seed: u64) -> Option<()> {
         88..90 => Operation::Wait(*random.of(&[1, 5, 31, 70])),
         90..97 => return go(tree, random),
         _ => {
-            let method = *random.of(&EndingMethod::ALL);
+            let method = *random.of(&ENDINGS);
             tree.go_to_ending(method)?
         }
     };
@@ -181,7 +181,7 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
             for editor in [a, b] {
                 tree.act(Operation::Act(editor, Action::Send(Write::default())))?;
             }
-            for method in EndingMethod::ALL {
+            for method in ENDINGS {
                 if let Some(operation) = tree.go_to_ending(method) {
                     tree.act(operation);
                 }
@@ -190,7 +190,7 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
         }
         // All other ways to send the same.
         _ => {
-            for method in EndingMethod::ALL {
+            for method in ENDINGS {
                 if let Some(operation) = tree.go_to_ending(method) {
                     tree.act(operation);
                 }

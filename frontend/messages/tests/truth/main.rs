@@ -81,7 +81,8 @@ fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
     texts.extend(rules.map(|text| (About::Shown, text)));
     texts.extend(cards_of(tree));
     for ending in tree.endings().into_iter().flat_map(|all| all.endings) {
-        texts.push((About::Here, messages::ending_method(ending.method)));
+        let method = messages::ending_method(ending.method);
+        texts.extend(method.map(|text| (About::Here, text)));
         if let Some((end, outcome)) = ending.tried {
             texts.push((About::End(end), messages::ending_outcome(outcome)));
         }

@@ -13,11 +13,10 @@ mod update;
 
 use std::rc::Rc;
 
-use optimist_client::Preset;
+use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
-use optimist_diagnose::modified::NextWrite;
 use optimist_diagnose::scene::{GivenParts, NoScene};
 use optimist_diagnose::ways::{Way, WayOutKind};
 
@@ -226,7 +225,7 @@ pub enum DiagnoseMsg {
     /// Steps through a way out of a conflict, in Play.
     StepOut(WayOutKind),
     /// Steps through a next write after the refusal of an Update, in Play.
-    StepNext(NextWrite),
+    StepNext(WriteMethod),
     /// Explores a way of writing while somebody else writes in between.
     InBetween(Way),
     /// Explores a way out of a conflict while somebody else writes in between.

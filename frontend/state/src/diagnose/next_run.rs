@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use optimist_client::WriteMethod;
 use optimist_diagnose::case::Installed;
 use optimist_diagnose::message::PrintedError;
-use optimist_diagnose::modified::{NextAttempt, NextWrite, attempt};
+use optimist_diagnose::modified::{NEXT, NextAttempt, attempt};
 use optimist_diagnose::ways::Instruction;
 use optimist_simulation::HistoryTree;
 
@@ -17,7 +18,7 @@ pub struct NextRun {
     installed: Rc<Installed>,
     /// The subresource that the refused write went to.
     subresource: Option<String>,
-    left: VecDeque<NextWrite>,
+    left: VecDeque<WriteMethod>,
     /// What was run so far.
     pub done: Vec<Rc<NextOutcome>>,
 }
@@ -43,7 +44,7 @@ impl NextRun {
         Some(Self {
             installed: Rc::new(installed.clone()),
             subresource: refused.object.subresource.clone(),
-            left: NextWrite::ALL.into(),
+            left: NEXT.into(),
             done: Vec::new(),
         })
     }
@@ -55,8 +56,8 @@ impl NextRun {
 
     /// Runs the next one. Something if that was the last one.
     pub(super) fn advance(&mut self) -> Option<()> {
-        let kind = self.left.pop_front()?;
-        if let Some(attempt) = attempt(&self.installed, kind) {
+        let method = self.left.pop_front()?;
+        if let Some(attempt) = attempt(&self.installed, method) {
             self.done.push(Rc::new(NextOutcome {
                 commands: attempt.commands(self.subresource.as_deref()),
                 go: attempt.go(),
@@ -67,8 +68,8 @@ impl NextRun {
     }
 
     /// The history of a next write, for Play.
-    pub(super) fn history(&self, kind: NextWrite) -> Option<HistoryTree> {
-        let found = self.done.iter().find(|one| one.attempt.kind == kind)?;
+    pub(super) fn history(&self, method: WriteMethod) -> Option<HistoryTree> {
+        let found = self.done.iter().find(|one| one.attempt.method == method)?;
         Some(found.attempt.history.clone())
     }
 }

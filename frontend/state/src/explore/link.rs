@@ -19,7 +19,7 @@ impl ExploreModel {
     /// The selection of Explore and the selected row, without results.
     pub fn to_json(&self) -> Value {
         let setup = &self.setup;
-        let slug = |way: usize| self.ways.get(way).map_or("", |way| way.slug);
+        let slug = |way: usize| self.ways.get(way).map_or("", |way| way.slug());
         let edits = match setup.subject {
             EditSource::Preset(ready) => PRESETS.get(ready).map(|ready| ready.slug),
             EditSource::Editors(..) => None,
@@ -70,8 +70,8 @@ impl ExploreModel {
         setup.reads_first = flag("read", setup.reads_first);
         setup.micro_steps = flag("inside", setup.micro_steps);
         // The request may be the first one of a case.
-        let ways = ways(setup.tries, flag(BETWEEN, false));
-        let way = |slug: &str| ways.iter().position(|way| way.slug == slug);
+        let ways = ways(flag(BETWEEN, false));
+        let way = |slug: &str| ways.iter().position(|way| way.slug() == slug);
         let mixed = json.get("mixed").and_then(Value::as_array);
         for (place, said) in setup.mixed.iter_mut().zip(mixed.into_iter().flatten()) {
             let known = said.get(0).and_then(Value::as_str).and_then(way);

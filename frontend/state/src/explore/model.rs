@@ -2,10 +2,8 @@
 
 use std::rc::Rc;
 
-use optimist_client::OnConflict;
-use optimist_simulation::explore::{
-    Scenario, Search, StateId, Tally, ThirdActor, TransitionId, WriteMethod,
-};
+use optimist_client::{OnConflict, WriteMethod};
+use optimist_simulation::explore::{Scenario, Search, StateId, Tally, ThirdActor, TransitionId};
 use optimist_simulation::verdict::Verdict;
 use serde_json::Value;
 
@@ -271,9 +269,10 @@ impl ExploreModel {
     }
 
     /// The write method of the chosen row, if all actors have the same.
-    pub fn chosen_way(&self) -> Option<&WriteMethod> {
+    pub fn chosen_way(&self) -> Option<WriteMethod> {
         let way = self.way_of(self.chosen)?;
-        self.ways.get(way).filter(|way| !way.is_own)
+        let way = self.ways.get(way).copied();
+        way.filter(|way| *way != WriteMethod::Own)
     }
 
     /// The selected row.
@@ -296,8 +295,8 @@ impl ExploreModel {
 
     fn begin(&mut self) {
         let own = self.setup.subject.between().is_some();
-        let ways = ways(self.setup.tries, own);
-        let rows = WriteMethod::all(self.setup.tries).len() + 1 + usize::from(own);
+        let ways = ways(own);
+        let rows = WriteMethod::MATRIX.len() + 1 + usize::from(own);
         self.rows = vec![ExploreRow::waiting(); rows];
         if self.chosen >= rows {
             self.chosen = 0;
@@ -378,10 +377,9 @@ impl ExploreModel {
 }
 
 /// The write methods of the matrix, those that only the mixed row offers, and that of a case.
-pub(super) fn ways(tries: u8, own: bool) -> Vec<WriteMethod> {
-    let mut ways = WriteMethod::all(tries);
-    ways.extend(WriteMethod::more(tries));
-    ways.extend(own.then(WriteMethod::own));
+pub(super) fn ways(own: bool) -> Vec<WriteMethod> {
+    let mut ways = [&WriteMethod::MATRIX[..], &WriteMethod::MORE].concat();
+    ways.extend(own.then_some(WriteMethod::Own));
     ways
 }
 

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use http::{HeaderValue, header};
 use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
 use optimist_apiserver::object::Metadata;
-use optimist_client::{Declares, Preset, Strategy, WorkingCopy, Write, bare, client_side_managers};
-use optimist_simulation::explore::{Plan, Scenario, WriteMethod};
+use optimist_client::{
+    Declares, Preset, Strategy, WorkingCopy, Write, WriteMethod, bare, client_side_managers,
+};
+use optimist_simulation::explore::{Plan, Scenario};
 use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation, World};
 use serde_json::Value;
 
@@ -102,7 +104,7 @@ impl ChangeTable {
     fn sends(&self, tree: &HistoryTree, sent: &Exchange) -> bool {
         let request = || {
             let scenario = Scenario::of_copies(tree.world())?;
-            let scenario = scenario.in_ways(&[WriteMethod::own()]).ok()?;
+            let scenario = scenario.in_ways(&[WriteMethod::Own], 1).ok()?;
             let plan: &Plan = scenario.plans.first()?;
             scenario.request(plan, tree.world().copy(ActorId::A).read()?)
         };
