@@ -44,9 +44,9 @@
 //! requests always get the same answers. It depends on no other crate of the workspace, unless it has
 //! protobuf.
 //!
-//! What is not there: authentication, authorization, admission webhooks and policies, quotas,
-//! controllers and garbage collection unless you add them, the subresources that reach
-//! into a cluster (`exec`, `log`, `proxy`, `eviction`), and conversion between versions by a webhook.
+//! What is not there: authentication, authorization, admission webhooks, controllers and garbage
+//! collection unless you add them, nodes that the subresources `exec`, `log` and `proxy` would
+//! reach, and conversion between versions by a webhook.
 //! Kinds of which only the types are known are not refused what only they refuse; the
 //! [facts](server::Fact) of each answer say so, as they do of a validation rule that could not be
 //! evaluated.

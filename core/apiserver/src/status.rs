@@ -211,6 +211,21 @@ impl Status {
         self.code == 404 && self.reason.is_none()
     }
 
+    /// 429 `TooManyRequests`: to be tried again after some seconds, if that is known.
+    pub fn too_many_requests(why: &str, retry_after_seconds: u32) -> Refusal {
+        let mut status = Self::new(429, Some("TooManyRequests"), why.to_owned());
+        status.details = Some(Details {
+            retry_after_seconds,
+            ..Details::default()
+        });
+        status
+    }
+
+    /// 503 `ServiceUnavailable`.
+    pub fn unavailable(why: String) -> Refusal {
+        Self::new(503, Some("ServiceUnavailable"), why)
+    }
+
     /// 410 `Expired`: the version asked for is gone.
     pub fn expired(message: impl Into<String>) -> Refusal {
         Self::new(410, Some("Expired"), message.into())

@@ -90,7 +90,7 @@ impl Program {
         let mut parsed = match parser::parse(text) {
             Ok(parsed) => parsed,
             Err(Unread::TooDeep) => return Err(Unusable::Unknown),
-            Err(Unread::Mistaken(mistake)) => return Err(failed(vec![mistake])),
+            Err(Unread::Mistaken(mistakes)) => return Err(failed(mistakes)),
         };
         let ty = declared.ty();
         let old = match optional {
@@ -135,13 +135,45 @@ pub fn type_of(text: &str, variables: &[&str]) -> Result<String, Unusable> {
     let mut parsed = match parser::parse(text) {
         Ok(parsed) => parsed,
         Err(Unread::TooDeep) => return Err(Unusable::Unknown),
-        Err(Unread::Mistaken(mistake)) => return Err(failed(vec![mistake])),
+        Err(Unread::Mistaken(mistakes)) => return Err(failed(mistakes)),
     };
     let variables = variables.iter();
     let variables = variables.map(|name| ((*name).to_owned(), CelType::Dyn));
     let checked = check::check(&mut parsed.expr, &parsed.places, variables.collect());
     let checked = checked.map_err(failed)?;
     Ok(checked.types[parsed.expr.id].to_string())
+}
+
+/// Reads and evaluates an expression on variables of any type.
+pub fn evaluate(text: &str, variables: &[(&'static str, Value)]) -> Outcome {
+    outcome(run(text, variables))
+}
+
+/// As [`evaluate`], for a value that other expressions use; `None` if there is none.
+pub fn evaluate_to_json(text: &str, variables: &[(&'static str, Value)]) -> Option<Value> {
+    run(text, variables).ok().and_then(|value| value.json())
+}
+
+fn run(text: &str, variables: &[(&'static str, Value)]) -> Result<Val, Fault> {
+    let mut parsed = parser::parse(text).map_err(|_| Fault::Unknown)?;
+    let known = variables.iter();
+    let known = known.map(|(name, _)| ((*name).to_owned(), CelType::Dyn));
+    check::check(&mut parsed.expr, &parsed.places, known.collect()).map_err(|_| Fault::Unknown)?;
+    let anything = Schema::default();
+    let values = variables.iter();
+    let values = values.map(|(name, value)| (*name, converted(value, &anything)));
+    Machine::default().run(&parsed.expr, values.collect()).0
+}
+
+fn outcome(value: Result<Val, Fault>) -> Outcome {
+    match value {
+        Ok(Val::Bool(value)) => Outcome::Bool(value),
+        Ok(Val::Text(text)) => Outcome::Text(text.to_string()),
+        Ok(_) => Outcome::Other,
+        Err(Fault::Error(why)) => Outcome::Failed(why),
+        Err(Fault::Costs) => Outcome::TooCostly,
+        Err(Fault::Unknown) => Outcome::Unknown,
+    }
 }
 
 /// What evaluating an expression gave.
@@ -193,14 +225,6 @@ impl Evaluator {
             (None, true) => variables.push((OLD_SELF, Val::Optional(None))),
         }
         let (value, cost) = self.0.run(&program.expr, variables);
-        let outcome = match value {
-            Ok(Val::Bool(value)) => Outcome::Bool(value),
-            Ok(Val::Text(text)) => Outcome::Text(text.to_string()),
-            Ok(_) => Outcome::Other,
-            Err(Fault::Error(why)) => Outcome::Failed(why),
-            Err(Fault::Costs) => Outcome::TooCostly,
-            Err(Fault::Unknown) => Outcome::Unknown,
-        };
-        (outcome, cost)
+        (outcome(value), cost)
     }
 }

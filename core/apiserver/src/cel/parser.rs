@@ -40,14 +40,14 @@ pub(super) const RESERVED: [&str; 17] = [
 #[derive(Debug)]
 pub(super) enum Unread {
     /// The text is none.
-    Mistaken(Mistake),
+    Mistaken(Vec<Mistake>),
     /// It is nested deeper than this server follows.
     TooDeep,
 }
 
 impl From<Mistake> for Unread {
     fn from(mistake: Mistake) -> Self {
-        Unread::Mistaken(mistake)
+        Unread::Mistaken(vec![mistake])
     }
 }
 
@@ -65,28 +65,51 @@ pub(super) fn parse(text: &str) -> Read<Parsed> {
     }
     let mut parser = Parser {
         tokens: tokens(&chars)?,
+        chars,
         at: 0,
         depth: 0,
         places: Vec::new(),
+        mistakes: Vec::new(),
     };
-    let expr = parser.expression()?;
-    if *parser.peek() != Token::End {
-        let found = parser.peek().shown();
-        return parser.wrong(format!("extraneous input '{found}' expecting <EOF>"));
+    let read = parser.whole();
+    let (places, mut mistakes) = (parser.places, parser.mistakes);
+    match read {
+        Ok(expr) if mistakes.is_empty() => Ok(Parsed { expr, places }),
+        Ok(_) => Err(Unread::Mistaken(mistakes)),
+        Err(Unread::Mistaken(last)) => {
+            mistakes.extend(last);
+            Err(Unread::Mistaken(mistakes))
+        }
+        Err(Unread::TooDeep) => Err(Unread::TooDeep),
     }
-    let places = parser.places;
-    Ok(Parsed { expr, places })
 }
+
+/// Operators after which a reader goes on although what stands before them was none.
+const OPERATORS: [&str; 15] = [
+    "<", "<=", ">", ">=", "==", "!=", "in", "+", "-", "*", "/", "%", "&&", "||", "?",
+];
 
 /// Where the parser stands. It also makes the expressions that macros stand for.
 pub(super) struct Parser {
     tokens: Vec<(Token, usize)>,
+    chars: Vec<char>,
     at: usize,
     depth: usize,
     places: Vec<usize>,
+    /// The mistakes after which it went on.
+    mistakes: Vec<Mistake>,
 }
 
 impl Parser {
+    fn whole(&mut self) -> Read<Expr> {
+        let expr = self.expression()?;
+        if *self.peek() != Token::End {
+            let found = self.peek().shown();
+            return self.wrong(format!("extraneous input '{found}' expecting <EOF>"));
+        }
+        Ok(expr)
+    }
+
     fn peek(&self) -> &Token {
         &self.tokens[self.at].0
     }
@@ -313,9 +336,26 @@ impl Parser {
             }
             other => {
                 let found = other.shown();
-                self.wrong(format!("no viable alternative at input '.{found}'"))
+                let message = format!("no viable alternative at input '.{}{found}'", self.gap());
+                let wrong = self.wrong(message);
+                let goes_on = OPERATORS.contains(&found.as_str());
+                match wrong {
+                    Err(Unread::Mistaken(mistakes)) if goes_on => {
+                        self.mistakes.extend(mistakes);
+                        Ok(String::new())
+                    }
+                    wrong => wrong,
+                }
             }
         }
+    }
+
+    /// The space between the last token, which is one character, and this one.
+    fn gap(&self) -> String {
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let start = before.map_or(0, |(_, place)| place + 1);
+        let gap = self.chars.get(start..self.place()).unwrap_or_default();
+        gap.iter().collect()
     }
 
     fn arguments(&mut self, end: &str) -> Read<Vec<Expr>> {

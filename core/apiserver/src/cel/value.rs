@@ -291,6 +291,29 @@ pub(super) fn converted(value: &Value, schema: &Schema) -> Val {
     }
 }
 
+impl Val {
+    /// The value in JSON, where it has one.
+    pub(super) fn json(&self) -> Option<Value> {
+        Some(match self {
+            Val::Null => Value::Null,
+            Val::Bool(value) => (*value).into(),
+            Val::Int(value) => (*value).into(),
+            Val::Uint(value) => (*value).into(),
+            Val::Double(value) => (*value).into(),
+            Val::Text(text) => (&**text).into(),
+            Val::List(list) => list.items.iter().map(Val::json).collect::<Option<_>>()?,
+            Val::Map(map) => {
+                let members = map.iter().map(|(key, value)| match key {
+                    Key::Text(name) => Some((name.to_string(), value.json()?)),
+                    _ => None,
+                });
+                Value::Object(members.collect::<Option<_>>()?)
+            }
+            _ => return None,
+        })
+    }
+}
+
 static ANYTHING: std::sync::LazyLock<Schema> = std::sync::LazyLock::new(Schema::default);
 
 fn converted_text(text: &str, schema: &Schema) -> Val {

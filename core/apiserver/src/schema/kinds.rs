@@ -21,6 +21,7 @@
 //! | `annotates=a,b` | annotations that stand for fields which only the server has |
 //! | `name=` | what a name may be, if not a DNS subdomain: `label`, `path` |
 //! | `returns` | a deletion answers with the object |
+//! | `mistypes` | its lists are merged by a key that items may leave out |
 //! | `orphans` | a deletion leaves dependents alone if it does not say otherwise |
 //! | `select=a,b` | fields to select by besides name and namespace |
 
@@ -43,6 +44,13 @@ const SCHEMA: &str = concat!(
 
 static KINDS: LazyLock<Vec<KindFacts>> = LazyLock::new(|| read(FACTS));
 static TYPES: LazyLock<Types> = LazyLock::new(|| parse_more(SCHEMA));
+
+static REQUESTED: LazyLock<Types> = LazyLock::new(|| parse_more(include_str!("requests.schema")));
+
+/// The type of a request that stores nothing, by its kind.
+pub fn requested(kind: &str) -> Option<&'static Arc<Struct>> {
+    REQUESTED.get(kind)
+}
 
 /// A kind, as the table describes it.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ pub use decode::{Decoded, decode, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
 pub use empties::Empties;
+pub use kinds::requested;
 pub use quantity::Quantity;
 
 /// The type of a value.

@@ -183,11 +183,15 @@ impl Quantity {
 }
 
 impl Quantity {
-    /// The sum of two, written as the first one.
+    /// The sum of two, written as the first one that is not nothing.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let billionths = self.billionths.saturating_add(other.billionths);
-        Self { billionths, ..self }
+        let written = if self.is_zero() { other } else { self };
+        Self {
+            billionths,
+            ..written
+        }
     }
 
     /// The difference of two, written as the first one.

@@ -98,6 +98,37 @@ impl ApiServer {
         let _ = self.delete_object(info, &info.name, &options, &mut Trace::default());
     }
 
+    /// Deletes an object after `note` wrote something into it, if the preconditions hold.
+    pub(super) fn delete_after(
+        &mut self,
+        info: &RequestInfo,
+        bytes: &[u8],
+        trace: &mut Trace,
+        note: impl FnOnce(&mut Value),
+    ) -> Result<(), Refusal> {
+        let mut options = DeleteOptions::read(info, bytes)?;
+        let key = storage_key(&info.resource, &info.namespace, &info.name);
+        let found = self.store.get(&key);
+        let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
+        let not_found = || Status::not_found(&info.group_resource(), &info.name);
+        let (revision, stored) = found.ok_or_else(not_found)?;
+        options.check_preconditions(&info.resource.group_kind(), &stored, trace)?;
+        if !options.is_dry_run() {
+            let mut noted = Value::clone(&stored);
+            note(&mut noted);
+            if noted != *stored {
+                let put = self.store.put_if(&key, revision, |after| {
+                    noted.set_meta("resourceVersion", after.to_string());
+                    Arc::new(noted)
+                });
+                put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
+                options.resource_version = None;
+            }
+        }
+        self.delete_object(info, &info.name, &options, trace)?;
+        Ok(())
+    }
+
     /// Deletes one object, or marks it: the answer, and whether it is gone.
     fn delete_object(
         &mut self,
@@ -114,6 +145,7 @@ impl ApiServer {
             .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
         let live = resource.read_back(&stored);
         options.check_preconditions(&resource.group_kind(), &live, trace)?;
+        self.admit_delete(info, &live, trace)?;
         let mut object = live.as_ref().clone();
         let now = self.environment.now();
         let grace = resource.grace(&live, options.grace_period_seconds);

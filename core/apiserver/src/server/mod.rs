@@ -1,5 +1,7 @@
 //! The API server: from an HTTP request to an HTTP response.
 
+mod actions;
+mod admission;
 mod body;
 mod continue_token;
 mod custom;
@@ -133,20 +135,10 @@ impl ApiServer {
         if let Some(answer) = discovery::answer(&request, self) {
             return answer;
         }
-        let answer = RequestInfo::parse(&request, &self.resources).and_then(|info| {
-            if info.verb == Verb::Watch {
-                let mut watch = Watch::open(self, &info)?;
-                let events = watch.poll(self);
-                return Ok(stream_response(&watch, &events, &self.resources));
-            }
-            let mut answer = self.dispatch(&info, request.body(), &mut trace)?;
-            info.resource.show(&mut answer.body);
-            let now = self.environment.now();
-            let shown = info.view.shown(&info, &answer.body, now)?;
-            let body = shown.as_ref().unwrap_or(&answer.body);
-            let format = info.view.format;
-            Ok(respond(format, answer.code, body, &self.resources))
-        });
+        let answer = match RequestInfo::parse(&request, &self.resources) {
+            Ok(info) => self.answer_parsed(&info, request.body(), &mut trace),
+            Err(refusal) => actions::answer(self, &request, &mut trace).unwrap_or(Err(refusal)),
+        };
         let mut response =
             answer.unwrap_or_else(|refusal| refuse(&refusal, request.headers(), &self.resources));
         for warning in warnings::headers(&trace.warnings) {
@@ -154,6 +146,26 @@ impl ApiServer {
         }
         response.extensions_mut().insert(Facts(trace.facts));
         response
+    }
+
+    fn answer_parsed(
+        &mut self,
+        info: &RequestInfo,
+        body: &[u8],
+        trace: &mut Trace,
+    ) -> Result<Response<Vec<u8>>, Refusal> {
+        if info.verb == Verb::Watch {
+            let mut watch = Watch::open(self, info)?;
+            let events = watch.poll(self);
+            return Ok(stream_response(&watch, &events, &self.resources));
+        }
+        let mut answer = self.dispatch(info, body, trace)?;
+        info.resource.show(&mut answer.body);
+        let now = self.environment.now();
+        let shown = info.view.shown(info, &answer.body, now)?;
+        let body = shown.as_ref().unwrap_or(&answer.body);
+        let format = info.view.format;
+        Ok(respond(format, answer.code, body, &self.resources))
     }
 
     /// Answers one request, a watch by a stream: what a host needs that serves requests.

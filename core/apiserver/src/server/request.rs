@@ -155,11 +155,23 @@ impl RequestInfo {
     pub fn parse(request: &Request<Vec<u8>>, resources: &Resources) -> Result<Self, Refusal> {
         let path = ResourcePath::parse(request.uri().path())?;
         let resource = served(&path, request.method(), resources)?;
+        Self::at(request, &path, resource)
+    }
+
+    /// Reads the method, query and headers of a request to a resource.
+    ///
+    /// # Errors
+    /// 405 for a method that no resource knows, 422 for options that are not valid.
+    pub(super) fn at(
+        request: &Request<Vec<u8>>,
+        path: &ResourcePath<'_>,
+        resource: &Arc<Resource>,
+    ) -> Result<Self, Refusal> {
         let query: Vec<(String, String)> =
             form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
                 .into_owned()
                 .collect();
-        let verb = verb_of(&path, request.method(), &query)?;
+        let verb = verb_of(path, request.method(), &query)?;
         let header = |name| {
             let value = request.headers().get(name)?;
             value.to_str().ok()

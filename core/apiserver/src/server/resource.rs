@@ -381,6 +381,14 @@ impl Resource {
         }
     }
 
+    /// Whether an object can be stored that does not fit its type, so that nobody owns its fields.
+    pub(super) fn may_mistype(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.may_mistype,
+            Definition::Custom(_) => true,
+        }
+    }
+
     /// Whether its rules put back by themselves what a write does not change.
     pub(super) fn restores(&self) -> bool {
         matches!(&self.definition, Definition::Builtin(rules) if rules.restores)

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::Resources;
 use super::resource::Definition;
 use super::table::MetaVersion;
+use super::{Resources, actions};
 use crate::apply::element_order;
 use crate::json::{push_sorted, push_text, sorted};
 use crate::object::{JsonMap, text};
@@ -178,7 +178,8 @@ fn write(document: &Value, resources: &Resources, out: &mut String) {
 
 fn of_kind(document: &Value, version: &str, kind: &str, resources: &Resources, out: &mut String) {
     let root = |kind: &str| {
-        let resource = resources.by_kind(version, kind)?;
+        let known = resources.by_kind(version, kind);
+        let resource = known.or_else(|| actions::taken(version, kind))?;
         matches!(resource.definition, Definition::Builtin(_)).then_some(&resource.root)
     };
     if let Some(root) = root(kind) {

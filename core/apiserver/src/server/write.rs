@@ -14,7 +14,7 @@ use self::equality::keep_idle_times;
 use self::preconditions::{check_version, uid_differs, version_of};
 use self::prepare::{before_update, restore};
 use super::body::Draft;
-use super::resource::{Definition, Endpoint, Generation};
+use super::resource::{Endpoint, Generation};
 use super::{
     Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
     kinds::NotAllocated,
@@ -25,7 +25,7 @@ use super::{
 use crate::apply::FieldManager;
 use crate::limits;
 use crate::object::{GroupName, Metadata, text};
-use crate::schema;
+use crate::schema::{self, Empties};
 use crate::status::{Cause, Refusal, Status};
 use crate::storage::Revision;
 
@@ -50,6 +50,7 @@ impl ApiServer {
     ) -> Result<Answer, Refusal> {
         let Draft {
             mut object,
+            empties,
             warnings,
             ..
         } = body::decode_object(info, bytes)?;
@@ -69,7 +70,7 @@ impl ApiServer {
         trace.warnings.extend(merge_owners(&mut object, false));
         self.manager(info, endpoint(info)?)
             .update(&self.nothing(info), &mut object, &info.manager);
-        let object = self.create_object(info, object, carries_version, trace)?;
+        let object = self.create_object(info, object, &empties, carries_version, trace)?;
         Ok(Answer {
             code: StatusCode::CREATED,
             ..Answer::ok(object)
@@ -112,7 +113,7 @@ impl ApiServer {
             kind: &info.resource.kind,
             subresource: &info.subresource,
             reset: &endpoint.reset_fields,
-            may_mistype: matches!(info.resource.definition, Definition::Custom(_)),
+            may_mistype: info.resource.may_mistype(),
             keeps_emptied: self.release.keeps_emptied(),
             versions: info.resource.versions_of_group(),
             now: self.environment.now(),
@@ -186,6 +187,7 @@ impl ApiServer {
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &empties, &live)?;
+        self.admit_update(info, &object, &live, trace)?;
         info.resource
             .note_time(&mut object, &live, self.environment.now());
         note_accepted(info, &object, &live, trace);
@@ -212,7 +214,8 @@ impl ApiServer {
     ) -> Result<Answer, Refusal> {
         version_of(&object)?;
         trace.warnings.extend(merge_owners(&mut object, true));
-        let object = self.create_object(info, object, false, trace)?;
+        let none = Empties::default();
+        let object = self.create_object(info, object, &none, false, trace)?;
         Ok(Answer {
             code: StatusCode::CREATED,
             ..Answer::ok(object)
@@ -269,7 +272,7 @@ impl ApiServer {
     }
 
     /// The object that an update of a missing object is compared with.
-    fn nothing(&self, info: &RequestInfo) -> Value {
+    pub(super) fn nothing(&self, info: &RequestInfo) -> Value {
         let mut nothing = schema::zero(&info.resource.root);
         nothing["apiVersion"] = info.resource.group_version.to_string().into();
         nothing["kind"] = info.resource.kind.as_str().into();
@@ -280,12 +283,14 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         mut object: Value,
+        empties: &Empties,
         carries_version: bool,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         self.check_creation(info, &object)?;
         trace.facts.extend(info.resource.not_thorough());
-        self.before_create(info, &mut object)?;
+        self.before_create(info, &mut object, empties)?;
+        self.admit_create(info, &object, trace)?;
         trace.facts.extend(info.resource.judged(&object, None).0);
         trace
             .warnings
@@ -314,7 +319,12 @@ impl ApiServer {
 
     /// The fields that the server sets before it stores a new object, and the checks of the object
     /// (`rest.BeforeCreate`).
-    fn before_create(&mut self, info: &RequestInfo, object: &mut Value) -> Result<(), Refusal> {
+    fn before_create(
+        &mut self,
+        info: &RequestInfo,
+        object: &mut Value,
+        empties: &Empties,
+    ) -> Result<(), Refusal> {
         if object.name().is_empty() {
             let prefix = object.meta_text("generateName").to_owned();
             if !prefix.is_empty() {
@@ -344,6 +354,12 @@ impl ApiServer {
         }
         if errors.is_empty() {
             return Ok(());
+        }
+        if empties != &Empties::default() {
+            // What is refused is shown as it was sent: with its empty lists.
+            empties.present(object, |object| {
+                errors = info.resource.validate(&info.subresource, object, None);
+            });
         }
         let kind = info.resource.group_kind_of(object);
         Err(Status::invalid(&kind, object.name(), &errors))
@@ -411,7 +427,11 @@ impl ApiServer {
             })
     }
 
-    fn check_namespace(&self, info: &RequestInfo, object_name: &str) -> Result<(), Refusal> {
+    pub(super) fn check_namespace(
+        &self,
+        info: &RequestInfo,
+        object_name: &str,
+    ) -> Result<(), Refusal> {
         let name = &info.namespace;
         let namespace = self.store.get(&format!("/registry/namespaces/{name}"));
         let Some((_, namespace)) = namespace else {

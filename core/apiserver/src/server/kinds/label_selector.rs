@@ -55,7 +55,7 @@ pub(super) fn invalid(field: &str, selector: &Value, detail: &str) -> FieldError
 }
 
 /// Whether a selector is there and asks for nothing.
-pub(super) fn is_empty(selector: &Value) -> bool {
+pub(in crate::server) fn is_empty(selector: &Value) -> bool {
     let labels = selector.get("matchLabels").and_then(Value::as_object);
     !selector.is_null()
         && labels.is_none_or(|labels| labels.is_empty())
@@ -63,12 +63,12 @@ pub(super) fn is_empty(selector: &Value) -> bool {
 }
 
 /// Whether a selector can be used (`LabelSelectorAsSelector`).
-pub(super) fn is_sound(selector: &Value) -> bool {
+pub(in crate::server) fn is_sound(selector: &Value) -> bool {
     validate(selector, &ErrorPath::new("")).is_empty()
 }
 
 /// Whether a selector chooses what is made from a template; one that is absent chooses nothing.
-pub(super) fn matches(selector: &Value, template: &Value) -> bool {
+pub(in crate::server) fn matches(selector: &Value, template: &Value) -> bool {
     let labels = &template["metadata"]["labels"];
     let mut equal = selector
         .get("matchLabels")
@@ -98,7 +98,7 @@ fn values(requirement: &Value) -> &[Value] {
 }
 
 /// The items of a list; empty if the list is absent.
-pub(super) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+pub(in crate::server) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     match value.get(field) {
         Some(Value::Array(items)) => items,
         _ => &[],

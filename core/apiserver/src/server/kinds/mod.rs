@@ -23,7 +23,7 @@ mod ip;
 mod job_policies;
 mod job_status;
 mod jobs;
-mod label_selector;
+pub(super) mod label_selector;
 mod lease;
 pub(super) mod metadata;
 pub(crate) mod names;
@@ -32,16 +32,19 @@ mod networking;
 mod nodes;
 mod pod;
 mod pod_admission;
+pub(super) mod pod_amounts;
 mod pod_annotations;
 mod pod_gated;
 mod pod_host;
+mod pod_parts;
 mod pod_scheduling;
-mod pod_status;
+pub(super) mod pod_status;
 mod pod_template;
 mod pod_update;
 mod pod_warnings;
 mod policy;
 mod probes;
+pub(super) mod quota_scopes;
 mod quotas;
 mod rbac;
 mod resources;
@@ -173,6 +176,8 @@ pub struct Rules {
     /// Whether `prepare` puts back by itself what a write does not change: not just what the endpoint
     /// takes from its managers, and not in a new object.
     pub restores: bool,
+    /// Whether lists are merged by a key that their items may leave out.
+    pub may_mistype: bool,
     /// The objects that cannot be deleted, and why.
     pub immortal: &'static Immortal,
     /// Sets the fields that are plain numbers in the server and pointers in the API: the server
@@ -230,6 +235,7 @@ impl Rules {
         annotates: &[],
         shown: None,
         restores: false,
+        may_mistype: false,
         immortal: &(&[], ""),
         unset: |_| {},
         fields: &[],
@@ -286,7 +292,12 @@ pub(super) fn all() -> Vec<Builtin> {
         },
         Builtin {
             generation: Generation::Spec,
-            endpoints: vec![at("", &["status"]), at("status", &POD_STATUS)],
+            endpoints: vec![
+                at("", &["status"]),
+                at("status", &POD_STATUS),
+                at("resize", &[]),
+                at("ephemeralcontainers", &[]),
+            ],
             ..Builtin::new("Pod", ("", "v1"), "pods", pod::RULES)
         },
         Builtin {

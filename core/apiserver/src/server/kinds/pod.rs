@@ -4,16 +4,23 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{
-    Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_status, pod_template,
-    pod_update, pod_warnings,
+    Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_parts, pod_status,
+    pod_template, pod_update, pod_warnings,
 };
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
+use crate::server::admission::limit;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
-    allocate: |pod, live, store| pod_admission::admit(pod, live, store),
+    allocate: |pod, live, store| {
+        pod_admission::admit(pod, live, store)?;
+        if live.is_none() {
+            limit(pod, store)?;
+        }
+        Ok(())
+    },
     prepare: |pod, live| {
         if live.is_none() {
             if pod["spec"]["terminationGracePeriodSeconds"].as_i64() < Some(0) {
@@ -40,6 +47,7 @@ pub(super) const RULES: Rules = Rules {
         prepare: pod_status::prepare,
         validate: pod_status::validate,
     },
+    others: pod_parts::RULES,
     grace: Some(grace),
     returns_deleted: true,
     fields: &[
@@ -64,16 +72,22 @@ fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
         errors.extend(metadata::builtin_update(pod, live));
     }
     // An update is also checked like a new pod (`ValidatePodUpdate`).
-    errors.extend(metadata::builtin(pod, names::subdomain));
+    errors.extend(metadata_and_spec(pod));
+    match live {
+        Some(live) => errors.extend(pod_annotations::validate_change(pod, live)),
+        None => errors.extend(validate_new(&pod["spec"])),
+    }
+    errors
+}
+
+/// `validatePodMetadataAndSpec`.
+pub(super) fn metadata_and_spec(pod: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin(pod, names::subdomain);
     errors.extend(pod_annotations::validate(pod));
     let spec = &pod["spec"];
     errors.extend(pod_template::spec_errors(spec, &SPEC, true));
     errors.extend(tokens(spec));
     errors.extend(images(spec));
-    match live {
-        Some(live) => errors.extend(pod_annotations::validate_change(pod, live)),
-        None => errors.extend(validate_new(spec)),
-    }
     errors
 }
 
@@ -165,7 +179,7 @@ fn grace(pod: &Value, requested: Option<i64>) -> i64 {
 
 /// The class of service, by what the containers ask for and may have
 /// (`pkg/apis/core/helper/qos`).
-fn quality_of_service(pod: &Value) -> &'static str {
+pub(super) fn quality_of_service(pod: &Value) -> &'static str {
     const COMPUTE: [&str; 2] = ["cpu", "memory"];
     let spec = &pod["spec"];
     let pod_level = spec.get("resources").into_iter();

@@ -46,6 +46,35 @@ pub(super) fn prepare(pod: &mut Value, live: &Value) {
     }
 }
 
+/// Adds a condition, or changes the one of its type, and notes since when it is as it is
+/// (`UpdatePodCondition`, `meta.SetStatusCondition`).
+pub(in crate::server) fn set_condition(object: &mut Value, mut condition: Value, now: &str) {
+    let is_pod = text(object, "kind") == "Pod";
+    let conditions = &mut object["status"]["conditions"];
+    if !conditions.is_array() {
+        *conditions = Value::Array(Vec::new());
+    }
+    let Value::Array(conditions) = conditions else {
+        return;
+    };
+    let kind = condition["type"].clone();
+    let old = conditions.iter_mut().find(|old| old["type"] == kind);
+    let same = old
+        .as_ref()
+        .filter(|old| old["status"] == condition["status"]);
+    condition["lastTransitionTime"] = match same {
+        Some(old) => old["lastTransitionTime"].clone(),
+        None => now.into(),
+    };
+    if is_pod {
+        condition["lastProbeTime"] = Value::Null;
+    }
+    match old {
+        Some(old) => *old = condition,
+        None => conditions.push(condition),
+    }
+}
+
 /// Checks an update of the status.
 pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = metadata::builtin_update(pod, live);

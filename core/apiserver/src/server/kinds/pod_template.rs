@@ -1,6 +1,6 @@
 //! What pods and their templates have in common (`ValidatePodTemplateSpec` and `ValidatePodSpec` of
 //! `pkg/apis/core/validation`). Left out: what no feature that is on by default reaches, resource
-//! claims, ephemeral containers and Windows.
+//! claims and Windows.
 
 use std::collections::BTreeSet;
 
@@ -54,6 +54,12 @@ fn containers_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<Fi
     errors.extend(containers::regular(regular, &pod, &field("containers")));
     let path_of_init = field("initContainers");
     errors.extend(containers::init(init, regular, &pod, &path_of_init));
+    let ephemeral = list(spec, "ephemeralContainers");
+    if !ephemeral.is_empty() {
+        let others: Vec<&Value> = regular.iter().chain(init).collect();
+        let path = field("ephemeralContainers");
+        errors.extend(containers::ephemeral(ephemeral, &others, &pod, &path));
+    }
     if spec["hostNetwork"] == true {
         errors.extend(host_ports_of_the_host(spec, path, of_pod));
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
+use super::super::admission::limit;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
     Collection, Rules, StatusRules, api_service, autoscaling, certificates, checks, claims,
@@ -151,6 +152,7 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
 fn rules(facts: &KindFacts) -> Rules {
     let mut rules = Rules {
         returns_deleted: facts.is("returns"),
+        may_mistype: facts.is("mistypes"),
         collection: if facts.is("orphans") {
             Collection::Orphan
         } else {
@@ -196,8 +198,11 @@ fn rules(facts: &KindFacts) -> Rules {
             if facts.kind == "PersistentVolume" {
                 rules.timed = Some(claims::note_phase);
             }
-            rules.allocate = |object, live, _| {
+            rules.allocate = |object, live, store| {
                 protect_volume(object, live);
+                if text(object, "kind") == "PersistentVolumeClaim" {
+                    limit(object, store)?;
+                }
                 Ok(())
             };
         }

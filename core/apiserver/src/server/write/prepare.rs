@@ -31,6 +31,9 @@ pub(super) fn before_update(
         _ if info.resource.restores() => {}
         _ => restore(object, live, &endpoint(info)?.reset_fields),
     }
+    // An EndpointSlice counts changes that are dropped afterwards.
+    let counts_all = info.resource.generation == Generation::AllButOtherMetadata;
+    let changes = counts_all && rises(Generation::AllButOtherMetadata, object, live);
     info.resource.prepare(&info.subresource, object, Some(live));
     if object.uid().is_empty() {
         keep(object, "uid");
@@ -47,7 +50,8 @@ pub(super) fn before_update(
     {
         keep(object, grace);
     }
-    if info.subresource != "status" && rises(info.resource.generation, object, live) {
+    let rises = changes || !counts_all && rises(info.resource.generation, object, live);
+    if info.subresource != "status" && rises {
         object.set_meta("generation", live.generation() + 1);
     }
     let mut errors = metadata::update(object, live);

@@ -1,0 +1,143 @@
+//! Tokens of service accounts (`pkg/registry/core/serviceaccount/storage/token.go`,
+//! `pkg/registry/authentication/tokenreview`). A token says what a real one says, but nothing signs
+//! it: this server has no key.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+use crate::environment::Timestamp;
+use crate::go;
+use crate::object::{GroupName, Metadata, text};
+use crate::server::{ApiServer, RequestInfo, Trace};
+use crate::status::{FieldError, Refusal, Status};
+
+/// Who issues tokens, and who takes them if a request does not say.
+const ISSUER: &str = "https://kubernetes.default.svc";
+const SHORTEST: i64 = 600;
+const LONGEST: i64 = 1 << 32;
+
+pub(super) fn issue(
+    server: &mut ApiServer,
+    info: &RequestInfo,
+    mut request: Value,
+    _: &mut Trace,
+) -> Result<Value, Refusal> {
+    let name = info.name.as_str();
+    let kind = GroupName::new("authentication.k8s.io", "TokenRequest");
+    if !matches!(request.name(), "") && request.name() != name {
+        let detail = "must match the service account name if specified";
+        let error = FieldError::invalid("metadata.name", &request.name().into(), detail);
+        return Err(Status::invalid(&kind, name, &[error]));
+    }
+    let account = stored(server, info, "serviceaccounts", name)?;
+    let now = server.environment.now();
+    request.set_meta("name", name);
+    request.set_meta("creationTimestamp", now.to_string());
+    let spec = &mut request["spec"];
+    let none = |list: &Value| list.as_array().is_none_or(Vec::is_empty);
+    if none(&spec["audiences"]) {
+        spec["audiences"] = json!([ISSUER]);
+    }
+    let seconds = spec["expirationSeconds"].as_i64().unwrap_or(0);
+    let detail = match seconds {
+        ..SHORTEST => Some("may not specify a duration less than 10 minutes"),
+        SHORTEST..=LONGEST => None,
+        _ => Some("may not specify a duration larger than 2^32 seconds"),
+    };
+    if let Some(detail) = detail {
+        let error = FieldError::invalid("spec.expirationSeconds", &seconds.into(), detail);
+        return Err(Status::invalid(&kind, "", &[error]));
+    }
+    check_bound(server, info, &request["spec"]["boundObjectRef"])?;
+    let ends = Timestamp {
+        seconds: now.seconds + seconds.unsigned_abs(),
+    };
+    let claims = json!({
+        "aud": request["spec"]["audiences"], "iss": ISSUER, "iat": now.seconds,
+        "nbf": now.seconds, "exp": ends.seconds,
+        "sub": format!("system:serviceaccount:{}:{name}", info.namespace),
+        "kubernetes.io": {
+            "namespace": info.namespace,
+            "serviceaccount": {"name": name, "uid": account.uid()},
+        },
+    });
+    request.set_meta("uid", account.uid());
+    request["status"] =
+        json!({"token": unsigned(&claims), "expirationTimestamp": ends.to_string()});
+    Ok(request)
+}
+
+/// The object that an account or a token refers to.
+fn stored(
+    server: &ApiServer,
+    info: &RequestInfo,
+    plural: &str,
+    name: &str,
+) -> Result<Arc<Value>, Refusal> {
+    let key = match plural {
+        "nodes" => format!("/registry/minions/{name}"),
+        plural => format!("/registry/{plural}/{}/{name}", info.namespace),
+    };
+    let found = server.store.get(&key).map(|(_, object)| Arc::clone(object));
+    found.ok_or_else(|| Status::not_found(&GroupName::new("", plural), name))
+}
+
+/// A token may end with an object.
+fn check_bound(server: &ApiServer, info: &RequestInfo, bound: &Value) -> Result<(), Refusal> {
+    if bound.is_null() {
+        return Ok(());
+    }
+    let (version, kind) = (text(bound, "apiVersion"), text(bound, "kind"));
+    let (group, short) = version.split_once('/').unwrap_or(("", version));
+    let plural = match (group, kind) {
+        ("", "Pod") => "pods",
+        ("", "Node") => "nodes",
+        ("", "Secret") => "secrets",
+        _ => {
+            let why = format!("cannot bind token to object of type {group}/{short}, Kind={kind}");
+            return Err(Status::bad_request(why));
+        }
+    };
+    let name = text(bound, "name");
+    let object = stored(server, info, plural, name)?;
+    if plural == "pods" && text(&object["spec"], "serviceAccountName") != info.name {
+        return Err(Status::bad_request(format!(
+            "cannot bind token for serviceaccount {} to pod running with different \
+             serviceaccount name.",
+            go::quote(&info.name)
+        )));
+    }
+    let uid = text(bound, "uid");
+    if !uid.is_empty() && uid != object.uid() {
+        let why = format!(
+            "the UID in the bound object reference ({uid}) does not match the UID in record. The \
+             object might have been deleted and then recreated"
+        );
+        return Err(Status::conflict(&GroupName::new("", kind), name, &why));
+    }
+    Ok(())
+}
+
+/// A JSON Web Token without a signature (RFC 7519, section 6).
+fn unsigned(claims: &Value) -> String {
+    let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    format!("{}.{}.", encode(&json!({"alg": "none"})), encode(claims))
+}
+
+/// `TokenReview`. A token that nobody signed is none.
+pub(super) fn review(
+    _: &mut ApiServer,
+    _: &RequestInfo,
+    mut review: Value,
+    _: &mut Trace,
+) -> Result<Value, Refusal> {
+    if text(&review["spec"], "token").is_empty() {
+        let why = "token is required for TokenReview in authentication";
+        return Err(Status::bad_request(why));
+    }
+    review["status"] = json!({"user": {}, "error": "invalid bearer token"});
+    Ok(review)
+}

@@ -1,0 +1,91 @@
+//! What is asked before an object is stored or deleted: policies, then quotas
+//! (`ValidatingAdmissionPolicy` and `ResourceQuota`, the last of the default plugins).
+
+mod limits;
+mod policies;
+mod quotas;
+
+use serde_json::Value;
+
+use super::{ApiServer, RequestInfo, Trace};
+use crate::status::Refusal;
+
+pub(super) use limits::limit;
+
+/// A request as admission sees it.
+struct Attributes<'a> {
+    info: &'a RequestInfo,
+    /// `CREATE`, `UPDATE` or `DELETE`.
+    operation: &'static str,
+    /// The new object; `None` where one is deleted.
+    object: Option<&'a Value>,
+    /// The stored object; `None` where one is created.
+    old: Option<&'a Value>,
+}
+
+impl ApiServer {
+    /// Asks policies and quotas about a new object.
+    ///
+    /// # Errors
+    /// Their refusal.
+    pub(super) fn admit_create(
+        &mut self,
+        info: &RequestInfo,
+        object: &Value,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        self.admit(info, "CREATE", Some(object), None, trace)
+    }
+
+    /// Asks policies and quotas about a change.
+    ///
+    /// # Errors
+    /// Their refusal.
+    pub(super) fn admit_update(
+        &mut self,
+        info: &RequestInfo,
+        object: &Value,
+        old: &Value,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        self.admit(info, "UPDATE", Some(object), Some(old), trace)
+    }
+
+    /// Asks policies about a deletion.
+    ///
+    /// # Errors
+    /// Their refusal.
+    pub(super) fn admit_delete(
+        &mut self,
+        info: &RequestInfo,
+        old: &Value,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        self.admit(info, "DELETE", None, Some(old), trace)
+    }
+
+    fn admit(
+        &mut self,
+        info: &RequestInfo,
+        operation: &'static str,
+        object: Option<&Value>,
+        old: Option<&Value>,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        let attributes = Attributes {
+            info,
+            operation,
+            object,
+            old,
+        };
+        if self.store.range(policies::BINDINGS_BELOW).next().is_some() {
+            policies::ask(self, &attributes, trace)?;
+        }
+        if let Some(object) = object
+            && !info.namespace.is_empty()
+        {
+            quotas::charge(self, &attributes, object)?;
+        }
+        Ok(())
+    }
+}

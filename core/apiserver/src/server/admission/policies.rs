@@ -1,0 +1,360 @@
+//! ValidatingAdmissionPolicy as it works
+//! (`k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go` and `validator.go`,
+//! `plugin/policy/matching`, `plugin/webhook/predicates`).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Attributes;
+use crate::cel::{self, Outcome};
+use crate::object::{Metadata, text};
+use crate::server::kinds::label_selector::{self, list};
+use crate::server::{ApiServer, Fact, Trace, user};
+use crate::status::{Cause, Refusal, Status};
+
+/// Where etcd keeps bindings, and policies.
+pub(super) const BINDINGS_BELOW: &str = "/registry/validatingadmissionpolicybindings/";
+const POLICIES_BELOW: &str = "/registry/validatingadmissionpolicies/";
+
+/// Kinds that say what is allowed are not asked about themselves.
+const EXEMPT: [&str; 6] = [
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+    "validatingwebhookconfigurations",
+    "mutatingwebhookconfigurations",
+];
+
+/// The longest message that an expression makes.
+const LONGEST_MESSAGE: usize = 5 * 1024;
+
+/// What a validation found wrong.
+struct Denial {
+    message: String,
+    reason: String,
+}
+
+/// Asks every policy that is bound.
+pub(super) fn ask(
+    server: &ApiServer,
+    asked: &Attributes<'_>,
+    trace: &mut Trace,
+) -> Result<(), Refusal> {
+    let resource = &asked.info.resource;
+    let of_admission = resource.group_version.group == "admissionregistration.k8s.io";
+    if of_admission && EXEMPT.contains(&resource.plural.as_str()) {
+        return Ok(());
+    }
+    let all = server.store.range(BINDINGS_BELOW);
+    let bindings: Vec<Arc<Value>> = all.map(|(_, _, binding)| Arc::clone(binding)).collect();
+    let mut refusal = None;
+    for binding in &bindings {
+        let name = text(&binding["spec"], "policyName");
+        let found = server.store.get(&format!("{POLICIES_BELOW}{name}"));
+        let Some(policy) = found.map(|(_, policy)| Arc::clone(policy)) else {
+            continue;
+        };
+        let own = &binding["spec"]["matchResources"];
+        if !matches(server, &policy["spec"]["matchConstraints"], asked, false)
+            || !own.is_null() && !matches(server, own, asked, true)
+        {
+            continue;
+        }
+        let evaluation = Evaluation::new(server, asked, &policy, binding);
+        for denial in evaluation.denials(trace) {
+            let (policy, binding_name) = (policy.name(), binding.name());
+            let acts = |action: &str| {
+                let actions = list(&binding["spec"], "validationActions");
+                actions.iter().any(|it| it == action)
+            };
+            let about =
+                format!("ValidatingAdmissionPolicy '{policy}' with binding '{binding_name}'");
+            let why = &denial.message;
+            if acts("Warn") {
+                let warning = format!("Validation failed for {about}: {why}");
+                trace.warnings.push(warning);
+            }
+            if acts("Deny") && refusal.is_none() {
+                let why = format!("{about} denied request: {why}");
+                refusal = Some(refused(asked, &why, &denial.reason));
+            }
+        }
+    }
+    refusal.map_or(Ok(()), Err)
+}
+
+/// A denial is worded as forbidden, whatever its code is.
+fn refused(asked: &Attributes<'_>, why: &str, reason: &str) -> Refusal {
+    let object = asked.object.or(asked.old);
+    let name = match object.map_or("", Metadata::name) {
+        "" => object.map_or("", |object| object.meta_text("generateName")),
+        name => name,
+    };
+    let mut status = Status::forbidden(&asked.info.group_resource(), name, why);
+    (status.code, status.reason) = match reason {
+        "Forbidden" => (403, Some("Forbidden")),
+        "Unauthorized" => (401, Some("Unauthorized")),
+        "RequestEntityTooLarge" => (413, Some("RequestEntityTooLarge")),
+        _ => (422, Some("Invalid")),
+    };
+    if let Some(details) = &mut status.details {
+        details.causes.push(Cause {
+            reason: "",
+            message: why.to_owned(),
+            field: String::new(),
+        });
+    }
+    status
+}
+
+/// Whether a request is one of those that a policy or binding names. A binding that names none means
+/// all of its policy.
+fn matches(server: &ApiServer, wanted: &Value, asked: &Attributes<'_>, of_binding: bool) -> bool {
+    let rules = list(wanted, "resourceRules");
+    let listed = rules.iter().any(|rule| rule_fits(rule, asked));
+    let excluded = list(wanted, "excludeResourceRules");
+    (listed || of_binding && rules.is_empty())
+        && !excluded.iter().any(|rule| rule_fits(rule, asked))
+        && namespace_fits(server, &wanted["namespaceSelector"], asked)
+        && objects_fit(&wanted["objectSelector"], asked)
+}
+
+fn rule_fits(rule: &Value, asked: &Attributes<'_>) -> bool {
+    let info = asked.info;
+    let has = |field: &str, wanted: &str| {
+        let mut items = list(rule, field).iter();
+        items.any(|item| item == "*" || item == wanted)
+    };
+    let scope = match text(rule, "scope") {
+        "Cluster" => !info.resource.namespaced,
+        "Namespaced" => info.resource.namespaced,
+        _ => true,
+    };
+    let (plural, subresource) = (&info.resource.plural, &info.subresource);
+    let resource = list(rule, "resources").iter().any(|wanted| {
+        let wanted = wanted.as_str().unwrap_or_default();
+        let (name, sub) = wanted.split_once('/').unwrap_or((wanted, ""));
+        (name == "*" || name == plural) && (sub == "*" || sub == subresource)
+    });
+    let names = list(rule, "resourceNames");
+    let object = asked.object.or(asked.old);
+    let name = object.map_or("", Metadata::name);
+    scope
+        && resource
+        && has("operations", asked.operation)
+        && has("apiGroups", &info.resource.group_version.group)
+        && has("apiVersions", &info.resource.group_version.version)
+        && (names.is_empty() || names.iter().any(|it| it == name))
+}
+
+fn empty(selector: &Value) -> bool {
+    selector.is_null() || label_selector::is_empty(selector)
+}
+
+/// The namespace of a request, or itself.
+fn namespace(server: &ApiServer, asked: &Attributes<'_>) -> Option<Arc<Value>> {
+    let name = &asked.info.namespace;
+    if name.is_empty() {
+        return None;
+    }
+    let found = server.store.get(&format!("/registry/namespaces/{name}"));
+    found.map(|(_, namespace)| Arc::clone(namespace))
+}
+
+fn namespace_fits(server: &ApiServer, selector: &Value, asked: &Attributes<'_>) -> bool {
+    if empty(selector) {
+        return true;
+    }
+    if asked.info.resource.is_namespaces() {
+        let object = asked.object.or(asked.old);
+        return object.is_some_and(|object| label_selector::matches(selector, object));
+    }
+    match namespace(server, asked) {
+        Some(namespace) => label_selector::matches(selector, &namespace),
+        None => !asked.info.resource.namespaced,
+    }
+}
+
+fn objects_fit(selector: &Value, asked: &Attributes<'_>) -> bool {
+    let mut objects = [asked.object, asked.old].into_iter().flatten();
+    empty(selector) || objects.any(|object| label_selector::matches(selector, object))
+}
+
+/// One policy on one request.
+struct Evaluation<'a> {
+    policy: &'a Value,
+    /// The variables of expressions, by name.
+    variables: Vec<(&'static str, Value)>,
+    /// Why there are no parameters, where the binding asks for some.
+    unbound: Option<String>,
+    /// Whether the binding lets a request pass that has no parameters.
+    passes: bool,
+}
+
+impl<'a> Evaluation<'a> {
+    fn new(server: &ApiServer, asked: &Attributes<'_>, policy: &'a Value, binding: &Value) -> Self {
+        let info = asked.info;
+        let version = &info.resource.group_version;
+        let object = asked.object.or(asked.old);
+        let request = json!({
+            "operation": asked.operation,
+            "kind": {"group": version.group, "version": version.version, "kind": info.resource.kind},
+            "resource": {
+                "group": version.group, "version": version.version, "resource": info.resource.plural,
+            },
+            "subResource": info.subresource, "namespace": info.namespace,
+            "name": object.map_or("", Metadata::name), "dryRun": info.options.dry_run,
+            "userInfo": {"username": user::NAME, "uid": user::NAME, "groups": user::GROUPS},
+            "options": {},
+        });
+        let or_null = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
+        let namespace = namespace(server, asked);
+        let mut evaluation = Self {
+            policy,
+            variables: vec![
+                ("object", or_null(asked.object)),
+                ("oldObject", or_null(asked.old)),
+                ("request", request),
+                ("namespaceObject", or_null(namespace.as_deref())),
+            ],
+            unbound: None,
+            passes: false,
+        };
+        evaluation.bind(server, asked, binding);
+        evaluation
+    }
+
+    /// Finds the parameters (`collectParams`).
+    fn bind(&mut self, server: &ApiServer, asked: &Attributes<'_>, binding: &Value) {
+        let kind = &self.policy["spec"]["paramKind"];
+        let reference = &binding["spec"]["paramRef"];
+        if kind.is_null() {
+            return;
+        }
+        let params = server
+            .resources
+            .by_kind(text(kind, "apiVersion"), text(kind, "kind"))
+            .and_then(|resource| {
+                let namespace = match text(reference, "namespace") {
+                    "" if resource.namespaced => asked.info.namespace.as_str(),
+                    namespace => namespace,
+                };
+                let key = super::super::storage_key(resource, namespace, text(reference, "name"));
+                let found = server.store.get(&key);
+                found.map(|(_, params)| resource.read_back(params))
+            });
+        match params {
+            Some(params) => self.variables.push(("params", params.as_ref().clone())),
+            None if reference.is_null() => self.variables.push(("params", Value::Null)),
+            None if text(reference, "parameterNotFoundAction") == "Allow" => self.passes = true,
+            None => {
+                let why = "no params found for policy binding with `Deny` parameterNotFoundAction";
+                self.unbound = Some(format!("failed to configure binding: {why}"));
+            }
+        }
+    }
+
+    fn ignores_failures(&self) -> bool {
+        text(&self.policy["spec"], "failurePolicy") == "Ignore"
+    }
+
+    /// What an expression gives; a fact says if that cannot be known here.
+    fn value(&self, expression: &str, trace: &mut Trace) -> Outcome {
+        let outcome = cel::evaluate(expression, &self.variables);
+        if outcome == Outcome::Unknown {
+            let expression = expression.to_owned();
+            trace.facts.push(Fact::RuleNotEvaluated(expression));
+        }
+        outcome
+    }
+
+    /// What is wrong with the request, in the order of the policy.
+    fn denials(mut self, trace: &mut Trace) -> Vec<Denial> {
+        if self.passes {
+            return Vec::new();
+        }
+        let failed = |message: String| Denial {
+            message,
+            reason: String::new(),
+        };
+        if let Some(why) = self.unbound.take() {
+            return match self.ignores_failures() {
+                true => Vec::new(),
+                false => vec![failed(why)],
+            };
+        }
+        let spec = &self.policy["spec"];
+        for condition in list(spec, "matchConditions") {
+            let expression = text(condition, "expression");
+            match self.value(expression, trace) {
+                Outcome::Bool(true) => {}
+                Outcome::Failed(why) if !self.ignores_failures() => {
+                    return vec![failed(format!(
+                        "expression '{expression}' resulted in error: {why}"
+                    ))];
+                }
+                _ => return Vec::new(),
+            }
+        }
+        self.compose(trace);
+        let mut denials = Vec::new();
+        for validation in list(spec, "validations") {
+            let expression = text(validation, "expression").trim();
+            match self.value(expression, trace) {
+                Outcome::Bool(true) | Outcome::Unknown => {}
+                Outcome::Failed(_) | Outcome::TooCostly if self.ignores_failures() => {}
+                Outcome::Failed(why) => {
+                    let why = format!("expression '{expression}' resulted in error: {why}");
+                    denials.push(failed(why));
+                }
+                Outcome::TooCostly => {
+                    let why = "validation failed due to running out of cost budget, no further \
+                         validation rules will be run";
+                    denials.push(failed(why.to_owned()));
+                    break;
+                }
+                _ => denials.push(Denial {
+                    message: self.message(validation, expression, trace),
+                    reason: text(validation, "reason").to_owned(),
+                }),
+            }
+        }
+        denials
+    }
+
+    /// The variables that the policy makes of others.
+    fn compose(&mut self, trace: &mut Trace) {
+        let composed = list(&self.policy["spec"], "variables");
+        if composed.is_empty() {
+            return;
+        }
+        self.variables.push(("variables", json!({})));
+        for variable in composed {
+            let value = cel::evaluate_to_json(text(variable, "expression"), &self.variables);
+            match (value, self.variables.last_mut()) {
+                (Some(value), Some((_, all))) => all[text(variable, "name")] = value,
+                _ => trace.facts.push(Fact::RuleNotEvaluated(
+                    text(variable, "expression").to_owned(),
+                )),
+            }
+        }
+    }
+
+    fn message(&self, validation: &Value, expression: &str, trace: &mut Trace) -> String {
+        let made = match text(validation, "messageExpression") {
+            "" => String::new(),
+            written => match self.value(written, trace) {
+                Outcome::Text(message) => message.trim().to_owned(),
+                _ => String::new(),
+            },
+        };
+        let usable = !made.is_empty() && made.len() <= LONGEST_MESSAGE && !made.contains('\n');
+        match text(validation, "message").trim() {
+            _ if usable => made,
+            "" => format!("failed expression: {expression}"),
+            message => message.to_owned(),
+        }
+    }
+}

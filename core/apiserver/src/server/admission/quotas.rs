@@ -1,0 +1,290 @@
+//! Quotas (`k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go`,
+//! `pkg/quota/v1/evaluator/core`). What is left is read from the status, which a controller writes
+//! first; what a request uses is written there by the request itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Attributes;
+use crate::object::{Metadata, text};
+use crate::schema::Quantity;
+use crate::server::kinds::label_selector::list;
+use crate::server::kinds::pod_amounts::{self, Amounts};
+use crate::server::kinds::quota_scopes;
+use crate::server::{ApiServer, Trace};
+use crate::status::{Refusal, Status};
+
+/// What each container must say, if a quota limits it.
+const COMPUTE: [&str; 6] = [
+    "cpu",
+    "limits.cpu",
+    "limits.memory",
+    "memory",
+    "requests.cpu",
+    "requests.memory",
+];
+/// Kinds that are counted under their plain name too.
+const PLAIN: [&str; 4] = [
+    "configmaps",
+    "resourcequotas",
+    "replicationcontrollers",
+    "secrets",
+];
+
+/// Checks the quotas of a namespace, and notes what a request uses.
+pub(super) fn charge(
+    server: &mut ApiServer,
+    asked: &Attributes<'_>,
+    object: &Value,
+) -> Result<(), Refusal> {
+    let prefix = format!("/registry/resourcequotas/{}/", asked.info.namespace);
+    if server.store.range(&prefix).next().is_none() || !handles(asked) {
+        return Ok(());
+    }
+    let quotas = server.store.range(&prefix);
+    let mut quotas: Vec<Arc<Value>> = quotas.map(|(_, _, quota)| Arc::clone(quota)).collect();
+    quotas.retain(|quota| applies(quota, asked, object));
+    for quota in &quotas {
+        constrain(quota, asked, object)?;
+    }
+    let mut wanted = usage(asked, object);
+    if let Some(old) = asked.old {
+        for (resource, amount) in usage(asked, old) {
+            let more = wanted.get(&resource).map(|new| new.minus(amount));
+            match more.filter(|more| !more.is_negative()) {
+                Some(more) => wanted.insert(resource, more),
+                None => wanted.remove(&resource),
+            };
+        }
+    }
+    wanted.retain(|_, amount| !amount.is_zero());
+    let mut changed = Vec::new();
+    for quota in &quotas {
+        changed.extend(used_with(quota, &wanted, asked, object)?);
+    }
+    if asked.info.options.dry_run {
+        return Ok(());
+    }
+    for quota in changed {
+        let path = format!(
+            "/api/v1/namespaces/{}/resourcequotas/{}/status",
+            quota.namespace(),
+            quota.name()
+        );
+        let (write, bytes) = server.inner_request("PUT", &path, &quota)?;
+        server.update(&write, &bytes, &mut Trace::default())?;
+    }
+    Ok(())
+}
+
+/// Creations count, and changes of what can cost more than before.
+fn handles(asked: &Attributes<'_>) -> bool {
+    let plural = asked.info.resource.plural.as_str();
+    match (asked.operation, asked.info.subresource.as_str()) {
+        ("CREATE", "") => true,
+        ("UPDATE", "") => matches!(plural, "services" | "persistentvolumeclaims"),
+        ("UPDATE", "resize") => plural == "pods",
+        _ => false,
+    }
+}
+
+fn amounts(value: &Value) -> Amounts {
+    let members = value.as_object().into_iter().flatten();
+    members
+        .map(|(name, amount)| (name.clone(), Quantity::from(amount)))
+        .collect()
+}
+
+/// Whether a quota is about an object: it limits something of its kind, and its scopes fit.
+fn applies(quota: &Value, asked: &Attributes<'_>, object: &Value) -> bool {
+    let hard = amounts(&quota["status"]["hard"]);
+    let plural = asked.info.resource.plural.as_str();
+    let core = asked.info.resource.group_version.group.is_empty();
+    let mut names = hard.keys();
+    let counted = counted(asked);
+    let limits = names.any(|name| {
+        *name == counted
+            || core && PLAIN.contains(&plural) && name == plural
+            || core && plural == "pods" && of_pods(name)
+            || core && plural == "services" && name.starts_with("services")
+            || core && plural == "persistentvolumeclaims" && of_claims(name)
+    });
+    let pod = (plural == "pods" && core).then_some(object);
+    limits && quota_scopes::apply(&quota["spec"], pod)
+}
+
+fn of_pods(name: &str) -> bool {
+    let computed = ["requests.", "limits.", "hugepages-"];
+    matches!(name, "pods" | "cpu" | "memory" | "ephemeral-storage")
+        || computed.iter().any(|prefix| name.starts_with(prefix)) && name != "requests.storage"
+}
+
+fn of_claims(name: &str) -> bool {
+    matches!(name, "persistentvolumeclaims" | "requests.storage")
+        || name.contains(".storageclass.storage.k8s.io/")
+}
+
+/// The name under which all objects of the kind are counted.
+fn counted(asked: &Attributes<'_>) -> String {
+    format!("count/{}", asked.info.resource.group_resource())
+}
+
+fn forbidden(asked: &Attributes<'_>, object: &Value, why: &str) -> Refusal {
+    let name = match object.name() {
+        "" => object.meta_text("generateName"),
+        name => name,
+    };
+    Status::forbidden(&asked.info.group_resource(), name, why)
+}
+
+/// Where a quota limits what containers ask for, each container must say it; and nothing is allowed
+/// before the quota is known.
+fn constrain(quota: &Value, asked: &Attributes<'_>, object: &Value) -> Result<(), Refusal> {
+    let hard = amounts(&quota["status"]["hard"]);
+    if asked.info.resource.plural == "pods" {
+        let limited = COMPUTE.into_iter().filter(|name| hard.contains_key(*name));
+        let missing: Vec<String> = limited
+            .filter_map(|name| {
+                let without = containers(object).filter(|container| {
+                    !pod_amounts::computed(&container["resources"]).contains_key(name)
+                });
+                let mut without: Vec<&str> = without.map(|it| text(it, "name")).collect();
+                without.sort_unstable();
+                (!without.is_empty()).then(|| format!("{name} for: {}", without.join(",")))
+            })
+            .collect();
+        if !missing.is_empty() {
+            let missing = missing.join("; ");
+            let why = format!("failed quota: {}: must specify {missing}", quota.name());
+            return Err(forbidden(asked, object, &why));
+        }
+    }
+    let used = amounts(&quota["status"]["used"]);
+    if hard.keys().any(|name| !used.contains_key(name)) {
+        let names: Vec<&str> = hard.keys().map(String::as_str).collect();
+        let names = names.join(",");
+        let why = format!(
+            "status unknown for quota: {}, resources: {names}",
+            quota.name()
+        );
+        return Err(forbidden(asked, object, &why));
+    }
+    Ok(())
+}
+
+fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
+    let kinds = ["containers", "initContainers"].into_iter();
+    kinds.flat_map(|kind| list(&pod["spec"], kind))
+}
+
+/// What an object uses.
+fn usage(asked: &Attributes<'_>, object: &Value) -> Amounts {
+    let mut used = Amounts::from([(counted(asked), Quantity::from(1))]);
+    if !asked.info.resource.group_version.group.is_empty() {
+        return used;
+    }
+    match asked.info.resource.plural.as_str() {
+        "pods" => {
+            let ended = matches!(text(&object["status"], "phase"), "Succeeded" | "Failed");
+            if !ended {
+                used.insert("pods".to_owned(), Quantity::from(1));
+                used.extend(pod_amounts::computed(&pod_amounts::of(object)));
+            }
+        }
+        "services" => {
+            let ports = list(&object["spec"], "ports");
+            let count = |ports: usize| Quantity::from(i64::try_from(ports).unwrap_or(i64::MAX));
+            used.insert("services".to_owned(), count(1));
+            let (nodes, balancers) = match text(&object["spec"], "type") {
+                "NodePort" => (ports.len(), 0),
+                "LoadBalancer" if object["spec"]["allocateLoadBalancerNodePorts"] == false => {
+                    let given = ports.iter().filter(|port| port.get("nodePort").is_some());
+                    (given.count(), 1)
+                }
+                "LoadBalancer" => (ports.len(), 1),
+                _ => (0, 0),
+            };
+            used.insert("services.nodeports".to_owned(), count(nodes));
+            used.insert("services.loadbalancers".to_owned(), count(balancers));
+        }
+        "persistentvolumeclaims" => {
+            let storage = object["spec"]["resources"]["requests"].get("storage");
+            let storage = storage.map(Quantity::from);
+            let class = text(&object["spec"], "storageClassName");
+            let mut add = |name: &str, amount: Quantity| {
+                used.insert(name.to_owned(), amount);
+                if !class.is_empty() {
+                    let of_class = format!("{class}.storageclass.storage.k8s.io/{name}");
+                    used.insert(of_class, amount);
+                }
+            };
+            add("persistentvolumeclaims", Quantity::from(1));
+            if let Some(storage) = storage {
+                add("requests.storage", storage);
+            }
+        }
+        plural if PLAIN.contains(&plural) => {
+            used.insert(plural.to_owned(), Quantity::from(1));
+        }
+        _ => {}
+    }
+    used
+}
+
+/// A quota with what is used after the request; `None` if it is not touched.
+fn used_with(
+    quota: &Value,
+    wanted: &Amounts,
+    asked: &Attributes<'_>,
+    object: &Value,
+) -> Result<Option<Value>, Refusal> {
+    let (hard, used) = (
+        amounts(&quota["status"]["hard"]),
+        amounts(&quota["status"]["used"]),
+    );
+    let requested: BTreeMap<&String, Quantity> = wanted
+        .iter()
+        .filter(|(name, _)| hard.contains_key(*name))
+        .map(|(name, amount)| (name, *amount))
+        .collect();
+    if requested.is_empty() {
+        return Ok(None);
+    }
+    let after = |name: &String, more: Quantity| match used.get(name) {
+        Some(used) => used.plus(more),
+        None => more,
+    };
+    let exceeded: Vec<&String> = requested
+        .iter()
+        .filter(|(name, more)| after(name, **more) > hard[**name])
+        .map(|(name, _)| *name)
+        .collect();
+    if !exceeded.is_empty() {
+        let zero = Quantity::from(0);
+        let shown = |amount: &dyn Fn(&String) -> Quantity| {
+            let parts = exceeded.iter();
+            let parts: Vec<String> = parts
+                .map(|name| format!("{name}={}", amount(name)))
+                .collect();
+            parts.join(",")
+        };
+        let why = format!(
+            "exceeded quota: {}, requested: {}, used: {}, limited: {}",
+            quota.name(),
+            shown(&|name| requested[name]),
+            shown(&|name| used.get(name).copied().unwrap_or(zero)),
+            shown(&|name| hard[name]),
+        );
+        return Err(forbidden(asked, object, &why));
+    }
+    let mut quota = quota.clone();
+    if !quota["status"]["used"].is_object() {
+        quota["status"]["used"] = json!({});
+    }
+    for (name, more) in requested {
+        quota["status"]["used"][name.as_str()] = after(name, more).to_string().into();
+    }
+    Ok(Some(quota))
+}

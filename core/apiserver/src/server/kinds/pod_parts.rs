@@ -1,0 +1,304 @@
+//! The subresources that write a part of a pod: `resize` and `ephemeralcontainers`
+//! (`podResizeStrategy` and `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go`,
+//! `ValidatePodResize` and `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation`).
+
+use serde_json::{Value, json};
+
+use super::label_selector::list;
+use super::{StatusRules, metadata, pod, pod_annotations};
+use crate::field::ErrorPath;
+use crate::object::{Metadata, text};
+use crate::schema::Quantity;
+use crate::status::FieldError;
+
+/// The subresources, and their rules.
+pub(super) const RULES: &[(&str, StatusRules)] = &[
+    (
+        "resize",
+        StatusRules {
+            prepare: keep_all_but_resources,
+            validate: resize,
+        },
+    ),
+    (
+        "ephemeralcontainers",
+        StatusRules {
+            prepare: keep_all_but_ephemeral,
+            validate: ephemeral,
+        },
+    ),
+];
+
+const MIRROR: &str = "kubernetes.io/config.mirror";
+const KINDS: [&str; 2] = ["containers", "initContainers"];
+
+/// What of the metadata only the main resource writes (`metav1.ResetObjectMetaForStatus`).
+fn keep_metadata(pod: &mut Value, live: &Value) {
+    for field in [
+        "deletionTimestamp",
+        "labels",
+        "annotations",
+        "finalizers",
+        "ownerReferences",
+    ] {
+        let kept = live.metadata().and_then(|meta| meta.get(field));
+        pod.set_meta(field, kept.cloned().unwrap_or(Value::Null));
+    }
+}
+
+/// Puts a field of an object back to what it was.
+fn keep(object: &mut Value, live: &Value, field: &str) {
+    match live.get(field) {
+        Some(value) => object[field] = value.clone(),
+        None => {
+            if let Value::Object(map) = object {
+                map.remove(field);
+            }
+        }
+    }
+}
+
+fn keep_all_but_ephemeral(pod: &mut Value, live: &Value) {
+    let containers = pod["spec"]["ephemeralContainers"].take();
+    keep(pod, live, "spec");
+    keep(pod, live, "status");
+    keep_metadata(pod, live);
+    if containers.as_array().is_some_and(|all| !all.is_empty()) {
+        pod["spec"]["ephemeralContainers"] = containers;
+    } else if let Value::Object(spec) = &mut pod["spec"] {
+        spec.remove("ephemeralContainers");
+    }
+}
+
+/// Containers may not come, go or change places: such an object stays as it is, to be refused.
+fn keep_all_but_resources(pod: &mut Value, live: &Value) {
+    let length = |pod: &Value, kind: &str| list(&pod["spec"], kind).len();
+    if KINDS
+        .iter()
+        .any(|kind| length(pod, kind) != length(live, kind))
+    {
+        return;
+    }
+    let mut wanted = pod["spec"].take();
+    keep(pod, live, "spec");
+    keep(pod, live, "status");
+    keep_metadata(pod, live);
+    for kind in KINDS {
+        if list(&wanted, kind).is_empty() {
+            continue;
+        }
+        let renamed = list(&wanted, kind)
+            .iter()
+            .zip(list(&live["spec"], kind))
+            .any(|(new, old)| new["name"] != old["name"]);
+        if renamed {
+            pod["spec"][kind] = wanted[kind].take();
+            continue;
+        }
+        for (i, container) in list(&wanted, kind).iter().enumerate() {
+            for field in ["resources", "resizePolicy"] {
+                keep(&mut pod["spec"][kind][i], container, field);
+            }
+        }
+    }
+}
+
+fn ephemeral(pod: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(pod, live);
+    errors.extend(pod::metadata_and_spec(pod));
+    errors.extend(pod_annotations::validate_change(pod, live));
+    if live["metadata"]["annotations"].get(MIRROR).is_some() {
+        let detail = "static pods do not support ephemeral containers";
+        return vec![FieldError::forbidden("[]", detail)];
+    }
+    let field = "spec.ephemeralContainers";
+    let now = list(&pod["spec"], "ephemeralContainers");
+    for old in list(&live["spec"], "ephemeralContainers") {
+        let name = text(old, "name");
+        match now.iter().find(|new| text(new, "name") == name) {
+            None => {
+                let detail = format!("existing ephemeral containers {name:?} may not be removed\n");
+                errors.push(FieldError::forbidden(field, detail));
+            }
+            Some(new) if new != old => {
+                let detail = format!("existing ephemeral containers {name:?} may not be changed\n");
+                errors.push(FieldError::forbidden(field, detail));
+            }
+            Some(_) => {}
+        }
+    }
+    errors
+}
+
+/// Why a pod cannot be resized at all.
+fn unsizable(pod: &Value, live: &Value) -> Option<&'static str> {
+    let of_pod = |pod: &Value| {
+        let resources = &pod["spec"]["resources"];
+        let some = |name: &str| resources[name].as_object().is_some_and(|it| !it.is_empty());
+        some("requests") || some("limits")
+    };
+    if of_pod(pod) || of_pod(live) {
+        Some("pods with pod-level resources cannot be resized")
+    } else if live["metadata"]["annotations"].get(MIRROR).is_some() {
+        Some("static pods cannot be resized")
+    } else if live["spec"]["os"]["name"] == "windows" {
+        Some("windows pods cannot be resized")
+    } else {
+        None
+    }
+}
+
+fn resize(pod: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(pod, live);
+    errors.extend(pod::metadata_and_spec(pod));
+    if let Some(why) = unsizable(pod, live) {
+        return vec![FieldError::forbidden("[]", why)];
+    }
+    let class = pod::quality_of_service(pod);
+    if text(&live["status"], "qosClass") != class {
+        let detail = "Pod QOS Class may not change as a result of resizing";
+        let shown = &pod["status"]["qosClass"];
+        errors.push(FieldError::invalid("spec", shown, detail));
+    }
+    if !node_resizes(live) {
+        let detail = "Pod running on node without support for resize";
+        errors.push(FieldError::forbidden("spec", detail));
+    }
+    let order = out_of_order(pod, live);
+    if !order.is_empty() {
+        errors.extend(order);
+        return errors;
+    }
+    let is_sidecar = |container: &Value| text(container, "restartPolicy") == "Always";
+    for (kind, i, new, old) in pairs(pod, live, ["initContainers", "containers"]) {
+        if kind == "containers" || is_sidecar(old) {
+            errors.extend(removed(kind, i, new, old));
+        }
+    }
+    for (kind, _, new, old) in pairs(pod, live, KINDS) {
+        let (new, detail) = match kind {
+            "containers" => (
+                without_compute(new, old),
+                "only cpu and memory resources are mutable",
+            ),
+            _ if is_sidecar(new) => (
+                without_compute(new, old),
+                "only cpu and memory resources for sidecar containers are mutable",
+            ),
+            _ => (
+                new.clone(),
+                "resources for non-sidecar init containers are immutable",
+            ),
+        };
+        if new != *old {
+            errors.push(FieldError::forbidden("spec", detail));
+        }
+    }
+    errors
+}
+
+/// Containers by kind and place, as they are wanted and as they are.
+fn pairs<'a>(
+    pod: &'a Value,
+    live: &'a Value,
+    kinds: [&'static str; 2],
+) -> impl Iterator<Item = (&'static str, usize, &'a Value, &'a Value)> {
+    kinds.into_iter().flat_map(move |kind| {
+        let both = list(&pod["spec"], kind)
+            .iter()
+            .zip(list(&live["spec"], kind));
+        both.enumerate()
+            .map(move |(i, (new, old))| (kind, i, new, old))
+    })
+}
+
+/// Whether the node of a pod can resize it: it says what its running containers have.
+fn node_resizes(live: &Value) -> bool {
+    let mut running = list(&live["status"], "containerStatuses")
+        .iter()
+        .filter(|status| status["state"].get("running").is_some());
+    running
+        .next()
+        .is_none_or(|status| status.get("resources").is_some())
+}
+
+fn out_of_order(pod: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let spec = ErrorPath::new("spec");
+    for kind in KINDS {
+        let (new, old) = (list(&pod["spec"], kind), list(&live["spec"], kind));
+        if new.len() != old.len() {
+            let detail = format!("{kind} may not be added or removed on resize");
+            errors.push(FieldError::forbidden(spec.child(kind), detail));
+            continue;
+        }
+        for (i, (new, old)) in new.iter().zip(old).enumerate() {
+            if new["name"] != old["name"] {
+                let detail = format!("{kind} may not be renamed or reordered on resize");
+                let container = spec.item(kind, i);
+                errors.push(FieldError::forbidden(container.child("name"), detail));
+            }
+        }
+    }
+    errors
+}
+
+/// What a container asks for may change, and may not go.
+fn removed(kind: &str, i: usize, new: &Value, old: &Value) -> Vec<FieldError> {
+    let spec = ErrorPath::new("spec");
+    let container = spec.item(kind, i);
+    let path = container.child("resources");
+    let mut errors = Vec::new();
+    for (name, what) in [
+        ("requests", "resource requests"),
+        ("limits", "resource limits"),
+    ] {
+        let amounts = |container: &Value| container["resources"][name].as_object().cloned();
+        let (new, old) = (
+            amounts(new).unwrap_or_default(),
+            amounts(old).unwrap_or_default(),
+        );
+        if old.keys().any(|resource| !new.contains_key(resource)) {
+            let detail = format!("{what} cannot be removed");
+            errors.push(FieldError::forbidden(path.child(name), detail));
+        }
+    }
+    errors
+}
+
+/// A container with the processor time and the memory that it has
+/// (`dropCPUMemoryResourcesFromContainer`).
+fn without_compute(container: &Value, old: &Value) -> Value {
+    let mut container = container.clone();
+    let mut resources = json!({});
+    for name in ["limits", "requests"] {
+        let Some(before) = old["resources"].get(name) else {
+            continue;
+        };
+        let mut amounts = container["resources"]
+            .get(name)
+            .cloned()
+            .unwrap_or_else(|| json!({}));
+        for resource in ["cpu", "memory"] {
+            keep(&mut amounts, before, resource);
+        }
+        // Amounts are compared, and not how they are written.
+        let same = |resource: &str, amount: &Value| {
+            let old = before.get(resource);
+            old.is_some_and(|old| Quantity::from(old) == Quantity::from(amount))
+        };
+        if let Value::Object(amounts) = &mut amounts {
+            for (resource, amount) in amounts.iter_mut() {
+                if same(resource, amount) {
+                    *amount = before[resource].clone();
+                }
+            }
+        }
+        resources[name] = amounts;
+    }
+    if let Some(claims) = container["resources"].get("claims") {
+        resources["claims"] = claims.clone();
+    }
+    container["resources"] = resources;
+    container
+}
