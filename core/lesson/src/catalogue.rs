@@ -15,6 +15,8 @@ pub struct Catalogue {
 pub struct Chapter {
     /// Its title.
     pub title: String,
+    /// What the learner can do after it.
+    pub goal: String,
     /// In the recommended order.
     pub lessons: Vec<CatalogueEntry>,
 }
@@ -26,6 +28,8 @@ pub struct CatalogueEntry {
     pub name: String,
     /// Its title.
     pub title: String,
+    /// The common belief that it refutes.
+    pub belief: String,
     /// The number of its pages.
     pub pages: usize,
 }
@@ -51,18 +55,20 @@ impl Catalogue {
 }
 
 fn chapter(located: &Located) -> Read<Chapter> {
-    let fields = Fields::of(located, "a chapter", &["title", "lessons"])?;
+    let fields = Fields::of(located, "a chapter", &["title", "goal", "lessons"])?;
     let lessons = items(fields.needed("lessons")?)?.iter().map(|located| {
-        let fields = Fields::of(located, "a lesson", &["name", "title", "pages"])?;
+        let fields = Fields::of(located, "a lesson", &["name", "title", "belief", "pages"])?;
         let pages = fields.number("pages")?.unwrap_or_default();
         Ok(CatalogueEntry {
             name: fields.needed_text("name")?,
             title: fields.needed_text("title")?,
+            belief: fields.needed_text("belief")?,
             pages: usize::try_from(pages).unwrap_or_default(),
         })
     });
     Ok(Chapter {
         title: fields.needed_text("title")?,
+        goal: fields.needed_text("goal")?,
         lessons: lessons.collect::<Read<_>>()?,
     })
 }

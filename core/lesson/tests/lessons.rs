@@ -55,6 +55,7 @@ fn the_catalogue_names_every_lesson_as_it_names_itself() {
     let catalogue = catalogue();
     for (entry, (_, lesson)) in catalogue.lessons().zip(lessons()) {
         assert_eq!(entry.title, lesson.title);
+        assert_eq!(Some(&entry.belief), lesson.belief.as_ref());
         assert_eq!(entry.pages, lesson.steps.len(), "{}", entry.title);
     }
     let listed: BTreeSet<String> = catalogue

@@ -1,14 +1,18 @@
 //! The contents: all lessons, and the learner's progress.
 
-use optimist_lesson::{CatalogueEntry, Chapter};
+use optimist_lesson::{Catalogue, CatalogueEntry, Chapter};
 use optimist_messages::label;
 use optimist_sessions::StorageArea;
 use yew::{Html, html};
 
+use super::prose::line;
 use crate::browser::BrowserPlatform;
 use crate::components::icon::{Icon, icon};
 use crate::components::{file_button, header, kept_notice};
-use crate::state::{LearnMsg, LessonProgress, PROGRESS, Platform, StateHandle, lesson_fragment};
+use crate::state::{
+    CourseProgress, LearnMsg, LessonProgress, PROGRESS, Platform, Sends, StateHandle,
+    lesson_fragment,
+};
 
 pub(super) fn contents(store: &StateHandle) -> Html {
     let own = |text| LearnMsg::File(text).into();
@@ -23,13 +27,19 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                     <p class="muted">
                         { label::lessons_text() }
                     </p>
-                    { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
+                    <div class="contents-row">
+                        if let Some(catalogue) = &store.learn.catalogue {
+                            { next_lesson(catalogue, progress.as_deref()) }
+                        }
+                        { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
+                    </div>
                 </div>
                 if let Some(problem) = &store.learn.problem {
                     <p class="problem" role="alert">{ super::problem(problem) }</p>
                 }
                 if let Some(catalogue) = &store.learn.catalogue {
-                    { for catalogue.chapters.iter().map(|it| chapter(it, progress.as_deref())) }
+                    { chapters(catalogue, progress.as_deref()) }
+                    { so_far(store, catalogue, progress.as_deref()) }
                 } else if store.learn.problem.is_none() {
                     <p class="muted">{ label::lessons_loading() }</p>
                 }
@@ -38,19 +48,66 @@ pub(super) fn contents(store: &StateHandle) -> Html {
     }
 }
 
-fn chapter(chapter: &Chapter, progress: Option<&str>) -> Html {
+/// To the lesson to begin or to go on with.
+fn next_lesson(catalogue: &Catalogue, progress: Option<&str>) -> Html {
+    let course = CourseProgress::read(progress, catalogue);
+    let Some(next) = course.next else {
+        return Html::default();
+    };
+    let says = match course.opened {
+        0 => label::lessons_start(&next.title),
+        _ => label::lessons_continue(&next.title),
+    };
+    html! { <a class="button primary" href={lesson_fragment(&next.name)}>{ says }</a> }
+}
+
+/// How many lessons are finished, and a way to forget it.
+fn so_far(store: &StateHandle, catalogue: &Catalogue, progress: Option<&str>) -> Html {
+    let course = CourseProgress::read(progress, catalogue);
+    if course.opened == 0 {
+        return Html::default();
+    }
+    html! {
+        <p class="course-so-far">
+            <progress
+                max={course.lessons.to_string()}
+                value={course.finished.to_string()}
+                aria-label={label::lessons_finished(&course.finished, &course.lessons)}
+            />
+            { label::lessons_finished(&course.finished, &course.lessons) }
+            <button type="button" class="link" onclick={store.sends(LearnMsg::ForgetProgress)}>
+                { label::lessons_forget() }
+            </button>
+        </p>
+    }
+}
+
+/// The chapters. The lessons are numbered through all of them.
+fn chapters(catalogue: &Catalogue, progress: Option<&str>) -> Html {
+    let mut number = 1;
+    let numbered = catalogue.chapters.iter().map(|chapter| {
+        let first = number;
+        number += chapter.lessons.len();
+        (first, chapter)
+    });
+    numbered
+        .map(|(first, it)| chapter(it, first, progress))
+        .collect()
+}
+
+fn chapter(chapter: &Chapter, first: usize, progress: Option<&str>) -> Html {
+    let numbered = (first..).zip(&chapter.lessons);
     html! {
         <section class="chapter">
             <h3>{ chapter.title.clone() }</h3>
-            <ol>{ for chapter.lessons.iter().map(|it| entry(it, progress)) }</ol>
+            <p class="muted">{ chapter.goal.clone() }</p>
+            <ol>{ for numbered.map(|(number, it)| entry(it, number, progress)) }</ol>
         </section>
     }
 }
 
-fn entry(entry: &CatalogueEntry, progress: Option<&str>) -> Html {
+fn entry(entry: &CatalogueEntry, number: usize, progress: Option<&str>) -> Html {
     let progress = LessonProgress::read(progress, &entry.name);
-    let (number, _) = entry.name.split_once('-').unwrap_or((&entry.name, ""));
-    let number = number.trim_start_matches('0').to_owned();
     let said = match progress {
         Some(progress) if progress.finished => html! {
             <span class="so-far done">{ icon(Icon::Check) }{ label::lesson_done() }</span>
@@ -64,7 +121,10 @@ fn entry(entry: &CatalogueEntry, progress: Option<&str>) -> Html {
         <li>
             <a class="entry" href={lesson_fragment(&entry.name)}>
                 <span class="number" aria-hidden="true">{ number }</span>
-                <span class="entry-title">{ entry.title.clone() }</span>
+                <span class="entry-words">
+                    <span class="entry-title">{ entry.title.clone() }</span>
+                    <q class="entry-belief">{ line(&entry.belief) }</q>
+                </span>
                 { said }
             </a>
         </li>

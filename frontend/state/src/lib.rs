@@ -62,7 +62,7 @@ pub use explore::{
     ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
     ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
-pub use learn::{Course, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
+pub use learn::{Course, CourseProgress, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
 pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};

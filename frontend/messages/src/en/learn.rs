@@ -2,7 +2,11 @@
 
 crate::catalogue::messages! {
     lessons_title() "Lessons, each a history that you step through";
-    lessons_text() "You predict, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try.";
+    lessons_text() "Each lesson begins with something that many people believe. You predict an answer, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try.";
+    lessons_start(title) "Start here: {title}";
+    lessons_continue(title) "Continue: {title}";
+    lessons_finished(count, all) "{count} of {all} lessons finished";
+    lessons_forget() "Forget my progress";
     lessons_own() "Open a lesson of your own";
     lessons_loading() "Loading";
     file_not_loaded(file) "{file} could not be loaded.";

@@ -19,7 +19,7 @@ pub use self::course::{Course, SwitchChoice};
 use self::course::{FILE, key};
 pub use self::problem::LearnProblem;
 pub(crate) use self::progress::progress_is_readable;
-pub use self::progress::{LessonProgress, PROGRESS};
+pub use self::progress::{CourseProgress, LessonProgress, PROGRESS};
 use self::reopening::Reopening;
 use crate::State;
 use crate::address::{LessonAddress, Page, lesson_fragment};
@@ -35,6 +35,8 @@ pub enum LearnMsg {
     Text(String, Result<String, String>),
     /// A lesson came from a file.
     File(String),
+    /// Forgets how far one got in each lesson.
+    ForgetProgress,
     /// Lets happen what is still to happen, or turns to the next page.
     Forward,
     /// Turns to the page before.
@@ -133,6 +135,7 @@ impl State {
             LearnMsg::Catalogue(Err(file)) => {
                 self.learn.problem = Some(LearnProblem::NotLoaded(file));
             }
+            LearnMsg::ForgetProgress => fx.write(StorageArea::Browser, PROGRESS, None),
             LearnMsg::Text(name, text) => {
                 if self.learn.wanted.as_ref() != Some(&name) {
                     return;

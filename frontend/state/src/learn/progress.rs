@@ -1,5 +1,6 @@
 //! How far one got in each lesson, as the browser keeps it.
 
+use optimist_lesson::{Catalogue, CatalogueEntry};
 use optimist_sessions::StorageArea;
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,10 @@ impl LessonProgress {
     /// How far one got in a lesson on earlier visits, from what is kept under [`PROGRESS`]; `None`
     /// before it was opened.
     pub fn read(kept: Option<&str>, name: &str) -> Option<Self> {
-        let all = all(kept?)?;
+        Self::of(&all(kept?)?, name)
+    }
+
+    fn of(all: &Map<String, Value>, name: &str) -> Option<Self> {
         let kept = all.get(name)?;
         Some(Self {
             opened: kept.get(0)?.as_u64()? as usize,
@@ -40,6 +44,43 @@ impl LessonProgress {
         all.insert(name.to_owned(), json!([self.opened, finished]));
         let all = Value::Object(all).to_string();
         fx.write(StorageArea::Browser, PROGRESS, Some(all));
+    }
+}
+
+/// How far one got in the course.
+#[derive(Clone, Copy, Debug)]
+pub struct CourseProgress<'a> {
+    /// How many lessons were finished.
+    pub finished: usize,
+    /// How many lessons were opened.
+    pub opened: usize,
+    /// How many lessons there are.
+    pub lessons: usize,
+    /// The lesson to go on with: the first one that was begun and not finished, else the first one that
+    /// was not opened. `None` if all are finished.
+    pub next: Option<&'a CatalogueEntry>,
+}
+
+impl<'a> CourseProgress<'a> {
+    /// How far one got, from what is kept under [`PROGRESS`].
+    pub fn read(kept: Option<&str>, catalogue: &'a Catalogue) -> Self {
+        let all = kept.and_then(all).unwrap_or_default();
+        let is = |entry: &CatalogueEntry, finished: bool| {
+            let so_far = LessonProgress::of(&all, &entry.name);
+            so_far.is_some_and(|so_far| so_far.finished == finished)
+        };
+        let finished = catalogue.lessons().filter(|it| is(it, true)).count();
+        let begun = catalogue.lessons().find(|it| is(it, false));
+        let unopened = || {
+            let mut lessons = catalogue.lessons();
+            lessons.find(|it| !is(it, true) && !is(it, false))
+        };
+        Self {
+            finished,
+            opened: finished + catalogue.lessons().filter(|it| is(it, false)).count(),
+            lessons: catalogue.lessons().count(),
+            next: begun.or_else(unopened),
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Lessons.
 
+use optimist_lesson::Catalogue;
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    Lane, LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform, UnreadableData, ViewMsg,
-    lesson_fragment,
+    CourseProgress, Lane, LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform,
+    UnreadableData, ViewMsg, lesson_fragment,
 };
 
 use crate::page::Page;
@@ -26,6 +27,38 @@ fn lesson() -> Page {
 fn progress(page: &Page) -> Option<LessonProgress> {
     let kept = page.browser.read(StorageArea::Browser, PROGRESS);
     LessonProgress::read(kept.as_deref(), NAME)
+}
+
+#[test]
+fn the_course_goes_on_with_the_first_lesson_that_is_not_finished() {
+    let catalogue = include_str!("../../../../lessons/catalogue.yaml");
+    let catalogue = Catalogue::parse(catalogue).unwrap();
+    let course = |kept: Option<&str>| {
+        let course = CourseProgress::read(kept, &catalogue);
+        let next = course.next.map(|entry| entry.name.clone());
+        (course.finished, course.opened, next)
+    };
+    let next = |name: &str| Some(name.to_owned());
+    assert_eq!(course(None), (0, 0, next(NAME)));
+    assert_eq!(course(Some("not JSON")), (0, 0, next(NAME)));
+    let first = r#"{"01-the-lost-update": [6, true]}"#;
+    let second = "02-resourceversion-and-the-409";
+    assert_eq!(course(Some(first)), (1, 1, next(second)));
+    // What was begun comes before what was not.
+    let begun = r#"{"01-the-lost-update": [6, true], "07-merge-patch": [2, false]}"#;
+    assert_eq!(course(Some(begun)), (1, 2, next("07-merge-patch")));
+    let all = catalogue.lessons();
+    let all = all.map(|entry| format!(r#""{}": [1, true]"#, entry.name));
+    let all = format!("{{{}}}", all.collect::<Vec<_>>().join(", "));
+    assert_eq!(course(Some(&all)), (28, 28, None));
+}
+
+#[test]
+fn progress_is_forgotten_when_one_asks_for_it() {
+    let mut page = lesson();
+    assert!(progress(&page).is_some());
+    page.send(LearnMsg::ForgetProgress);
+    assert_eq!(progress(&page), None);
 }
 
 #[test]
