@@ -52,7 +52,7 @@
 //! evaluated.
 //!
 //! Features: `tower` shares a server between clients; `protobuf` takes and answers
-//! `application/vnd.kubernetes.protobuf`.
+//! `application/vnd.kubernetes.protobuf`, and describes all types in `/openapi/v2`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -17,6 +17,7 @@ pub(crate) struct Facts {
 
 /// A message: the fields by number.
 pub(crate) struct Message {
+    pub(crate) package: &'static str,
     pub(crate) name: &'static str,
     pub(crate) fields: Vec<Field>,
 }
@@ -93,6 +94,24 @@ impl Facts {
         &self.messages[index]
     }
 
+    /// The package of each message that is in a kind, by the name of the message.
+    pub(crate) fn packages_of(&self, api_version: &str, kind: &str) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        let mut open: Vec<&Message> = self.of_kind(api_version, kind).into_iter().collect();
+        while let Some(message) = open.pop() {
+            let package = message.package.to_owned();
+            if found.insert(message.name.to_owned(), package).is_some() {
+                continue;
+            }
+            open.extend(message.fields.iter().filter_map(|field| match field.ty {
+                Type::Message(index) => Some(self.message(index)),
+                Type::SchemaOr(_) => self.schema().map(|index| self.message(index)),
+                _ => None,
+            }));
+        }
+        found
+    }
+
     /// The message of a schema in a CustomResourceDefinition.
     pub(crate) fn schema(&self) -> Option<usize> {
         self.index.get("apiextensions/v1/JSONSchemaProps").copied()
@@ -166,7 +185,11 @@ fn read() -> Facts {
             }
         } else {
             let fields = Vec::new();
-            messages.push(Message { name: line, fields });
+            messages.push(Message {
+                package,
+                name: line,
+                fields,
+            });
         }
     }
     Facts { messages, index }

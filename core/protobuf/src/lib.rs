@@ -27,6 +27,11 @@ pub const WATCH_MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf;stream=w
 /// What an encoded object begins with.
 pub const PREFIX: [u8; 4] = *b"k8s\0";
 
+/// The package, such as `core/v1`, of each type that is in a kind, by the name of the type.
+pub fn packages_of(api_version: &str, kind: &str) -> std::collections::BTreeMap<String, String> {
+    facts::Facts::get().packages_of(api_version, kind)
+}
+
 /// The version and kind of each message that [`decode`] takes. The options and answers that any group can
 /// have are told of `v1` only.
 pub fn kinds() -> impl Iterator<Item = (String, &'static str)> {

@@ -102,6 +102,17 @@ impl View {
         view.unwrap_or_default().format
     }
 
+    /// Whether a client takes JSON.
+    #[cfg(feature = "protobuf")]
+    pub(super) fn takes_json(headers: &HeaderMap) -> bool {
+        let accept = headers.get(header::ACCEPT);
+        let accept = accept.map_or(Some("*/*"), |value| value.to_str().ok());
+        clauses(accept.unwrap_or_default())
+            .into_iter()
+            .filter_map(|clause| of_clause(clause, true))
+            .any(|view| view.format == Format::Json)
+    }
+
     /// What is shown of an answer.
     ///
     /// # Errors
@@ -342,6 +353,22 @@ mod tests {
         assert_eq!(list["items"][0]["kind"], "PartialObjectMetadata");
         assert_eq!(list["items"][0]["metadata"]["name"], "default");
         assert_eq!(list["items"][0].get("spec"), None);
+    }
+
+    /// CBOR is off unless the feature gate `CBORServingAndStorage` is on.
+    #[test]
+    fn cbor_is_neither_read_nor_written() {
+        let cbor = "application/cbor";
+        assert_eq!(list(cbor, "/api/v1/namespaces").0, 406);
+        let either = "application/cbor, application/json;q=0.5";
+        assert_eq!(list(either, "/api/v1/namespaces").0, 200);
+        let mut server = ApiServer::default();
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let post = Request::post(maps).header(header::CONTENT_TYPE, cbor);
+        let answer = server.handle(post.body(b"\xd9\xd9\xf7\xa0".to_vec()).unwrap());
+        assert_eq!(answer.status(), 415);
+        let status: Value = serde_json::from_slice(answer.body()).unwrap();
+        assert_eq!(status["reason"], "UnsupportedMediaType");
     }
 
     #[test]

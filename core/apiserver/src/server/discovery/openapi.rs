@@ -2,6 +2,9 @@
 //! each path the options that clients look for. Only custom kinds have descriptions: those of their
 //! definition.
 
+#[cfg(feature = "protobuf")]
+pub(super) mod swagger;
+
 use serde_json::{Value, json};
 
 use super::of_version;

@@ -1,0 +1,227 @@
+//! The OpenAPI v2 document: the types and paths of all groups in one. The names of types are those that
+//! their packages give them, which the table of protobuf messages knows.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{declare, described, paths_of};
+use crate::object::JsonMap;
+use crate::server::{Definition, Resource, Resources};
+
+/// What OpenAPI v2 has no words for (`k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2`).
+const NOT_IN_V2: [&str; 4] = ["anyOf", "not", "nullable", "oneOf"];
+
+/// The document.
+pub(in crate::server::discovery) fn document(resources: &Resources) -> Value {
+    let (mut paths, mut definitions) = (JsonMap::new(), JsonMap::new());
+    for resource in resources.iter() {
+        let group = &resource.group_version.group;
+        let version = &resource.group_version.version;
+        let kind = json!({"group": group, "version": version, "kind": resource.kind});
+        let list = json!({
+            "group": group, "version": version, "kind": format!("{}List", resource.kind),
+        });
+        define(resource, &kind, &list, &mut definitions);
+        for (path, item) in paths_of(resource, &kind) {
+            paths.insert(path, as_v2(item, &BTreeMap::new()));
+        }
+    }
+    json!({
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": "v1.36"},
+        "paths": paths,
+        "definitions": definitions,
+    })
+}
+
+/// Adds the types of a kind, and of its list.
+fn define(resource: &Resource, kind: &Value, list: &Value, definitions: &mut JsonMap) {
+    let version = resource.group_version.to_string();
+    let mut names = optimist_protobuf::packages_of(&version, &resource.kind);
+    let mut schemas = JsonMap::new();
+    let (text, number) = (
+        json!({"type": "string"}),
+        json!({"type": "integer", "format": "int64"}),
+    );
+    schemas.insert(
+        "ListMeta".to_owned(),
+        json!({"type": "object", "properties": {
+            "continue": text, "remainingItemCount": number, "resourceVersion": text, "selfLink": text,
+        }}),
+    );
+    match &resource.definition {
+        Definition::Custom(custom) => {
+            let group = resource.group_version.group.split('.').rev();
+            let group: Vec<&str> = group.collect();
+            let package = format!("{}.{}", group.join("."), resource.group_version.version);
+            names.insert(resource.kind.clone(), package);
+            let described = described(&custom.described, &resource.root, &mut schemas);
+            schemas.insert(resource.kind.clone(), described);
+        }
+        Definition::Builtin(_) => declare(&resource.root, &mut schemas),
+    }
+    schemas[&resource.kind]["x-kubernetes-group-version-kind"] = json!([kind]);
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let list_kind = format!("{}List", resource.kind);
+    if let Some(package) = names.get(&resource.kind) {
+        names.insert(list_kind.clone(), package.clone());
+    }
+    schemas.insert(
+        list_kind,
+        json!({
+            "type": "object",
+            "required": ["items"],
+            "properties": {
+                "apiVersion": {"type": "string"},
+                "kind": {"type": "string"},
+                "metadata": reference("ListMeta"),
+                "items": {"type": "array", "items": reference(&resource.kind)},
+            },
+            "x-kubernetes-group-version-kind": [list],
+        }),
+    );
+    for (name, schema) in schemas {
+        definitions.insert(full_name(&name, &names), as_v2(schema, &names));
+    }
+}
+
+/// `io.k8s.api.core.v1.Pod`. What has no package is of the types that all kinds have.
+fn full_name(name: &str, packages: &BTreeMap<String, String>) -> String {
+    let package = match packages.get(name).map_or("meta/v1", String::as_str) {
+        "meta/v1" => "io.k8s.apimachinery.pkg.apis.meta.v1".to_owned(),
+        "apiextensions/v1" => "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1".to_owned(),
+        "apiregistration/v1" => "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1".to_owned(),
+        package if package.contains('/') => {
+            format!("io.k8s.api.{}", package.replace('/', "."))
+        }
+        package => package.to_owned(),
+    };
+    format!("{package}.{name}")
+}
+
+/// A schema or a path of a v3 document in the words of v2.
+fn as_v2(value: Value, names: &BTreeMap<String, String>) -> Value {
+    match value {
+        Value::Object(members) => {
+            let is_parameter = members.contains_key("in");
+            let mut written = JsonMap::new();
+            for (name, member) in members {
+                match (name.as_str(), member) {
+                    (name, _) if NOT_IN_V2.contains(&name) => {}
+                    ("default" | "enum" | "example", value) => {
+                        written.insert(name, value);
+                    }
+                    // The names of these are not words of the document.
+                    ("properties", Value::Object(properties)) => {
+                        let properties = properties.into_iter();
+                        let all = properties.map(|(name, schema)| (name, as_v2(schema, names)));
+                        written.insert(name, all.collect());
+                    }
+                    // A reference has nothing beside it in v2.
+                    ("allOf", Value::Array(mut of)) => {
+                        if let Some(Value::Object(only)) = of.pop().map(|of| as_v2(of, names)) {
+                            written.extend(only);
+                        }
+                    }
+                    ("$ref", Value::String(path)) => {
+                        let of = path.rsplit('/').next().unwrap_or_default();
+                        let path = format!("#/definitions/{}", full_name(of, names));
+                        written.insert(name, path.into());
+                    }
+                    // A parameter says its type itself.
+                    ("schema", Value::Object(schema)) if is_parameter => written.extend(schema),
+                    (_, member) => {
+                        written.insert(name, as_v2(member, names));
+                    }
+                }
+            }
+            Value::Object(written)
+        }
+        Value::Array(items) => items.into_iter().map(|item| as_v2(item, names)).collect(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+    use crate::server::ApiServer;
+
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    match member {
+                        Value::String(path) if name == "$ref" => found.push(path),
+                        member => references(member, found),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_kind_is_defined_under_the_name_of_its_package_and_every_reference_leads_to_one() {
+        let mut server = ApiServer::default();
+        let definition = json!({
+            "metadata": {"name": "things.demo.example.com"},
+            "spec": {
+                "group": "demo.example.com", "scope": "Namespaced",
+                "names": {"plural": "things", "kind": "Thing"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                    "openAPIV3Schema": {"type": "object", "properties": {
+                        "not": {"type": "string", "nullable": true},
+                    }},
+                }}],
+            },
+        });
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let body = definition.to_string().into_bytes();
+        server.handle(Request::post(definitions).body(body).unwrap());
+        let get = Request::get("/openapi/v2").body(Vec::new()).unwrap();
+        let document: Value = serde_json::from_slice(server.handle(get).body()).unwrap();
+        let definitions = document["definitions"].as_object().unwrap();
+        for name in [
+            "io.k8s.api.core.v1.PodSpec",
+            "io.k8s.api.rbac.v1.ClusterRoleList",
+            "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+            "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta",
+            "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService",
+            "com.example.demo.v1.Thing",
+        ] {
+            assert!(definitions.contains_key(name), "{name}");
+        }
+        let of_meta = definitions.keys().filter(|name| name.contains(".meta.v1."));
+        assert_eq!(
+            of_meta
+                .map(|name| name.rsplit('.').next().unwrap())
+                .collect::<Vec<_>>(),
+            [
+                "Condition",
+                "LabelSelector",
+                "LabelSelectorRequirement",
+                "ListMeta",
+                "ManagedFieldsEntry",
+                "ObjectMeta",
+                "OwnerReference",
+            ]
+        );
+        let protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+        let get = Request::get("/openapi/v2").header(http::header::ACCEPT, protobuf);
+        assert_eq!(server.handle(get.body(Vec::new()).unwrap()).status(), 406);
+        let thing = &definitions["com.example.demo.v1.Thing"]["properties"]["not"];
+        assert_eq!(thing, &json!({"type": "string"}));
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 500);
+        for path in found {
+            let name = path.strip_prefix("#/definitions/").unwrap();
+            assert!(definitions.contains_key(name), "{path}");
+        }
+    }
+}
