@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use self::equality::keep_idle_times;
 use self::preconditions::{check_version, uid_differs, version_of};
-use self::prepare::{before_update, restore};
+use self::prepare::{before_update, restore, shown_as_sent};
 use super::body::Draft;
 use super::resource::{Endpoint, Generation};
 use super::{
@@ -355,12 +355,7 @@ impl ApiServer {
         if errors.is_empty() {
             return Ok(());
         }
-        if empties != &Empties::default() {
-            // What is refused is shown as it was sent: with its empty lists.
-            empties.present(object, |object| {
-                errors = info.resource.validate(&info.subresource, object, None);
-            });
-        }
+        let errors = shown_as_sent(info, object, empties, None, errors);
         let kind = info.resource.group_kind_of(object);
         Err(Status::invalid(&kind, object.name(), &errors))
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::autoscaling;
 use super::checks::{Check, Checked};
 use super::metadata::negative_text;
+use super::{names, resources};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::schema::Quantity;
@@ -67,7 +68,10 @@ fn scale_to_zero(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
 
 fn api_version_with_group(version: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let written = version.value.as_str().unwrap_or_default();
-    if !written.contains('/') {
+    if written.matches('/').count() > 1 {
+        let detail = format!("unexpected GroupVersion string: {written}");
+        errors.push(FieldError::invalid(version.path, &written.into(), detail));
+    } else if !written.contains('/') {
         let detail = "apiVersion must specify API group";
         errors.push(FieldError::invalid(version.path, &written.into(), detail));
     }
@@ -126,9 +130,17 @@ fn metric_source(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if of_resource {
         for (field, what) in [("name", "resource name"), ("container", "container")] {
             let needed = field == "name" || kind == "containerResource";
-            if needed && text(source.value, field).is_empty() {
+            let (path, name) = (source.path.child(field), text(source.value, field));
+            if needed && name.is_empty() {
                 let article = format!("must specify a {what}");
-                errors.push(FieldError::required(source.path.child(field), article));
+                errors.push(FieldError::required(path, article));
+            } else if kind == "containerResource" {
+                let reasons = match field {
+                    "name" => resources::reasons_against(name),
+                    _ => names::label(name),
+                };
+                let reasons = reasons.into_iter();
+                errors.extend(reasons.map(|why| FieldError::invalid(path, &name.into(), why)));
             }
         }
     } else {

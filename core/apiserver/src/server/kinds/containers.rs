@@ -89,72 +89,12 @@ pub(super) fn init(
     errors
 }
 
-/// The containers that are put into a running pod to look at it (`validateEphemeralContainers`).
-pub(super) fn ephemeral(
-    containers: &[Value],
-    others: &[&Value],
+/// `validateContainerCommon`.
+pub(super) fn common(
+    container: &Value,
     pod: &PodContext<'_>,
     path: &ErrorPath<'_>,
 ) -> Vec<FieldError> {
-    const NOT_FOR_THESE: &str = "cannot be set for an Ephemeral Container";
-    let mut errors = Vec::new();
-    let others: BTreeSet<&str> = others.iter().map(|other| text(other, "name")).collect();
-    let mut seen = others.clone();
-    for (i, container) in containers.iter().enumerate() {
-        let path = path.index(i);
-        errors.extend(common(container, pod, &path));
-        let image = text(container, "image");
-        if image != image.trim() {
-            let detail = "must not have leading or trailing whitespace";
-            errors.push(FieldError::invalid(
-                path.child("image"),
-                &image.into(),
-                detail,
-            ));
-        }
-        let name = text(container, "name");
-        if !seen.insert(name) {
-            errors.push(FieldError::duplicate(path.child("name"), &name.into()));
-        }
-        let target = text(container, "targetContainerName");
-        if !target.is_empty() && !others.contains(target) {
-            errors.push(FieldError::with_value(
-                crate::status::Problem::NotFound,
-                path.child("targetContainerName"),
-                &target.into(),
-                "",
-            ));
-        }
-        for field in [
-            "ports",
-            "resources",
-            "resizePolicy",
-            "restartPolicy",
-            "restartPolicyRules",
-            "livenessProbe",
-            "readinessProbe",
-            "startupProbe",
-            "lifecycle",
-        ] {
-            let empty = serde_json::json!({});
-            if container.get(field).is_some_and(|value| *value != empty) {
-                errors.push(FieldError::forbidden(path.child(field), NOT_FOR_THESE));
-            }
-        }
-        for (j, mount) in list(container, "volumeMounts").iter().enumerate() {
-            for field in ["subPath", "subPathExpr"] {
-                if !text(mount, field).is_empty() {
-                    let mount = path.item("volumeMounts", j);
-                    errors.push(FieldError::forbidden(mount.child(field), NOT_FOR_THESE));
-                }
-            }
-        }
-    }
-    errors
-}
-
-/// `validateContainerCommon`.
-fn common(container: &Value, pod: &PodContext<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
     let mut errors = Vec::new();
     let name = text(container, "name");

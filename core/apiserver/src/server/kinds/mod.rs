@@ -17,6 +17,7 @@ mod deployment;
 mod difference;
 mod endpoints;
 mod environment;
+mod ephemeral_containers;
 mod event;
 mod internal;
 mod ip;

@@ -294,7 +294,7 @@ fn ip_block(block: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
 
 /// The directions of a policy.
 fn policy_types(types: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    const SUPPORTED: [&str; 2] = ["Egress", "Ingress"];
+    const SUPPORTED: [&str; 2] = ["Ingress", "Egress"];
     let items = types.value.as_array().map_or(&[][..], Vec::as_slice);
     if items.len() > SUPPORTED.len() {
         let detail = "may not specify more than two policyTypes";
@@ -303,6 +303,9 @@ fn policy_types(types: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     let unknown = items
         .iter()
-        .filter(|item| !SUPPORTED.iter().any(|known| *item == known));
-    errors.extend(unknown.map(|item| FieldError::not_supported(types.path, item, &SUPPORTED)));
+        .enumerate()
+        .filter(|(_, item)| !SUPPORTED.iter().any(|known| *item == known));
+    errors.extend(
+        unknown.map(|(i, item)| FieldError::not_supported(types.path.index(i), item, &SUPPORTED)),
+    );
 }

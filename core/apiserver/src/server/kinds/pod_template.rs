@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{containers, metadata, names, pod_host, pod_scheduling, volumes};
+use super::{containers, ephemeral_containers, metadata, names, pod_host, pod_scheduling, volumes};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -58,7 +58,9 @@ fn containers_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<Fi
     if !ephemeral.is_empty() {
         let others: Vec<&Value> = regular.iter().chain(init).collect();
         let path = field("ephemeralContainers");
-        errors.extend(containers::ephemeral(ephemeral, &others, &pod, &path));
+        errors.extend(ephemeral_containers::validate(
+            ephemeral, &others, &pod, &path,
+        ));
     }
     if spec["hostNetwork"] == true {
         errors.extend(host_ports_of_the_host(spec, path, of_pod));
@@ -316,7 +318,8 @@ mod tests {
                 Some("t.spec.schedulingGates[1]: Duplicate value: \"a\""),
             ),
             (
-                json!({"ephemeralContainers": [{"name": "e"}]}),
+                json!({"ephemeralContainers": [{"name": "e", "image": "i",
+                    "terminationMessagePolicy": "File", "imagePullPolicy": "Always"}]}),
                 Some(
                     "t.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in \
                      pod template",

@@ -1,18 +1,21 @@
 //! What a StorageClass checks besides its rows in `kinds.checks`
 //! (`pkg/apis/storage/validation/validation.go`).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::checks::{Check, Checked};
 use super::label_selector::list;
 use super::names;
-use crate::object::JsonMap;
+use crate::field::ErrorPath;
+use crate::object::{JsonMap, text};
 use crate::status::{FieldError, Problem};
 
 pub(super) const CALLS: &[(&str, Check)] = &[
     ("provisioner", provisioner),
     ("storage_parameters", parameters),
-    ("topology", topology),
+    ("topologies", topologies),
 ];
 
 /// The most parameters of a class, and their size in bytes.
@@ -54,22 +57,49 @@ fn parameters(parameters: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// A requirement of a topology: a key, and values that differ (`validateTopologySelectorTerm` of
-/// `pkg/apis/core/validation`).
-fn topology(requirement: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let values = list(requirement.value, "values");
-    let path = requirement.path.child("values");
+/// Where a class can make volumes (`validateAllowedTopologies`).
+fn topologies(terms: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = terms.value.as_array().map_or(&[][..], Vec::as_slice);
+    let mut seen: Vec<BTreeMap<&str, BTreeSet<&str>>> = Vec::new();
+    for (i, term) in items.iter().enumerate() {
+        let term_path = terms.path.index(i);
+        let path = term_path.child("matchLabelExpressions");
+        let mut values = BTreeMap::new();
+        for (j, requirement) in list(term, "matchLabelExpressions").iter().enumerate() {
+            let path = path.index(j);
+            let own = topology(requirement, &path, errors);
+            let key = text(requirement, "key");
+            if values.insert(key, own).is_some() {
+                errors.push(FieldError::duplicate(path.child("key"), &key.into()));
+            }
+        }
+        // Upstream compares also with as many terms that ask for nothing as there are terms.
+        let empty = if values.is_empty() { items.len() } else { 0 };
+        let equal = seen.iter().filter(|other| **other == values).count() + empty;
+        errors.extend((0..equal).map(|_| FieldError::duplicate(path, &"".into())));
+        seen.push(values);
+    }
+}
+
+/// `validateTopologySelectorLabelRequirement`; gives the values.
+fn topology<'a>(
+    requirement: &'a Value,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) -> BTreeSet<&'a str> {
+    let values = list(requirement, "values");
+    let field = path.child("values");
     if values.is_empty() {
-        errors.push(FieldError::required(path, ""));
+        errors.push(FieldError::required(field, ""));
     }
     for (i, value) in values.iter().enumerate() {
         if values[..i].contains(value) {
-            errors.push(FieldError::duplicate(path.index(i), value));
+            errors.push(FieldError::duplicate(field.index(i), value));
         }
     }
-    if let Value::String(key) = &requirement.value["key"] {
-        let reasons = names::qualified(key).into_iter();
-        let field = requirement.path.child("key");
-        errors.extend(reasons.map(|why| FieldError::invalid(field, &key.as_str().into(), why)));
-    }
+    let key = text(requirement, "key");
+    let reasons = names::qualified(key).into_iter();
+    let field = path.child("key");
+    errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
+    values.iter().filter_map(Value::as_str).collect()
 }

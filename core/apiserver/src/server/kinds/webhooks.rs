@@ -117,14 +117,35 @@ fn webhook_service(service: &Checked<'_>, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::invalid(field, &port.into(), detail));
         }
     }
-    let path = text(service.value, "path");
-    if !path.is_empty() && !path.starts_with('/') {
-        let field = service.path.child("path");
-        errors.push(FieldError::invalid(
-            field,
-            &path.into(),
-            "must start with a '/'",
-        ));
+    service_path(text(service.value, "path"), service, errors);
+}
+
+/// A path of names, each a domain.
+fn service_path(path: &str, service: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let field = service.path.child("path");
+    let mut refuse = |detail: String| {
+        errors.push(FieldError::invalid(field, &path.into(), detail));
+    };
+    if matches!(path, "" | "/") {
+        return;
+    }
+    if path == "//" {
+        return refuse("segment[0] may not be empty".to_owned());
+    }
+    if !path.starts_with('/') {
+        refuse("must start with a '/'".to_owned());
+    }
+    // Whatever the first character is, it is passed over.
+    let rest: String = path.chars().skip(1).collect();
+    let rest = rest.strip_suffix('/').unwrap_or(&rest);
+    for (i, segment) in rest.split('/').enumerate() {
+        if segment.is_empty() {
+            refuse(format!("segment[{i}] may not be empty"));
+            continue;
+        }
+        for why in names::subdomain(segment) {
+            refuse(format!("segment[{i}]: {why}"));
+        }
     }
 }
 
@@ -142,10 +163,8 @@ fn review_versions(versions: &Checked<'_>, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::invalid(path, item, "duplicate version"));
             continue;
         }
-        let reasons = names::label_1035(item.as_str().unwrap_or_default());
-        if !reasons.is_empty() {
-            errors.push(FieldError::invalid(path, item, reasons.join(",")));
-        }
+        let reasons = names::label_1035(item.as_str().unwrap_or_default()).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(path, item, why)));
     }
     if !items.iter().any(|item| item == "v1" || item == "v1beta1") {
         let detail = "must include at least one of v1, v1beta1";
@@ -182,11 +201,56 @@ fn webhook_rule(rule: &Checked<'_>, errors: &mut Vec<FieldError>) {
             }
         }
     }
+    wildcards(rule, errors);
     if let Some(scope) = rule.value.get("scope").and_then(Value::as_str) {
         let supported = ["*", "Cluster", "Namespaced"];
         if !supported.contains(&scope) {
             let path = rule.path.child("scope");
             errors.push(FieldError::not_supported(path, &scope.into(), &supported));
         }
+    }
+}
+
+/// A resource is not listed twice, by a `*` and by its name (`validateResources`).
+fn wildcards(rule: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = list(rule.value, "resources");
+    let path = rule.path.child("resources");
+    let (mut all_below, mut all_above) = (Vec::new(), Vec::new());
+    // Only the last one without a subresource counts.
+    let mut plain = false;
+    for (i, item) in items.iter().enumerate() {
+        let written = item.as_str().unwrap_or_default();
+        let Some((resource, subresource)) = written.split_once('/') else {
+            if !written.is_empty() {
+                plain = written != "*";
+            }
+            continue;
+        };
+        let mut refuse = |present: String| {
+            let detail = format!("if '{present}' is present, must not specify {written}");
+            errors.push(FieldError::invalid(path.index(i), item, detail));
+        };
+        if all_below.contains(&resource) {
+            refuse(format!("{resource}/*"));
+        }
+        if all_above.contains(&subresource) {
+            refuse(format!("*/{subresource}"));
+        }
+        if subresource == "*" {
+            all_below.push(resource);
+        }
+        if resource == "*" {
+            all_above.push(subresource);
+        }
+    }
+    let has = |wanted: &str| items.iter().any(|item| item == wanted);
+    let value = &rule.value["resources"];
+    if items.len() > 1 && has("*/*") {
+        let detail = "if '*/*' is present, must not specify other resources";
+        errors.push(FieldError::invalid(path, value, detail));
+    }
+    if has("*") && plain {
+        let detail = "if '*' is present, must not specify other resources without subresources";
+        errors.push(FieldError::invalid(path, value, detail));
     }
 }

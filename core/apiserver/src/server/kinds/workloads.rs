@@ -139,11 +139,9 @@ fn daemon_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
         }
         (other, _) => {
             let supported = ["RollingUpdate", "OnDelete"];
-            errors.push(FieldError::not_supported(
-                strategy.path,
-                &other.into(),
-                &supported,
-            ));
+            let error = FieldError::not_supported(strategy.path, &other.into(), &supported);
+            let shown = internal::field(strategy.object, strategy.path, strategy.value);
+            errors.push(error.shown(shown));
         }
     }
 }

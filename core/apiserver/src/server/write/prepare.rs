@@ -10,7 +10,7 @@ use crate::schema::Empties;
 use crate::server::kinds::metadata;
 use crate::server::resource::{Definition, Generation};
 use crate::server::{Custom, RequestInfo};
-use crate::status::{Refusal, Status};
+use crate::status::{FieldError, Refusal, Status};
 
 /// `rest.BeforeUpdate`: the fields that the server sets before it stores.
 pub(super) fn before_update(
@@ -55,19 +55,40 @@ pub(super) fn before_update(
         object.set_meta("generation", live.generation() + 1);
     }
     let mut errors = metadata::update(object, live);
-    errors.extend(
-        info.resource
-            .validate(&info.subresource, object, Some(live)),
-    );
-    errors.extend(
-        info.resource
-            .validate_change(&info.subresource, object, empties, live),
-    );
-    if errors.is_empty() {
+    let found = info
+        .resource
+        .validate(&info.subresource, object, Some(live));
+    let changes = info
+        .resource
+        .validate_change(&info.subresource, object, empties, live);
+    if errors.is_empty() && found.is_empty() && changes.is_empty() {
         return Ok(());
     }
+    errors.extend(shown_as_sent(info, object, empties, Some(live), found));
+    errors.extend(changes);
     let kind = info.resource.group_kind_of(object);
     Err(Status::invalid(&kind, object.name(), &errors))
+}
+
+/// What is refused is shown as it was sent: with its empty lists.
+pub(super) fn shown_as_sent(
+    info: &RequestInfo,
+    object: &mut Value,
+    empties: &Empties,
+    live: Option<&Value>,
+    found: Vec<FieldError>,
+) -> Vec<FieldError> {
+    let mut again = Vec::new();
+    if !found.is_empty() && *empties != Empties::default() {
+        empties.present(object, |object| {
+            again = info.resource.validate(&info.subresource, object, live);
+        });
+    }
+    if again.len() == found.len() {
+        again
+    } else {
+        found
+    }
 }
 
 fn rises(generation: Generation, object: &Value, live: &Value) -> bool {

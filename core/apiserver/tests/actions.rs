@@ -1,0 +1,320 @@
+//! What a server answers where nothing of its own is stored, and what it asks before it stores: what
+//! the recordings of a real server do not show, by its source (v1.36).
+
+use http::Request;
+use optimist_apiserver::server::ApiServer;
+use serde_json::{Value, json};
+
+const NAMESPACED: &str = "/api/v1/namespaces/default";
+
+struct Answer {
+    code: u16,
+    body: Value,
+    retry_after: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Answer {
+    fn message(&self) -> &str {
+        self.body["message"].as_str().unwrap_or_default()
+    }
+}
+
+fn send(server: &mut ApiServer, method: &str, path: &str, body: Value) -> Answer {
+    let mut request = Request::builder().method(method).uri(path);
+    if method == "PATCH" {
+        request = request.header("content-type", "application/merge-patch+json");
+    }
+    let bytes = body.to_string().into_bytes();
+    let response = server.handle(request.body(bytes).unwrap());
+    let texts = |name: &str| {
+        let values = response.headers().get_all(name).iter();
+        values.map(|value| value.to_str().unwrap().to_owned())
+    };
+    Answer {
+        code: response.status().as_u16(),
+        retry_after: texts("retry-after").next(),
+        warnings: texts("warning").collect(),
+        body: serde_json::from_slice(response.body()).unwrap_or_default(),
+    }
+}
+
+fn made(server: &mut ApiServer, path: &str, body: Value) -> Value {
+    let answer = send(server, "POST", path, body);
+    assert_eq!(answer.code, 201, "{}", answer.body);
+    answer.body
+}
+
+fn pod(name: &str, node: &str) -> Value {
+    let mut pod = json!({
+        "metadata": {"name": name, "labels": {"app": "x"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    });
+    if !node.is_empty() {
+        pod["spec"]["nodeName"] = node.into();
+    }
+    pod
+}
+
+/// A running pod with a budget of this status.
+fn with_budget(status: Value) -> ApiServer {
+    let mut server = ApiServer::default();
+    made(&mut server, &format!("{NAMESPACED}/pods"), pod("x", "n1"));
+    let running = json!({"status": {"phase": "Running", "conditions": [
+        {"type": "Ready", "status": "True"},
+    ]}});
+    let path = format!("{NAMESPACED}/pods/x/status");
+    assert_eq!(send(&mut server, "PATCH", &path, running).code, 200);
+    let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    let selector = json!({"matchLabels": {"app": "x"}});
+    let budget =
+        json!({"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": selector}});
+    made(&mut server, budgets, budget);
+    let path = format!("{budgets}/b/status");
+    assert_eq!(
+        send(&mut server, "PATCH", &path, json!({"status": status})).code,
+        200
+    );
+    server
+}
+
+fn evicted(server: &mut ApiServer) -> Answer {
+    let eviction = json!({"metadata": {"name": "x"}});
+    send(
+        server,
+        "POST",
+        &format!("{NAMESPACED}/pods/x/eviction"),
+        eviction,
+    )
+}
+
+#[test]
+fn a_budget_that_nobody_observed_asks_to_try_again_and_one_that_is_used_up_refuses() {
+    let mut unobserved = with_budget(json!({"disruptionsAllowed": 1}));
+    let refused = evicted(&mut unobserved);
+    assert_eq!(
+        (refused.code, refused.retry_after.as_deref()),
+        (429, Some("10"))
+    );
+    assert_eq!(refused.body["details"]["retryAfterSeconds"], 10);
+    let mut used_up = with_budget(json!({
+        "observedGeneration": 1, "currentHealthy": 1, "desiredHealthy": 1,
+    }));
+    let refused = evicted(&mut used_up);
+    assert_eq!((refused.code, refused.retry_after), (429, None));
+    assert_eq!(
+        refused.body["details"]["causes"][0],
+        json!({"reason": "DisruptionBudget",
+               "message": "The disruption budget b needs 1 healthy pods and has 1 currently"})
+    );
+    let mut enough = with_budget(json!({"observedGeneration": 1, "disruptionsAllowed": 2}));
+    assert_eq!(evicted(&mut enough).code, 201);
+    let path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b";
+    let budget = send(&mut enough, "GET", path, Value::Null).body;
+    assert_eq!(budget["status"]["disruptionsAllowed"], 1);
+}
+
+#[test]
+fn a_pod_is_bound_once() {
+    let mut server = ApiServer::default();
+    made(&mut server, &format!("{NAMESPACED}/pods"), pod("x", ""));
+    let mut bind = |target: Value| {
+        let binding = json!({"metadata": {"name": "x"}, "target": target});
+        send(
+            &mut server,
+            "POST",
+            &format!("{NAMESPACED}/pods/x/binding"),
+            binding,
+        )
+    };
+    assert_eq!(bind(json!({})).message(), "target.name: Required value");
+    assert_eq!(bind(json!({"name": "n1"})).code, 201);
+    let again = bind(json!({"name": "n2"}));
+    assert_eq!(again.code, 409);
+    assert_eq!(
+        again.message(),
+        "Operation cannot be fulfilled on pods/binding \"x\": pod x is already assigned to node \
+         \"n1\""
+    );
+    let path = format!("{NAMESPACED}/pods/x");
+    let bound = send(&mut server, "GET", &path, Value::Null).body;
+    assert_eq!(bound["spec"]["nodeName"], "n1");
+    assert_eq!(bound["status"]["conditions"][0]["type"], "PodScheduled");
+}
+
+#[test]
+fn a_limit_range_completes_a_pod_and_bounds_it() {
+    let mut server = ApiServer::default();
+    let limits = json!({"metadata": {"name": "l"}, "spec": {"limits": [{
+        "type": "Container", "default": {"cpu": "500m"}, "defaultRequest": {"cpu": "100m"},
+        "max": {"cpu": "1"},
+    }]}});
+    made(&mut server, &format!("{NAMESPACED}/limitranges"), limits);
+    let pods = format!("{NAMESPACED}/pods");
+    let completed = made(&mut server, &pods, pod("a", ""));
+    assert_eq!(
+        completed["spec"]["containers"][0]["resources"],
+        json!({"limits": {"cpu": "500m"}, "requests": {"cpu": "100m"}})
+    );
+    assert_eq!(
+        completed["metadata"]["annotations"]["kubernetes.io/limit-ranger"],
+        "LimitRanger plugin set: cpu request for container c; cpu limit for container c"
+    );
+    let mut large = pod("b", "");
+    large["spec"]["containers"][0]["resources"] = json!({"limits": {"cpu": "2"}});
+    let refused = send(&mut server, "POST", &pods, large);
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            403,
+            "pods \"b\" is forbidden: maximum cpu usage per Container is 1, but limit is 2"
+        )
+    );
+}
+
+#[test]
+fn a_policy_denies_with_the_code_of_its_reason() {
+    let mut server = ApiServer::default();
+    let base = "/apis/admissionregistration.k8s.io/v1";
+    let policy = json!({"metadata": {"name": "p"}, "spec": {
+        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+            "operations": ["CREATE", "DELETE"], "resources": ["configmaps"]}]},
+        "variables": [{"name": "bad", "expression": "object != null && object.metadata.name == 'bad'"}],
+        "validations": [
+            {"expression": "!variables.bad", "messageExpression": "'not ' + object.metadata.name",
+             "reason": "Forbidden"},
+            {"expression": "request.operation != 'DELETE'", "message": "it stays"},
+        ],
+    }});
+    made(
+        &mut server,
+        &format!("{base}/validatingadmissionpolicies"),
+        policy,
+    );
+    let binding = json!({"metadata": {"name": "b"}, "spec": {"policyName": "p",
+        "validationActions": ["Deny"]}});
+    made(
+        &mut server,
+        &format!("{base}/validatingadmissionpolicybindings"),
+        binding,
+    );
+    let maps = format!("{NAMESPACED}/configmaps");
+    let bad = send(
+        &mut server,
+        "POST",
+        &maps,
+        json!({"metadata": {"name": "bad"}}),
+    );
+    assert_eq!(bad.code, 403);
+    assert_eq!(
+        bad.message(),
+        "configmaps \"bad\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied \
+         request: not bad"
+    );
+    let good = send(
+        &mut server,
+        "POST",
+        &maps,
+        json!({"metadata": {"name": "good"}}),
+    );
+    assert_eq!((good.code, good.warnings.len()), (201, 0));
+    let kept = send(&mut server, "DELETE", &format!("{maps}/good"), Value::Null);
+    assert_eq!(
+        (kept.code, kept.body["reason"].as_str()),
+        (422, Some("Invalid"))
+    );
+}
+
+#[test]
+fn everybody_may_do_everything() {
+    let mut server = ApiServer::default();
+    let who = made(
+        &mut server,
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        json!({}),
+    );
+    assert_eq!(who["status"]["userInfo"]["username"], "admin");
+    let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    let attributes = json!({"verb": "get", "resource": "pods"});
+    let asked = json!({"spec": {"user": "u", "resourceAttributes": attributes}});
+    assert_eq!(made(&mut server, path, asked)["status"]["allowed"], true);
+    let nobody = json!({"spec": {"resourceAttributes": attributes}});
+    let refused = send(&mut server, "POST", path, nobody);
+    assert_eq!(
+        refused.message(),
+        ".authorization.k8s.io \"\" is invalid: spec.user: Invalid value: \"\": at least one of \
+         user or group must be specified"
+    );
+}
+
+#[test]
+fn values_that_no_recording_has_are_refused_as_upstream_words_it() {
+    let mut server = ApiServer::default();
+    let networking = "/apis/networking.k8s.io/v1/namespaces/default";
+    let webhook = |webhook: Value| {
+        let mut all = json!({"name": "a.example.com", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "clientConfig": {"url": "https://a.example.com"}});
+        for (name, value) in webhook.as_object().unwrap() {
+            all[name] = value.clone();
+        }
+        json!({"metadata": {"name": "x"}, "webhooks": [all]})
+    };
+    let rule = |resources: Value| {
+        json!({"rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+            "resources": resources}]})
+    };
+    let webhooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let service = json!({"name": "s", "namespace": "n", "path": "/a//b"});
+    let topology = json!([{"matchLabelExpressions": [{"key": "a", "values": ["b"]}]}]);
+    let twice = json!([topology[0], topology[0]]);
+    let template = json!({"metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    for (path, body, expected) in [
+        (
+            format!("{networking}/ingresses"),
+            json!({"metadata": {"name": "x"}, "spec": {"rules": [{"http": {"paths": []}}]}}),
+            "spec.rules[0].http.paths: Required value",
+        ),
+        (
+            format!("{networking}/networkpolicies"),
+            json!({"metadata": {"name": "x"}, "spec": {"podSelector": {}, "policyTypes": ["Odd"]}}),
+            "spec.policyTypes[0]: Unsupported value: \"Odd\": supported values: \"Ingress\", \
+             \"Egress\"",
+        ),
+        (
+            webhooks.to_owned(),
+            webhook(rule(json!(["*/*", "pods"]))),
+            "webhooks[0].rules[0].resources: Invalid value: [\"*/*\",\"pods\"]: if '*/*' is \
+             present, must not specify other resources",
+        ),
+        (
+            webhooks.to_owned(),
+            webhook(rule(json!(["pods/*", "pods/log"]))),
+            "webhooks[0].rules[0].resources[1]: Invalid value: \"pods/log\": if 'pods/*' is \
+             present, must not specify pods/log",
+        ),
+        (
+            webhooks.to_owned(),
+            webhook(json!({"clientConfig": {"service": service}})),
+            "webhooks[0].clientConfig.service.path: Invalid value: \"/a//b\": segment[1] may not \
+             be empty",
+        ),
+        (
+            "/apis/storage.k8s.io/v1/storageclasses".to_owned(),
+            json!({"metadata": {"name": "x"}, "provisioner": "p", "allowedTopologies": twice}),
+            "allowedTopologies[1].matchLabelExpressions: Duplicate value: \"\"",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/daemonsets".to_owned(),
+            json!({"metadata": {"name": "x"}, "spec": {
+                "selector": {"matchLabels": {"a": "b"}}, "template": template,
+                "updateStrategy": {"type": "Odd"}}}),
+            "spec.updateStrategy: Unsupported value: {\"Type\":\"Odd\",\"RollingUpdate\":null}: \
+             supported values: \"RollingUpdate\", \"OnDelete\"",
+        ),
+    ] {
+        let answer = send(&mut server, "POST", &path, body);
+        let (_, found) = answer.message().split_once(" is invalid: ").unwrap();
+        assert_eq!((answer.code, found), (422, expected), "{path}");
+    }
+}
