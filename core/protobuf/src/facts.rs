@@ -87,7 +87,9 @@ impl Facts {
         let found = of(&format!("{first}/{version}")).or_else(|| of(META))?;
         // `autoscaling.example.com/v1` is not `autoscaling/v1`.
         let ours = group.is_empty() || !group.contains('.') || group.ends_with(".k8s.io");
-        ours.then(|| &self.messages[*found])
+        let message = &self.messages[*found];
+        // What is a list in JSON is no object.
+        (ours && !message.is_list()).then_some(message)
     }
 
     pub(crate) fn message(&self, index: usize) -> &Message {
@@ -128,7 +130,8 @@ impl Facts {
                 package => package.strip_prefix("core/").unwrap_or(package),
             };
             let kind = (api_version.to_owned(), message.name);
-            (has_metadata || package == META).then_some(kind)
+            let is_object = !message.is_list() && (has_metadata || package == META);
+            is_object.then_some(kind)
         })
     }
 }
@@ -268,5 +271,6 @@ mod tests {
         );
         assert!(facts.of_kind("apps.example.com/v1", "Deployment").is_none());
         assert!(facts.of_kind("v1", "Nothing").is_none());
+        assert!(facts.of_kind("v1", "Verbs").is_none());
     }
 }
