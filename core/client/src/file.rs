@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::manifest::{MAX_DOCUMENTS, ManifestDocument, is_json};
+use super::manifest::{MAX_DOCUMENTS, ManifestDocument, documents_up_to, is_json};
 use super::{ManifestError, documents, visible};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::{json, yaml};
@@ -49,18 +49,36 @@ pub fn objects(manifests: &str) -> Result<Vec<Value>, ManifestError> {
     let mut found = Vec::new();
     for document in documents(manifests)? {
         flatten(document.read()?, &mut found);
-        refuse_many(&found)?;
+        refuse_many(&found, MAX_DOCUMENTS)?;
     }
     Ok(found)
 }
+
+/// The largest text with the objects of a cluster or of a chart, in bytes.
+pub const MAX_OBJECTS_TEXT: usize = 64 * 1024 * 1024;
+
+/// The most objects of such a text.
+pub const MAX_OBJECTS: usize = 10_000;
 
 /// As [`objects`] after [`refuse_repeated_keys`], a document at a time.
 #[derive(Debug)]
 pub struct ObjectReader {
     text: Arc<str>,
-    /// The documents that are not read yet, each with the number of lines above it.
-    left: VecDeque<(Range<usize>, usize)>,
+    /// What is not read yet.
+    left: VecDeque<Place>,
     found: Vec<Value>,
+    /// The most objects.
+    most: usize,
+}
+
+/// Where a document, or an item of a list, is in its text.
+#[derive(Debug)]
+struct Place {
+    range: Range<usize>,
+    /// The number of lines above it.
+    above: usize,
+    /// Whether it is an item of a list, with the `- ` before it.
+    is_item: bool,
 }
 
 impl ObjectReader {
@@ -69,16 +87,50 @@ impl ObjectReader {
     /// # Errors
     /// If the text is too large or has too many documents.
     pub fn new(text: Arc<str>) -> Result<Self, ManifestError> {
-        let begin = text.as_ptr() as usize;
-        let left = documents(&text)?.into_iter().map(|document| {
-            let at = document.text.as_ptr() as usize - begin;
-            (at..at + document.text.len(), document.above)
-        });
+        let left = places(&text, documents(&text)?);
         Ok(Self {
-            left: left.collect(),
-            text: Arc::clone(&text),
+            left,
+            text,
             found: Vec::new(),
+            most: MAX_DOCUMENTS,
         })
+    }
+
+    /// A reader of everything that a cluster or a chart has: up to [`MAX_OBJECTS_TEXT`] and
+    /// [`MAX_OBJECTS`]. A list that kubectl printed in YAML is read an item at a time.
+    ///
+    /// # Errors
+    /// If the text is too large or has too many documents.
+    pub fn of_many(text: Arc<str>) -> Result<Self, ManifestError> {
+        let documents = documents_up_to(&text, MAX_OBJECTS_TEXT, MAX_OBJECTS)?;
+        let mut left = VecDeque::new();
+        for place in places(&text, documents) {
+            let document = text.get(place.range.clone()).unwrap_or_default();
+            match list_items(document) {
+                Some(items) => left.extend(items.into_iter().map(|item| Place {
+                    range: place.range.start + item.range.start..place.range.start + item.range.end,
+                    above: place.above + item.above,
+                    ..item
+                })),
+                None => left.push_back(place),
+            }
+        }
+        Ok(Self {
+            left,
+            text,
+            found: Vec::new(),
+            most: MAX_OBJECTS,
+        })
+    }
+
+    /// The line at which the next document begins, counted from 1.
+    pub fn line(&self) -> usize {
+        let Some(Place { range, above, .. }) = self.left.front() else {
+            return self.text.lines().count();
+        };
+        let document = self.text.get(range.clone()).unwrap_or_default();
+        let blank = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        above + document.lines().take_while(blank).count() + 1
     }
 
     /// Reads the next document. Whether there is more.
@@ -86,13 +138,22 @@ impl ObjectReader {
     /// # Errors
     /// If it is neither YAML nor JSON, or has a duplicate key, or if there are too many objects.
     pub fn advance(&mut self) -> Result<bool, ManifestError> {
-        let Some((range, above)) = self.left.pop_front() else {
+        let Some(place) = self.left.pop_front() else {
             return Ok(false);
         };
+        let Place { range, above, .. } = place;
         let text = self.text.get(range).unwrap_or_default();
-        let object = ManifestDocument { text, above }.read_once()?;
+        let item = text.strip_prefix("- ").filter(|_| place.is_item);
+        let item = item.map(|rest| format!("  {rest}"));
+        let text = item.as_deref().unwrap_or(text);
+        let document = ManifestDocument { text, above };
+        let object = match place.is_item {
+            // An item that begins with a brace is YAML, too.
+            true => document.read_yaml()?,
+            false => document.read_once()?,
+        };
         flatten(object, &mut self.found);
-        refuse_many(&self.found)?;
+        refuse_many(&self.found, self.most)?;
         Ok(!self.left.is_empty())
     }
 
@@ -105,6 +166,50 @@ impl ObjectReader {
     pub fn finish(self) -> Vec<Value> {
         self.found
     }
+}
+
+/// Where documents are in their text.
+fn places(text: &str, documents: Vec<ManifestDocument<'_>>) -> VecDeque<Place> {
+    let begin = text.as_ptr() as usize;
+    let places = documents.into_iter().map(|document| {
+        let at = document.text.as_ptr() as usize - begin;
+        Place {
+            range: at..at + document.text.len(),
+            above: document.above,
+            is_item: false,
+        }
+    });
+    places.collect()
+}
+
+/// The items of a YAML document that is a list as kubectl prints it: `items:` alone in its line, and
+/// each item begins with `- ` at the margin. `None` for any other document: it is read whole.
+fn list_items(document: &str) -> Option<Vec<Place>> {
+    let mut items: Vec<Place> = Vec::new();
+    let (mut at, mut inside, mut is_list) = (0, false, false);
+    for (number, line) in document.split_inclusive('\n').enumerate() {
+        let end = at + line.len();
+        let content = line.trim_end();
+        is_list |= content == "kind: List";
+        if line.starts_with("- ") && inside {
+            items.push(Place {
+                range: at..end,
+                above: number,
+                is_item: true,
+            });
+        } else if content.is_empty() || line.starts_with("  ") {
+            if let (true, Some(last)) = (inside, items.last_mut()) {
+                last.range.end = end;
+            }
+        } else {
+            inside = content == "items:";
+            // Anything else at the margin is a field of the list, or a form that is not known here.
+            let is_field = inside || content.starts_with(|c: char| c.is_ascii_alphabetic());
+            is_field.then_some(())?;
+        }
+        at = end;
+    }
+    (is_list && !items.is_empty()).then_some(items)
 }
 
 impl ManifestDocument<'_> {
@@ -121,6 +226,11 @@ impl ManifestDocument<'_> {
             refuse_repeated(json::duplicates(&node).into_iter().next())?;
             return Ok(node.into());
         }
+        self.read_yaml()
+    }
+
+    fn read_yaml(&self) -> Result<Value, ManifestError> {
+        let below = |line| line + self.above;
         let document = yaml::parse(self.text).map_err(|error| ManifestError::Syntax {
             line: below(error.line),
             column: error.column,
@@ -135,12 +245,12 @@ impl ManifestDocument<'_> {
     }
 }
 
-fn refuse_many(found: &[Value]) -> Result<(), ManifestError> {
-    if found.len() <= MAX_DOCUMENTS {
+fn refuse_many(found: &[Value], most: usize) -> Result<(), ManifestError> {
+    if found.len() <= most {
         return Ok(());
     }
     Err(ManifestError::Content(format!(
-        "The file has more than {MAX_DOCUMENTS} objects, the maximum of this page."
+        "The file has more than {most} objects, the maximum of this page."
     )))
 }
 
@@ -210,6 +320,31 @@ mod tests {
             titles,
             ["ConfigMap a (v1)", "Pod b (v1)", "ConfigMap c (v1)"]
         );
+    }
+
+    #[test]
+    fn a_list_that_kubectl_printed_is_read_an_item_at_a_time_as_it_is_read_whole() {
+        let text = "apiVersion: v1\nitems:\n- apiVersion: v1\n  data:\n    a: |\n      - x\n\n      y\n  kind: \
+             ConfigMap\n  metadata: {name: a}\n- {apiVersion: v1, kind: Pod, metadata: {name: b}}\nkind: List\n\
+             metadata:\n  resourceVersion: \"\"\n";
+        let mut reader = ObjectReader::of_many(text.into()).unwrap();
+        assert_eq!(reader.line(), 3);
+        assert_eq!(reader.advance(), Ok(true));
+        assert_eq!((reader.line(), reader.found().len()), (11, 1));
+        while reader.advance().unwrap() {}
+        assert_eq!(reader.finish(), objects(text).unwrap());
+        let many: String = (0..300)
+            .map(|at| format!("---\nkind: ConfigMap\nmetadata: {{name: a{at}}}\n"))
+            .collect();
+        assert!(ObjectReader::new(many.as_str().into()).is_err());
+        let mut reader = ObjectReader::of_many(many.as_str().into()).unwrap();
+        while reader.advance().unwrap() {}
+        assert_eq!(reader.finish().len(), 300);
+        let wrong = text.replace("kind: Pod, metadata", "kind: Pod, kind: Pod, metadata");
+        let mut reader = ObjectReader::of_many(wrong.as_str().into()).unwrap();
+        reader.advance().unwrap();
+        let error = reader.advance().unwrap_err().to_string();
+        assert!(error.starts_with("line 11:"), "{error}");
     }
 
     #[test]

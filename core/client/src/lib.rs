@@ -38,7 +38,10 @@ pub use client_side_upgrade::{client_side_managers, upgrade_patch};
 pub use conflict::{is_conflict, is_conflict_status};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
 pub use field_edits::{Edit, take};
-pub use file::{ObjectReader, decode, flatten, objects, refuse_repeated_keys, title};
+pub use file::{
+    MAX_OBJECTS, MAX_OBJECTS_TEXT, ObjectReader, decode, flatten, objects, refuse_repeated_keys,
+    title,
+};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_store::ObjectStore;
 pub use object_yaml::{Line, Token, lines, to_yaml};

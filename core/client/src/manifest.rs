@@ -248,8 +248,17 @@ impl ManifestDocument<'_> {
 /// # Errors
 /// If the text is too large or has too many documents.
 pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
-    if text.len() > MAX_SIZE {
-        let message = format!("The manifest is larger than {MAX_SIZE} bytes.");
+    documents_up_to(text, MAX_SIZE, MAX_DOCUMENTS)
+}
+
+/// As [`documents`], with other limits.
+pub(super) fn documents_up_to(
+    text: &str,
+    bytes: usize,
+    most: usize,
+) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
+    if text.len() > bytes {
+        let message = format!("The manifest is larger than {bytes} bytes.");
         return Err(ManifestError::Content(message));
     }
     let mut documents = Vec::new();
@@ -274,9 +283,9 @@ pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError>
         let text = text.get(begin..).unwrap_or_default();
         documents.push(ManifestDocument { text, above });
     }
-    if documents.len() > MAX_DOCUMENTS {
+    if documents.len() > most {
         let message = format!(
-            "The text has {} documents. The maximum is {MAX_DOCUMENTS}.",
+            "The text has {} documents. The maximum is {most}.",
             documents.len()
         );
         return Err(ManifestError::Content(message));

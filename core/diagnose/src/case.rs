@@ -19,6 +19,7 @@ use crate::brought::Brought;
 use crate::message::{ObjectHint, ReportedError};
 use crate::observed::ObservedVersion;
 use crate::ownership::ObjectOwnership;
+use crate::ways::forget_unsaid;
 
 use collected::{add_versions, case_of, number};
 pub(crate) use definition::{deduced_schema, schemaless};
@@ -307,39 +308,24 @@ impl Case {
         &self,
         write: fn(&Value) -> String,
     ) -> Result<(Start, Vec<Note>), NotInstalled> {
-        let mut object = self.live.clone().ok_or(NotInstalled::NoObject)?;
-        let mut notes = Vec::new();
+        let object = self.live.clone().ok_or(NotInstalled::NoObject)?;
+        let (object, mut notes) = fitted(object)?;
         let last = self.versions.last();
         if last.is_some_and(|last| last.event == Some(EventType::Deleted)) {
-            notes.push(Note::WasDeleted);
+            notes.insert(0, Note::WasDeleted);
         }
-        if object
-            .metadata()
-            .is_none_or(|meta| !meta.contains_key("managedFields"))
-        {
-            notes.push(Note::NoManagedFields);
-        }
-        if object.uid().is_empty() {
-            object.set_meta("uid", UID);
-            notes.push(Note::UidMadeUp);
-        }
-        let mut manifests: Vec<String> = Vec::new();
-        let (api_version, kind) = (
-            text(&object, "apiVersion"),
-            text(&object, "kind").to_owned(),
-        );
         let itself = |definition: &&Value| ObjectId::of(definition) != self.id;
         let definitions = self.definitions.iter().filter(itself);
-        manifests.extend(definitions.map(write));
-        let builtin = Resources::builtin();
-        if let Some(resource) = builtin.by_kind(api_version, &kind) {
-            fit(&mut object, resource, &mut notes);
-        } else if !self.id.group.contains('.') {
-            // No definition can add a kind to such a group.
-            let api_version = api_version.to_owned();
-            return Err(NotInstalled::NotServed { api_version, kind });
-        } else if !self.defines(&object) {
-            manifests.push(write(&self.open_definition(&object, &mut notes)));
+        let mut manifests: Vec<String> = definitions.map(write).collect();
+        if !is_built_in(&object) && !self.definitions.iter().any(|it| defines(it, &object)) {
+            let resources = self
+                .errors
+                .iter()
+                .filter_map(|it| it.object.resource.as_deref());
+            let said = resources
+                .filter_map(|resource| resource.split('.').next())
+                .next();
+            manifests.push(write(&open_definition(&object, said, &mut notes)));
         }
         manifests.push(write(&object));
         let start = Start {
@@ -348,24 +334,6 @@ impl Case {
             ..Start::with(&manifests.join("---\n"))
         };
         Ok((start, notes))
-    }
-
-    /// A definition without a schema in place of the one that was not brought.
-    fn open_definition(&self, object: &Value, notes: &mut Vec<Note>) -> Value {
-        let kind = text(object, "kind");
-        let (plural, said) = self.plural(kind);
-        let kind = kind.to_owned();
-        notes.push(Note::Schemaless { kind });
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-        let paths = paths_of(&Managers::decode(managed).unwrap_or_default());
-        if paths.iter().any(selects_items) {
-            notes.push(Note::ListsFromOwners);
-        }
-        let definition = schemaless(object, &plural);
-        if !said {
-            notes.push(Note::PluralFormed { plural });
-        }
-        definition
     }
 
     /// The object on a server of its own.
@@ -378,37 +346,68 @@ impl Case {
         let (world, _) = World::begin(Arc::new(start)).map_err(NotInstalled::Refused)?;
         Ok(Installed { world, notes })
     }
+}
 
-    /// Whether a definition that was brought defines the kind of an object.
-    fn defines(&self, object: &Value) -> bool {
-        let id = ObjectId::of(object);
-        self.definitions.iter().any(|definition| {
-            let spec = &definition["spec"];
-            text(spec, "group") == id.group && text(&spec["names"], "kind") == id.kind
-        })
+/// An object as a server can hold it, and what was added to it.
+///
+/// # Errors
+/// If no definition can add its kind, and this release does not have it.
+pub(crate) fn fitted(mut object: Value) -> Result<(Value, Vec<Note>), NotInstalled> {
+    let mut notes = Vec::new();
+    let meta = object.metadata();
+    if meta.is_none_or(|meta| !meta.contains_key("managedFields")) {
+        notes.push(Note::NoManagedFields);
     }
+    if object.uid().is_empty() {
+        object.set_meta("uid", UID);
+        notes.push(Note::UidMadeUp);
+    }
+    let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
+    let builtin = Resources::builtin();
+    if let Some(resource) = builtin.by_kind(api_version, kind) {
+        fit(&mut object, resource, &mut notes);
+    } else if !ObjectId::of(&object).group.contains('.') {
+        let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
+        return Err(NotInstalled::NotServed { api_version, kind });
+    }
+    Ok((object, notes))
+}
 
-    /// The plural of a kind, and whether something that was brought says it. Otherwise it is formed as
-    /// `k8s.io/apimachinery/pkg/api/meta/restmapper.go UnsafeGuessKindToResource` (v1.36) does.
-    fn plural(&self, kind: &str) -> (String, bool) {
-        let resources = self
-            .errors
-            .iter()
-            .filter_map(|it| it.object.resource.as_deref());
-        let mut said = resources.filter_map(|resource| resource.split('.').next());
-        if let Some(plural) = said.next() {
-            return (plural.to_owned(), true);
-        }
-        let singular = kind.to_ascii_lowercase();
-        let plural = if singular.ends_with('s') || singular == "endpoints" {
-            format!("{singular}es")
-        } else if let Some(stem) = singular.strip_suffix('y') {
-            format!("{stem}ies")
-        } else {
-            format!("{singular}s")
-        };
-        (plural, false)
+/// Whether this release has the kind of an object itself.
+pub(crate) fn is_built_in(object: &Value) -> bool {
+    let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    Resources::builtin().by_kind(api_version, kind).is_some()
+}
+
+/// Whether a definition defines the kind of an object.
+pub(crate) fn defines(definition: &Value, object: &Value) -> bool {
+    let (id, spec) = (ObjectId::of(object), &definition["spec"]);
+    text(spec, "group") == id.group && text(&spec["names"], "kind") == id.kind
+}
+
+/// A definition without a schema in place of the one that was not brought. `said`: the plural, if
+/// something says it. Otherwise it is formed as
+/// `k8s.io/apimachinery/pkg/api/meta/restmapper.go UnsafeGuessKindToResource` (v1.36) does.
+pub(crate) fn open_definition(object: &Value, said: Option<&str>, notes: &mut Vec<Note>) -> Value {
+    let kind = text(object, "kind").to_owned();
+    let singular = kind.to_ascii_lowercase();
+    let plural = match (said, singular.strip_suffix('y')) {
+        (Some(said), _) => said.to_owned(),
+        _ if singular.ends_with('s') || singular == "endpoints" => format!("{singular}es"),
+        (None, Some(stem)) => format!("{stem}ies"),
+        (None, None) => format!("{singular}s"),
+    };
+    notes.push(Note::Schemaless { kind });
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let paths = paths_of(&Managers::decode(managed).unwrap_or_default());
+    if paths.iter().any(selects_items) {
+        notes.push(Note::ListsFromOwners);
     }
+    let definition = schemaless(object, &plural);
+    if said.is_none() {
+        notes.push(Note::PluralFormed { plural });
+    }
+    definition
 }
 
 impl Installed {
@@ -447,12 +446,26 @@ fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
     if !unknown.is_empty() {
         notes.push(Note::UnknownFields(unknown));
     }
-    fill_defaults(object, &resource.root);
+    fill_all_defaults(object, resource);
     fill_addresses(object, resource);
     if !resource.validates() {
         let kind = resource.kind.clone();
         notes.push(Note::ValuesNotChecked { kind });
     }
+}
+
+/// Fills in defaults, also of structs that the object does not have at all and that Go's decoder makes.
+fn fill_all_defaults(object: &mut Value, resource: &Resource) {
+    let Ok(decoded) = decode(Node::from(object.clone()), &resource.root) else {
+        return;
+    };
+    let mut filled = decoded.value;
+    fill_defaults(&mut filled, &resource.root);
+    forget_unsaid(&mut filled, object);
+    for field in ["apiVersion", "kind"] {
+        filled[field] = text(object, field).into();
+    }
+    *object = filled;
 }
 
 /// A Service with one address has it in `clusterIPs` as well when it is read

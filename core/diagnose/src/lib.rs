@@ -12,7 +12,8 @@
 //! 6. [`completions`] says of a text that does not say everything what holds however it is filled in.
 //! 7. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
 //!    [`lanes`] puts it in lanes, one for each client.
-//! 8. [`without_private`] leaves out what looks private in a case, and [`stand_ins`] all values, so that
+//! 8. [`preview`] says of many objects what a delivery tool will do to them.
+//! 9. [`without_private`] leaves out what looks private in a case, and [`stand_ins`] all values, so that
 //!    it can be shown to others.
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
@@ -29,6 +30,7 @@ pub mod message;
 pub mod modified;
 pub mod observed;
 pub mod ownership;
+pub mod preview;
 pub mod scene;
 pub mod stand_ins;
 pub mod ways;

@@ -2,6 +2,8 @@
 
 mod installed;
 
+pub use installed::environment_after;
+
 use std::fmt;
 
 use http::{Request, header};

@@ -70,29 +70,36 @@ impl World {
             }),
             _ => start,
         };
-        let subjects: Vec<_> = made
-            .subjects
-            .into_iter()
-            .map(|subject| {
-                let watcher = Watcher::new(&subject);
-                (subject, watcher)
-            })
-            .collect();
-        let mut actors = ActorId::ALL.map(Actor::new);
+        let mut world = Self::of(made.server, made.subjects, start);
         if let Some(controller) = &controller {
-            actors[ActorId::C as usize].manager = controller.client().manager().into();
+            world.actors[ActorId::C as usize].manager = controller.client().manager().into();
         }
-        let world = Self {
+        world.controller = controller.map(Arc::new);
+        Ok((world, made.dropped))
+    }
+
+    /// The world of a server that is there already, with one of its objects, which need not exist. Its
+    /// start has no manifests, so no link can carry its history.
+    pub fn on_server(server: ApiServer, subject: ObjectRef) -> Self {
+        Self::of(server, vec![subject], Arc::default())
+    }
+
+    fn of(server: ApiServer, subjects: Vec<ObjectRef>, start: Arc<Start>) -> Self {
+        let observed = subjects.into_iter().map(|subject| {
+            let watcher = Watcher::new(&subject);
+            (subject, watcher)
+        });
+        let subjects: Vec<_> = observed.collect();
+        Self {
             start,
-            server: made.server,
+            server,
             subject: subjects.len().saturating_sub(1),
             subjects,
-            actors,
-            controller: controller.map(Arc::new),
+            actors: ActorId::ALL.map(Actor::new),
+            controller: None,
             ledger: Ledger::default(),
             broken: Vec::new(),
-        };
-        Ok((world, made.dropped))
+        }
     }
 
     /// The start of the history.

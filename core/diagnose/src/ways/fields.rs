@@ -66,6 +66,8 @@ pub(super) struct Comparison<'a> {
     pub(super) earlier: Option<&'a Value>,
     /// The name of the writer's manager.
     pub(super) writer: &'a str,
+    /// What was sent, in its own words.
+    pub(super) sent: Option<&'a Value>,
     /// Conflicts that the server named: field and manager.
     pub(super) refused: &'a [(String, String)],
     pub(super) root: &'a Struct,
@@ -97,6 +99,9 @@ impl Comparison<'_> {
         if !self.refused.is_empty() {
             let all = field_set(self.wanted, self.root).paths();
             fields.extend(all.into_iter().filter(named));
+            // The server's words leave out what is false, empty or zero.
+            let sent = self.sent.map(|sent| field_set(sent, self.root).paths());
+            fields.extend(sent.into_iter().flatten().filter(named));
         }
         let changed = |path: &Path| !same_owners(&owners(path, &old), &owners(path, &new));
         let all = leaves(self.after, self.root);
@@ -236,13 +241,13 @@ fn same_owners(one: &[Manager], other: &[Manager]) -> bool {
 }
 
 /// The owners of a leaf.
-pub(super) fn owners(path: &Path, managers: &Managers) -> Vec<Manager> {
+pub(crate) fn owners(path: &Path, managers: &Managers) -> Vec<Manager> {
     let owning = managers.iter().filter(|owned| owned.set.contains(path));
     owning.map(|owned| owned.manager.clone()).collect()
 }
 
 /// The paths of an object that have no further path in them.
-pub(super) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
+pub(crate) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
     let mut kept: Vec<Path> = Vec::new();
     let mut paths = field_set(object, root).paths();
     // So what is around a path comes right before it.

@@ -81,7 +81,7 @@ pub(crate) fn part(object: &Value, set: &Set, resource: &Resource) -> Value {
 
 /// Takes out what Go's decoder puts in the place of required fields that a manifest does not have: null,
 /// or for a struct the empty map.
-fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
+pub(crate) fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
     let blank = |value: &Value| match value {
         Value::Object(members) => members.is_empty(),
         other => other.is_null(),

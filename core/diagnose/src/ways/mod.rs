@@ -28,12 +28,13 @@ use serde_json::Value;
 use crate::case::Installed;
 
 pub use fields::{FieldEffect, FieldOutcome};
+pub(crate) use fields::{leaves as leaves_of, owners as owners_of};
 pub use instructions::{CaseContent, Instruction, InstructionLanguage, InstructionWarning};
 pub use leaving::Leaving;
-pub(crate) use manifest::part as part_of;
+pub(crate) use manifest::{forget_unsaid, part as part_of};
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
 pub use tracking::DeliveredBy;
-pub(crate) use tracking::helm_updates;
+pub(crate) use tracking::{helm_updates, is_delivered, tracked_as};
 pub use way_out::{PartialWaysOut, WayOut, WayOutKind};
 
 /// What someone wants to write.
@@ -213,6 +214,20 @@ impl ChangeTable {
     pub fn row(&self, way: Way) -> Option<Row> {
         let procedure = |client: &mut Client<'_>| client.run(way);
         row::run(self, way, &procedure, &procedure)
+    }
+
+    /// As [`row`](Self::row), with the server after the first run.
+    pub(crate) fn row_and_server(&self, way: Way) -> Option<(Row, ApiServer)> {
+        let RowProgress::More(mut partial) = self.advance(self.begin(way)) else {
+            return None;
+        };
+        let server = partial.server().clone();
+        loop {
+            match self.advance(*partial) {
+                RowProgress::More(more) => partial = more,
+                RowProgress::Done(row) => return row.map(|row| (*row, server)),
+            }
+        }
     }
 
     /// The row of one way, to be run in parts with [`advance`](Self::advance).

@@ -30,6 +30,9 @@ impl Client<'_> {
             return Some(());
         };
         let write = preset.write(self.resource())?;
+        if self.live.is_null() && !self.applies_to_nothing(preset) {
+            return self.create_by(preset, &write);
+        }
         match preset {
             Preset::KubectlReplace => self.replace(&write),
             Preset::KubectlApply | Preset::ArgoCdClientSide => {
@@ -80,6 +83,50 @@ impl Client<'_> {
             ..Sender::new("kubectl")
         };
         self.send(&call, sender);
+    }
+
+    /// Whether a client creates an object by an apply. Then the object is one of which only the name is
+    /// known.
+    fn applies_to_nothing(&mut self, preset: Preset) -> bool {
+        let applies = matches!(
+            preset,
+            Preset::KubectlApplyServerSide
+                | Preset::Helm4
+                | Preset::ArgoCdServerSide
+                | Preset::Flux
+                | Preset::Terraform
+                | Preset::ControllerApply
+        );
+        if applies {
+            self.live = self.subject.unread();
+        }
+        applies
+    }
+
+    /// What a client does about an object that is not there: client-side apply with its annotation
+    /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36), Helm 3
+    /// (`helm.sh/helm/v3/pkg/kube/client.go createResource`, v3.21), `CreateOrUpdate`. `None` for a
+    /// client that changes what is there.
+    fn create_by(&mut self, preset: Preset, write: &Write) -> Option<()> {
+        let manager = self.manager(preset, write);
+        self.live = self.subject.unread();
+        let body = self.manifest(Some(preset), &manager);
+        let body = match preset {
+            Preset::KubectlApply | Preset::ArgoCdClientSide => annotated(&body),
+            Preset::Helm3 | Preset::CreateOrUpdate => body,
+            _ => return None,
+        };
+        let call = Call::Create {
+            namespace: self.subject.namespace().to_owned(),
+            object: Arc::new(body),
+        };
+        let sender = Sender {
+            manager: write.manager.as_ref().map(|_| &*manager),
+            is_strict: preset.validates_strictly(),
+            ..Sender::new(&manager)
+        };
+        self.send(&call, sender);
+        Some(())
     }
 
     /// `kubectl replace`: without a version in the file it sends the one that is stored

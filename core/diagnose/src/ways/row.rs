@@ -251,6 +251,11 @@ impl PartialRow {
         self.way
     }
 
+    /// The server as the parts so far left it.
+    pub(super) fn server(&self) -> &ApiServer {
+        &self.server
+    }
+
     /// Does the next part with a procedure, and then another one on what it left.
     pub(super) fn advance(
         mut self,
@@ -348,6 +353,7 @@ impl Run {
             // A refused write leaves nothing behind.
             declared: self.declared.as_ref().filter(|_| !refused),
             writer: &self.writer,
+            sent: last.map(|last| &*last.sent),
             refused: &conflicts,
             root: &table.subject().resource().root,
         }

@@ -146,6 +146,45 @@ pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Valu
     manifest
 }
 
+/// Whether an object says that the tool delivered it.
+pub(crate) fn is_delivered(preset: Preset, object: &Value) -> bool {
+    let none = Value::Null;
+    tracks(preset) && is_known(preset, &none, object)
+}
+
+fn tracks(preset: Preset) -> bool {
+    matches!(
+        preset,
+        Preset::Helm3
+            | Preset::Helm4
+            | Preset::Flux
+            | Preset::ArgoCdClientSide
+            | Preset::ArgoCdServerSide
+    )
+}
+
+/// The manifest of a new object with what the tool adds to it, as another object of the same delivery
+/// says it. Argo CD's id names the object itself (`BuildAppInstanceValue` in
+/// `argo-cd/util/argo/resource_tracking.go`, v3.5).
+pub(crate) fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
+    let application = entry(sibling, "annotations", TRACKING_ID);
+    let application = application.and_then(|id| id.split_once(':'));
+    let mut manifest = tracked(preset, manifest, sibling);
+    let argo_cd = matches!(preset, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide);
+    if let Some((application, _)) = application.filter(|_| argo_cd) {
+        let version = text(&manifest, "apiVersion");
+        let group = version.split_once('/').map_or("", |(group, _)| group);
+        let id = format!(
+            "{application}:{group}/{}:{}/{}",
+            text(&manifest, "kind"),
+            manifest.namespace(),
+            manifest.name()
+        );
+        put(&mut manifest, "annotations", TRACKING_ID, &id);
+    }
+    manifest
+}
+
 /// Whether it is known what the tool adds to manifests.
 pub(super) fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
     let by = DeliveredBy::of(&[live, manifest]);

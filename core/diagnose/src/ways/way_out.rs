@@ -54,7 +54,13 @@ impl ChangeTable {
     /// The ways out of a conflict that a client gets when it applies; empty if it gets none. Flux and
     /// Argo CD always apply with force, so they get none.
     pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
+        self.ways_out_among(preset, &KINDS)
+    }
+
+    /// As [`ways_out`](Self::ways_out), these alone.
+    pub fn ways_out_among(&self, preset: Preset, kinds: &[WayOutKind]) -> Vec<WayOut> {
         let mut partial = self.begin_ways_out(preset);
+        partial.kinds = kinds.to_vec();
         while self.advance_ways_out(&mut partial) {}
         partial.outs
     }
@@ -65,6 +71,7 @@ impl ChangeTable {
         PartialWaysOut {
             outs: Vec::new(),
             conflict: None,
+            kinds: KINDS.into(),
             left: VecDeque::new(),
             row: Some(self.begin(way)),
         }
@@ -79,7 +86,7 @@ impl ChangeTable {
                 RowProgress::More(row) => partial.row = Some(*row),
                 RowProgress::Done(refused) => {
                     partial.conflict = refused.and_then(|refused| Conflict::of(self, &refused));
-                    partial.left = KINDS.into();
+                    partial.left = partial.kinds.iter().copied().collect();
                     return partial.conflict.is_some();
                 }
             },
@@ -117,6 +124,8 @@ pub struct PartialWaysOut {
     pub outs: Vec<WayOut>,
     /// The conflict, once the apply was refused.
     conflict: Option<Conflict>,
+    /// Those that are run.
+    kinds: Vec<WayOutKind>,
     left: VecDeque<WayOutKind>,
     /// The row that is run: the apply first, then the first one of those that are left.
     row: Option<PartialRow>,

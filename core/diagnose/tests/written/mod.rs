@@ -188,6 +188,7 @@ pub fn tell(what: &str, count: &str) {
 }
 
 /// What a tool prints of a refusal.
+#[allow(dead_code, reason = "not every test reads messages")]
 pub fn printed(preset: Preset, message: &str, object: &Value) -> String {
     let kind = object["kind"].as_str().unwrap_or_default();
     let version = object["apiVersion"].as_str().unwrap_or_default();

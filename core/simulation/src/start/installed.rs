@@ -15,16 +15,21 @@ use optimist_client::{ManifestError, to_yaml};
 /// How much later than the last write of an object the history begins.
 const LATER: Duration = Duration::from_secs(60);
 
+/// The time and the uids of a server on which something happens after the last write of these objects.
+pub fn environment_after<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Environment {
+    let mut environment = Environment::default();
+    let latest = objects.into_iter().filter_map(latest_time).max();
+    let begin = environment.now().seconds;
+    let passed = latest.map_or(0, |time| time.seconds.saturating_sub(begin));
+    environment.advance(Duration::from_secs(passed) + LATER);
+    environment
+}
+
 /// A server that holds these objects as they are. A definition is created, so that its kind is
 /// served before an older object of it is installed; a definition among definitions only is
 /// installed.
 pub(super) fn make(objects: Vec<Value>, release: Release) -> Result<Started, LoadError> {
-    let mut environment = Environment::default();
-    let latest = objects.iter().filter_map(latest_time).max();
-    let begin = environment.now().seconds;
-    let passed = latest.map_or(0, |time| time.seconds.saturating_sub(begin));
-    environment.advance(Duration::from_secs(passed) + LATER);
-    let mut server = ApiServer::new(environment, 1);
+    let mut server = ApiServer::new(environment_after(&objects), 1);
     server.set_release(release);
     for namespace in namespaces(&objects).into_iter().skip(1) {
         make_namespace(&mut server, namespace)?;

@@ -170,6 +170,18 @@ impl ChangeTable {
         all
     }
 
+    /// The command of kubectl that applies the manifest of a row in the name of its writer: what a tool
+    /// that has no option for one object cannot do.
+    pub fn by_kubectl(&self, row: &Row, values: bool) -> Option<Instruction> {
+        let Way::Client(_, on_owned) = row.way else {
+            return None;
+        };
+        let sent = row.last_apply().filter(|_| values);
+        let mut instruction = self.server_side(row, on_owned, sent)?;
+        instruction.warnings.extend(warning::record_of(row));
+        Some(instruction)
+    }
+
     /// How people go a way out with the client that got the conflict. Where other managers have to give
     /// something up, also what these do; empty if that is made up.
     pub fn instructions_out(&self, out: &WayOut, content: CaseContent) -> Vec<Instruction> {

@@ -108,7 +108,12 @@ impl ChangeTable {
 /// A warning where kubectl writes by the name of another tool.
 pub(super) fn of_writer(row: &Row) -> Option<InstructionWarning> {
     let of_kubectl = matches!(row.way, Way::Client(Preset::KubectlApplyServerSide, _));
-    (of_kubectl && keeps_a_record(&row.writer)).then(|| InstructionWarning::OtherRecord {
+    record_of(row).filter(|_| of_kubectl)
+}
+
+/// A warning that the writer keeps a record of what it wrote.
+pub(super) fn record_of(row: &Row) -> Option<InstructionWarning> {
+    keeps_a_record(&row.writer).then(|| InstructionWarning::OtherRecord {
         manager: row.writer.clone(),
     })
 }

@@ -1,0 +1,127 @@
+//! What a row of a preview stands on and nothing that was brought says.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::case::Note;
+use crate::ways::Assumption;
+
+/// What a row stands on and nothing that was brought says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "what")]
+pub enum Assumed {
+    /// The object was printed without `managedFields`: its owners are not known.
+    NoManagedFields,
+    /// The tool compares with what it applied last, and the object has no annotation that says it.
+    NoLastApplied,
+    /// No definition of the kind was brought: fields are merged without a schema, values are not checked.
+    NoDefinition,
+    /// The cluster has objects of a kind, and only the manifests have its definition: the cluster is taken to have that
+    /// one.
+    DefinitionOfManifest,
+    /// Only the types of the kind are known: values are not checked.
+    ValuesNotChecked,
+    /// The release of the server does not know some fields of the object.
+    UnknownFields {
+        /// In the words of the server's decoder.
+        fields: Vec<String>,
+    },
+    /// Nothing that was brought has the namespace. It is taken to exist.
+    NamespaceExists {
+        /// The namespace.
+        namespace: String,
+    },
+    /// The manifest names no namespace, and nothing else says it.
+    Namespace {
+        /// The namespace that was taken.
+        namespace: String,
+    },
+    /// The object has a version that another object has too, so it got another one.
+    OtherVersion,
+    /// The manifest of the last release was not brought. It is taken to have had the fields that Helm
+    /// owns in the object.
+    PreviousRelease,
+    /// Helm owns fields by Update: the last release is taken to have been applied in the client.
+    ClientSideRelease,
+    /// Helm is taken to apply server-side, as it does with `--server-side=true`.
+    ServerSide,
+    /// The tool adds labels or annotations by which it knows its objects. Nothing that was brought says
+    /// what they are, so they are not in the manifest.
+    Tracking,
+}
+
+impl Assumed {
+    /// What a note of a case means here; `None` if it says nothing about a write.
+    pub(super) fn of_note(note: &Note) -> Option<Self> {
+        match note {
+            Note::NoManagedFields => Some(Self::NoManagedFields),
+            Note::Schemaless { .. } => Some(Self::NoDefinition),
+            Note::ValuesNotChecked { .. } => Some(Self::ValuesNotChecked),
+            Note::UnknownFields(fields) => Some(Self::UnknownFields {
+                fields: fields.clone(),
+            }),
+            Note::NamespaceMadeUp => Some(Self::Namespace {
+                namespace: "default".to_owned(),
+            }),
+            Note::WasDeleted
+            | Note::UidMadeUp
+            | Note::ListsFromOwners
+            | Note::PluralFormed { .. } => None,
+        }
+    }
+}
+
+impl From<Assumption> for Assumed {
+    fn from(assumption: Assumption) -> Self {
+        match assumption {
+            Assumption::PreviousRelease => Self::PreviousRelease,
+            Assumption::ServerSide => Self::ServerSide,
+            Assumption::UnknownRelease
+            | Assumption::UnknownKustomization
+            | Assumption::UnknownApplication => Self::Tracking,
+        }
+    }
+}
+
+impl fmt::Display for Assumed {
+    /// In English, for command lines.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoManagedFields => f.write_str(
+                "the object has no managedFields (kubectl get --show-managed-fields), so its owners are not known",
+            ),
+            Self::NoLastApplied => f.write_str(
+                "the object has no last-applied annotation, so fields that left the manifest are not removed",
+            ),
+            Self::NoDefinition => f.write_str(
+                "no definition of this kind was given: lists are merged whole and values are not checked",
+            ),
+            Self::DefinitionOfManifest => f.write_str(
+                "the cluster is taken to have this definition already: it has objects of the kind",
+            ),
+            Self::ValuesNotChecked => f.write_str("values of this kind are not checked here"),
+            Self::UnknownFields { fields } => {
+                write!(f, "this release does not know {}", fields.join(", "))
+            }
+            Self::NamespaceExists { namespace } => {
+                write!(f, "the namespace {namespace} is taken to exist")
+            }
+            Self::Namespace { namespace } => write!(
+                f,
+                "the manifest names no namespace, so {namespace} is taken"
+            ),
+            Self::OtherVersion => f.write_str("another object has the same resourceVersion"),
+            Self::PreviousRelease => f.write_str(
+                "the manifest of the last release is taken to have had what Helm owns",
+            ),
+            Self::ClientSideRelease => {
+                f.write_str("the last release is taken to have been applied in the client")
+            }
+            Self::ServerSide => f.write_str("Helm is taken to apply server-side"),
+            Self::Tracking => f.write_str(
+                "the labels and annotations by which the tool knows its objects are not known",
+            ),
+        }
+    }
+}

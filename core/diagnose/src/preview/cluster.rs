@@ -1,0 +1,236 @@
+//! What the cluster has, on one server.
+
+use std::collections::HashMap;
+
+use http::{Request, header};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{ApiServer, InstallError};
+use optimist_client::Preset;
+use optimist_simulation::environment_after;
+use serde_json::{Value, json};
+
+use super::{Assumed, PreviewInput};
+use crate::case::{self, ObjectId};
+
+/// The kind of definitions.
+const DEFINITION: &str = "CustomResourceDefinition";
+
+/// What tells objects apart: group, kind, namespace and name.
+pub(super) type Key = (String, String, String, String);
+
+/// The key of an object.
+pub(super) fn key(object: &Value) -> Key {
+    let id = ObjectId::of(object);
+    (id.group, id.kind, id.namespace, id.name)
+}
+
+/// A server with the objects of a cluster.
+pub(super) struct Cluster {
+    pub(super) server: ApiServer,
+    /// What was added to the object, or is not known of it.
+    pub(super) assumed: HashMap<Key, Vec<Assumed>>,
+    /// Why an object is not on the server.
+    pub(super) failed: HashMap<Key, String>,
+    /// The objects in the order in which they were brought, as they were.
+    pub(super) objects: Vec<(Key, Value)>,
+    /// Namespaces that nothing that was brought has.
+    pub(super) namespaces: Vec<String>,
+}
+
+impl Cluster {
+    /// Puts what the cluster has on a server, and what must be there for the manifests to be written.
+    pub(super) fn of(input: &PreviewInput) -> Self {
+        let mut server = ApiServer::new(environment_after(&input.live), 1);
+        server.set_release(input.release);
+        let mut cluster = Self {
+            server,
+            assumed: HashMap::new(),
+            failed: HashMap::new(),
+            objects: Vec::new(),
+            namespaces: Vec::new(),
+        };
+        let mut ready = Vec::new();
+        for object in &input.live {
+            match case::fitted(object.clone()) {
+                Ok((object, notes)) => {
+                    let notes = notes.iter().filter_map(Assumed::of_note);
+                    cluster.assumed.insert(key(&object), notes.collect());
+                    ready.push(object);
+                }
+                Err(why) => {
+                    cluster.failed.insert(key(object), why.to_string());
+                    cluster.objects.push((key(object), object.clone()));
+                }
+            }
+        }
+        cluster.define(&ready, &input.next);
+        ready.sort_by_key(|object| {
+            let version = object.resource_version().parse::<u64>();
+            (
+                text(object, "kind") != DEFINITION,
+                version.unwrap_or(u64::MAX),
+            )
+        });
+        ready.into_iter().for_each(|object| cluster.install(object));
+        cluster.make_namespaces(input);
+        cluster
+    }
+
+    /// Makes the kinds known that no definition of the cluster defines.
+    fn define(&mut self, live: &[Value], next: &[Value]) {
+        let is_definition = |object: &&Value| text(object, "kind") == DEFINITION;
+        let (defined, offered) = (live.iter(), next.iter());
+        let defined: Vec<&Value> = defined.filter(is_definition).collect();
+        let offered: Vec<&Value> = offered.filter(is_definition).collect();
+        let mut open: HashMap<(String, String), (Value, Vec<Key>)> = HashMap::new();
+        for (object, exists) in live
+            .iter()
+            .map(|it| (it, true))
+            .chain(next.iter().map(|it| (it, false)))
+        {
+            let id = ObjectId::of(object);
+            let known = case::is_built_in(object)
+                || !id.group.contains('.')
+                || defined.iter().any(|it| case::defines(it, object));
+            if known {
+                continue;
+            }
+            if let Some(definition) = offered.iter().find(|it| case::defines(it, object)) {
+                if exists && !self.assumed.contains_key(&key(definition)) {
+                    let assumed = vec![Assumed::DefinitionOfManifest];
+                    self.assumed.insert(key(definition), assumed);
+                    let mut installed = (*definition).clone();
+                    installed.set_meta("resourceVersion", Value::Null);
+                    self.create(installed);
+                }
+                continue;
+            }
+            // One definition has what all objects of the kind show.
+            let (sample, keys) = open
+                .entry((id.group, id.kind))
+                .or_insert_with(|| (object.clone(), Vec::new()));
+            keys.push(key(object));
+            let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
+            if let (Some(Value::Array(all)), Some(Value::Array(more))) = (
+                sample.metadata_mut().get_mut("managedFields"),
+                entries.filter(|_| keys.len() > 1),
+            ) {
+                all.extend(more.iter().cloned());
+            }
+            if sample.namespace().is_empty() && !object.namespace().is_empty() {
+                sample.set_meta("namespace", object.namespace());
+            }
+        }
+        for (sample, keys) in open.into_values() {
+            let definition = case::open_definition(&sample, None, &mut Vec::new());
+            self.create(definition);
+            for key in keys {
+                self.assumed
+                    .entry(key)
+                    .or_default()
+                    .push(Assumed::NoDefinition);
+            }
+        }
+    }
+
+    /// Creates a definition. What the server refuses stays unknown, and the rows of its objects say so.
+    fn create(&mut self, definition: Value) {
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        self.send(path, &definition);
+    }
+
+    fn send(&mut self, path: &str, body: &Value) {
+        let request = Request::post(path)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::USER_AGENT, "kubectl")
+            .body(body.to_string().into_bytes());
+        if let Ok(request) = request {
+            self.server.handle(request);
+        }
+    }
+
+    fn install(&mut self, mut object: Value) {
+        let key = key(&object);
+        if text(&object, "kind") == DEFINITION {
+            // It comes before older objects of its kind.
+            object.set_meta("resourceVersion", Value::Null);
+        }
+        let mut installed = self.server.install(object.clone());
+        if matches!(installed, Err(InstallError::Past { .. })) {
+            object.set_meta("resourceVersion", Value::Null);
+            installed = self.server.install(object.clone());
+            self.assumed
+                .entry(key.clone())
+                .or_default()
+                .push(Assumed::OtherVersion);
+        }
+        if let Err(why) = installed {
+            self.failed.insert(key.clone(), why.to_string());
+        }
+        self.objects.push((key, object));
+    }
+
+    /// Makes the namespaces of everything. Those that only manifests name, and that none of them makes,
+    /// are remembered.
+    fn make_namespaces(&mut self, input: &PreviewInput) {
+        let of_next = input.next.iter().map(|object| object.namespace());
+        let of_next = of_next.chain(input.namespace.as_deref());
+        let of_live = input.live.iter().map(|object| object.namespace());
+        let made: Vec<&str> = input
+            .next
+            .iter()
+            .filter(|object| text(object, "kind") == "Namespace")
+            .map(|object| object.name())
+            .collect();
+        let all = of_live
+            .map(|it| (it, true))
+            .chain(of_next.map(|it| (it, false)));
+        for (namespace, exists) in all {
+            let path = format!("/api/v1/namespaces/{namespace}");
+            if namespace.is_empty() || !exists && made.contains(&namespace) || self.has(&path) {
+                continue;
+            }
+            self.send(
+                "/api/v1/namespaces",
+                &json!({"metadata": {"name": namespace}}),
+            );
+            if !exists {
+                self.namespaces.push(namespace.to_owned());
+            }
+        }
+    }
+
+    fn has(&mut self, path: &str) -> bool {
+        let request = optimist_client::get_request(path, "optimist");
+        request.is_some_and(|request| self.server.handle(request).status().is_success())
+    }
+
+    /// The namespace of a manifest that names none, and whether something says so.
+    pub(super) fn namespace_of(&self, manifest: &Value, given: Option<&str>) -> (String, bool) {
+        if let Some(given) = given {
+            return (given.to_owned(), true);
+        }
+        let id = ObjectId::of(manifest);
+        let same = self.objects.iter().filter(|((group, kind, _, name), _)| {
+            (group, kind, name) == (&id.group, &id.kind, &id.name)
+        });
+        let mut namespaces: Vec<&String> =
+            same.map(|((_, _, namespace, _), _)| namespace).collect();
+        namespaces.dedup();
+        match namespaces.as_slice() {
+            [one] => ((*one).clone(), true),
+            _ => ("default".to_owned(), false),
+        }
+    }
+
+    /// An object of the cluster that the tool delivered, for what it adds to new ones.
+    pub(super) fn sibling(&self, preset: Preset, next: &[Key]) -> Option<&Value> {
+        let delivered = |(key, object): &&(Key, Value)| {
+            next.contains(key) && crate::ways::is_delivered(preset, object)
+        };
+        self.objects
+            .iter()
+            .find(delivered)
+            .map(|(_, object)| object)
+    }
+}

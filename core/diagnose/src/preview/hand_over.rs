@@ -1,0 +1,140 @@
+//! What can be done about the conflicts of one object, instead of force for all.
+
+use optimist_client::Preset;
+use serde::Serialize;
+
+use crate::ownership::label;
+use crate::ways::{
+    CaseContent, ChangeTable, Instruction, InstructionLanguage, InstructionWarning, WayOut,
+    WayOutKind,
+};
+
+/// A way out of the conflicts of one object, that was run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HandOver {
+    /// Which one.
+    pub kind: HandOverKind,
+    /// Whether it settles the conflict: all was accepted, the next write changes nothing, and nobody is
+    /// known to write the fields again.
+    pub settles: bool,
+    /// The managers that will write their values again.
+    pub written_back_by: Vec<String>,
+    /// What to do, in its order.
+    pub steps: Vec<HandOverStep>,
+    /// Whether the tool has no option for this one object: its own option concerns everything that it
+    /// writes. The steps then use kubectl, in the name of the tool.
+    pub tool_has_no_option: bool,
+}
+
+/// A way out, for one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HandOverKind {
+    /// The fields are left to their owner: they leave the manifest.
+    Leave,
+    /// The fields of client-side apply become the tool's, by a patch of `managedFields` that tests what
+    /// it changes.
+    Migrate,
+    /// The tool takes the fields over, in this object alone.
+    TakeOver,
+}
+
+/// A step of a hand-over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HandOverStep {
+    /// What it is written in: `shell`, `lines` (of a manifest), `terraform`, `go`.
+    pub language: &'static str,
+    /// The same command in a form that stores nothing, to be run first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub try_first: Option<String>,
+    /// The text.
+    pub text: String,
+    /// What people must know before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// The ways out that keep the hand-over small, the smallest first.
+const KINDS: [WayOutKind; 3] = [WayOutKind::LeaveOut, WayOutKind::Migrate, WayOutKind::Force];
+
+/// The ways out of the conflicts of an object. Without `values`, which may be private, a command names
+/// the manifest as a file.
+pub(super) fn of(table: &ChangeTable, preset: Preset, values: bool) -> Vec<HandOver> {
+    let outs = table.ways_out_among(preset, &KINDS).into_iter();
+    outs.filter_map(|out| hand_over(table, preset, &out, values))
+        .collect()
+}
+
+fn hand_over(table: &ChangeTable, preset: Preset, out: &WayOut, values: bool) -> Option<HandOver> {
+    let kind = match out.kind {
+        WayOutKind::LeaveOut => HandOverKind::Leave,
+        WayOutKind::Migrate => HandOverKind::Migrate,
+        WayOutKind::Force => HandOverKind::TakeOver,
+        WayOutKind::Agree | WayOutKind::Transfer => return None,
+    };
+    let content = match values {
+        true => CaseContent::Whole,
+        false => CaseContent::WithoutValues,
+    };
+    // `helm upgrade --force-conflicts` forces every object of the release.
+    let tool_has_no_option = kind == HandOverKind::TakeOver && preset == Preset::Helm4;
+    let instructions = if tool_has_no_option {
+        table.by_kubectl(&out.row, values).into_iter().collect()
+    } else {
+        table.instructions_out(out, content)
+    };
+    let mut back: Vec<String> = out
+        .row
+        .taken_back
+        .iter()
+        .map(|it| label(&it.manager))
+        .collect();
+    back.dedup();
+    Some(HandOver {
+        kind,
+        settles: out.settles,
+        written_back_by: back,
+        steps: instructions.into_iter().map(step).collect(),
+        tool_has_no_option,
+    })
+}
+
+fn step(instruction: Instruction) -> HandOverStep {
+    HandOverStep {
+        language: match instruction.language {
+            InstructionLanguage::Shell => "shell",
+            InstructionLanguage::Go => "go",
+            InstructionLanguage::Terraform => "terraform",
+            InstructionLanguage::Lines => "lines",
+        },
+        try_first: instruction.try_first,
+        text: instruction.text,
+        warnings: instruction.warnings.iter().map(warning).collect(),
+    }
+}
+
+/// A warning in English, for command lines.
+fn warning(warning: &InstructionWarning) -> String {
+    let printed = |paths: &[optimist_apiserver::apply::Path]| {
+        let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        paths.join(", ")
+    };
+    match warning {
+        InstructionWarning::Removes(paths) => {
+            format!("These fields vanish from the object: {}.", printed(paths))
+        }
+        InstructionWarning::NeededToCreate(fields) => format!(
+            "Without these fields the server refuses a new object: {}.",
+            fields.join(", ")
+        ),
+        InstructionWarning::AbsentFromNew(paths) => format!(
+            "A new object that is created from this manifest does not have {}.",
+            printed(paths)
+        ),
+        InstructionWarning::OtherRecord { manager } => format!(
+            "kubectl writes in the name of {manager}. What {manager} recorded does not change."
+        ),
+    }
+}

@@ -1,0 +1,151 @@
+//! What a delivery tool will do to many objects: what the cluster has, and what will be written.
+//!
+//! [`PreviewRun`] puts the objects of the cluster into a server and lets the tool write every manifest,
+//! one after the other, with the requests of [`crate::ways`]. Nothing is predicted: a [`PreviewRow`] says what
+//! was answered, and how the object differs afterwards. Objects that no manifest names are deleted where
+//! the tool deletes them.
+//!
+//! What nothing that was brought says is [`Assumed`], and stands in the row that depends on it. Values
+//! that look private are masked ([`optimist_text::private`]).
+
+mod assumed;
+mod cluster;
+mod hand_over;
+mod order;
+mod removed;
+mod row;
+mod run;
+
+use std::collections::BTreeMap;
+
+use optimist_apiserver::server::Release;
+use optimist_client::Preset;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ways::ReleaseMethod;
+
+pub use assumed::Assumed;
+pub use hand_over::{HandOver, HandOverKind, HandOverStep};
+pub use row::{
+    FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
+};
+pub use run::PreviewRun;
+
+/// What is previewed.
+#[derive(Clone, Debug)]
+pub struct PreviewInput {
+    /// What the cluster has, with `managedFields`.
+    pub live: Vec<Value>,
+    /// What will be written, in the order of its files.
+    pub next: Vec<Value>,
+    /// What was written the last time, if that is known: the manifests of the last release.
+    pub earlier: Option<Vec<Value>>,
+    /// Who writes.
+    pub tool: DeliveryTool,
+    /// The namespace of a manifest that names none.
+    pub namespace: Option<String>,
+    /// The release of the server.
+    pub release: Release,
+}
+
+/// A tool that writes manifests, with its options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeliveryTool {
+    /// The tool: kubectl apply or one of [`Preset::OF_MANIFESTS`].
+    pub preset: Preset,
+    /// Whether it takes over what others own (`--force-conflicts`, `Force=true`). Argo CD with
+    /// server-side apply and Flux always do.
+    pub force: bool,
+    /// Whether it deletes its objects that no manifest names any more. Helm always does.
+    pub prune: bool,
+    /// The field manager, where people choose it.
+    pub manager: Option<String>,
+    /// How Helm applied the last release. `None` if that is not known.
+    pub last_release: Option<ReleaseMethod>,
+}
+
+impl DeliveryTool {
+    /// A tool without options.
+    pub fn new(preset: Preset) -> Self {
+        Self {
+            preset,
+            force: false,
+            prune: false,
+            manager: None,
+            last_release: None,
+        }
+    }
+
+    /// What the tool does with the manifests that are left when one is refused.
+    pub fn after_refusal(&self) -> AfterRefusal {
+        match self.preset {
+            Preset::Helm3 | Preset::Helm4 => AfterRefusal::Stops,
+            Preset::Flux | Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+                AfterRefusal::WritesNothing
+            }
+            _ => AfterRefusal::GoesOn,
+        }
+    }
+}
+
+/// What a tool does with the other manifests when one is refused. Every row of a preview says what its
+/// own manifest gets, whatever became of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum AfterRefusal {
+    /// It writes them (`k8s.io/kubectl/pkg/cmd/apply/apply.go Run`, v0.36; Terraform, where nothing
+    /// depends on the refused one).
+    GoesOn,
+    /// It stops there: what it wrote before stays (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2).
+    Stops,
+    /// It sends a dry run of each first and writes nothing (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`,
+    /// v0.76; `argo-cd/gitops-engine/pkg/sync/sync_context.go runTasks`, v3.5).
+    WritesNothing,
+}
+
+/// What a tool will do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// The objects, the worst first.
+    pub rows: Vec<PreviewRow>,
+    /// How many objects have each outcome.
+    pub outcomes: BTreeMap<Outcome, usize>,
+    /// How many objects have each kind of trouble.
+    pub troubles: BTreeMap<Trouble, usize>,
+    /// What happens to the others if one is refused.
+    pub after_refusal: AfterRefusal,
+}
+
+impl Preview {
+    /// Runs a whole preview.
+    pub fn of(input: PreviewInput) -> Self {
+        let mut run = PreviewRun::new(input);
+        while run.advance() {}
+        run.finish()
+    }
+
+    /// Whether a write will be refused, or an object could not be previewed.
+    pub fn is_whole(&self) -> bool {
+        !self.rows.iter().any(|row| row.outcome.is_refusal())
+    }
+
+    fn counted(mut rows: Vec<PreviewRow>, after_refusal: AfterRefusal) -> Self {
+        // Stable: rows of one rank keep the order in which the tool writes.
+        rows.sort_by_key(PreviewRow::rank);
+        let (mut outcomes, mut troubles) = (BTreeMap::new(), BTreeMap::new());
+        for row in &rows {
+            *outcomes.entry(row.outcome).or_default() += 1;
+            for trouble in &row.troubles {
+                *troubles.entry(*trouble).or_default() += 1;
+            }
+        }
+        Self {
+            rows,
+            outcomes,
+            troubles,
+            after_refusal,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What becomes of objects that no manifest names.
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::ApiServer;
+use optimist_client::{Call, Preconditions, Preset, Sender};
+use serde_json::Value;
+
+use std::sync::Arc;
+
+use super::cluster::{Cluster, Key, key};
+use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
+use super::{Assumed, PreviewInput};
+use crate::ways::DeliveredBy;
+
+/// What a tool does with an object that no manifest names.
+enum Fate {
+    Deleted(Option<Assumed>),
+    NotTouched(Option<Assumed>),
+}
+
+/// To whom the objects of this write belong, and which ones there were before.
+pub(super) struct Removal<'a> {
+    input: &'a PreviewInput,
+    by: DeliveredBy,
+    earlier: Option<Vec<Key>>,
+}
+
+impl<'a> Removal<'a> {
+    /// Reads to whom the objects belong that are written again.
+    pub(super) fn of(input: &'a PreviewInput, cluster: &Cluster, next: &[Key]) -> Self {
+        let written = cluster.objects.iter().filter(|(key, _)| next.contains(key));
+        let mut written: Vec<&Value> = written.map(|(_, object)| object).collect();
+        written.extend(&input.next);
+        let earlier = input.earlier.as_ref();
+        Self {
+            input,
+            by: DeliveredBy::of(&written),
+            earlier: earlier.map(|all| all.iter().map(key).collect()),
+        }
+    }
+
+    /// What becomes of an object that no manifest names.
+    pub(super) fn row(&self, server: &mut ApiServer, object: &Value) -> PreviewRow {
+        let mut row = PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
+        match self.fate(object) {
+            Fate::NotTouched(assumed) => row.assumed.extend(assumed),
+            Fate::Deleted(assumed) => {
+                row.assumed.extend(assumed);
+                delete(server, object, &mut row);
+            }
+        }
+        row
+    }
+
+    fn fate(&self, object: &Value) -> Fate {
+        let own = DeliveredBy::of(&[object]);
+        let tool = &self.input.tool;
+        match tool.preset {
+            Preset::Helm3 | Preset::Helm4 => self.of_helm(object, &own),
+            Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+                let kept = says(object, "argocd.argoproj.io/sync-options", "Prune=false");
+                let is_own = (own.application.as_ref(), self.by.application.as_ref());
+                pruned(is_own, tool.prune && !kept)
+            }
+            Preset::Flux => {
+                let kept = says(object, "kustomize.toolkit.fluxcd.io/prune", "disabled");
+                let is_own = (own.kustomization.as_ref(), self.by.kustomization.as_ref());
+                pruned(is_own, tool.prune && !kept)
+            }
+            Preset::Terraform if applied_by(object, "Terraform") => {
+                Fate::NotTouched(Some(Assumed::PreviousRelease))
+            }
+            _ => Fate::NotTouched(None),
+        }
+    }
+
+    /// Helm deletes what the last release had and this one does not, but for what is to be kept
+    /// (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2; the annotation: `ResourcePolicyAnno`).
+    fn of_helm(&self, object: &Value, own: &DeliveredBy) -> Fate {
+        if says(object, "helm.sh/resource-policy", "keep") {
+            return Fate::NotTouched(None);
+        }
+        if let Some(earlier) = &self.earlier {
+            let id = key(object);
+            // A manifest need not name its namespace.
+            let was_there = earlier.iter().any(|it| {
+                (&it.0, &it.1, &it.3) == (&id.0, &id.1, &id.3) && (it.2.is_empty() || it.2 == id.2)
+            });
+            return match was_there {
+                true => Fate::Deleted(None),
+                false => Fate::NotTouched(None),
+            };
+        }
+        match (&own.release, &self.by.release) {
+            (Some(own), Some(release)) if own == release => {
+                Fate::Deleted(Some(Assumed::PreviousRelease))
+            }
+            (Some(_), None) => Fate::NotTouched(Some(Assumed::Tracking)),
+            _ => Fate::NotTouched(None),
+        }
+    }
+}
+
+/// What becomes of an object that belongs to a tool which prunes.
+fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> Fate {
+    match own {
+        (Some(own), Some(by)) if own == by && prunes => Fate::Deleted(None),
+        (Some(_), None) if prunes => Fate::NotTouched(Some(Assumed::Tracking)),
+        _ => Fate::NotTouched(None),
+    }
+}
+
+/// Whether a label or an annotation has this word.
+fn says(object: &Value, name: &str, word: &str) -> bool {
+    ["labels", "annotations"].iter().any(|of| {
+        let said = object
+            .metadata()
+            .and_then(|meta| meta.get(*of)?.get(name)?.as_str());
+        said.is_some_and(|said| {
+            said.split(',')
+                .any(|it| it.trim().eq_ignore_ascii_case(word))
+        })
+    })
+}
+
+fn applied_by(object: &Value, manager: &str) -> bool {
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let entries = managed.and_then(Value::as_array);
+    let mut entries = entries.into_iter().flatten();
+    entries.any(|entry| entry["manager"] == manager && entry["operation"] == "Apply")
+}
+
+/// Deletes an object. Its dependents go in the background.
+fn delete(server: &mut ApiServer, object: &Value, row: &mut PreviewRow) {
+    let (api_version, kind) = (&object["apiVersion"], &object["kind"]);
+    let names = api_version.as_str().zip(kind.as_str());
+    let resource = names.and_then(|(version, kind)| server.resources().by_kind(version, kind));
+    let call = Call::Delete {
+        object: Arc::new(object.clone()),
+        preconditions: Preconditions::default(),
+        in_background: true,
+    };
+    let request = resource.and_then(|resource| call.request(resource, Sender::new("optimist")));
+    let Some(request) = request else {
+        "This kind is not served.".clone_into(&mut row.message);
+        (row.outcome, row.troubles) = (Outcome::NotRun, vec![Trouble::Refused]);
+        return;
+    };
+    let response = server.handle(request);
+    row.code = Some(response.status().as_u16());
+    let answer: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+    if !response.status().is_success() {
+        row.message = answer["message"].as_str().unwrap_or_default().to_owned();
+        (row.outcome, row.troubles) = (Outcome::Refused, vec![Trouble::Refused]);
+        return;
+    }
+    (row.outcome, row.troubles) = (Outcome::Deleted, vec![Trouble::Deleted]);
+    let held = answer.metadata().and_then(|meta| meta.get("finalizers"));
+    let held = held.and_then(Value::as_array).into_iter().flatten();
+    row.finalizers = held.filter_map(Value::as_str).map(str::to_owned).collect();
+}

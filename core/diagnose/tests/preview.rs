@@ -1,0 +1,327 @@
+//! What a tool will do to many objects.
+
+use optimist_apiserver::server::Release;
+use optimist_client::Preset;
+use optimist_diagnose::preview::{
+    Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput, PreviewRow,
+    Trouble,
+};
+use optimist_diagnose::ways::ReleaseMethod;
+use serde_json::{Value, json};
+
+/// A Deployment that Helm applied and an autoscaler scaled.
+fn web() -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u1", "resourceVersion": "700",
+            "annotations": {"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"},
+            "labels": {"app.kubernetes.io/managed-by": "Helm", "tier": "old"},
+            "managedFields": [
+                {"manager": "helm", "operation": "Apply", "apiVersion": "apps/v1", "fieldsType": "FieldsV1",
+                    "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:metadata": {"f:annotations": {
+                        "f:meta.helm.sh/release-name": {}, "f:meta.helm.sh/release-namespace": {}},
+                        "f:labels": {"f:app.kubernetes.io/managed-by": {}}},
+                    "f:spec": {"f:selector": {}, "f:template": {"f:metadata": {"f:labels": {"f:app": {}}},
+                        "f:spec": {"f:containers": {"k:{\"name\":\"web\"}": {".": {}, "f:name": {}, "f:image": {}}}}}}}},
+                {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "apps/v1",
+                    "fieldsType": "FieldsV1", "subresource": "scale", "time": "2026-01-02T00:00:00Z",
+                    "fieldsV1": {"f:spec": {"f:replicas": {}}}},
+                {"manager": "ci", "operation": "Update", "apiVersion": "apps/v1", "fieldsType": "FieldsV1",
+                    "time": "2026-01-02T00:00:00Z", "fieldsV1": {"f:metadata": {"f:labels": {"f:tier": {}}}}}]},
+        "spec": {"replicas": 7, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}}})
+}
+
+fn manifest(replicas: Option<u32>, image: &str) -> Value {
+    let mut manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": image}]}}}});
+    if let Some(replicas) = replicas {
+        manifest["spec"]["replicas"] = replicas.into();
+    }
+    manifest
+}
+
+fn settings(name: &str, key: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {key: "1"}})
+}
+
+fn live(mut object: Value, version: u32) -> Value {
+    object["metadata"]["namespace"] = "shop".into();
+    object["metadata"]["uid"] = format!("u{version}").into();
+    object["metadata"]["resourceVersion"] = version.to_string().into();
+    object
+}
+
+fn preview(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> Preview {
+    Preview::of(input(tool, live, next))
+}
+
+fn input(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> PreviewInput {
+    PreviewInput {
+        live,
+        next,
+        earlier: None,
+        tool,
+        namespace: Some("shop".to_owned()),
+        release: Release::default(),
+    }
+}
+
+fn row<'a>(preview: &'a Preview, name: &str) -> &'a PreviewRow {
+    let mut rows = preview.rows.iter();
+    rows.find(|row| row.object.name == name).expect(name)
+}
+
+#[test]
+fn one_look_says_what_is_refused_created_deleted_and_left_alone_the_worst_first() {
+    let helm = DeliveryTool::new(Preset::Helm4);
+    let mut gone = settings("gone", "a");
+    gone["metadata"]["annotations"] =
+        json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
+    let mut kept = gone.clone();
+    kept["metadata"]["name"] = "kept".into();
+    kept["metadata"]["annotations"]["helm.sh/resource-policy"] = "keep".into();
+    let before = vec![
+        web(),
+        live(gone, 701),
+        live(kept, 702),
+        live(settings("other", "a"), 703),
+    ];
+    let next = vec![settings("new", "a"), manifest(Some(2), "nginx:1.28")];
+    let preview = preview(helm, before, next);
+    let outcomes: Vec<(&str, Outcome)> = preview
+        .rows
+        .iter()
+        .map(|row| (row.object.name.as_str(), row.outcome))
+        .collect();
+    let expected = [
+        ("web", Outcome::Conflict),
+        ("gone", Outcome::Deleted),
+        ("new", Outcome::Created),
+        ("kept", Outcome::NotTouched),
+        ("other", Outcome::NotTouched),
+    ];
+    assert_eq!(outcomes, expected);
+    assert_eq!(preview.outcomes[&Outcome::NotTouched], 2);
+    assert!(!preview.is_whole());
+    let web = row(&preview, "web");
+    assert_eq!(web.code, Some(409));
+    let refused: Vec<(&str, &[String])> = web
+        .fields
+        .iter()
+        .filter(|field| field.change == FieldChange::Refused)
+        .map(|field| (field.field.as_str(), field.owners.as_slice()))
+        .collect();
+    let owners = ["kube-controller-manager (Update, /scale)".to_owned()];
+    assert_eq!(refused, [(".spec.replicas", &owners[..])]);
+    assert!(
+        row(&preview, "gone")
+            .assumed
+            .contains(&Assumed::PreviousRelease)
+    );
+}
+
+#[test]
+fn a_conflict_has_hand_overs_for_its_object_alone_and_their_dry_runs_come_first() {
+    let mut helm = DeliveryTool::new(Preset::Helm4);
+    helm.last_release = Some(ReleaseMethod::ServerSide);
+    let preview = preview(helm, vec![web()], vec![manifest(Some(2), "nginx:1.28")]);
+    let web = row(&preview, "web");
+    let kinds: Vec<HandOverKind> = web.hand_overs.iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, [HandOverKind::Leave, HandOverKind::TakeOver]);
+    let leave = &web.hand_overs[0];
+    assert!(leave.settles);
+    assert!(leave.steps[0].text.contains("-   replicas: 2"), "{leave:?}");
+    let take = &web.hand_overs[1];
+    assert!(!take.settles && take.tool_has_no_option);
+    let back = ["kube-controller-manager (Update, /scale)"];
+    assert_eq!(take.written_back_by, back);
+    let step = take.steps.iter().find(|it| it.language == "shell").unwrap();
+    assert!(step.text.contains("--force-conflicts") && step.text.contains("--field-manager=helm"));
+    let first = step.try_first.as_deref().unwrap();
+    assert!(first.contains("--dry-run=server"), "{first}");
+}
+
+#[test]
+fn force_says_whose_values_it_overwrites_and_who_writes_them_back() {
+    let mut helm = DeliveryTool::new(Preset::Helm4);
+    helm.force = true;
+    let preview = preview(helm, vec![web()], vec![manifest(Some(2), "nginx:1.27")]);
+    let web = row(&preview, "web");
+    assert_eq!(web.outcome, Outcome::Changed);
+    assert_eq!(web.troubles, [Trouble::Overwritten, Trouble::WrittenBack]);
+    let field = &web.fields[0];
+    assert_eq!(
+        (field.field.as_str(), field.change),
+        (".spec.replicas", FieldChange::Overwritten)
+    );
+    assert_eq!(
+        (&field.before, &field.after),
+        (&Some(json!(7)), &Some(json!(2)))
+    );
+    assert_eq!(
+        field.written_back_by,
+        ["kube-controller-manager (Update, /scale)"]
+    );
+}
+
+#[test]
+fn a_field_that_left_the_manifest_and_stays_is_named_with_its_owner() {
+    let helm = DeliveryTool::new(Preset::Helm4);
+    let mut earlier = manifest(None, "nginx:1.27");
+    earlier["metadata"]["labels"] = json!({"tier": "old"});
+    let input = PreviewInput {
+        earlier: Some(vec![earlier]),
+        ..input(helm, vec![web()], vec![manifest(None, "nginx:1.27")])
+    };
+    let preview = Preview::of(input);
+    let web = row(&preview, "web");
+    assert_eq!(web.troubles, [Trouble::KeptAlthoughRemoved], "{web:#?}");
+    let field = &web.fields[0];
+    assert_eq!(
+        (field.field.as_str(), &field.owners[0][..]),
+        (".metadata.labels.tier", "ci (Update)")
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_manifest_is_said_and_the_others_go_on() {
+    let tool = DeliveryTool::new(Preset::KubectlApply);
+    let mut wrong = manifest(Some(2), "nginx:1.28");
+    wrong["metadata"]["name"] = "wrong".into();
+    wrong["spec"]["template"]["spec"]["containers"] = json!([]);
+    let gadget = json!({"apiVersion": "apps/v1", "kind": "Gadget", "metadata": {"name": "gadget"}});
+    let preview = preview(tool, Vec::new(), vec![wrong, gadget, settings("new", "a")]);
+    assert_eq!(row(&preview, "wrong").outcome, Outcome::Invalid);
+    assert!(
+        row(&preview, "wrong")
+            .message
+            .contains("spec.template.spec.containers")
+    );
+    assert_eq!(row(&preview, "gadget").outcome, Outcome::NotRun);
+    let new = row(&preview, "new");
+    assert_eq!(new.outcome, Outcome::Created);
+    let namespace = "shop".to_owned();
+    assert!(
+        new.assumed
+            .contains(&Assumed::NamespaceExists { namespace })
+    );
+}
+
+#[test]
+fn a_manifest_before_its_namespace_is_refused_by_kubectl_and_not_by_a_tool_that_sorts() {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    let mut inside = settings("inside", "a");
+    inside["metadata"]["namespace"] = "team".into();
+    let next = vec![inside, namespace];
+    for (preset, expected) in [
+        (Preset::KubectlApply, Outcome::Refused),
+        (Preset::Helm3, Outcome::Created),
+        (Preset::Flux, Outcome::Created),
+        (Preset::ArgoCdClientSide, Outcome::Created),
+    ] {
+        let preview = preview(DeliveryTool::new(preset), Vec::new(), next.clone());
+        assert_eq!(row(&preview, "inside").outcome, expected, "{preset:?}");
+    }
+}
+
+fn widget(version: &str) -> Value {
+    json!({"apiVersion": format!("example.com/{version}"), "kind": "Widget",
+        "metadata": {"name": "small", "namespace": "shop", "uid": "w", "resourceVersion": "900",
+            "managedFields": [{"manager": "old", "operation": "Update", "apiVersion": "example.com/v1beta1",
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}}, "time": "2026-01-01T00:00:00Z"}]},
+        "spec": {"size": 1}})
+}
+
+#[test]
+fn a_version_that_the_definition_lost_is_stuck_in_managed_fields() {
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}});
+    let tool = DeliveryTool::new(Preset::Flux);
+    let mut next = widget("v1");
+    next["metadata"] = json!({"name": "small"});
+    next["spec"]["size"] = 2.into();
+    let both = vec![definition, next.clone()];
+    let with = preview(tool.clone(), vec![widget("v1")], both);
+    let small = row(&with, "small");
+    assert_eq!(small.stuck[0].api_version, "example.com/v1beta1");
+    assert!(
+        small
+            .message
+            .contains("request to convert CR to an invalid group/version"),
+        "{small:?}"
+    );
+    assert!(
+        row(&with, "widgets.example.com")
+            .assumed
+            .contains(&Assumed::DefinitionOfManifest)
+    );
+    // Without the definition, nobody can say which versions it has.
+    let without = preview(tool, vec![widget("v1")], vec![next]);
+    let small = row(&without, "small");
+    assert!(small.stuck.is_empty() && small.assumed.contains(&Assumed::NoDefinition));
+    assert_eq!(small.outcome, Outcome::Changed);
+}
+
+#[test]
+fn secrets_are_masked_in_every_part_of_a_preview() {
+    let secret = |value: &str| {
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"},
+            "stringData": {"password": value}})
+    };
+    let mut before = live(secret(""), 700);
+    before["data"] = json!({"password": "Y2FuYXJ5LW9sZA=="});
+    before.as_object_mut().unwrap().remove("stringData");
+    before["metadata"]["managedFields"] = json!([{"manager": "operator", "operation": "Update",
+        "apiVersion": "v1", "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z",
+        "fieldsV1": {"f:data": {"f:password": {}}}}]);
+    for (preset, force) in [
+        (Preset::KubectlApplyServerSide, false),
+        (Preset::KubectlApplyServerSide, true),
+        (Preset::Helm3, false),
+        (Preset::Flux, false),
+    ] {
+        let tool = DeliveryTool {
+            force,
+            ..DeliveryTool::new(preset)
+        };
+        let preview = preview(tool, vec![before.clone()], vec![secret("canary-new")]);
+        let text = serde_json::to_string(&preview).unwrap();
+        for canary in ["canary", "Y2FuYXJ5", "LW9sZA"] {
+            assert!(!text.contains(canary), "{preset:?}: {text}");
+        }
+        assert_ne!(row(&preview, "key").outcome, Outcome::Unchanged);
+    }
+}
+
+#[test]
+fn a_tool_that_prunes_deletes_only_its_own() {
+    let own = |name: &str, id: &str| {
+        let mut object = settings(name, "a");
+        object["metadata"]["annotations"] = json!({"argocd.argoproj.io/tracking-id": id});
+        object
+    };
+    let before = vec![
+        live(own("a", "shop:/ConfigMap:shop/a"), 700),
+        live(own("b", "shop:/ConfigMap:shop/b"), 701),
+        live(own("c", "team:/ConfigMap:shop/c"), 702),
+        live(own("d", "shop:/ConfigMap:shop/a"), 703),
+    ];
+    for (prune, expected) in [(false, Outcome::NotTouched), (true, Outcome::Deleted)] {
+        let tool = DeliveryTool {
+            prune,
+            ..DeliveryTool::new(Preset::ArgoCdServerSide)
+        };
+        let preview = preview(tool, before.clone(), vec![settings("a", "b")]);
+        assert_eq!(row(&preview, "b").outcome, expected);
+        assert_eq!(row(&preview, "c").outcome, Outcome::NotTouched);
+        // A copy of an object has the id of the original.
+        assert_eq!(row(&preview, "d").outcome, Outcome::NotTouched);
+    }
+}

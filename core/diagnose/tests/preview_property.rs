@@ -1,0 +1,379 @@
+//! A preview equals what happens: random objects that several clients wrote, and random manifests. All of
+//! them are applied to a server here, by requests of this file alone, and the objects before and after
+//! are compared without the code of the preview.
+
+mod written;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::Request;
+use optimist_apiserver::server::{ApiServer, Release};
+use optimist_client::Preset;
+use optimist_diagnose::preview::{
+    DeliveryTool, FieldChange, Outcome, Preview, PreviewInput, PreviewRow,
+};
+use optimist_diagnose::ways::ReleaseMethod;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use serde_json::{Value, json};
+use written::{histories, number, object_of, runner, tell};
+
+/// Objects of a cluster, and what is written.
+#[derive(Debug)]
+struct Chart {
+    live: Vec<Value>,
+    next: Vec<Value>,
+    tool: DeliveryTool,
+}
+
+fn rename(mut object: Value, at: usize) -> Value {
+    object["metadata"]["name"] = format!("o{at}").into();
+    object
+}
+
+fn chart(runner: &mut proptest::test_runner::TestRunner) -> Option<Chart> {
+    let how_many = (1..5usize).new_tree(runner).ok()?.current();
+    let (mut live, mut next) = (Vec::new(), Vec::new());
+    for at in 0..how_many {
+        let (writes, last) = histories().new_tree(runner).ok()?.current();
+        let kind = (0..5u8).new_tree(runner).ok()?.current();
+        let object = object_of(&writes)?;
+        let mut object = rename((**object.object()?).clone(), at);
+        object["metadata"]["uid"] = format!("u{at}").into();
+        object["metadata"]["resourceVersion"] = (5000 + at * 10).to_string().into();
+        if kind != 0 {
+            live.push(object);
+        }
+        if kind != 1 {
+            next.push(rename(last.manifest, at));
+        }
+    }
+    let force = any::<bool>().new_tree(runner).ok()?.current();
+    let helm = any::<bool>().new_tree(runner).ok()?.current();
+    let preset = if helm {
+        Preset::Helm4
+    } else {
+        Preset::Terraform
+    };
+    let tool = DeliveryTool {
+        force,
+        last_release: Some(ReleaseMethod::ServerSide),
+        ..DeliveryTool::new(preset)
+    };
+    Some(Chart { live, next, tool })
+}
+
+fn path(object: &Value) -> String {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    match object["kind"].as_str() {
+        Some("Deployment") => format!("/apis/apps/v1/namespaces/shop/deployments/{name}"),
+        _ => format!("/api/v1/namespaces/shop/configmaps/{name}"),
+    }
+}
+
+fn send(
+    server: &mut ApiServer,
+    method: &str,
+    target: &str,
+    media: &str,
+    body: &Value,
+) -> (u16, Value) {
+    let body = if method == "GET" {
+        Vec::new()
+    } else {
+        body.to_string().into_bytes()
+    };
+    let request = Request::builder()
+        .method(method)
+        .uri(target)
+        .header("content-type", media)
+        .header("user-agent", "judge");
+    let response = server.handle(request.body(body).unwrap());
+    let answer = serde_json::from_slice(response.body()).unwrap_or_default();
+    (response.status().as_u16(), answer)
+}
+
+fn read(server: &mut ApiServer, object: &Value) -> Option<Value> {
+    let (code, answer) = send(server, "GET", &path(object), "", &Value::Null);
+    (code == 200).then_some(answer)
+}
+
+/// The content: without what the server writes itself.
+fn content(object: &Value) -> Value {
+    let mut object = object.clone();
+    for field in [
+        "managedFields",
+        "resourceVersion",
+        "generation",
+        "uid",
+        "creationTimestamp",
+    ] {
+        object["metadata"].as_object_mut().unwrap().remove(field);
+    }
+    object
+}
+
+/// The leaves of a value, by the paths that messages print, each with its members of `fieldsV1`.
+fn leaves(
+    value: &Value,
+    at: (String, Vec<String>),
+    found: &mut BTreeMap<String, (Value, Vec<String>)>,
+) {
+    let (printed, members) = at;
+    let next = |text: String, member: String| {
+        let mut members = members.clone();
+        members.push(member);
+        (format!("{printed}{text}"), members)
+    };
+    match value {
+        Value::Object(all)
+            if !all.is_empty()
+                && !printed.ends_with("matchLabels")
+                && !printed.ends_with(".selector") =>
+        {
+            for (name, value) in all {
+                leaves(value, next(format!(".{name}"), format!("f:{name}")), found);
+            }
+        }
+        Value::Array(all) if all.iter().all(|it| it["name"].is_string()) && !all.is_empty() => {
+            for item in all {
+                let key = json!({"name": item["name"]}).to_string();
+                let text = format!("[name={}]", item["name"]);
+                leaves(item, next(text, format!("k:{key}")), found);
+            }
+        }
+        leaf => drop(found.insert(printed, (leaf.clone(), members))),
+    }
+}
+
+fn all_leaves(object: &Value) -> BTreeMap<String, (Value, Vec<String>)> {
+    let mut found = BTreeMap::new();
+    leaves(&content(object), (String::new(), Vec::new()), &mut found);
+    found
+}
+
+/// Whether another manager than the writer owns a field.
+fn is_of_another(object: &Value, members: &[String], writer: &str) -> bool {
+    let entries = object["metadata"]["managedFields"].as_array();
+    entries.into_iter().flatten().any(|entry| {
+        let mut at = Some(&entry["fieldsV1"]);
+        for member in members {
+            at = at.and_then(|at| at.get(member));
+        }
+        at.is_some() && entry["manager"] != writer
+    })
+}
+
+/// The fields whose values differ, and those of them that others own.
+fn differing(before: &Value, after: &Value, writer: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (old, new) = (all_leaves(before), all_leaves(after));
+    let differs = |at: &&String| old.get(*at).map(|it| &it.0) != new.get(*at).map(|it| &it.0);
+    let fields: BTreeSet<String> = old
+        .keys()
+        .chain(new.keys())
+        .filter(differs)
+        .cloned()
+        .collect();
+    let of_others = old.iter().filter(|(at, (_, members))| {
+        fields.contains(*at) && is_of_another(before, members, writer)
+    });
+    let of_others = of_others.map(|(at, _)| at.clone()).collect();
+    (fields, of_others)
+}
+
+fn fields(row: &PreviewRow, wanted: impl Fn(FieldChange) -> bool) -> BTreeSet<String> {
+    let fields = row.fields.iter().filter(|it| wanted(it.change));
+    fields.map(|it| it.field.clone()).collect()
+}
+
+/// Whether both name the same fields. A row can name an item of a list for all its members.
+fn same(said: &BTreeSet<String>, leaves: &BTreeSet<String>) -> bool {
+    let covers = |said: &String, leaf: &String| {
+        let rest = leaf.strip_prefix(said.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    leaves
+        .iter()
+        .all(|leaf| said.iter().any(|it| covers(it, leaf)))
+        && said
+            .iter()
+            .all(|it| leaves.iter().any(|leaf| covers(it, leaf)))
+}
+
+/// Compares a row with what happened to its object.
+fn judge(
+    row: &PreviewRow,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    sent: &(u16, Value),
+    writer: &str,
+) -> Result<(), String> {
+    let (code, answer) = sent;
+    let causes = answer["details"]["causes"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let refused: BTreeSet<String> = causes
+        .iter()
+        .filter(|it| it["reason"] == "FieldManagerConflict")
+        .map(|it| it["field"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    let expected = match (before, after) {
+        _ if *code == 409 && !refused.is_empty() => Outcome::Conflict,
+        _ if [400, 422].contains(code) => Outcome::Invalid,
+        _ if *code >= 300 => Outcome::Refused,
+        (None, Some(_)) => Outcome::Created,
+        (Some(a), Some(b)) if content(a) != content(b) => Outcome::Changed,
+        _ => Outcome::Unchanged,
+    };
+    if row.outcome != expected || row.code != Some(*code) {
+        return Err(format!(
+            "{:?} {:?}, and it is {expected:?} {code}",
+            row.outcome, row.code
+        ));
+    }
+    let said = fields(row, |it| it == FieldChange::Refused);
+    if said != refused {
+        return Err(format!("refused: {refused:?}, said: {said:?}"));
+    }
+    let (Some(before), Some(after)) = (before, after) else {
+        return Ok(());
+    };
+    let (changed, of_others) = differing(before, after, writer);
+    let said = row
+        .fields
+        .iter()
+        .filter(|it| it.before != it.after && it.change != FieldChange::Refused);
+    let said: BTreeSet<String> = said.map(|it| it.field.clone()).collect();
+    if !same(&said, &changed) {
+        return Err(format!("said {said:?}, changed {changed:?}"));
+    }
+    let overwritten = fields(row, |it| it == FieldChange::Overwritten);
+    if !same(&overwritten, &of_others) {
+        return Err(format!(
+            "overwritten {overwritten:?}, of others {of_others:?}"
+        ));
+    }
+    Ok(())
+}
+
+/// Applies the whole set, and compares.
+fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
+    let preview = Preview::of(PreviewInput {
+        live: chart.live.clone(),
+        next: chart.next.clone(),
+        earlier: Some(chart.live.clone()),
+        tool: chart.tool.clone(),
+        namespace: None,
+        release: Release::default(),
+    });
+    let mut server = ApiServer::default();
+    let namespace = json!({"metadata": {"name": "shop"}});
+    send(
+        &mut server,
+        "POST",
+        "/api/v1/namespaces",
+        "application/json",
+        &namespace,
+    );
+    for object in &chart.live {
+        server
+            .install(object.clone())
+            .map_err(|error| error.to_string())?;
+    }
+    let (writer, strict) = match chart.tool.preset {
+        Preset::Helm4 => ("helm", "&fieldValidation=Strict"),
+        _ => ("Terraform", ""),
+    };
+    let mut outcomes = Vec::new();
+    let named = |row: &&PreviewRow, object: &Value| {
+        object["kind"] == row.object.kind.as_str()
+            && object["metadata"]["name"] == row.object.name.as_str()
+    };
+    for manifest in &chart.next {
+        let row = preview
+            .rows
+            .iter()
+            .find(|row| named(row, manifest))
+            .ok_or("a row for each manifest")?;
+        let before = read(&mut server, manifest);
+        let target = format!(
+            "{}?fieldManager={writer}&force={}{strict}",
+            path(manifest),
+            chart.tool.force
+        );
+        let sent = send(
+            &mut server,
+            "PATCH",
+            &target,
+            "application/apply-patch+yaml",
+            manifest,
+        );
+        let after = read(&mut server, manifest);
+        judge(row, before.as_ref(), after.as_ref(), &sent, writer)
+            .map_err(|why| format!("{why}\n{row:#?}\nbefore {before:?}\nafter {after:?}"))?;
+        outcomes.push(row.outcome);
+    }
+    for object in &chart.live {
+        let row = preview
+            .rows
+            .iter()
+            .find(|row| named(row, object))
+            .ok_or("a row for each object")?;
+        if chart.next.iter().any(|manifest| named(&row, manifest)) {
+            continue;
+        }
+        // Everything was in the last release.
+        let expected = match chart.tool.preset {
+            Preset::Helm4 => Outcome::Deleted,
+            _ => Outcome::NotTouched,
+        };
+        if row.outcome != expected {
+            return Err(format!("{:?} of what only the cluster has", row.outcome));
+        }
+        outcomes.push(row.outcome);
+    }
+    Ok(outcomes)
+}
+
+#[test]
+fn a_preview_equals_applying_everything_and_comparing() {
+    let mut runner = runner();
+    let wanted = 60 * number("OPTIMIST_CLAIMS", 1);
+    let (mut done, mut counts) = (0, BTreeMap::new());
+    for _ in 0..wanted * 4 {
+        if done == wanted {
+            break;
+        }
+        let Some(chart) = chart(&mut runner) else {
+            continue;
+        };
+        let outcomes = check(&chart).unwrap_or_else(|why| panic!("{chart:#?}\n{why}"));
+        for outcome in outcomes {
+            *counts.entry(outcome).or_insert(0) += 1;
+        }
+        done += 1;
+    }
+    assert_eq!(done, wanted);
+    for outcome in [
+        Outcome::Conflict,
+        Outcome::Deleted,
+        Outcome::Changed,
+        Outcome::Created,
+        Outcome::Unchanged,
+        Outcome::NotTouched,
+    ] {
+        assert!(
+            counts.contains_key(&outcome),
+            "{outcome:?} never happened: {counts:?}"
+        );
+    }
+    let counts: Vec<String> = counts
+        .iter()
+        .map(|(outcome, count)| format!("{outcome:?} {count}"))
+        .collect();
+    tell(
+        "previews of random charts that equal what happened",
+        &format!("{done} ({})", counts.join(", ")),
+    );
+}
