@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use http::Request;
 use model::Protocol;
-use optimist_client::{OnConflict, Write};
-use optimist_simulation::explore::{IntendedChange, Intent, Plan, Scenario, Search, SearchStatus};
 use optimist_apiserver::server::ApiServer;
+use optimist_client::{IntendedChange, Intent, OnConflict, Write};
+use optimist_simulation::explore::{Plan, Scenario, Search, SearchStatus};
 use serde_json::json;
 
 fn scenario(editors: usize, on_conflict: OnConflict) -> Scenario {
@@ -38,9 +38,9 @@ fn scenario(editors: usize, on_conflict: OnConflict) -> Scenario {
     let object = serde_json::from_slice(response.body()).expect("the server answers JSON");
     let mut scenario = Scenario::new(server, resource, Arc::new(object));
     let changes = [
-        IntendedChange::set(&["spec", "replicas"], 5),
-        IntendedChange::set(&["spec", "paused"], true),
-        IntendedChange::set(&["spec", "minReadySeconds"], 3),
+        IntendedChange::at("/spec/replicas", Some(5.into())),
+        IntendedChange::at("/spec/paused", Some(true.into())),
+        IntendedChange::at("/spec/minReadySeconds", Some(3.into())),
     ];
     let managers = ["editor-a", "editor-b", "controller"];
     scenario.plans = changes

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Intent;
 use super::server_fields::set_by_writes;
 use optimist_apiserver::apply::{Path, PathElement, Places, changed_parts, covers, part_of};
 use optimist_apiserver::schema::Struct;
@@ -167,7 +168,7 @@ impl Edit {
 
     /// The number of maps and lists above a removed field that the edited object does not have
     /// either.
-    pub fn parents_gone(&self, edited: &Value) -> usize {
+    pub(super) fn parents_gone(&self, edited: &Value) -> usize {
         let above = |n: usize| Path(self.path.0[..self.path.0.len() - n].to_vec());
         let depth = self.path.0.len();
         let gone = (1..depth).take_while(|n| above(*n).find(edited).is_none());
@@ -181,7 +182,7 @@ impl Edit {
 
 /// Removes the value at a path, and up to `parents` of the maps and lists above it if they become
 /// empty.
-pub fn take(path: &Path, parents: usize, object: &mut Value) {
+pub(super) fn take(path: &Path, parents: usize, object: &mut Value) {
     path.take(object);
     for n in 1..=parents.min(path.0.len().saturating_sub(1)) {
         let parent = Path(path.0[..path.0.len() - n].to_vec());
@@ -196,18 +197,8 @@ pub fn take(path: &Path, parents: usize, object: &mut Value) {
 /// Repeats the edits of one object on another object. `None` if the edits cannot be expressed as
 /// fields, such as an item without the key of its list.
 pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Option<Value> {
-    let edits = Edit::all_between(read, edited, root);
-    let redo = |object: &Value| {
-        let mut object = object.clone();
-        for edit in &edits {
-            match &edit.value {
-                Some(value) => edit.path.put(&mut object, value.clone()),
-                None => take(&edit.path, edit.parents_gone(edited), &mut object),
-            }
-        }
-        object
-    };
-    same_but_for_order(&redo(read), edited).then(|| redo(onto))
+    let intent = Intent::of_edits(Edit::all_between(read, edited, root).iter(), edited);
+    same_but_for_order(&intent.done_on(read), edited).then(|| intent.done_on(onto))
 }
 
 /// Whether two values are equal except for the order of their lists.

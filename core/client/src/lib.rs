@@ -16,6 +16,7 @@ mod conflict;
 mod edit;
 mod field_edits;
 mod file;
+mod intent;
 mod manifest;
 mod object_store;
 mod object_yaml;
@@ -37,11 +38,12 @@ pub use client_side_apply::{annotated, last_applied, three_way_patch};
 pub use client_side_upgrade::{client_side_managers, upgrade_patch};
 pub use conflict::{is_conflict, is_conflict_status};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};
-pub use field_edits::{Edit, take};
+pub use field_edits::Edit;
 pub use file::{
     MAX_OBJECTS, MAX_OBJECTS_TEXT, ObjectReader, decode, flatten, objects, refuse_repeated_keys,
     title,
 };
+pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_store::ObjectStore;
 pub use object_yaml::{Line, Token, lines, to_yaml};

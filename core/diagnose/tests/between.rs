@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{OnConflict, Preset, Subresource, WorkingCopy, Write, WriteMethod};
+use optimist_client::{Intent, OnConflict, Preset, Subresource, WorkingCopy, Write, WriteMethod};
 use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::ways::{ChangeTable, OnOwned, Row, WantedChange, Way, WayOutKind, between};
-use optimist_simulation::explore::{Intent, Scenario, Search, TransitionKind, replayed};
+use optimist_simulation::explore::{Scenario, Search, TransitionKind, replayed};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::model::{Challenge, VerdictCounts};
-use optimist_client::{OnConflict, Write};
-use optimist_simulation::explore::{Intent, Plan, Scenario, Search, SearchStatus, Tally};
+use optimist_client::{Intent, OnConflict, Write};
+use optimist_simulation::explore::{Plan, Scenario, Search, SearchStatus, Tally};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree};
 

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use optimist_apiserver::yaml::{Content, Located};
-use optimist_client::Write;
+use optimist_client::IntendedChange;
 use optimist_controller::program::{Kind, ReadyProgram};
 use optimist_controller::search::{FieldOf, Safety, Wish};
-use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, EditorPlan};
+use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
 use optimist_simulation::{ActorId, World};
 use serde_json::{Value, json};
 
@@ -136,16 +136,11 @@ impl Question {
             })
         };
         let editors = self.editors.iter().map(|(actor, edits)| {
-            let edits = edits
-                .iter()
-                .map(|edit| Some((field(&edit.path)?.field, edit.value.clone())));
-            Some(EditorPlan {
-                actor: *actor,
-                kind: current.clone(),
-                name: world.subject().name().to_owned(),
-                edits: Some(edits.collect::<Option<_>>()?),
-                write: Write::default(),
-            })
+            let changes = edits.iter().map(|edit| {
+                let value = edit.value.clone();
+                Some(IntendedChange::at(&field(&edit.path)?.field, value))
+            });
+            Some(world.reads_and_changes(*actor, changes.collect::<Option<_>>()?))
         });
         let always = self
             .never

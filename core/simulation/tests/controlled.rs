@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{OnConflict, Strategy, Write};
+use optimist_client::{IntendedChange, OnConflict, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
-use optimist_controller::search::{Safety, SystemTransition, Wish};
+use optimist_controller::search::{EditorPlan, Safety, SystemTransition, Wish};
 use optimist_simulation::explore::{
-    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, EditorPlan,
-    PropertyAnswer,
+    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
@@ -21,19 +20,14 @@ mod widget;
 use widget::tree;
 
 /// An editor that reads the widget and sets its size.
-fn resizes() -> EditorPlan {
-    EditorPlan {
-        actor: ActorId::A,
-        kind: ReadyProgram::widget(),
-        name: "web".to_owned(),
-        edits: Some(vec![("/spec/size".to_owned(), Some(json!(2)))]),
-        write: Write::default(),
-    }
+fn resizes(tree: &HistoryTree) -> (ActorId, EditorPlan) {
+    let change = IntendedChange::at("/spec/size", Some(json!(2)));
+    tree.world().reads_and_changes(ActorId::A, vec![change])
 }
 
-fn one_child() -> ControllerQuestion {
+fn one_child(tree: &HistoryTree) -> ControllerQuestion {
     ControllerQuestion {
-        editors: vec![resizes()],
+        editors: vec![resizes(tree)],
         always: vec![Safety::AtMost(1, ReadyProgram::config_map())],
         at_rest: vec![Wish::Count(1, ReadyProgram::config_map())],
         settles: true,
@@ -58,7 +52,7 @@ fn children(world: &World) -> usize {
 #[test]
 fn the_witness_of_a_second_child_opens_in_the_tree_at_the_deciding_step() {
     let mut tree = tree(Name::ChildMaker, &[]);
-    let search = searched(&tree, one_child());
+    let search = searched(&tree, one_child(&tree));
     assert_eq!(search.holds(), Some(false));
     let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
         panic!("{:?}", search.witness())
@@ -82,7 +76,8 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
         ReadYourOwnWrites,
         WaitForOwnVersion,
     ] {
-        let search = searched(&tree(Name::ChildMaker, &[switch]), one_child());
+        let tree = tree(Name::ChildMaker, &[switch]);
+        let search = searched(&tree, one_child(&tree));
         assert_eq!(
             search.holds(),
             Some(true),
@@ -90,12 +85,12 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
             search.witness()
         );
     }
-    let timeouts = ControllerQuestion {
-        timeouts: 1,
-        ..one_child()
-    };
     // kubernetes#129795
     let mut forgets = tree(Name::ChildMaker, &[Expectations]);
+    let timeouts = ControllerQuestion {
+        timeouts: 1,
+        ..one_child(&forgets)
+    };
     let search = searched(&forgets, timeouts.clone());
     let run = search.witness().unwrap().run();
     search.replay(&mut forgets, &run).unwrap();
@@ -117,7 +112,7 @@ fn finalizer_pending(tree: &mut HistoryTree) {
 
 fn no_edit_lost(tree: &HistoryTree) -> ControllerQuestion {
     ControllerQuestion {
-        editors: vec![EditorPlan::pending(tree.world(), ActorId::A).unwrap()],
+        editors: vec![tree.world().pending(ActorId::A).unwrap()],
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()
     }
@@ -136,7 +131,7 @@ fn a_lost_edit_of_an_editor_is_found_and_the_verdict_of_the_witness_agrees() {
     let mut locked = tree(Name::FinalizerKeeper, &[Switch::OptimisticLock]);
     finalizer_pending(&mut locked);
     let mut question = no_edit_lost(&locked);
-    question.editors[0].write.send_resource_version = true;
+    question.editors[0].1.write.send_resource_version = true;
     assert_eq!(searched(&locked, question).holds(), Some(true));
 }
 

@@ -13,8 +13,8 @@ use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_controller::search::{Safety, SystemState};
 use optimist_ledger::{Ledger, UpdateTracker};
 use optimist_simulation::explore::{
-    ControllerQuestion, ControllerReplay, ControllerSearch, EditorPlan, Scenario, Search,
-    SearchStatus, TransitionId, replayed,
+    ControllerQuestion, ControllerReplay, ControllerSearch, Scenario, Search, SearchStatus,
+    TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
@@ -237,9 +237,7 @@ fn compare_controlled(seed: u64) -> usize {
     let mut tree = prefix(random, tree, &ActorId::EDITORS);
     let pending = ActorId::EDITORS.into_iter();
     let question = ControllerQuestion {
-        editors: pending
-            .filter_map(|id| EditorPlan::pending(tree.world(), id))
-            .collect(),
+        editors: pending.filter_map(|id| tree.world().pending(id)).collect(),
         restarts: 1,
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()

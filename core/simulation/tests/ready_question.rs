@@ -1,9 +1,10 @@
 //! What is asked of every history of a ready program: its flaw breaks it, and the fix keeps it.
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{Strategy, Write};
-use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
-use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, EditorPlan};
+use optimist_client::{IntendedChange, Strategy, Write};
+use optimist_controller::program::{ReadyProgramName as Name, Switch};
+use optimist_controller::search::EditorPlan;
+use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
 use serde_json::{Value, json};
 
@@ -58,15 +59,10 @@ fn new_owner_and_child(tree: &mut HistoryTree) {
     create(tree, "/api/v1/namespaces/default/configmaps", &child);
 }
 
-/// An editor that reads the widget, sets its size and sends an Update.
-fn resizes(size: i64) -> EditorPlan {
-    EditorPlan {
-        actor: ActorId::B,
-        kind: ReadyProgram::widget(),
-        name: "web".to_owned(),
-        edits: Some(vec![("/spec/size".to_owned(), Some(json!(size)))]),
-        write: Write::default(),
-    }
+/// An editor that reads the widget, sets a field and sends an Update.
+fn sets(tree: &HistoryTree, field: &str, value: Value) -> (ActorId, EditorPlan) {
+    let change = IntendedChange::at(field, Some(value));
+    tree.world().reads_and_changes(ActorId::B, vec![change])
 }
 
 /// What the search says of a program with some switches, where its flaw can show.
@@ -75,15 +71,13 @@ fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
     let mut further = Vec::new();
     match name {
         Name::Cleaner => new_owner_and_child(&mut tree),
-        Name::FinalizerKeeper => further.push(EditorPlan {
-            edits: Some(vec![(
-                "/metadata/finalizers".to_owned(),
-                Some(json!(["example.com/backup"])),
-            )]),
-            ..resizes(1)
-        }),
-        Name::FieldOwner => further.push(resizes(5)),
-        Name::Copier => further.extend([resizes(2), resizes(1)]),
+        Name::FinalizerKeeper => further.push(sets(
+            &tree,
+            "/metadata/finalizers",
+            json!(["example.com/backup"]),
+        )),
+        Name::FieldOwner => further.push(sets(&tree, "/spec/size", json!(5))),
+        Name::Copier => further.extend([2, 1].map(|size| sets(&tree, "/spec/size", json!(size)))),
         Name::StatusWriter | Name::Annotator => {}
         Name::ChildMaker | Name::Scaler => {
             pending(&mut tree, |object| object["spec"]["size"] = json!(2));
@@ -144,6 +138,6 @@ fn every_edit_that_is_not_sent_is_asked_of_by_the_way_that_its_editor_writes() {
         editor.set_write(Write::usual(strategy));
         let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
         assert_eq!(question.editors.len(), 1);
-        assert_eq!(question.editors[0].write.strategy, strategy);
+        assert_eq!(question.editors[0].1.write.strategy, strategy);
     }
 }

@@ -10,7 +10,7 @@ mod turn;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_simulation::explore::Intent;
+use optimist_client::Intent;
 use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
 use optimist_text::share::Session;
 use serde_json::Value;

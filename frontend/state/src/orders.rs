@@ -76,7 +76,7 @@ impl OrdersSearch {
         Some(OrdersFinding {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
-            editors: question.editors.iter().map(|plan| plan.actor).collect(),
+            editors: question.editors.iter().map(|(actor, _)| *actor).collect(),
             restarts: question.restarts,
             properties: safety
                 .chain([OrderProperty::Settles(question.at_rest.clone())])

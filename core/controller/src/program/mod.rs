@@ -15,7 +15,7 @@ pub use ready::{
     Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, ReadyProgram,
     ReadyProgramName, Scaler, StatusWriter, Switch,
 };
-pub use run::{Context, Run, StatementStep, Variable, set_at};
+pub use run::{Context, Run, StatementStep, Variable};
 
 use crate::client::{CachedObjects, Source};
 use crate::handler::Handler;

@@ -19,7 +19,6 @@ use crate::client::{Client, Source};
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::queue::ReconcileResult;
 use perform::cache_of;
-pub use values::set_at;
 
 /// What a run works with: the server, and the memory of its controller.
 #[derive(Debug)]

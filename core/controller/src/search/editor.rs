@@ -6,44 +6,38 @@ use serde_json::Value;
 
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{
-    AnsweredRequest, Edit, EditorProgress, NextRequest, OnConflict, WorkingCopy, Write,
+    AnsweredRequest, Edit, EditorProgress, Intent, NextRequest, OnConflict, WorkingCopy, Write,
     get_request, is_conflict,
 };
 use optimist_ledger::{Intention, ObjectRef};
 
-use crate::program::set_at;
-
 /// What an editor does once, at any time: it reads the object or has read it, edits it, and sends
 /// its edits by a write method. After a conflict it does what the method says.
-#[derive(Clone, Debug)]
-pub struct EditorStart {
+#[derive(Clone, Debug, PartialEq)]
+pub struct EditorPlan {
     /// The object.
     pub object: ObjectRef,
     /// Its field manager, which it also sends as User-Agent.
     pub manager: Arc<str>,
     /// The copy that it has.
     pub copy: WorkingCopy,
-    /// What it sets after its first read: members of objects, as JSON pointers, and their values;
-    /// `None` to remove a field. `None` for an editor that sends the copy that it has.
-    pub edits: Option<Vec<(String, Option<Value>)>>,
+    /// What it means to do, after it has read the object. `None` for an editor that sends the copy
+    /// that it has.
+    pub intent: Option<Intent>,
     /// How it writes.
     pub write: Write,
 }
 
-impl EditorStart {
+impl EditorPlan {
     /// Where the editor begins.
     pub fn begin(&self) -> EditorProgress {
-        EditorProgress::new(self.edits.is_some(), self.write.on_conflict)
+        EditorProgress::new(self.intent.is_some(), self.write.on_conflict)
     }
 
     /// The edits that it makes after its first read.
     pub fn edit(&self, copy: &mut WorkingCopy) {
-        if let (Some(edits), Some(read)) = (&self.edits, copy.read()) {
-            let mut object = Value::clone(read);
-            for (pointer, value) in edits {
-                set_at(&mut object, pointer, value.clone());
-            }
-            copy.edit(object);
+        if let (Some(intent), Some(read)) = (&self.intent, copy.read().cloned()) {
+            intent.edit(copy, &read);
         }
     }
 }
@@ -51,7 +45,7 @@ impl EditorStart {
 /// An editor in a state of a search.
 #[derive(Clone, Debug)]
 pub(super) struct CopyEditor {
-    pub(super) start: Arc<EditorStart>,
+    pub(super) plan: Arc<EditorPlan>,
     pub(super) copy: WorkingCopy,
     pub(super) progress: EditorProgress,
 }
@@ -63,11 +57,11 @@ pub(super) struct Sent {
 }
 
 impl CopyEditor {
-    pub(super) fn new(start: EditorStart) -> Self {
+    pub(super) fn new(plan: EditorPlan) -> Self {
         Self {
-            copy: start.copy.clone(),
-            progress: start.begin(),
-            start: Arc::new(start),
+            copy: plan.copy.clone(),
+            progress: plan.begin(),
+            plan: Arc::new(plan),
         }
     }
 
@@ -77,11 +71,11 @@ impl CopyEditor {
 
     /// Sends the next request. `None` if there is nothing to send.
     pub(super) fn step(&mut self, server: &mut ApiServer) -> Option<Sent> {
-        let (start, reads) = (&*self.start, self.progress.next() == NextRequest::Read);
-        let resource = start.object.resource();
+        let (plan, reads) = (&*self.plan, self.progress.next() == NextRequest::Read);
+        let resource = plan.object.resource();
         let request = match self.progress.next() {
-            NextRequest::Read => get_request(&start.object.path(), &start.manager),
-            NextRequest::Send => start.write.request(resource, &self.copy, &start.manager),
+            NextRequest::Read => get_request(&plan.object.path(), &plan.manager),
+            NextRequest::Send => plan.write.request(resource, &self.copy, &plan.manager),
             NextRequest::Nothing => None,
         };
         let Some(request) = request else {
@@ -92,8 +86,8 @@ impl CopyEditor {
             true => Some(Vec::new()),
             false => {
                 let release = server.release();
-                let write = &start.write;
-                write.meant(resource, &self.copy, &start.manager, release)
+                let write = &plan.write;
+                write.meant(resource, &self.copy, &plan.manager, release)
             }
         };
         let response = server.handle(request.clone());
@@ -103,11 +97,11 @@ impl CopyEditor {
             let object = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
             self.copy.refresh(Arc::new(object), &resource.root);
             if first {
-                start.edit(&mut self.copy);
+                plan.edit(&mut self.copy);
             }
         }
         let conflict = refused && is_conflict(&response);
-        let on_conflict = start.write.on_conflict;
+        let on_conflict = plan.write.on_conflict;
         self.progress.answered(on_conflict, refused, conflict);
         let answered = AnsweredRequest { request, response };
         Some(Sent { answered, edits })
@@ -117,8 +111,8 @@ impl CopyEditor {
     pub(super) fn intention(&self) -> Intention<'_> {
         Intention {
             edits: None,
-            retries: self.start.write.on_conflict.reads_again(),
-            about: Some(&self.start.object),
+            retries: self.plan.write.on_conflict.reads_again(),
+            about: Some(&self.plan.object),
         }
     }
 }

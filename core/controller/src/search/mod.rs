@@ -26,7 +26,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use editor::EditorStart;
+pub use editor::EditorPlan;
 pub use property::{FieldOf, Safety, Wish};
 pub use settling::{NeverRests, Settling};
 pub use state::{ProcessId, SystemScenario, SystemState};

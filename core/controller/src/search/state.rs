@@ -10,7 +10,7 @@ use optimist_apiserver::server::{ApiServer, Facts};
 use optimist_client::{AnsweredRequest, Begin};
 use optimist_ledger::{Answered, Done, Intention, Ledger};
 
-use super::editor::{CopyEditor, EditorStart};
+use super::editor::{CopyEditor, EditorPlan};
 use super::script::Script;
 use super::{Safety, SystemTransition, Wish};
 use crate::controller::{Controller, UnknownKind};
@@ -87,8 +87,8 @@ impl SystemScenario {
     }
 
     /// Adds an editor with a working copy, by its number in the ledger.
-    pub fn editor_with_copy(mut self, process: ProcessId, start: EditorStart) -> Self {
-        let editor = Editor::Copy(CopyEditor::new(start));
+    pub fn editor_with_copy(mut self, process: ProcessId, plan: EditorPlan) -> Self {
+        let editor = Editor::Copy(CopyEditor::new(plan));
         self.start.editors.push((process, editor));
         self
     }

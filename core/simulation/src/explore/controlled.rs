@@ -5,64 +5,44 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use optimist_client::{EditorProgress, NextRequest, WorkingCopy, Write};
+use optimist_client::{EditorProgress, IntendedChange, Intent, NextRequest, WorkingCopy, Write};
 use optimist_controller::EXPECTATIONS_TIMEOUT;
-use optimist_controller::program::Kind;
 use optimist_controller::search::{
-    EditorStart, ProcessId, PropertySearch, PropertySearchStatus, Safety, Settling, SystemScenario,
+    EditorPlan, ProcessId, PropertySearch, PropertySearchStatus, Safety, Settling, SystemScenario,
     SystemState, SystemTransition, Wish,
 };
-use serde_json::Value;
 
 use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
 
-/// What an editor does once, at any time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EditorPlan {
-    /// The editor.
-    pub actor: ActorId,
-    /// The kind of the object.
-    pub kind: Kind,
-    /// The name of the object.
-    pub name: String,
-    /// What an editor that first reads the object then sets: members of objects, as JSON pointers,
-    /// and their values; `None` to remove a field. `None` for an editor that sends the copy that it
-    /// has.
-    pub edits: Option<Vec<(String, Option<Value>)>>,
-    /// How it writes, and what it does after a conflict.
-    pub write: Write,
-}
-
-impl EditorPlan {
-    /// What an editor of a world has edited and not sent. `None` if there is nothing to send.
-    pub fn pending(world: &World, actor: ActorId) -> Option<Self> {
-        let resource = world.resource();
-        world.copy(actor).is_edited().then(|| Self {
-            actor,
-            kind: Kind::new(&resource.group_version.to_string(), &resource.kind),
-            name: world.subject().name().to_owned(),
-            edits: None,
-            write: world.actor(actor).write(),
-        })
+impl World {
+    /// What an editor has edited of the current object and not sent. `None` if there is nothing to
+    /// send.
+    pub fn pending(&self, actor: ActorId) -> Option<(ActorId, EditorPlan)> {
+        let copy = self.copy(actor);
+        let plan = EditorPlan {
+            object: self.subject().clone(),
+            manager: Arc::clone(&self.actor(actor).manager),
+            copy: copy.clone(),
+            intent: None,
+            write: self.actor(actor).write(),
+        };
+        copy.is_edited().then_some((actor, plan))
     }
 
-    /// The editor at the start of a search from a world. `None` if the world has no such object.
-    fn start(&self, world: &World) -> Option<EditorStart> {
-        let mut subjects = world.subjects();
-        let object = subjects.find(|subject| {
-            subject.name() == self.name && subject.resource().kind == self.kind.kind
-        })?;
-        let actor = world.actor(self.actor);
-        Some(EditorStart {
-            object: object.clone(),
-            manager: Arc::clone(&actor.manager),
-            copy: match self.edits {
-                Some(_) => WorkingCopy::BLANK,
-                None => actor.copy(object).clone(),
-            },
-            edits: self.edits.clone(),
-            write: self.write.clone(),
-        })
+    /// That an editor first reads the current object, and sends an Update with its changes.
+    pub fn reads_and_changes(
+        &self,
+        actor: ActorId,
+        changes: Vec<IntendedChange>,
+    ) -> (ActorId, EditorPlan) {
+        let plan = EditorPlan {
+            object: self.subject().clone(),
+            manager: Arc::clone(&self.actor(actor).manager),
+            copy: WorkingCopy::BLANK,
+            intent: Some(Intent::Change(changes)),
+            write: Write::default(),
+        };
+        (actor, plan)
     }
 }
 
@@ -70,7 +50,7 @@ impl EditorPlan {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControllerQuestion {
     /// What the editors do, each once.
-    pub editors: Vec<EditorPlan>,
+    pub editors: Vec<(ActorId, EditorPlan)>,
     /// How many times the controller can restart.
     pub restarts: u8,
     /// How many times expectations can run out.
@@ -87,8 +67,6 @@ pub struct ControllerQuestion {
 #[derive(Clone, Debug)]
 pub struct ControllerSearch {
     question: ControllerQuestion,
-    /// The editors of the question.
-    editors: Vec<EditorStart>,
     search: PropertySearch,
 }
 
@@ -132,10 +110,8 @@ impl ControllerSearch {
         let controller = (ActorId::C as ProcessId, world.controller()?.clone());
         let ledger = world.ledger().renamed(|actor| actor as ProcessId);
         let mut scenario = SystemScenario::of(world.server().clone(), [controller], ledger);
-        let editors = question.editors.iter().map(|plan| plan.start(world));
-        let editors: Vec<EditorStart> = editors.collect::<Option<_>>()?;
-        for (plan, editor) in question.editors.iter().zip(&editors) {
-            scenario = scenario.editor_with_copy(plan.actor as ProcessId, editor.clone());
+        for (actor, plan) in &question.editors {
+            scenario = scenario.editor_with_copy(*actor as ProcessId, plan.clone());
         }
         let scenario = scenario
             .restarts(question.restarts)
@@ -152,7 +128,6 @@ impl ControllerSearch {
             .fold(scenario, SystemScenario::at_rest);
         Some(Self {
             question,
-            editors,
             search: PropertySearch::new(scenario, most_states),
         })
     }
@@ -271,9 +246,10 @@ pub struct ControllerReplay<'a> {
 impl<'a> ControllerReplay<'a> {
     /// The beginning of a run.
     pub fn new(search: &'a ControllerSearch) -> Self {
+        let editors = search.question.editors.iter();
         Self {
             search,
-            editors: search.editors.iter().map(EditorStart::begin).collect(),
+            editors: editors.map(|(_, plan)| plan.begin()).collect(),
         }
     }
 
@@ -313,9 +289,8 @@ impl<'a> ControllerReplay<'a> {
                 tree.act_once(Operation::Wait(seconds)).map(drop)
             }
             SystemTransition::Edit(editor) => {
-                let plan = self.search.question.editors.get(editor)?;
-                let start = self.search.editors.get(editor)?;
-                edit(tree, plan, start, self.editors.get_mut(editor)?)
+                let (actor, plan) = self.search.question.editors.get(editor)?;
+                edit(tree, *actor, plan, self.editors.get_mut(editor)?)
             }
         }
     }
@@ -324,26 +299,26 @@ impl<'a> ControllerReplay<'a> {
 /// Lets an editor send its next request.
 fn edit(
     tree: &mut HistoryTree,
+    actor: ActorId,
     plan: &EditorPlan,
-    start: &EditorStart,
     progress: &mut EditorProgress,
 ) -> Option<()> {
-    let first = *progress == start.begin();
+    let first = *progress == plan.begin();
     let world = tree.world_mut();
-    world.look_at(&plan.kind.kind, &plan.name);
-    world.actor_mut(plan.actor).set_write(plan.write.clone());
+    world.look_at(&plan.object.resource().kind, plan.object.name());
+    world.actor_mut(actor).set_write(plan.write.clone());
     let reads = progress.next() == NextRequest::Read;
     let action = match progress.next() {
         NextRequest::Read => Action::Get,
         NextRequest::Send => Action::Send(plan.write.clone()),
         NextRequest::Nothing => return None,
     };
-    let node = tree.act_once(Operation::Act(plan.actor, action))?;
+    let node = tree.act_once(Operation::Act(actor, action))?;
     let exchange = tree.step(node)?.exchange.as_ref()?;
     let (refused, conflict) = (exchange.code >= 400, exchange.is_conflict());
     progress.answered(plan.write.on_conflict, refused, conflict);
     if reads && first && !refused {
-        start.edit(tree.world_mut().copy_mut(plan.actor));
+        plan.edit(tree.world_mut().copy_mut(actor));
     }
     Some(())
 }

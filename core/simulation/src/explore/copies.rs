@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{IntendedChange, Intent, OwnWrite, Plan, Scenario};
+use super::{OwnWrite, Plan, Scenario};
 use crate::{ActorId, World};
 use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
-use optimist_client::{Declares, Subresource, WorkingCopy, Write};
+use optimist_client::{Declares, IntendedChange, Intent, Subresource, WorkingCopy, Write};
 
 impl Scenario {
     /// The edits of the working copies of a world, with the third actor's edits if it has any, from

@@ -1,10 +1,10 @@
 //! What a step and a state of a search mean, as data: the catalogue of messages has the sentences.
 
 use super::search::{EditEffect, Search, StateId, Transition, TransitionKind};
-use super::{Intent, Plan, Scenario, StateView};
+use super::{Plan, Scenario, StateView};
 use crate::verdict::{Loss, RefusalKind};
 use optimist_apiserver::apply::{Path, differing, merge};
-use optimist_client::{Strategy, bare};
+use optimist_client::{Intent, Strategy, bare};
 
 /// What a step of a search means for the one who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

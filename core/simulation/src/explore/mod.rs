@@ -9,7 +9,6 @@ mod controlled;
 mod copies;
 mod explanation;
 mod found;
-mod intent;
 mod memory;
 mod preset;
 mod ready_question;
@@ -20,12 +19,10 @@ mod state;
 mod tally;
 
 pub use controlled::{
-    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, EditorPlan,
-    PropertyAnswer,
+    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
-pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use memory::Memory;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub(crate) use ready_question::ready_properties;

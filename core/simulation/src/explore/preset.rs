@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{IntendedChange, Intent, Plan, Scenario};
+use super::{Plan, Scenario};
 use crate::{LoadError, NGINX, World};
 use optimist_apiserver::patch::JsonPatch;
-use optimist_client::{Subresource, Write, WriteMethod};
+use optimist_client::{IntendedChange, Intent, Subresource, Write, WriteMethod};
 
 /// A starting object, and what two actors mean to do with it.
 #[derive(Clone, Copy, Debug)]
@@ -194,18 +194,15 @@ impl ThirdActor {
     /// What it does, writing in the usual way.
     pub fn plan(self) -> Plan {
         let set =
-            |names: &[&str], value: Value| Intent::Change(vec![IntendedChange::set(names, value)]);
+            |at: &str, value: Value| Intent::Change(vec![IntendedChange::at(at, Some(value))]);
         match self {
             ThirdActor::Annotates => {
-                let note = ["metadata", "annotations", "example.com/checked"];
-                Plan::new("controller", set(&note, "yes".into()))
+                let note = "/metadata/annotations/example.com~1checked";
+                Plan::new("controller", set(note, "yes".into()))
             }
             ThirdActor::Reports => Plan {
                 subresource: Some(Subresource::Status),
-                ..Plan::new(
-                    "controller",
-                    set(&["status", "observedGeneration"], 1.into()),
-                )
+                ..Plan::new("controller", set("/status/observedGeneration", 1.into()))
             },
             ThirdActor::Deletes => Plan::new("cleaner", Intent::Delete),
         }

@@ -8,7 +8,7 @@ use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName};
 use optimist_controller::search::{FieldOf, Safety, Wish};
 use serde_json::{Value, json};
 
-use super::{ControllerQuestion, EditorPlan};
+use super::ControllerQuestion;
 use crate::{ActorId, ControllerProgram, World};
 
 impl ControllerQuestion {
@@ -22,7 +22,7 @@ impl ControllerQuestion {
             return None;
         };
         let editors = ActorId::EDITORS.into_iter();
-        let pending = editors.filter_map(|editor| EditorPlan::pending(world, editor));
+        let pending = editors.filter_map(|editor| world.pending(editor));
         let question = Self {
             editors: pending.collect(),
             restarts: 1,

@@ -1,7 +1,8 @@
 //! Replays a history of a search in a tree that people can step through.
 
-use super::{Intent, Scenario, Search, TransitionId, TransitionKind};
+use super::{Scenario, Search, TransitionId, TransitionKind};
 use crate::{Action, ActorId, HistoryTree, Operation};
+use optimist_client::Intent;
 
 /// Performs the steps of a path in a tree, whose current node is the start of the scenario, and
 /// moves to the node after the first `steps` steps. Earlier nodes of the tree stay. If the scenario

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::Intent;
 use crate::verdict::{Edit, UpdateTracker};
 use crate::{ByHand, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{Call, Preconditions, Sender, Subresource, WorkingCopy, Write, get_request};
+use optimist_client::{
+    Call, Intent, Preconditions, Sender, Subresource, WorkingCopy, Write, get_request,
+};
 
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]

@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::{ApiServer, key_of};
-use optimist_client::{OnConflict, Strategy as WriteMethod, WorkingCopy, Write, is_conflict};
-use optimist_simulation::explore::{Intent, Plan, Scenario, Tally};
+use optimist_client::{
+    Intent, OnConflict, Strategy as WriteMethod, WorkingCopy, Write, is_conflict,
+};
+use optimist_simulation::explore::{Plan, Scenario, Tally};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ mod every_order;
 mod replays;
 mod setup;
 
-use optimist_client::{OnConflict, Strategy, WriteMethod};
+use optimist_client::{Intent, OnConflict, Strategy, WriteMethod};
 use optimist_simulation::explore::{
-    EditEffect, Intent, PRESETS, Scenario, Search, SearchStatus, ThirdActor, TransitionKind,
+    EditEffect, PRESETS, Scenario, Search, SearchStatus, ThirdActor, TransitionKind,
 };
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use serde_json::json;

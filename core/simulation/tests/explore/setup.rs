@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{OnConflict, Strategy, Write};
-use optimist_simulation::explore::{Intent, Plan, Scenario, Search, SearchStatus};
+use optimist_client::{Intent, OnConflict, Strategy, Write};
+use optimist_simulation::explore::{Plan, Scenario, Search, SearchStatus};
 use serde_json::{Value, json};
 
 fn post(server: &mut ApiServer, path: &str, body: &Value) -> Value {

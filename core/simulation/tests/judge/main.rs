@@ -12,8 +12,8 @@ mod verdict;
 use std::collections::BTreeMap;
 
 use client::{Actor, Kind, OnConflict, WriteMethod};
-use optimist_client::Write;
-use optimist_simulation::explore::{Intent, Plan, Scenario, Search, SearchStatus};
+use optimist_client::{Intent, Write};
+use optimist_simulation::explore::{Plan, Scenario, Search, SearchStatus};
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use optimist_simulation::{Action, ActorId, Operation, Preconditions, World};
 use pairs::{Doing, PAIRS, Pair, Through};

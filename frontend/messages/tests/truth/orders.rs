@@ -287,7 +287,7 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
         .into_iter()
         .filter(|id| tree.world().copy(*id).edits().is_empty())
         .collect();
-    let asked: Vec<ActorId> = question.editors.iter().map(|plan| plan.actor).collect();
+    let asked: Vec<ActorId> = question.editors.iter().map(|(actor, _)| *actor).collect();
     let without: Vec<ActorId> = ActorId::EDITORS
         .into_iter()
         .filter(|id| !asked.contains(id))

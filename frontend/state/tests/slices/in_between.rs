@@ -1,9 +1,9 @@
 //! From Diagnose to Explore: a change, and somebody who writes in between.
 
-use optimist_client::Preset;
+use optimist_client::{Intent, Preset};
 use optimist_diagnose::ways::{OnOwned, Way, WayOutKind};
 use optimist_simulation::ActorId;
-use optimist_simulation::explore::{Intent, Scenario};
+use optimist_simulation::explore::Scenario;
 use optimist_state::{
     CaseExample, DiagnoseMsg, Dialog, EditSource, ExploreModel, ExploreMsg, Msg, OtherChoice,
     Page as WayIn, TransferMsg, ViewMsg, WritersInBetween, session_fragment,

@@ -46,12 +46,11 @@ impl Given {
                     for object in copies.into_iter().flatten() {
                         given.collect(Place::Object, "", object);
                     }
-                    for (_, value) in editor.start.edits.iter().flatten() {
-                        value
-                            .iter()
-                            .for_each(|it| given.collect(Place::Elsewhere, "", it));
+                    if let Some(intent) = &editor.plan.intent {
+                        let meant = intent.done_on(&Value::Null);
+                        given.collect(Place::Elsewhere, "", &meant);
                     }
-                    let body = editor.start.write.body.as_deref().map(serde_json::from_str);
+                    let body = editor.plan.write.body.as_deref().map(serde_json::from_str);
                     if let Some(Ok(body)) = body {
                         given.collect(Place::Elsewhere, "", &body);
                     }

@@ -7,8 +7,8 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Resource;
-use optimist_client::{Preset, Strategy, Subresource, WorkingCopy, Write};
-use optimist_simulation::explore::{ChangeKind, Intent, Scenario};
+use optimist_client::{ChangeKind, Intent, Preset, Strategy, Subresource, WorkingCopy, Write};
+use optimist_simulation::explore::Scenario;
 use optimist_simulation::{ActorId, HistoryTree, World};
 use optimist_text::share::{MASK, masked};
 use serde_json::Value;

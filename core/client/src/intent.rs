@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::verdict::Edit;
 use optimist_apiserver::apply::{Path, PathElement, Places};
+use optimist_apiserver::pointer::unescape;
 use optimist_apiserver::schema::Struct;
-use optimist_client::{WorkingCopy, take};
+
+use super::WorkingCopy;
+use super::field_edits::{Edit, take};
 
 /// The intent of an actor.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +45,12 @@ pub enum ChangeKind {
 impl Intent {
     /// The changes between an object that was read and the edited object.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Self {
+        let edits = Edit::between(read, edited, root);
+        Self::of_edits(edits.iter().map(AsRef::as_ref), edited)
+    }
+
+    /// The intent of edits that made an object.
+    pub(super) fn of_edits<'a>(edits: impl Iterator<Item = &'a Edit>, edited: &Value) -> Self {
         let change = |edit: &Edit| IntendedChange {
             path: edit.path.clone(),
             how: match &edit.value {
@@ -50,8 +58,7 @@ impl Intent {
                 None => ChangeKind::Remove(edit.parents_gone(edited)),
             },
         };
-        let edits = Edit::between(read, edited, root);
-        Intent::Change(edits.iter().map(|edit| change(edit)).collect())
+        Intent::Change(edits.map(change).collect())
     }
 
     /// The intent of a working copy: its edits, and the fields that it declares unchanged. `None`
@@ -116,14 +123,16 @@ impl Intent {
 }
 
 impl IntendedChange {
-    /// An intent to set a field, given the names on its path.
-    pub fn set(names: &[&str], value: impl Into<Value>) -> Self {
-        let elements = names
-            .iter()
-            .map(|name| PathElement::Field((*name).to_owned()));
+    /// A change of a member of objects, by its JSON pointer: its value, or `None` to remove it.
+    pub fn at(pointer: &str, value: Option<Value>) -> Self {
+        let names = pointer.split('/').skip(1);
         Self {
-            path: Path(elements.collect()),
-            how: ChangeKind::Set(value.into()),
+            path: Path(
+                names
+                    .map(|name| PathElement::Field(unescape(name)))
+                    .collect(),
+            ),
+            how: value.map_or(ChangeKind::Remove(0), ChangeKind::Set),
         }
     }
 }
@@ -170,5 +179,19 @@ mod tests {
         assert_eq!(intent.done_on(&later), wanted);
         assert_eq!(intent.done_on(&wanted), wanted);
         assert!(Intent::between(&read, &read, root).is_empty());
+    }
+
+    #[test]
+    fn a_change_at_a_pointer_makes_what_is_around_it_and_removes_nothing_else() {
+        let done = |pointer: &str, value: Option<Value>| {
+            let change = IntendedChange::at(pointer, value);
+            Intent::Change(vec![change]).done_on(&json!({"spec": {"size": 1}}))
+        };
+        let note = "/metadata/annotations/example.com~1note";
+        let noted = json!({"metadata": {"annotations": {"example.com/note": "a"}},
+            "spec": {"size": 1}});
+        assert_eq!(done(note, Some("a".into())), noted);
+        assert_eq!(done(note, None), json!({"spec": {"size": 1}}));
+        assert_eq!(done("/spec/size", None), json!({"spec": {}}));
     }
 }
