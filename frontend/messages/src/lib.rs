@@ -27,6 +27,7 @@ pub mod label;
 pub mod lanes;
 mod manifest;
 pub mod orders;
+pub mod preview;
 mod stand_ins;
 mod steps;
 mod watch;

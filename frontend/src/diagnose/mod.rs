@@ -8,6 +8,7 @@ mod lanes;
 mod messages;
 mod next_writes;
 mod owners;
+mod preview;
 mod questions;
 mod recorded;
 mod scene;
@@ -168,8 +169,17 @@ fn announcement(store: &StateHandle) -> String {
 /// Who owns what: of the object that is looked at, else as error messages say.
 fn middle(store: &StateHandle) -> Html {
     let case = &store.diagnose;
+    if let Some(all) = case.preview.as_ref().filter(|_| !case.one_object) {
+        return html! {
+            <>
+                { preview::switch(store) }
+                { preview::preview(store, all) }
+            </>
+        };
+    }
     html! {
         <>
+            { preview::switch(store) }
             <div class="owners-head">
                 <h2>{ label::owners_title() }</h2>
                 if case.step_object.is_some() {

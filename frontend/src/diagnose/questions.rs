@@ -30,6 +30,11 @@ fn question(store: &StateHandle, example: CaseExample) -> Html {
             label::question_change_text(),
             Some(label::owners_empty_command()),
         ),
+        CaseExample::Release => (
+            label::question_release(),
+            label::question_release_text(),
+            Some(label::question_release_command()),
+        ),
         CaseExample::Message => (
             label::question_message(),
             label::question_message_text(),

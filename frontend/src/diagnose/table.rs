@@ -221,7 +221,7 @@ fn row(store: &StateHandle, run: &ChangeRun, row: &Row, columns: &[Path]) -> Htm
 }
 
 /// A name that may break behind its dots, `client.` `MergeFrom`, and not in `--server-side`.
-fn broken(name: &str) -> Html {
+pub(super) fn broken(name: &str) -> Html {
     let word = |word: &str| {
         if word.starts_with("--") {
             return html! { <span class="flag">{ word.to_owned() }</span> };

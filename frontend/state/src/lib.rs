@@ -50,9 +50,9 @@ pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
-    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS, NextOutcome,
-    NextRun, ObservedHistory, OwnerFilter, RecordedSource, SelectedStep, SettledConflict, StepMove,
-    StepObject, WRITERS,
+    CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS,
+    NextOutcome, NextRun, ObservedHistory, OwnerFilter, RecordedSource, SelectedStep,
+    SettledConflict, StepMove, StepObject, WRITERS, case_of,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

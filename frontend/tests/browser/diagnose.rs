@@ -27,6 +27,26 @@ async fn bring(page: &Page, text: &str) {
 }
 
 #[wasm_bindgen_test]
+async fn an_upgrade_is_previewed_with_a_row_for_each_object() {
+    let page = diagnose().await;
+    page.press(QUESTIONS, "Try an example: What will this upgrade do?")
+        .await;
+    let refused = "This write is refused on 2 of 4 objects.";
+    page.until("the preview is there", |page| {
+        page.all_text().contains(refused)
+    })
+    .await;
+    page.press(OWNERS, "ConfigMap flags").await;
+    page.at_rest().await;
+    let says = page.text(RESULTS);
+    assert!(says.contains("beta"), "{says}");
+    page.press(OWNERS, "1 created").await;
+    let shown = page.text(OWNERS);
+    assert!(shown.contains("HorizontalPodAutoscaler web"), "{shown}");
+    assert!(!shown.contains("ConfigMap flags"), "{shown}");
+}
+
+#[wasm_bindgen_test]
 async fn who_keeps_resetting_replicas_is_said_of_a_watch() {
     let page = diagnose().await;
     bring(&page, WATCH).await;

@@ -34,6 +34,7 @@ const FORMS: [&str; 3] = [
 pub fn all() -> Vec<Tried> {
     let mut commands = Vec::new();
     for text in [
+        label::question_release_command(),
         label::question_watch_command(),
         label::owners_empty_command(),
         label::happened_watch_command(),

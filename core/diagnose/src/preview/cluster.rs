@@ -25,6 +25,7 @@ pub(super) fn key(object: &Value) -> Key {
 }
 
 /// A server with the objects of a cluster.
+#[derive(Clone, Debug)]
 pub(super) struct Cluster {
     pub(super) server: ApiServer,
     /// What was added to the object, or is not known of it.

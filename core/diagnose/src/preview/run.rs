@@ -19,6 +19,7 @@ use crate::case::Installed;
 use crate::ways::{self, ChangeTable, OnOwned, WantedChange, Way, helm_updates, tracked_as};
 
 /// A preview that runs in parts: an object each.
+#[derive(Clone, Debug)]
 pub struct PreviewRun {
     input: PreviewInput,
     cluster: Cluster,
@@ -31,6 +32,7 @@ pub struct PreviewRun {
 }
 
 /// A part of a preview.
+#[derive(Clone, Copy, Debug)]
 enum Part {
     /// A manifest, by its position.
     Write(usize),

@@ -1,4 +1,4 @@
-//! Cases to try. The objects and the watch were recorded on a real server, v1.36.3.
+//! Cases to try. The Deployment and the watch were recorded on a real server, v1.36.3.
 
 /// A case to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,6 +7,8 @@ pub enum CaseExample {
     Watch,
     /// A live Deployment, and the manifest of the next release.
     LiveObject,
+    /// The objects of a release, and the manifests of the next one.
+    Release,
     /// The error message of an upgrade.
     Message,
     /// The requests of two managers that set a field in turn.
@@ -15,7 +17,13 @@ pub enum CaseExample {
 
 impl CaseExample {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Watch, Self::LiveObject, Self::Message, Self::AuditLog];
+    pub const ALL: [Self; 5] = [
+        Self::Message,
+        Self::Release,
+        Self::LiveObject,
+        Self::Watch,
+        Self::AuditLog,
+    ];
 
     /// Its texts.
     pub(super) fn texts(self) -> &'static [&'static str] {
@@ -23,6 +31,12 @@ impl CaseExample {
             Self::LiveObject => &[
                 include_str!("../../examples/deployment.yaml"),
                 include_str!("../../examples/upgrade.yaml"),
+            ],
+            Self::Release => &[
+                include_str!("../../examples/deployment.yaml"),
+                include_str!("../../examples/release.yaml"),
+                include_str!("../../examples/upgrade.yaml"),
+                include_str!("../../examples/next-release.yaml"),
             ],
             Self::Message => &[include_str!("../../examples/conflict.txt")],
             Self::Watch => &[include_str!("../../examples/fight.json")],

@@ -5,6 +5,7 @@ mod audit_run;
 mod change_run;
 mod example;
 mod next_run;
+mod preview;
 mod reading;
 mod reading_run;
 mod recorded;
@@ -17,6 +18,7 @@ use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
+use optimist_diagnose::preview::Outcome;
 use optimist_diagnose::scene::{GivenParts, NoScene};
 use optimist_diagnose::ways::{Way, WayOutKind};
 
@@ -24,6 +26,7 @@ pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::next_run::{NextOutcome, NextRun};
+pub use self::preview::{CasePreview, case_of};
 pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
@@ -72,6 +75,10 @@ pub struct DiagnoseState {
     pub table: Option<ChangeRun>,
     /// What a client can do after the refusal of an Update of the object that is looked at.
     pub next_writes: Option<NextRun>,
+    /// What the client would do to all objects, if there are several.
+    pub preview: Option<CasePreview>,
+    /// Whether one of several objects is shown in place of the preview.
+    pub one_object: bool,
     /// The audit log of the case.
     pub audit: Option<AuditRun>,
     /// The step of a recorded history that people selected.
@@ -194,6 +201,10 @@ pub enum DiagnoseMsg {
     Return,
     /// Looks at the object at this position.
     Choose(usize),
+    /// Shows the object that is looked at, or the preview of all.
+    OneObject(bool),
+    /// Shows the objects of the preview with this outcome alone, or all.
+    PreviewOf(Option<Outcome>),
     /// People write with this client.
     Client(Preset),
     /// People write by this field manager.
@@ -242,7 +253,8 @@ impl DiagnoseState {
         let table = self.table.as_ref().and_then(ChangeRun::progress);
         let audit = self.audit.as_ref().and_then(AuditRun::progress);
         let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
-        self.is_reading() || table.is_some() || audit.is_some() || next
+        let preview = self.preview.as_ref().and_then(CasePreview::progress);
+        self.is_reading() || table.is_some() || audit.is_some() || next || preview.is_some()
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,
@@ -360,6 +372,23 @@ impl DiagnoseState {
         self.chosen = self.wanted.min(self.cases.len().saturating_sub(1));
         self.look_at_step();
         self.run_again();
+        self.preview_again();
+    }
+
+    /// Runs the preview of all objects with the client of now.
+    fn preview_again(&mut self) {
+        let manager = self.given_parts().manager;
+        self.preview = CasePreview::of(&self.cases, self.client(), manager);
+    }
+
+    /// Looks at the worst object of the preview, unless people look at another one.
+    fn look_at_worst(&mut self) {
+        let preview = self.preview.as_ref().and_then(|it| it.done.as_ref());
+        let worst = preview.and_then(|it| case_of(it.rows.first()?, &self.cases));
+        if let Some(worst) = worst.filter(|_| self.wanted == 0) {
+            self.chosen = worst;
+            self.run_again();
+        }
     }
 
     /// What people add to error messages, with the manager that they write by.

@@ -77,6 +77,7 @@ impl DiagnoseState {
             DiagnoseMsg::Client(client) => {
                 self.client = Some(client);
                 self.run_again();
+                self.preview_again();
                 return CaseChange::Changed;
             }
             DiagnoseMsg::Manager(manager) => {
@@ -119,6 +120,10 @@ impl DiagnoseState {
             }
             DiagnoseMsg::CancelAudit => {
                 self.audit.iter_mut().for_each(|run| run.cancelled = true);
+            }
+            DiagnoseMsg::OneObject(one) => self.one_object = one,
+            DiagnoseMsg::PreviewOf(outcome) => {
+                self.preview.iter_mut().for_each(|it| it.shown = outcome);
             }
             DiagnoseMsg::AllWays(all) => self.all_ways = all,
             DiagnoseMsg::Owner(filter) => self.owner = filter,
@@ -171,6 +176,10 @@ impl DiagnoseState {
             }
         } else if let Some(next) = self.next_writes.as_mut().filter(|run| run.is_running()) {
             fx.slice(|| next.advance());
+        } else if let Some(preview) = self.preview.as_mut().filter(|it| it.progress().is_some()) {
+            if fx.slice(|| preview.advance()).is_some() {
+                self.look_at_worst();
+            }
         } else if let Some(table) = &mut self.table
             && fx.slice(|| table.advance()).is_some()
         {

@@ -2,6 +2,7 @@
 
 use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized, TextForm};
+use optimist_diagnose::preview::Outcome;
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, Way, WayOutKind};
 use optimist_sessions::StorageArea;
@@ -488,6 +489,56 @@ fn a_helm_upgrade_shows_what_it_takes_from_the_autoscaler() {
             "/spec/template/spec/containers/0/image".to_owned()
         ]
     );
+}
+
+#[test]
+fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
+    let mut page = example(CaseExample::Release);
+    let outcomes = |page: &Page| -> Vec<(String, Outcome)> {
+        let preview = page.state.diagnose.preview.as_ref().expect("a preview");
+        assert_eq!(preview.progress(), None);
+        let rows = preview.rows();
+        rows.map(|row| {
+            (
+                format!("{} {}", row.object.kind, row.object.name),
+                row.outcome,
+            )
+        })
+        .collect()
+    };
+    let row = |name: &str, outcome| (name.to_owned(), outcome);
+    let deployment = row("Deployment web", Outcome::Conflict);
+    let flags = row("ConfigMap flags", Outcome::Conflict);
+    let autoscaler = row("HorizontalPodAutoscaler web", Outcome::Created);
+    let found = outcomes(&page);
+    for expected in [&deployment, &flags, &autoscaler] {
+        assert!(found.contains(expected), "{found:?}");
+    }
+    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found[0].1, Outcome::Conflict, "the worst comes first");
+    let worst = page
+        .state
+        .diagnose
+        .reading()
+        .expect("an object is looked at");
+    assert!(found[0].0.ends_with(&worst.case.id.name), "{found:?}");
+    page.send(DiagnoseMsg::PreviewOf(Some(Outcome::Created)));
+    assert_eq!(outcomes(&page), [autoscaler]);
+    page.send(DiagnoseMsg::Client(Preset::Helm3));
+    page.finish_work();
+    let found = outcomes(&page);
+    assert!(
+        found
+            .iter()
+            .all(|(_, outcome)| *outcome != Outcome::Conflict),
+        "Helm 3 patches, and a patch takes what others own: {found:?}"
+    );
+}
+
+#[test]
+fn one_object_alone_has_no_preview() {
+    let page = example(CaseExample::LiveObject);
+    assert!(page.state.diagnose.preview.is_none());
 }
 
 #[test]

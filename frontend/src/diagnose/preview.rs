@@ -1,0 +1,154 @@
+//! What the tool would do to all objects of the case, an object a row, the worst first.
+
+use optimist_client::visible;
+use optimist_diagnose::preview::{Outcome, Preview, PreviewRow};
+use optimist_messages::{label, preview as messages};
+use yew::{Html, classes, html};
+
+use super::table::broken;
+use crate::state::{CasePreview, DiagnoseMsg, Sends, StateHandle, case_of};
+
+/// How many fields of an object a row shows.
+const FIELDS: usize = 3;
+
+/// Which of both is shown: the preview, or one object.
+pub(super) fn switch(store: &StateHandle) -> Html {
+    if store.diagnose.preview.is_none() {
+        return Html::default();
+    }
+    let choice = |one: bool, name: String| {
+        html! {
+            <button
+                type="button"
+                class="button small"
+                aria-pressed={(store.diagnose.one_object == one).to_string()}
+                onclick={store.sends(DiagnoseMsg::OneObject(one))}
+            >
+                { name }
+            </button>
+        }
+    };
+    html! {
+        <div class="preview-switch" role="group" aria-label={label::upgrade_switch()}>
+            { choice(false, label::upgrade_label()) }
+            { choice(true, label::owners_title()) }
+        </div>
+    }
+}
+
+/// The preview.
+pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
+    if let Some((done, all)) = preview.progress() {
+        return html! {
+            <div class="preview progress">
+                <progress value={done.to_string()} max={all.to_string()} aria-label={label::upgrade_label()} />
+                <span>{ label::upgrade_running(&done, &all) }</span>
+            </div>
+        };
+    }
+    let Some(done) = &preview.done else {
+        return Html::default();
+    };
+    let (title, says) = messages::headline(done, preview.tool);
+    html! {
+        <div class="preview">
+            <h2>{ title }</h2>
+            <p class="says">{ says.join(" ") }</p>
+            { counts(store, preview, done) }
+            <table class="case-table">
+                <thead>
+                    <tr>
+                        <th scope="col">{ label::upgrade_object() }</th>
+                        <th scope="col">{ label::upgrade_happens() }</th>
+                        <th scope="col">{ label::upgrade_fields() }</th>
+                        <th scope="col">{ label::upgrade_owners() }</th>
+                    </tr>
+                </thead>
+                <tbody>{ for preview.rows().map(|one| row(store, one)) }</tbody>
+            </table>
+        </div>
+    }
+}
+
+/// How many objects have each outcome; each shows these alone.
+fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
+    let tile = |(outcome, count): (&Outcome, &usize)| {
+        let pressed = preview.shown == Some(*outcome);
+        let then = (!pressed).then_some(*outcome);
+        html! {
+            <button
+                type="button"
+                class={classes!("preview-count", outcome.is_refusal().then_some("refused"))}
+                aria-pressed={pressed.to_string()}
+                onclick={store.sends(DiagnoseMsg::PreviewOf(then))}
+            >
+                <b>{ *count }</b>{ " " }<span>{ messages::outcome(*outcome) }</span>
+            </button>
+        }
+    };
+    html! {
+        <div class="preview-counts" role="group" aria-label={label::upgrade_filter()}>
+            { for done.outcomes.iter().map(tile) }
+        </div>
+    }
+}
+
+fn row(store: &StateHandle, row: &PreviewRow) -> Html {
+    let case = case_of(row, &store.diagnose.cases);
+    let looked_at = case == Some(store.diagnose.chosen());
+    let name = format!("{} {}", row.object.kind, row.object.name);
+    let name = visible(&name).into_owned();
+    let fields = messages::fields(row);
+    let more = fields.len().saturating_sub(FIELDS);
+    let mut owners: Vec<&String> = Vec::new();
+    for owner in fields.iter().flat_map(|field| &field.owners) {
+        if !owners.contains(&owner) {
+            owners.push(owner);
+        }
+    }
+    html! {
+        <tr class={classes!(row.outcome.is_refusal().then_some("is-refused"), looked_at.then_some("chosen"))}>
+            <th scope="row">
+                if let Some(case) = case {
+                    <button
+                        type="button"
+                        class="link"
+                        aria-pressed={looked_at.to_string()}
+                        onclick={store.sends(DiagnoseMsg::Choose(case))}
+                    >
+                        { name }
+                    </button>
+                } else {
+                    { name }
+                }
+            </th>
+            <td>
+                <b class={tone(row.outcome)}>{ messages::outcome(row.outcome) }</b>
+                { for messages::troubles(row).into_iter().map(|said| html! { <p>{ visible(&said).into_owned() }</p> }) }
+                if row.fields.is_empty() && !row.message.is_empty() {
+                    <p>{ visible(&row.message).into_owned() }</p>
+                }
+            </td>
+            <td class="code">
+                { for fields.iter().take(FIELDS).map(|field| html! {
+                    <p>
+                        { broken(&visible(field.field.trim_start_matches('.'))) }{ " " }
+                        <span>{ visible(&messages::change(field)).into_owned() }</span>
+                    </p>
+                }) }
+                if more > 0 {
+                    <p class="muted">{ label::upgrade_more(&more) }</p>
+                }
+            </td>
+            <td>{ for owners.iter().map(|owner| html! { <p>{ visible(owner).into_owned() }</p> }) }</td>
+        </tr>
+    }
+}
+
+fn tone(outcome: Outcome) -> &'static str {
+    match outcome {
+        _ if outcome.is_refusal() => "refused",
+        Outcome::Created => "ok",
+        _ => "plain",
+    }
+}

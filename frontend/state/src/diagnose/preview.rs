@@ -1,0 +1,97 @@
+//! What a tool will do to all objects of the case.
+
+use std::rc::Rc;
+
+use optimist_client::Preset;
+use optimist_diagnose::preview::{
+    DeliveryTool, Outcome, Preview, PreviewInput, PreviewRow, PreviewRun,
+};
+
+use super::reading::CaseReading;
+
+/// The preview of a case with several objects.
+#[derive(Clone, Debug)]
+pub struct CasePreview {
+    /// The tool that writes.
+    pub tool: Preset,
+    /// What is left to be run.
+    run: Option<Rc<PreviewRun>>,
+    /// What was found, once all objects are done.
+    pub done: Option<Rc<Preview>>,
+    /// The outcome whose objects alone are shown.
+    pub shown: Option<Outcome>,
+}
+
+impl CasePreview {
+    /// The preview of a case. `None` if there is no manifest, if there is one object alone, or if the
+    /// client does not write manifests.
+    pub(super) fn of(
+        cases: &[Rc<CaseReading>],
+        tool: Preset,
+        manager: Option<String>,
+    ) -> Option<Self> {
+        let previewed = matches!(tool, Preset::KubectlApply | Preset::KubectlApplyServerSide)
+            || Preset::OF_MANIFESTS.contains(&tool);
+        let all = || cases.iter().filter(|it| it.scene.is_none());
+        let next: Vec<_> = all().filter_map(|it| it.case.manifest.clone()).collect();
+        if !previewed || next.is_empty() || all().count() < 2 {
+            return None;
+        }
+        let definitions = all().flat_map(|it| it.case.definitions.iter().cloned());
+        let mut live: Vec<_> = definitions.collect();
+        live.dedup();
+        live.extend(all().filter_map(|it| it.case.live.clone()));
+        let earlier: Vec<_> = all()
+            .filter_map(|it| it.case.previous_manifest.clone())
+            .collect();
+        let input = PreviewInput {
+            live,
+            next,
+            earlier: (!earlier.is_empty()).then_some(earlier),
+            tool: DeliveryTool {
+                manager,
+                ..DeliveryTool::new(tool)
+            },
+            namespace: None,
+            release: cases.first()?.case.release,
+        };
+        Some(Self {
+            tool,
+            run: Some(Rc::new(PreviewRun::new(input))),
+            done: None,
+            shown: None,
+        })
+    }
+
+    /// How many objects are done, and how many there are; `None` once all are.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        self.run.as_ref().map(|run| run.progress())
+    }
+
+    /// Does the next object. Something if that was the last one.
+    pub(super) fn advance(&mut self) -> Option<()> {
+        let run = self.run.as_mut()?;
+        if Rc::make_mut(run).advance() {
+            return None;
+        }
+        let run = self.run.take().map(Rc::unwrap_or_clone)?;
+        self.done = Some(Rc::new(run.finish()));
+        Some(())
+    }
+
+    /// The rows that are shown, the worst first.
+    pub fn rows(&self) -> impl Iterator<Item = &PreviewRow> {
+        let rows = self.done.iter().flat_map(|preview| &preview.rows);
+        rows.filter(|row| self.shown.is_none_or(|shown| row.outcome == shown))
+    }
+}
+
+/// The position of the case that a row is about.
+pub fn case_of(row: &PreviewRow, cases: &[Rc<CaseReading>]) -> Option<usize> {
+    let object = &row.object;
+    cases.iter().position(|reading| {
+        let id = &reading.case.id;
+        let namespace = id.namespace.is_empty() || id.namespace == object.namespace;
+        (&id.kind, &id.name) == (&object.kind, &object.name) && namespace && reading.scene.is_none()
+    })
+}
