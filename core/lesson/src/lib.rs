@@ -20,6 +20,7 @@ mod question;
 mod read;
 mod script;
 mod switches;
+mod told;
 mod walkthrough;
 
 pub use catalogue::{Catalogue, CatalogueEntry, Chapter};
@@ -38,4 +39,5 @@ pub use prose::{Block, Span, blocks, spans};
 pub use question::{Forbidden, Question, RestCondition};
 pub use script::{ScriptAction, ScriptActionKind, ScriptEdit};
 pub use switches::{SwitchCase, SwitchChallenge, SwitchFinding, SwitchSearch};
+pub use told::{Told, told};
 pub use walkthrough::{PageRecord, Walkthrough};

@@ -1,0 +1,54 @@
+//! `optimist explain`: what Diagnose says of an error.
+
+use optimist_diagnose::brought::recognize;
+use optimist_report::case_markdown;
+use optimist_sessions::{StorageArea, StorageContents};
+use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run as run_effects};
+
+use crate::style::print;
+use crate::{Answer, BadInput, input};
+
+/// What is explained.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Files with what a tool printed, and with objects that it is about; - is the standard input.
+    #[arg(default_values_t = ["-".to_owned()])]
+    files: Vec<String>,
+}
+
+/// A page that keeps nothing.
+struct Nowhere;
+
+impl Platform for Nowhere {
+    fn now(&self) -> f64 {
+        0.0
+    }
+
+    fn read(&self, _: StorageArea, _: &str) -> Option<String> {
+        None
+    }
+
+    fn storages(&self) -> StorageContents {
+        StorageContents::default()
+    }
+}
+
+/// Prints the case as Markdown: what is known, who owns what, what each way of writing does, and the
+/// ways out.
+pub fn run(arguments: &Arguments) -> Answer {
+    let nothing = |_: &Effect| true;
+    let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
+    run_effects(&mut state, effects, &Nowhere, &nothing);
+    for file in &arguments.files {
+        let text = input::read(file)?;
+        recognize(&text).map_err(|why| BadInput(format!("{file}: {why}")))?;
+        let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
+        run_effects(&mut state, effects, &Nowhere, &nothing);
+    }
+    while state.is_working() {
+        let effects = state.update(Msg::Work, &Nowhere);
+        run_effects(&mut state, effects, &Nowhere, &nothing);
+    }
+    print(&case_markdown(&state.diagnose, false));
+    Ok(true)
+}

@@ -1,0 +1,86 @@
+//! What is read: files, and the standard input for `-`.
+
+use std::fs;
+use std::io::Read;
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_client::{MAX_OBJECTS_TEXT, ManifestError, ObjectReader};
+use optimist_diagnose::brought::text_of_file;
+use serde_json::Value;
+
+use crate::BadInput;
+
+/// The text of a file; of the standard input for `-`.
+pub fn read(file: &str) -> Result<String, BadInput> {
+    let bad = |why: &dyn std::fmt::Display| BadInput(format!("{}: {why}", shown(file)));
+    let mut bytes = Vec::new();
+    let most = MAX_OBJECTS_TEXT as u64 + 1;
+    let read = match file {
+        "-" => std::io::stdin().lock().take(most).read_to_end(&mut bytes),
+        file => fs::File::open(file).and_then(|it| it.take(most).read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| bad(&error))?;
+    let text = text_of_file(&bytes).map_err(|error| bad(&error))?;
+    Ok(text.into_owned())
+}
+
+fn shown(file: &str) -> &str {
+    match file {
+        "-" => "standard input",
+        file => file,
+    }
+}
+
+/// The objects of files, in their order. The standard input is read once.
+pub fn objects(files: &[String]) -> Result<Vec<Value>, BadInput> {
+    let mut found = Vec::new();
+    for file in files {
+        found.extend(objects_of(file, read(file)?)?);
+    }
+    Ok(found)
+}
+
+fn objects_of(file: &str, text: String) -> Result<Vec<Value>, BadInput> {
+    let file = shown(file);
+    let wrong = |line: usize, error: ManifestError| match error {
+        ManifestError::Syntax {
+            line,
+            column,
+            message,
+        } => BadInput(format!("{file}:{line}:{column}: {message}")),
+        other => BadInput(format!("{file}:{line}: {other}")),
+    };
+    let mut reader = ObjectReader::of_many(text.into()).map_err(|error| wrong(1, error))?;
+    loop {
+        let (line, known) = (reader.line(), reader.found().len());
+        let more = reader.advance().map_err(|error| wrong(line, error))?;
+        for object in &reader.found()[known..] {
+            check(object).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
+        }
+        if !more {
+            break;
+        }
+    }
+    let mut found = reader.finish();
+    found.retain(|object| !object.is_null());
+    Ok(found)
+}
+
+fn check(object: &Value) -> Result<(), String> {
+    if object.is_null() {
+        return Ok(());
+    }
+    let mut missing = Vec::new();
+    for field in ["apiVersion", "kind"] {
+        if text(object, field).is_empty() {
+            missing.push(field);
+        }
+    }
+    if object.name().is_empty() {
+        missing.push("metadata.name");
+    }
+    match missing.as_slice() {
+        [] => optimist_apiserver::limits::check(object).map_err(|refusal| refusal.message),
+        missing => Err(format!("the object has no {}", missing.join(" and no "))),
+    }
+}

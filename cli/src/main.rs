@@ -1,0 +1,80 @@
+//! `optimist`: what an upgrade will do to a cluster, who owns which field, and what an error means.
+//!
+//! It reads files and the standard input and sends nothing: everything is run on the API server of this
+//! workspace. Exit codes: 0 if there is nothing to do about, 1 if something is refused or false, 2 if the
+//! input is bad. Values that look private are masked.
+#![forbid(unsafe_code)]
+
+mod explain;
+mod input;
+mod lesson;
+mod owners;
+mod preview;
+mod style;
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// What an upgrade will do to a cluster, who owns which field, and what an error means. No network.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Says what a tool will do to each object: refused, changed, overwritten, kept, created, deleted.
+    Preview(preview::Arguments),
+    /// Says who owns each line of an object, as `kubectl get -o yaml --show-managed-fields` prints it.
+    Owners(owners::Arguments),
+    /// Says what an error of kubectl, Helm, Argo CD, Flux or Terraform means, from the standard input.
+    Explain(explain::Arguments),
+    /// Runs lessons and reports claims that are false.
+    Lesson(lesson::Arguments),
+    /// Prints the completions of a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Input that cannot be read: the file, the line and what is wrong.
+#[derive(Debug)]
+pub struct BadInput(String);
+
+impl fmt::Display for BadInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether everything is as it should be.
+pub type Answer = Result<bool, BadInput>;
+
+fn main() -> ExitCode {
+    let answer = match Arguments::parse().command {
+        Command::Preview(arguments) => preview::run(arguments),
+        Command::Owners(arguments) => owners::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Lesson(arguments) => lesson::run(&arguments),
+        Command::Completions { shell } => {
+            let mut completions = Vec::new();
+            let mut command = Arguments::command();
+            clap_complete::generate(shell, &mut command, "optimist", &mut completions);
+            style::print(&String::from_utf8_lossy(&completions));
+            Ok(true)
+        }
+    };
+    match answer {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("optimist: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

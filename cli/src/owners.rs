@@ -1,0 +1,48 @@
+//! `optimist owners`: who owns each line of an object.
+
+use optimist_diagnose::brought::Brought;
+use optimist_diagnose::case::Case;
+use optimist_diagnose::ownership::ObjectOwnership;
+use optimist_text::private::Masking;
+use serde_json::Value;
+
+use crate::style::print;
+use crate::{Answer, BadInput, input};
+
+/// What is shown.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Files with objects; - is the standard input.
+    #[arg(required = true)]
+    files: Vec<String>,
+}
+
+/// Prints every object with the owners of its lines.
+pub fn run(arguments: &Arguments) -> Answer {
+    let objects = input::objects(&arguments.files)?;
+    let brought: Vec<Brought> = objects.into_iter().map(Brought::Live).collect();
+    let cases = Case::all_of(&brought);
+    if cases.is_empty() {
+        return Err(BadInput("there is no object".to_owned()));
+    }
+    let mut whole = true;
+    for case in &cases {
+        match case.install() {
+            Ok(installed) => {
+                let mut masking = Masking::shown();
+                let mut object = installed
+                    .object()
+                    .map(|it| (**it).clone())
+                    .unwrap_or(Value::Null);
+                masking.object(&mut object);
+                let ownership = ObjectOwnership::of(&object, &installed.resource().root);
+                print(&format!("# {}\n{}\n", case.id, ownership.to_text()));
+            }
+            Err(why) => {
+                whole = false;
+                eprintln!("optimist: {}: {why}", case.id);
+            }
+        }
+    }
+    Ok(whole)
+}

@@ -1,0 +1,179 @@
+//! `optimist preview`: what a tool will do to each object.
+
+mod junit;
+mod markdown;
+mod text;
+mod words;
+
+use clap::ValueEnum;
+use optimist_apiserver::server::Release;
+use optimist_client::Preset;
+use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput};
+use optimist_diagnose::ways::ReleaseMethod;
+
+use crate::style::{Style, print};
+use crate::{Answer, BadInput, input};
+
+/// What is previewed, and how it is shown.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// What the cluster has: `kubectl get … -o yaml --show-managed-fields`; - is the standard input.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    live: Vec<String>,
+    /// What will be written: rendered manifests; - is the standard input.
+    #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
+    next: Vec<String>,
+    /// What was written the last time: the manifests of the release that is installed.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    before: Vec<String>,
+    /// The tool that writes.
+    #[arg(long = "as", value_name = "TOOL")]
+    tool: Tool,
+    /// The tool takes over what others own (--force-conflicts, Force=true).
+    #[arg(long)]
+    force: bool,
+    /// The tool deletes its objects that no manifest names (Argo CD, Flux). Helm always does.
+    #[arg(long)]
+    prune: bool,
+    /// The field manager, where the tool lets people choose it.
+    #[arg(long, value_name = "NAME")]
+    manager: Option<String>,
+    /// How Helm 4 applied the last release.
+    #[arg(long, value_name = "WHERE")]
+    last_release: Option<LastRelease>,
+    /// The namespace of manifests that name none.
+    #[arg(long, short)]
+    namespace: Option<String>,
+    /// The release of the server.
+    #[arg(long, default_value_t)]
+    release: Release,
+    /// The form of the output.
+    #[arg(long, default_value = "text")]
+    format: Format,
+}
+
+/// A tool that writes manifests.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Tool {
+    Helm4,
+    Helm3,
+    /// kubectl apply
+    Kubectl,
+    /// kubectl apply --server-side
+    KubectlServerSide,
+    /// Argo CD
+    Argocd,
+    /// Argo CD with ServerSideApply=true
+    ArgocdServerSide,
+    Flux,
+    Terraform,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LastRelease {
+    /// In the client, as Helm 3 does.
+    Client,
+    /// Server-side.
+    Server,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    Json,
+    /// For a pull request.
+    Markdown,
+    /// For a CI.
+    Junit,
+}
+
+impl Tool {
+    fn preset(self) -> Preset {
+        match self {
+            Self::Helm4 => Preset::Helm4,
+            Self::Helm3 => Preset::Helm3,
+            Self::Kubectl => Preset::KubectlApply,
+            Self::KubectlServerSide => Preset::KubectlApplyServerSide,
+            Self::Argocd => Preset::ArgoCdClientSide,
+            Self::ArgocdServerSide => Preset::ArgoCdServerSide,
+            Self::Flux => Preset::Flux,
+            Self::Terraform => Preset::Terraform,
+        }
+    }
+}
+
+/// Prints a preview. Whether nothing is refused.
+pub fn run(arguments: Arguments) -> Answer {
+    let (tool, options) = tool(&arguments)?;
+    let files = [&arguments.live, &arguments.next, &arguments.before];
+    if files
+        .iter()
+        .flat_map(|it| it.iter())
+        .filter(|it| *it == "-")
+        .count()
+        > 1
+    {
+        return Err(BadInput("the standard input can be read once".to_owned()));
+    }
+    let earlier = match arguments.before.as_slice() {
+        [] => None,
+        files => Some(input::objects(files)?),
+    };
+    let input = PreviewInput {
+        live: input::objects(&arguments.live)?,
+        next: input::objects(&arguments.next)?,
+        earlier,
+        tool,
+        namespace: arguments.namespace.clone(),
+        release: arguments.release,
+    };
+    if input.next.is_empty() {
+        return Err(BadInput("--next has no object".to_owned()));
+    }
+    let preview = Preview::of(input);
+    match arguments.format {
+        Format::Text => print(&text::of(&preview, &options, &Style::of_output())),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&preview);
+            print(&json.map_err(|error| BadInput(error.to_string()))?);
+            print("\n");
+        }
+        Format::Markdown => print(&markdown::of(&preview, &options)),
+        Format::Junit => print(&junit::of(&preview)),
+    }
+    Ok(preview.is_whole())
+}
+
+/// The tool with its options, and its name. An option that means nothing to the tool is refused.
+fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
+    let preset = arguments.tool.preset();
+    let name = arguments.tool.to_possible_value();
+    let name = name.map(|it| it.get_name().to_owned()).unwrap_or_default();
+    let refuse = |option: &str| Err(BadInput(format!("--{option} means nothing to {name}")));
+    let argo_cd = matches!(preset, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide);
+    if arguments.prune && !argo_cd && preset != Preset::Flux {
+        return refuse("prune");
+    }
+    if arguments.force && matches!(preset, Preset::Helm3 | Preset::KubectlApply) {
+        return refuse("force");
+    }
+    if arguments.manager.is_some() && !preset.manager_is_chosen() {
+        return refuse("manager");
+    }
+    if arguments.last_release.is_some() && preset != Preset::Helm4 {
+        return refuse("last-release");
+    }
+    let always = matches!(preset, Preset::ArgoCdServerSide | Preset::Flux);
+    let tool = DeliveryTool {
+        preset,
+        force: arguments.force && !always,
+        prune: arguments.prune,
+        manager: arguments.manager.clone(),
+        last_release: arguments.last_release.map(|it| match it {
+            LastRelease::Client => ReleaseMethod::ClientSide,
+            LastRelease::Server => ReleaseMethod::ServerSide,
+        }),
+    };
+    Ok((tool, name))
+}

@@ -1,0 +1,208 @@
+//! What the program prints, and how it ends.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn file(name: &str) -> String {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    files.join(name).to_str().unwrap().to_owned()
+}
+
+fn run_with(arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_optimist"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A command that reads nothing closes its end.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    run_with(arguments, "")
+}
+
+#[test]
+fn three_live_objects_and_their_chart_are_answered_in_one_command() {
+    let (live, next) = (file("live.yaml"), file("next.yaml"));
+    let arguments = ["preview", "--live", &live, "--next", &next, "--as", "helm4"];
+    let (code, out, err) = run(&arguments);
+    assert_eq!((code, err.as_str()), (1, ""));
+    assert!(
+        out.starts_with("4 objects: 1 conflict, 1 deleted, 1 changed, 1 created (helm4)\n"),
+        "{out}"
+    );
+    assert!(
+        !out.contains('\u{1b}'),
+        "no colours where the output is no terminal"
+    );
+    for part in [
+        "conflict  Deployment shop/web",
+        ".spec.replicas: refused: kube-controller-manager (Update, /scale) owns it. It has 7; the manifest says 2",
+        "deleted   ConfigMap shop/old",
+        ".data.colour: \"green\" becomes \"blue\"",
+        "created   ConfigMap shop/new",
+        "Leave the fields to their owner. This settles it.",
+        "-   replicas: 2",
+        "# First try:",
+        "--dry-run=server",
+        "The tool's own option forces every object that it writes.",
+    ] {
+        assert!(out.contains(part), "{part}:\n{out}");
+    }
+}
+
+#[test]
+fn a_chart_that_changes_nothing_ends_with_0_and_the_standard_input_is_a_file() {
+    let live = file("live.yaml");
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {colour: green}\n";
+    let arguments = [
+        "preview",
+        "--live",
+        &live,
+        "--next",
+        "-",
+        "--as",
+        "kubectl-server-side",
+        "--manager",
+        "helm",
+    ];
+    let (code, out, _) = run_with(&arguments, manifest);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.contains("unchanged    ConfigMap shop/settings"),
+        "{out}"
+    );
+    let twice = ["preview", "--live", "-", "--next", "-", "--as", "flux"];
+    let (code, _, err) = run_with(&twice, manifest);
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "optimist: the standard input can be read once\n")
+    );
+}
+
+#[test]
+fn the_same_preview_is_json_markdown_and_junit() {
+    let (live, next) = (file("live.yaml"), file("next.yaml"));
+    let of = |format: &str| {
+        let arguments = [
+            "preview", "--live", &live, "--next", &next, "--as", "helm4", "--format", format,
+        ];
+        let (code, out, _) = run(&arguments);
+        assert_eq!(code, 1);
+        out
+    };
+    let json: serde_json::Value = serde_json::from_str(&of("json")).unwrap();
+    assert_eq!(json["rows"][0]["outcome"], "conflict");
+    assert_eq!(json["rows"][0]["fields"][0]["field"], ".spec.replicas");
+    assert_eq!(json["outcomes"]["created"], 1);
+    let markdown = of("markdown");
+    assert!(
+        markdown.contains("| `Deployment shop/web` | conflict |"),
+        "{markdown}"
+    );
+    let junit = of("junit");
+    assert!(junit.contains("tests=\"4\" failures=\"1\""), "{junit}");
+    assert!(junit.contains("<failure message=\"conflict\">"), "{junit}");
+}
+
+#[test]
+fn bad_input_is_named_with_file_and_line_and_ends_with_2() {
+    let next = file("next.yaml");
+    for (text, expected) in [
+        (
+            "kind: ConfigMap\n---\napiVersion: v1\n  kind: x\n",
+            "standard input:1: the object has no apiVersion and no metadata.name",
+        ),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\n  kind: x\n",
+            "standard input:6:",
+        ),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n# none\nkind: Pod\nmetadata: {name: a}\n",
+            "standard input:6: the object has no apiVersion",
+        ),
+    ] {
+        let arguments = ["preview", "--live", "-", "--next", &next, "--as", "helm3"];
+        let (code, out, err) = run_with(&arguments, text);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(expected), "{expected}: {err}");
+    }
+    let (code, _, err) = run(&["preview", "--next", "nowhere.yaml", "--as", "helm3"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("nowhere.yaml: "), "{err}");
+    let (code, _, err) = run(&["preview", "--next", &next, "--as", "helm3", "--force"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "optimist: --force means nothing to helm3\n")
+    );
+}
+
+#[test]
+fn every_line_has_its_owners_and_no_secret() {
+    let (code, out, _) = run(&["owners", &file("live.yaml")]);
+    assert_eq!(code, 0);
+    let replicas = out
+        .lines()
+        .find(|line| line.contains("replicas: 7"))
+        .unwrap();
+    assert!(
+        replicas.ends_with("kube-controller-manager (Update, /scale)"),
+        "{replicas}"
+    );
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: shop, uid: u}\n\
+                  data: {password: Y2FuYXJ5LXNlY3JldA==}\n";
+    let (_, out, _) = run_with(&["owners", "-"], secret);
+    assert!(
+        out.contains("password") && !out.contains("Y2FuYXJ5"),
+        "{out}"
+    );
+}
+
+#[test]
+fn an_error_from_the_standard_input_is_explained() {
+    let error = "error: Apply failed with 1 conflict: conflict with \"helm\": .spec.replicas\n";
+    let (code, out, err) = run_with(&["explain"], error);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(
+        out.contains("helm") && out.contains(".spec.replicas"),
+        "{out}"
+    );
+    let (code, _, err) = run_with(&["explain"], "all is well\n");
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn a_lesson_is_run_and_a_false_claim_ends_with_1() {
+    let lesson = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lessons/01-the-lost-update.yaml");
+    let lesson = lesson.to_str().unwrap();
+    let (code, out, err) = run(&["lesson", lesson]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("everything in it is true"), "{out}");
+    let (code, _, err) = run_with(&["lesson", "-"], "title: nothing\n");
+    assert_eq!(code, 1);
+    assert!(err.starts_with("-:"), "{err}");
+}
+
+#[test]
+fn completions_name_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, out, _) = run(&["completions", shell]);
+        assert_eq!(code, 0);
+        for command in ["preview", "owners", "explain", "lesson"] {
+            assert!(out.contains(command), "{shell}: {command}");
+        }
+    }
+}
