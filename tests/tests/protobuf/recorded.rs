@@ -13,7 +13,7 @@ use optimist_protobuf::{Envelope, MEDIA_TYPE, WATCH_MEDIA_TYPE, decode};
 use serde_json::{Value, json};
 
 fn recordings() -> Vec<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/third/protobuf.jsonl.gz");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/third/protobuf.lines.gz");
     let mut text = String::new();
     let mut reader = flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap());
     reader.read_to_string(&mut text).unwrap();
