@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{Definition, Resource, Resources};
+use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
 use optimist_text::private::{MASK, Masking};
 use serde::Serialize;
 use serde_json::Value;
@@ -234,6 +234,8 @@ impl PreviewRow {
         };
         let outcomes = row.fields.iter().filter(|one| !inside(one));
         new.fields = outcomes.map(|it| field(row, it, &masked)).collect();
+        let unnamed = refused_without_value(row, &new.fields);
+        new.fields.extend(unnamed);
         if let Some(earlier) = earlier.filter(|_| !row.is_refused()) {
             new.fields.extend(earlier.kept(row, &masked));
         }
@@ -319,6 +321,36 @@ fn field(row: &Row, of: &FieldOutcome, masked: &Masked) -> PreviewField {
         refused_by: of.refused_by.clone(),
         written_back_by: back,
     }
+}
+
+/// The fields that the server named when it refused and that have no value to compare: an empty map, or
+/// null.
+fn refused_without_value(row: &Row, known: &[PreviewField]) -> Vec<PreviewField> {
+    let facts = row.deciding().and_then(|at| row.requests.get(at));
+    let facts = facts.into_iter().flat_map(|sent| &sent.facts);
+    let mut found: Vec<PreviewField> = Vec::new();
+    for fact in facts {
+        let Fact::OwnedByOther { field, manager } = fact else {
+            continue;
+        };
+        if known.iter().any(|it| it.field == *field) {
+            continue;
+        }
+        match found.iter_mut().find(|it| it.field == *field) {
+            Some(same) => same.refused_by.push(manager.clone()),
+            None => found.push(PreviewField {
+                field: field.clone(),
+                change: FieldChange::Refused,
+                before: None,
+                wanted: None,
+                after: None,
+                owners: Vec::new(),
+                refused_by: vec![manager.clone()],
+                written_back_by: Vec::new(),
+            }),
+        }
+    }
+    found
 }
 
 /// The owners of a field before; of one that goes, also those of a part of it.
