@@ -76,6 +76,8 @@ impl Edit {
         };
         match (&self.value, self.found_in(object, root)) {
             (None, None) => true,
+            // Who deletes again can make it sooner. The object is deleted all the same.
+            (Some(_), Some(_)) if self.is_deletion() => true,
             (Some(wanted), Some(found)) => covers(found, wanted, &self.path, root),
             _ => false,
         }

@@ -268,10 +268,15 @@ impl WorkQueue {
             }
             ReconcileResult::TerminalError => {}
         }
+        // A key that waits already waits no longer for that.
+        if let Some(waiting) = self.waiting.get(key) {
+            after = after.map(|_| waiting.ready_at.saturating_sub(now));
+        }
         self.done(key);
         QueueReaction {
             after,
             failures: self.num_requeues(key),
+            queued_again: self.dirty.contains(key),
         }
     }
 

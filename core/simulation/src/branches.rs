@@ -1,6 +1,7 @@
 //! The histories of a tree: naming, comparing and deleting them.
 
 use super::{HistoryTree, NodeId, Outcome, Step};
+use optimist_apiserver::storage::Revision;
 use optimist_client::{ValueChange, changes};
 
 /// The point where two histories branch, and how their final objects differ.
@@ -167,6 +168,33 @@ impl HistoryTree {
                 .filter(|change| !change.is_bookkeeping())
                 .collect(),
         })
+    }
+
+    /// The step so far that wrote a version of an object, also a request by hand that named another object
+    /// than the one that was shown. `None` for a version that was there at the start.
+    pub fn writer_of(&self, revision: Revision) -> Option<NodeId> {
+        let so_far = self.current_path().iter().take(self.position() + 1);
+        let mut steps = so_far.filter_map(|&node| Some((node, self.step(node)?)));
+        let mut before = None;
+        let mut versions = self.world().versions();
+        let deletes = versions.any(|version| {
+            let found = version.revision == revision && version.object.is_none();
+            before = if found {
+                before
+            } else {
+                Some(version.revision)
+            };
+            found
+        });
+        let wrote = |step: &Step| {
+            let of_step = match deletes {
+                true => step.after == 0 && before == Some(step.before),
+                false => step.after == revision,
+            };
+            of_step && step.outcome() == Outcome::Written
+        };
+        let found = steps.find(|(_, step)| wrote(step) || step.made(revision));
+        found.map(|(node, _)| node)
     }
 
     /// The step that stored the current object as it is now, or deleted it.

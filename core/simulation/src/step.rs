@@ -87,6 +87,21 @@ pub struct Step {
     pub controller: Option<Arc<ControllerEvent>>,
 }
 
+/// The text of a Warning header: `299 - "unknown field \"spec.a\""` (RFC 7234, section 5.5).
+fn warning_text(header: &str) -> Option<String> {
+    let (_, quoted) = header.split_once('"')?;
+    let quoted = quoted.strip_suffix('"').unwrap_or(quoted);
+    let mut text = String::with_capacity(quoted.len());
+    let mut escaped = false;
+    for c in quoted.chars() {
+        escaped = c == '\\' && !escaped;
+        if !escaped {
+            text.push(c);
+        }
+    }
+    Some(text)
+}
+
 impl Exchange {
     /// A watch that was opened, with the events that came at once. Others come later.
     pub(super) fn stream(request: &Request<Vec<u8>>, events: Vec<Value>) -> Self {
@@ -107,7 +122,7 @@ impl Exchange {
             .headers()
             .get_all(http::header::WARNING)
             .iter()
-            .filter_map(|value| Some(value.to_str().ok()?.to_owned()));
+            .filter_map(|value| warning_text(std::str::from_utf8(value.as_bytes()).ok()?));
         Self {
             method: request.method().clone(),
             target: request.uri().to_string(),

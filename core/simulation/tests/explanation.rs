@@ -221,6 +221,7 @@ fn a_delete_deletes_or_marks_and_says_what_the_object_waits_for() {
     let marked = Kind::Terminating {
         actor: A,
         version: 101,
+        again: false,
         finalizers: true,
         grace: 0,
     };
@@ -251,6 +252,7 @@ fn a_pod_on_a_node_waits_for_its_grace_period_not_for_finalizers() {
     let marked = Kind::Terminating {
         actor: A,
         version: 101,
+        again: false,
         finalizers: false,
         grace: 30,
     };

@@ -1,6 +1,7 @@
 //! What Diagnose says of a recorded history.
 
 use optimist_apiserver::apply::ManagedFieldsOperation;
+use optimist_client::visible;
 use optimist_diagnose::audit::findings::{HotLoop, LostUpdate, Reaction, RecordedConflict};
 use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, NotRun, RecordedHistory, RecordedStep,
@@ -23,6 +24,11 @@ pub fn audited(object: &AuditedObject) -> String {
         "{}{group} {}{slash}{}",
         object.resource, object.namespace, object.name
     )
+}
+
+/// An object of a log, and how many writes of it the log has.
+pub fn audited_writes(object: &AuditedObject, writes: usize) -> String {
+    visible(&en::audit_writes(&audited(object), &writes)).into_owned()
 }
 
 /// Who sent a step: the manager of a write, else the program.

@@ -9,7 +9,7 @@ use optimist_text::quote;
 use optimist_text::render::namespace_option;
 use serde_json::Value;
 
-use crate::diagnose::{conflict_owner, error_object, tool};
+use crate::diagnose::{conflict_owner, error_object, error_title, tool};
 use crate::en;
 
 /// What a live object shows of its managers: sentences, and whether its `managedFields` cannot be
@@ -23,13 +23,7 @@ pub fn live_says(object: &Value) -> (Vec<String>, bool) {
             false,
         ),
         Ok(count) => (vec![en::card_live(&count, &version)], false),
-        Err(problem) => (
-            vec![
-                en::card_live_unowned(&version),
-                en::happened_managed_fields(&problem),
-            ],
-            true,
-        ),
+        Err(problem) => (vec![en::happened_managed_fields(&problem)], true),
     }
 }
 
@@ -59,6 +53,14 @@ pub fn versions_span(versions: &[ObservedVersion]) -> String {
         &version(versions.first()),
         &version(versions.last()),
     )
+}
+
+/// What the error messages of a text are: of one, what it says.
+pub fn errors_title(errors: &[ReportedError]) -> String {
+    match errors {
+        [one] => error_title(&one.error),
+        all => en::card_errors(&all.len()),
+    }
 }
 
 /// The object of an error, its tool, its fields and managers.

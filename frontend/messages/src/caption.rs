@@ -151,15 +151,17 @@ fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
         Kind::Terminating {
             actor,
             version,
+            again,
             finalizers,
             grace,
         } => {
             let finalizers = finalizers.then(en::terminating_finalizers);
             let grace = (*grace > 0).then(|| en::terminating_grace(grace));
-            Caption::new(
-                en::terminating_title(name(*actor), version),
-                finalizers.into_iter().chain(grace),
-            )
+            let title = match again {
+                true => en::sooner_title(name(*actor), version),
+                false => en::terminating_title(name(*actor), version),
+            };
+            Caption::new(title, finalizers.into_iter().chain(grace))
         }
         Kind::Created { actor, version } => Caption::new(
             en::created_title(name(*actor), version),

@@ -53,6 +53,7 @@ pub fn no_difference(step: &Step) -> String {
     match step.outcome() {
         Outcome::Written if step.after == 0 => en::object_gone(),
         Outcome::Written if step.before == step.after => en::diff_done(),
+        Outcome::Written if step.before == 0 => en::created_text(),
         Outcome::Read => en::diff_read(),
         Outcome::Done => en::diff_done(),
         Outcome::Refused => en::diff_refused(),

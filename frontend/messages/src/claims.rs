@@ -98,6 +98,11 @@ pub fn contradiction(of: &Contradiction) -> String {
     let code = of
         .code
         .map_or_else(en::ways_nothing_sent, |code| code.to_string());
+    // The code alone may be the one of the message.
+    let code = match of.refused.is_empty() {
+        true => code,
+        false => en::code_for(&code, &names(&of.refused)),
+    };
     en::ways_contradicts(&client_long(of.client), &names(&of.said), &code)
 }
 

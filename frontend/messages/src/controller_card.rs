@@ -350,6 +350,12 @@ fn read(statement: Option<usize>, world: &World) -> String {
 
 fn finished(result: ReconcileResult, queue: &QueueReaction, error: String) -> String {
     let after = time(queue.after.unwrap_or_default());
+    if queue.queued_again {
+        return match error.is_empty() {
+            true => en::did_finish_again(),
+            false => en::did_finish_error_again(&error),
+        };
+    }
     match result {
         ReconcileResult::Done | ReconcileResult::RequeueAfter(0) => en::did_finish_done(),
         ReconcileResult::RequeueAfter(_) | ReconcileResult::Requeue => {

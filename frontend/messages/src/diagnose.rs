@@ -7,22 +7,22 @@ use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::message::{
     ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError, Tool,
 };
-use optimist_diagnose::ownership::ManagerEntry;
+use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_diagnose::scene::{MissingPart, NoScene};
 use serde_json::Value;
 
 pub use crate::audit::{
-    asked, audited, hot_loop, lost_update, prediction, recorded_conflict, sender,
+    asked, audited, audited_writes, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
 pub use crate::brought::{
-    error_advice, error_facts, get_command, live_says, versions_span, versions_title,
+    error_advice, error_facts, errors_title, get_command, live_says, versions_span, versions_title,
 };
 pub use crate::claims::{contradiction, same_name};
 pub use crate::stand_ins::{left_out_of_case, left_out_values, staying};
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,
-    next_outcome, next_write, owners_change, row_answer, row_notes, rows_markdown, way, way_out,
-    way_whole,
+    next_outcome, next_write, not_settling, owners_change, row_answer, row_notes, rows_markdown,
+    way, way_out, way_whole,
 };
 use crate::{en, load_error};
 
@@ -164,6 +164,22 @@ pub fn manager_entry(entry: &ManagerEntry) -> String {
         Some(since) => en::owners_entry(&operation, &entry.api_version, &since, &alone),
         None => en::owners_entry_timeless(&operation, &entry.api_version, &alone),
     }
+}
+
+/// The owners of a line, in words; empty if nothing is recorded of it.
+pub fn line_owners(ownership: &ObjectOwnership, line: &OwnedLine) -> String {
+    match line.unowned {
+        Some(Unowned::Default) => return en::owners_default(),
+        Some(Unowned::NoEntry) => return en::owners_no_owner(),
+        Some(Unowned::NeverOwned | Unowned::NotPrinted) => return String::new(),
+        None => {}
+    }
+    let managers = line
+        .owners
+        .iter()
+        .filter_map(|number| ownership.managers.get(*number));
+    let all: Vec<String> = managers.map(|it| owner(&it.manager)).collect();
+    all.join(", ")
 }
 
 /// What was added to a case, or is not known in it.

@@ -54,7 +54,8 @@ pub fn value(value: Option<&Value>) -> String {
 pub fn edit(edit: &Edit) -> String {
     let field = field(&edit.path);
     match &edit.value {
-        None if edit.path.0.is_empty() => en::the_deletion(),
+        // When it is carried out can have become another time.
+        _ if edit.is_deletion() => en::the_deletion(),
         None => en::edit_removed(&field),
         Some(Value::Object(_) | Value::Array(_)) => field,
         Some(_) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => field,

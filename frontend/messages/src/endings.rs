@@ -54,7 +54,7 @@ pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
 /// An edit as the value that it set.
 fn brief(kept: &Edit) -> String {
     match &kept.value {
-        Some(set) if !set.is_object() && !set.is_array() => {
+        Some(set) if !set.is_object() && !set.is_array() && !kept.is_deletion() => {
             let value = crate::edits::value(Some(set));
             en::kept_value(&crate::edits::field(&kept.path), &value)
         }

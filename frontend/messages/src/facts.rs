@@ -64,6 +64,8 @@ fn operation_failed(failed: &FailedOperation) -> String {
     let path = if path.is_empty() { &whole } else { path };
     let position = position + 1;
     let what = match differed {
+        // Where both look the same in a few words, they are not said.
+        Some((wanted, Some(found))) if cut(wanted) == cut(found) => en::fact_test_cut(path),
         Some((wanted, Some(found))) => en::fact_test_differed(path, &cut(wanted), &cut(found)),
         Some((wanted, None)) => en::fact_test_absent(path, &cut(wanted)),
         None if op.is_empty() => en::fact_no_operation(&position),

@@ -5,7 +5,10 @@ use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::text;
 use optimist_client::visible;
 use optimist_diagnose::audit::AuditEvent;
-use optimist_diagnose::audit::recorded::{Compared, CoreAnswer, KnownObject, RecordedStep};
+use optimist_diagnose::audit::recorded::{
+    Compared, CoreAnswer, KnownObject, RecordedHistory, RecordedStep,
+};
+use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::{
     ClientLane, LaneClient, LaneRow, RecordedLanes, RowOutcome, VersionFate,
 };
@@ -212,6 +215,53 @@ pub fn was(change: &FieldChange) -> String {
         (Some(before), None) => en::recorded_was(&value(Some(before))),
         (None, Some(who)) => en::recorded_new_by(&who),
         (None, None) => en::recorded_new(),
+    }
+}
+
+/// What the steps of an audit log are, and in how many of them the core gives the same answer.
+pub fn steps_of_log(history: &RecordedHistory) -> String {
+    let (same, other, not_run) = history.counts();
+    let counts = en::audit_counts(&same, &other, &not_run);
+    format!("{} {counts}", en::lanes_of_log())
+}
+
+/// When a request arrived and was answered, and who sent it.
+pub fn observed(event: &AuditEvent) -> String {
+    let answered = clock(event.completed, true);
+    let when = match event.received == event.completed {
+        true => en::recorded_answered(&answered),
+        false => en::recorded_observed(&clock(event.received, true), &answered),
+    };
+    let who = en::recorded_sender(&event.user, &event.agent);
+    visible(&format!("{when} {who}")).into_owned()
+}
+
+/// When a version was made, as its owners say, and that nobody saw the request.
+pub fn observed_version(row: &LaneRow) -> String {
+    let when = match row.time {
+        Some(time) => en::recorded_changed_at(&format!("{} {}", day(time), clock(time, false))),
+        None => en::recorded_no_time(),
+    };
+    format!("{when} {}", en::recorded_no_request())
+}
+
+/// The object at a row: `Step 4: Deployment live/web, version 91, as it was then.`
+pub fn step_title(
+    row: usize,
+    known: KnownObject,
+    id: Option<&ObjectId>,
+    version: Option<&str>,
+) -> String {
+    let step = row + 1;
+    match (known, id, version) {
+        (KnownObject::Recorded, Some(id), Some(version)) => {
+            en::recorded_object(&step, id, &version)
+        }
+        (KnownObject::Recorded | KnownObject::Computed { .. }, Some(id), _) => {
+            en::recorded_object_computed(&step, id)
+        }
+        (KnownObject::Absent, ..) => en::recorded_object_absent(&step),
+        _ => en::recorded_object_unknown(&step),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::{Preset, WriteMethod};
-use optimist_diagnose::completions::{OpenQuestion, Then};
+use optimist_diagnose::completions::{OpenQuestion, Settling, Then};
 use optimist_diagnose::modified::NextAttempt;
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Row, TakenBack, Way,
-    WayOutKind,
+    WayOut, WayOutKind,
 };
 
 use optimist_text::markdown::{head, row, text};
@@ -286,13 +286,43 @@ pub fn instruction_warning(warning: &InstructionWarning) -> String {
 }
 
 /// A way out of a conflict: what it is called, and what it means.
-pub fn way_out(kind: WayOutKind) -> (String, String) {
-    match kind {
-        WayOutKind::Force => (en::out_force(), en::out_force_says()),
-        WayOutKind::LeaveOut => (en::out_leave_out(), en::out_leave_out_says()),
-        WayOutKind::Agree => (en::out_agree(), en::out_agree_says()),
+pub fn way_out(out: &WayOut) -> (String, String) {
+    // What a write that is refused would do is not said.
+    let accepted = out.row.code.is_some_and(|code| code < 300);
+    let then = |says: String, is: bool, more: fn() -> String| match accepted && is {
+        true => format!("{says} {}", more()),
+        false => says,
+    };
+    match out.kind {
+        WayOutKind::Force => {
+            let says = then(en::out_force_says(), true, en::out_force_takes);
+            (en::out_force(), says)
+        }
+        WayOutKind::LeaveOut => {
+            let says = then(
+                en::out_leave_out_says(),
+                out.others_own,
+                en::out_others_keep,
+            );
+            (en::out_leave_out(), says)
+        }
+        WayOutKind::Agree => {
+            let says = then(en::out_agree_says(), out.others_own, en::out_both_own);
+            (en::out_agree(), says)
+        }
         WayOutKind::Transfer => (en::out_transfer(), en::out_transfer_says()),
         WayOutKind::Migrate => (en::out_migrate(), en::out_migrate_says()),
+    }
+}
+
+/// How many of some ways out do not settle the conflict; empty if all of them may.
+pub fn not_settling<'a>(outs: impl Iterator<Item = &'a WayOut>) -> String {
+    match outs
+        .filter(|out| out.settling() == Settling::DoesNotSettle)
+        .count()
+    {
+        0 => String::new(),
+        count => en::out_others(&count),
     }
 }
 

@@ -40,7 +40,8 @@ fn thing(out: &mut CaseDocument, item: &BroughtItem) {
         }
         Ok(Brought::Manifest(object)) => out.about(&named(object), &label::card_manifest()),
         Ok(Brought::Definition(object)) => out.about(&named(object), &label::card_definition()),
-        Ok(Brought::Several(several)) => out.about(&label::card_several(&several.len()), ""),
+        // Each is a thing of its own.
+        Ok(Brought::Several(_)) => {}
         Ok(Brought::Versions(versions)) => out.about(
             &messages::versions_title(versions),
             &messages::versions_span(versions),

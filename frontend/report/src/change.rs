@@ -134,7 +134,7 @@ pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
 
 fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
     let of = &settled.out;
-    let (title, says) = messages::way_out(of.kind);
+    let (title, says) = messages::way_out(of);
     out.heading(4, &title);
     out.says(&says);
     if of.settles {

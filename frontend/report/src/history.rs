@@ -29,7 +29,7 @@ pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedH
         out.says(&label::happened_not_owned());
     }
     for one in &history.fights {
-        fight(out, &history.changes, history.versions.first(), one);
+        fight(out, one, &between_versions(history, one));
     }
     changes(out, history);
 }
@@ -47,27 +47,21 @@ fn verdict(history: &ObservedHistory) -> String {
     }
 }
 
-/// A field that managers fight over. `first` is the version before the changes, if it is known.
-pub(crate) fn fight(
-    out: &mut CaseDocument,
-    changes: &[FieldChange],
-    first: Option<&String>,
-    fight: &Fight,
-) {
+/// A field that managers fight over, and when.
+pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str) {
     let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
-    let all = || changes.iter().filter(|it| it.field == fight.field);
-    let version = |change: Option<&FieldChange>| {
-        change.map_or_else(String::new, |it| it.resource_version.clone())
-    };
-    let first = first.cloned().unwrap_or_else(|| version(all().next()));
     let title = label::happened_fight(&messages::names(&names), &fight.field);
     out.heading(4, &title);
-    out.says(&label::happened_flips_text(
-        &fight.flips,
-        &first,
-        &version(all().next_back()),
-    ));
+    out.says(when);
     out.says(&label::happened_fight_advice());
+}
+
+/// Between which versions managers fought.
+fn between_versions(history: &ObservedHistory, fight: &Fight) -> String {
+    let mut all = history.changes.iter().filter(|it| it.field == fight.field);
+    let last = all.next_back().map_or("", |it| &it.resource_version);
+    let first = history.versions.first().map_or("", String::as_str);
+    label::happened_flips_text(&fight.flips, &first, &last)
 }
 
 /// Every change, in the order of time.

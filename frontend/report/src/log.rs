@@ -1,10 +1,8 @@
 //! What an audit log shows.
 
 use optimist_apiserver::environment::Timestamp;
-use optimist_apiserver::object::Metadata;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedStep};
-use optimist_diagnose::observed::{FieldChange, Fight};
 use optimist_messages::{diagnose as messages, field, label};
 use optimist_state::AuditReplay;
 use optimist_text::markdown;
@@ -44,13 +42,18 @@ pub(crate) fn log(out: &mut CaseDocument, replay: &AuditReplay) {
 fn findings(out: &mut CaseDocument, replay: &AuditReplay) {
     let found = &replay.findings;
     let who = |step: usize| messages::sender(&replay.history, step);
-    let changes = found.changes.iter().map(|(_, change)| change.clone());
-    let changes: Vec<FieldChange> = changes.collect();
     if nothing(found) {
         out.says(&label::audit_nothing());
     }
     for one in &found.fights {
-        fight(out, &changes, begins(replay, one).as_ref(), one);
+        let mut steps = found
+            .changes
+            .iter()
+            .filter(|(_, change)| change.field == one.field);
+        let first = steps.next().map_or(0, |(at, _)| at + 1);
+        let last = steps.next_back().map_or(first, |(at, _)| at + 1);
+        // The log does not have the version of each step.
+        fight(out, one, &label::fight_steps(&one.flips, &first, &last));
     }
     let lost = found.lost.iter();
     let lost = lost.map(|one| messages::lost_update(one, &who(one.written), &who(one.lost)));
@@ -73,14 +76,6 @@ fn nothing(found: &Findings) -> bool {
         && found.lost.is_empty()
         && found.loops.is_empty()
         && found.conflicts.is_empty()
-}
-
-/// The version before the first change of a field.
-fn begins(replay: &AuditReplay, fight: &Fight) -> Option<String> {
-    let mut changes = replay.findings.changes.iter();
-    let (at, _) = changes.find(|(_, change)| change.field == fight.field)?;
-    let before = replay.history.steps.get(*at)?.before.as_deref()?;
-    Some(before.resource_version().to_owned())
 }
 
 fn listed(out: &mut CaseDocument, title: &str, all: Vec<String>) {

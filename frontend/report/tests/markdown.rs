@@ -178,7 +178,7 @@ fn check(case: &DiagnoseState) -> String {
         run.instructions(row.way).iter().for_each(shown);
     }
     for out in run.flat_map(|run| run.ways_out.iter().flatten()) {
-        says(&messages::way_out(out.out.kind).1);
+        says(&messages::way_out(&out.out).1);
         out.instructions.iter().for_each(shown);
     }
     for one in case.next_writes.iter().flat_map(|run| &run.done) {

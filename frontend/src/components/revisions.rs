@@ -2,7 +2,7 @@
 
 use optimist_client::{ValueChange, changes, dotted};
 use optimist_messages::label;
-use optimist_simulation::{ActorId, Outcome};
+use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use crate::state::{Lane, Sends, SessionMsg, StateHandle};
@@ -10,24 +10,15 @@ use crate::state::{Lane, Sends, SessionMsg, StateHandle};
 #[inline(never)] // not on the first screen
 pub(crate) fn revisions(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
-    let here = tree.position();
-    // The writes on the way here, to name the writer of each version.
-    let writes: Vec<_> = tree.current_path()[..=here]
-        .iter()
-        .filter_map(|&node| Some((node, tree.step(node)?)))
-        .filter(|(_, step)| step.outcome() == Outcome::Written)
-        .collect();
     let mut before = None;
     let mut rows = Vec::new();
     for version in store.world().versions() {
-        let written = writes
-            .iter()
-            .find(|(_, step)| step.after == version.revision);
         let differs = match (before, version.object.as_deref()) {
             (Some(old), Some(new)) => changes(old, new),
             _ => Vec::new(),
         };
-        let writer = written.and_then(|(node, step)| Some((*node, step.actor()?)));
+        let written = tree.writer_of(version.revision);
+        let writer = written.and_then(|node| Some((node, tree.step(node)?.actor()?)));
         rows.push(row(store, version.revision, writer, &differs));
         before = version.object.as_deref();
     }
@@ -63,7 +54,7 @@ fn row(
                     >
                         { store.name(editor).to_owned() }
                     </button>
-                } else {
+                } else if revision <= store.session.tree.origin().server().store().revision() {
                     <span class="muted">{ label::revision_as_loaded() }</span>
                 }
             </div>

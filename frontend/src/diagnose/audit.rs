@@ -73,7 +73,7 @@ fn objects(store: &StateHandle, run: &AuditRun) -> Html {
             <select aria-label={label::audit_object()} {onchange}>
                 { for run.objects.iter().enumerate().map(|(i, (object, writes))| html! {
                     <option selected={i == run.chosen}>
-                        { visible(&label::audit_writes(&messages::audited(object), writes)).into_owned() }
+                        { messages::audited_writes(object, *writes) }
                     </option>
                 }) }
             </select>

@@ -86,10 +86,8 @@ fn recognized(brought: &Brought) -> (String, Html) {
         Brought::Live(object) => (named(object), live(object)),
         Brought::Manifest(object) => (named(object), says(label::card_manifest())),
         Brought::Definition(object) => (named(object), says(label::card_definition())),
-        Brought::Several(several) => {
-            let count = several.len();
-            (label::card_several(&count), Html::default())
-        }
+        // Each has a card of its own.
+        Brought::Several(_) => Default::default(),
         Brought::Versions(versions) => (
             messages::versions_title(versions),
             says(messages::versions_span(versions)),
@@ -114,7 +112,7 @@ fn live(object: &Value) -> Html {
 
 fn of_errors(errors: &[ReportedError]) -> (String, Html) {
     if let [one] = errors {
-        return (messages::error_title(&one.error), about(one));
+        return (messages::errors_title(errors), about(one));
     }
     let listed = errors.iter().take(MAX_LISTED).map(|one| {
         html! {
@@ -133,7 +131,7 @@ fn of_errors(errors: &[ReportedError]) -> (String, Html) {
             }
         </ul>
     };
-    (label::card_errors(&errors.len()), list)
+    (messages::errors_title(errors), list)
 }
 
 /// The object of an error, its tool, its fields and managers, and what is missing.

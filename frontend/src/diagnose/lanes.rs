@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use optimist_diagnose::lanes::{CoreMark, RowOutcome};
 use optimist_messages::label;
-use optimist_messages::lanes::{RowText, lane, lane_client};
+use optimist_messages::lanes::{RowText, lane, lane_client, steps_of_log};
 use web_sys::Element;
 use yew::{
     Callback, Classes, Event, Html, KeyboardEvent, NodeRef, Properties, classes, component, hook,
@@ -46,11 +46,7 @@ pub(super) fn RecordedSteps(props: &LanesProps) -> Html {
         return Html::default();
     };
     let hint = match history {
-        Recorded::Log(replay) => {
-            let (same, other, not_run) = replay.history.counts();
-            let counts = label::audit_counts(&same, &other, &not_run);
-            format!("{} {counts}", label::lanes_of_log())
-        }
+        Recorded::Log(replay) => steps_of_log(&replay.history),
         Recorded::Versions(_) => label::lanes_of_versions(),
     };
     html! {

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::{shorten, visible};
-use optimist_diagnose::audit::recorded::KnownObject;
 use optimist_diagnose::observed::FieldChange;
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_messages::lanes::was;
@@ -163,18 +162,8 @@ fn title(object: &OwnedObject) -> String {
 
 /// `Step 4: Deployment live/web, version 91, as it was then.`
 pub(super) fn step_title(object: &StepObject) -> String {
-    let step = object.step.row + 1;
-    let id = object.id.as_ref().map(ToString::to_string);
-    match (object.known, id, &object.version) {
-        (KnownObject::Recorded, Some(id), Some(version)) => {
-            label::recorded_object(&step, &id, version)
-        }
-        (KnownObject::Recorded | KnownObject::Computed { .. }, Some(id), _) => {
-            label::recorded_object_computed(&step, &id)
-        }
-        (KnownObject::Absent, ..) => label::recorded_object_absent(&step),
-        _ => label::recorded_object_unknown(&step),
-    }
+    let (id, version) = (object.id.as_ref(), object.version.as_deref());
+    optimist_messages::lanes::step_title(object.step.row, object.known, id, version)
 }
 
 /// The numbers that choose the colours and patterns of the managers of an object.
@@ -248,7 +237,7 @@ fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bo
     let line = &owned.line;
     let names = object
         .ownership()
-        .map_or_else(String::new, |it| names(it, owned));
+        .map_or_else(String::new, |it| messages::line_owners(it, owned));
     let (change, changed) = object.change(&line.pointer);
     let look_of = |number: &usize| numbers.get(*number).map(|it| look(*it));
     let value = line
@@ -286,18 +275,4 @@ fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bo
             </span>
         </div>
     }
-}
-
-/// The owners of a line, in words.
-fn names(ownership: &ObjectOwnership, owned: &OwnedLine) -> String {
-    match owned.unowned {
-        Some(Unowned::Default) => return label::owners_default(),
-        Some(Unowned::NoEntry) => return label::owners_no_owner(),
-        Some(Unowned::NeverOwned | Unowned::NotPrinted) => return String::new(),
-        None => {}
-    }
-    let managers = owned.owners.iter();
-    let managers = managers.filter_map(|number| ownership.managers.get(*number));
-    let names: Vec<String> = managers.map(|it| messages::owner(&it.manager)).collect();
-    names.join(", ")
 }

@@ -2,12 +2,11 @@
 
 use optimist_apiserver::object::text;
 use optimist_client::visible;
-use optimist_diagnose::audit::AuditEvent;
 use optimist_diagnose::audit::recorded::{CoreAnswer, Difference, RecordedStep};
 use optimist_diagnose::lanes::{LaneRow, RowOutcome};
 use optimist_diagnose::observed::FieldChange;
 use optimist_messages::diagnose::{self as messages, written};
-use optimist_messages::lanes::{change_short, clock, day};
+use optimist_messages::lanes::{change_short, observed, observed_version};
 use optimist_messages::{fact, label};
 use yew::{Html, classes, html};
 
@@ -63,16 +62,9 @@ pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> H
 
 /// A version: when it was made, and what changed.
 fn of_version(history: &Recorded, row: &LaneRow, at: usize) -> Html {
-    let when = match row.time {
-        Some(time) => {
-            let time = format!("{} {}", day(time), clock(time, false));
-            label::recorded_changed_at(&time)
-        }
-        None => label::recorded_no_time(),
-    };
     html! {
         <>
-            <p class="says">{ when }{ " " }{ label::recorded_no_request() }</p>
+            <p class="says">{ observed_version(row) }</p>
             { changes(&history.changes_of(at)) }
         </>
     }
@@ -91,7 +83,7 @@ fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
     let message = message.map_or("", |answer| text(answer, "message"));
     html! {
         <>
-            <p class="says">{ observed(event) }{ " " }{ visible(&sender(event)).into_owned() }</p>
+            <p class="says">{ observed(event) }</p>
             if !message.is_empty() {
                 <p class="message">{ visible(message).into_owned() }</p>
             }
@@ -109,19 +101,6 @@ fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
             }
         </>
     }
-}
-
-fn observed(event: &AuditEvent) -> String {
-    let answered = clock(event.completed, true);
-    if event.received == event.completed {
-        label::recorded_answered(&answered)
-    } else {
-        label::recorded_observed(&clock(event.received, true), &answered)
-    }
-}
-
-fn sender(event: &AuditEvent) -> String {
-    label::recorded_sender(&event.user, &event.agent)
 }
 
 /// The fields that changed.

@@ -28,7 +28,7 @@ pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
                 { for others.iter().map(|one| way_out(store, one)) }
             } else if !others.is_empty() {
                 <details>
-                    <summary>{ label::out_others(&others.len()) }</summary>
+                    <summary>{ messages::not_settling(others.iter().map(|it| &it.out)) }</summary>
                     <div class="ways-out">
                         { for others.iter().map(|one| way_out(store, one)) }
                     </div>
@@ -40,7 +40,7 @@ pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
 
 fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
     let out = &settled.out;
-    let (title, says) = messages::way_out(out.kind);
+    let (title, says) = messages::way_out(out);
     html! {
         <article class={classes!("way-out", out.settles.then_some("settles"))}>
             <h3>{ title.clone() }</h3>

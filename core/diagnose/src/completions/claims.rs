@@ -59,6 +59,7 @@ impl CompletedChange {
                 then: then(out.settles),
             })
             .collect();
+        let others_own = first.others_own && others.iter().all(|(_, out)| out.others_own);
         let rows = others.into_iter().map(|(answer, out)| (answer, out.row));
         let invalid = invalid(&first);
         let mut row = self.common(first.row, rows.collect());
@@ -68,6 +69,7 @@ impl CompletedChange {
         }
         WayOut {
             settles: settles && questions.is_empty(),
+            others_own,
             row,
             ..first
         }

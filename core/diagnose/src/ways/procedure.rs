@@ -299,20 +299,26 @@ impl Client<'_> {
     /// Helm 4: an entry that Helm owns by Update becomes part of its applier's entry first, if the last
     /// release was applied in the client.
     fn helm_4(&mut self, write: &Write, on_owned: OnOwned) {
+        if self.takes_over_release(write) {
+            self.apply(Preset::Helm4, write, on_owned);
+        }
+    }
+
+    /// Makes what Helm owns by Update part of its applier's entry, if the last release was applied in the
+    /// client. Whether the server took it, or there was nothing to do.
+    pub(super) fn takes_over_release(&mut self, write: &Write) -> bool {
         let manager = self.manager(Preset::Helm4, write);
         let own = [manager.clone()];
         let migrates = self.change.last_release == ReleaseMethod::ClientSide;
         let patch = upgrade_patch(&self.live, &own, &manager).filter(|_| migrates);
-        if let Some(patch) = patch {
-            let by = Write {
-                manager: Some(manager),
-                ..Write::usual(Strategy::JsonPatch)
-            };
-            if !self.write(Preset::Helm4, &by, &patch) {
-                return;
-            }
-        }
-        self.apply(Preset::Helm4, write, on_owned);
+        let Some(patch) = patch else {
+            return true;
+        };
+        let by = Write {
+            manager: Some(manager),
+            ..Write::usual(Strategy::JsonPatch)
+        };
+        self.write(Preset::Helm4, &by, &patch)
     }
 
     /// Sends a body as another manager. Whether it was accepted.

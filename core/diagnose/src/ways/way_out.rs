@@ -48,6 +48,9 @@ pub struct WayOut {
     /// are still there. Who agrees on a value with a manager that runs all the time gets the conflict
     /// again with its next value.
     pub settles: bool,
+    /// Whether the fields in conflict keep their values, and each still has an owner beside the apply of
+    /// the writer. kubectl makes the entry of client-side apply its own, so that no other is left.
+    pub others_own: bool,
 }
 
 impl ChangeTable {
@@ -238,10 +241,24 @@ impl Conflict {
             && !(kind == WayOutKind::Agree && self.others_may_write(&row.before));
         WayOut {
             kind,
+            others_own: self.others_own(&row),
             row,
             manifest: self.manifest(kind),
             settles,
         }
+    }
+
+    fn others_own(&self, row: &Row) -> bool {
+        let after = managers(&row.after);
+        let is_own = |owned: &Owned| {
+            owned.manager.name == self.writer
+                && owned.manager.operation == ManagedFieldsOperation::Apply
+        };
+        self.fields.iter().all(|field| {
+            let mut others = after.iter().filter(|owned| !is_own(owned));
+            field.find(&row.before) == field.find(&row.after)
+                && others.any(|owned| owned.set.contains(field))
+        })
     }
 
     /// Whether fields of the conflict lose their value or all their owners. kubectl makes the entry of
@@ -282,6 +299,9 @@ impl Conflict {
             force,
             ..Write::usual(Strategy::Apply)
         };
+        if self.preset == Preset::Helm4 && !client.takes_over_release(&write) {
+            return false;
+        }
         let accepted = client.write(self.preset, &write, manifest);
         if self.preset != Preset::KubectlApplyServerSide {
             return accepted;

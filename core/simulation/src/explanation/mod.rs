@@ -122,6 +122,8 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The version that has the mark.
         version: Revision,
+        /// Whether it had the mark before: only its grace period became another one.
+        again: bool,
         /// Whether the object has finalizers.
         finalizers: bool,
         /// The seconds of its grace period; 0 without a grace period.

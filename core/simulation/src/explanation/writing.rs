@@ -105,6 +105,7 @@ fn written_kind(scene: Scene<'_>) -> ExplanationKind {
         return ExplanationKind::Terminating {
             actor,
             version: after,
+            again: was_marked(scene),
             finalizers: metadata["finalizers"]
                 .as_array()
                 .is_some_and(|all| !all.is_empty()),
@@ -126,6 +127,13 @@ fn written_kind(scene: Scene<'_>) -> ExplanationKind {
         request: step.request_kind(),
         check: version_check(step),
     }
+}
+
+/// Whether the object was marked for deletion before the step.
+fn was_marked(scene: Scene<'_>) -> bool {
+    let before = scene.tree.parent(scene.tree.current());
+    let before = before.and_then(|node| scene.tree.world_at(node)?.stored());
+    before.is_some_and(|(_, object)| object["metadata"].get("deletionTimestamp").is_some())
 }
 
 fn version_check(step: &Step) -> VersionCheck {

@@ -86,9 +86,8 @@ crate::catalogue::messages! {
     card_live(count, version) "live object, {count} {count|manager|managers}, version {version}";
     card_live_unowned(version) "live object without managedFields, version {version}";
     card_live_ask() "It was printed without its managedFields, so its owners are unknown. Print it again with --show-managed-fields.";
-    card_manifest() "manifest: what somebody wants to write";
+    card_manifest() "taken for a manifest: it has no uid and no managedFields";
     card_definition() "definition of a custom resource";
-    card_several(count) "{count} objects";
     card_watch(title) "Watch of {title}";
     card_watch_objects(count) "Watch of {count} objects";
     card_history(title) "Versions of {title}";
@@ -182,7 +181,7 @@ crate::catalogue::messages! {
     owners_entry_timeless(operation, version, alone) "{operation}, {version}, no time. {alone} {alone|field is|fields are} owned by this manager alone.";
     owners_refused(why) "The object cannot be stored here: {why}";
     owners_not_served(kind, version) "Kubernetes v1.36 does not serve {kind} in {version}.";
-    owners_no_live(object) "Only a manifest of {object} is here. Add the live object, to see who owns what: print it with --show-managed-fields.";
+    owners_no_live(object) "What is here of {object} has no uid and no managedFields, so it counts as a manifest. Add the live object, to see who owns what: print it with --show-managed-fields.";
     owners_contested() "A conflict: the write is refused for this field.";
     owners_lines() "The object, line by line, with the owners";
     owners_owner() "Owner";
@@ -241,6 +240,7 @@ crate::catalogue::messages! {
     ways_of(version) "Your manifest on version {version}, in each way of writing. Each row ran on an API server in this page.";
     ways_of_scene() "The refused write on rebuilt objects, in each way of writing. Each row ran on several objects that fit the message, and says only what holds for all of them.";
     ways_contradicts(client, said, code) "The message says that {client} was refused for {said}. The row below says otherwise: {code}. So the message is about another version of the object, another manifest, another field manager, or another version or option of {client}.";
+    code_for(code, fields) "{code} for {fields}";
     ways_same_name_update(manager, client) "{manager} has a conflict with {manager} because of a former Update. Helm 3, a release that was applied client-side, or another program or release of this name wrote the fields by Update. An entry by Update is another manager than the apply of {client}.";
     ways_same_name_apply(manager, client) "An apply has no conflict with its own entry. So {client} wrote by another name than {manager} here: another program ran it, or {manager} is another release or program.";
     ways_table() "Ways of writing";
@@ -391,11 +391,14 @@ crate::catalogue::messages! {
     out_others(count) "{count} {count|way does|ways do} not settle it";
     out_copy_manifest() "Copy the manifest";
     out_force() "Take the fields over";
-    out_force_says() "Apply with force. The value of the manifest is written, and the other managers lose the fields.";
+    out_force_says() "Apply with force.";
+    out_force_takes() "The value of the manifest is written, and the other managers lose the fields.";
     out_leave_out() "Leave the fields out";
-    out_leave_out_says() "Take the fields out of the manifest or chart, and apply again. The other managers keep them.";
+    out_leave_out_says() "Take the fields out of the manifest or chart, and apply again.";
+    out_others_keep() "The other managers keep them.";
     out_agree() "Agree on the value";
-    out_agree_says() "Write the values that the object has. Then both managers own the fields, and an apply that changes a value gets a conflict again.";
+    out_agree_says() "Write the values that the object has.";
+    out_both_own() "Then both managers own the fields, and an apply that changes a value gets a conflict again.";
     out_transfer() "Transfer the ownership";
     out_transfer_says() "Agree first, let the other managers give the fields up, then write your own values.";
     out_migrate() "Migrate from client-side apply";

@@ -51,6 +51,7 @@ crate::catalogue::messages! {
     fact_emptied_kept(field) "The apply removed the last member of {field}. {field} stays and is empty: v1.36.0 to v1.36.2 do that. From v1.36.3 on, {field} becomes null.";
     fact_emptied_null(field) "The apply removed the last member of {field}. {field} becomes null. On v1.36.0 to v1.36.2, {field} stays and is empty.";
     fact_test_differed(path, wanted, found) "The patch tested that {path} is {wanted}, but it is {found}.";
+    fact_test_cut(path) "The patch tested the value of {path}. The stored value is another one.";
     fact_test_absent(path, wanted) "The patch tested that {path} is {wanted}, but {path} does not exist.";
     fact_no_operation(position) "Item {position} of the patch is not an operation.";
     fact_operation_failed(position, op, path) "Operation {position} of the patch, {op} {path}, cannot be done on the stored object.";

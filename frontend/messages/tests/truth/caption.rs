@@ -129,6 +129,14 @@ pub const WRITES: &[(&str, Condition)] = &[
         let version = at.version() == said.number("version")?;
         Some(marked && version && at.is_by(&said.text("name")))
     }),
+    ("sooner_title", |said, at| {
+        let period =
+            |object: &serde_json::Value| object["metadata"]["deletionGracePeriodSeconds"].as_i64();
+        let (before, after) = (at.stored_before()?, at.stored()?);
+        let marked = is_marked(before) && is_marked(after);
+        let version = at.version() == said.number("version")?;
+        Some(marked && period(after) < period(before) && version && at.is_by(&said.text("name")))
+    }),
     ("terminating_finalizers", |_, at| {
         Some(is_marked(at.stored()?) && finalizers(at.stored()?) > 0)
     }),
@@ -175,10 +183,12 @@ pub const WRITES: &[(&str, Condition)] = &[
 pub const REFUSALS: &[(&str, Condition)] = &[
     ("conflict_both_title", |said, at| {
         let version = said.text("version");
-        let both = [ActorId::A, at.right]
-            .iter()
-            .all(|id| at.was_shown(*id, &version));
-        Some(both && at.exchange()?.code == 409)
+        // The one who was refused, and another one.
+        let own = at.actor()?;
+        let other = ActorId::ALL
+            .into_iter()
+            .any(|id| id != own && at.was_shown(id, &version));
+        Some(at.was_shown(own, &version) && other && at.exchange()?.code == 409)
     }),
     ("conflict_title", |said, at| {
         let (name, version) = (at.named(&said.text("name"))?, said.text("version"));
@@ -419,7 +429,7 @@ pub fn is_edit(said: &Said, argument: &str, place: &[String], value: Option<&Val
         return names(place).contains(&said.text(argument));
     };
     match (edit.name(), value) {
-        ("the_deletion", _) => place.is_empty(),
+        ("the_deletion", _) => place.is_empty() || place[..] == ["metadata", "deletionTimestamp"],
         ("edit_removed", None) => names(place).contains(&edit.text("field")),
         ("edit_removed", Some(_)) => false,
         ("edit_set", Some(value)) => {

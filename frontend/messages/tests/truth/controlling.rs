@@ -215,6 +215,8 @@ pub const STEPS: &[(&str, Condition)] = &[
         waits(&said.text("time"), at)
     }),
     ("did_finish_error", |said, at| waits(&said.text("time"), at)),
+    ("did_finish_again", |_, at| queued_at_once(at)),
+    ("did_finish_error_again", |_, at| queued_at_once(at)),
     ("did_finish_terminal", |_, at| {
         let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
         Some(after.waiting().len() <= before.waiting().len())
@@ -455,6 +457,13 @@ fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
 }
 
 /// Whether some key waits for a time.
+/// Whether the key of the run that is over is queued now.
+fn queued_at_once(at: &Moment<'_>) -> Option<bool> {
+    let processed = queue(at.last()?.before)?;
+    let key = processed.processing().next()?;
+    Some(queue(at.world())?.queued().any(|queued| queued == key))
+}
+
 fn waits(time: &str, at: &Moment<'_>) -> Option<bool> {
     let now = at.world().server().environment().elapsed();
     let time = duration(time)?;

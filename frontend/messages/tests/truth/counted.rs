@@ -1,7 +1,8 @@
 //! The counts of Explore: every order of a small scenario is performed in Play, and counted.
 
-use optimist_messages::explore as said_of;
+use optimist_messages::{explore as said_of, label};
 use optimist_simulation::explore::{Search, SearchStatus, TransitionId, replayed};
+use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree, World};
 
 use crate::exploring;
@@ -48,11 +49,30 @@ pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
     ("ending_left_out", others),
     ("ending_in_object_both", others),
     ("ending_in_object_all", others),
+    ("matrix_open", |said, it| {
+        let own = match said.inner("ending")?.name() {
+            "ending_lost" => it.lost,
+            "ending_refused" => it.refused,
+            _ => number(said, "count")?.min(it.total - it.lost - it.refused),
+        };
+        Some(number(said, "count")? == own && number(said, "total")? == it.total)
+    }),
+    ("matrix_all", |_, it| {
+        Some([it.lost, it.refused, it.total - it.lost - it.refused].contains(&it.total))
+    }),
+    ("none_lost", |said, it| {
+        Some(it.lost == 0 && number(said.inner("orders")?, "count")? == it.total)
+    }),
     ("refusals", |said, it| {
         let count = number(said, "count")?;
         Some(0 < count && count <= it.refused)
     }),
 ];
+
+/// What is said of a search that is not done.
+pub const SO_FAR: &[(&str, ConditionOf<Counted>)] = &[("none_lost_so_far", |said, it| {
+    Some(number(said.inner("orders")?, "count")? <= it.total)
+})];
 
 /// What is said of one state.
 pub const PASSED: &[(&str, ConditionOf<Counted>)] = &[
@@ -75,12 +95,12 @@ fn others(said: &Said, it: &Counted) -> Option<bool> {
 
 /// The names of all messages that have a condition here.
 pub fn names() -> Vec<&'static str> {
-    let all = COUNTED.iter().chain(PASSED);
+    let all = COUNTED.iter().chain(PASSED).chain(SO_FAR);
     all.map(|(name, _)| *name).collect()
 }
 
 /// Every way through a search, if there are not too many.
-fn orders(search: &Search, most: usize) -> Option<Vec<Vec<TransitionId>>> {
+pub fn orders(search: &Search, most: usize) -> Option<Vec<Vec<TransitionId>>> {
     let mut found = Vec::new();
     let mut open = vec![(0, Vec::new())];
     while let Some((at, path)) = open.pop() {
@@ -152,6 +172,29 @@ pub fn count(seed: u64, hearing: &mut Hearing) -> Option<()> {
     let tally = search.tally();
     hearing.hear(&said_of::tally(&tally, actors), &of_all, &counted, &told);
     hearing.hear(&said_of::refusals(&tally), &of_all, &counted, &told);
+    for verdict in Verdict::ALL {
+        let (count, total) = (tally.of(verdict), tally.total());
+        let ending = said_of::ending(verdict, actors, count);
+        if count > 0 {
+            let text =
+                label::matrix_open(&said_of::number(count), &said_of::number(total), &ending);
+            hearing.hear(&text, &of_all, &counted, &told);
+        }
+        if count == total && count > 1 {
+            hearing.hear(&label::matrix_all(), &of_all, &counted, &told);
+        }
+    }
+    if search.shortest(Verdict::Lost).is_none() {
+        let text = label::none_lost(&said_of::orders(tally.total()));
+        hearing.hear(&text, &of_all, &counted, &told);
+    }
+    let mut begun = Search::new(search.scenario().clone(), 3);
+    begun.run();
+    if begun.status() != SearchStatus::Done && begun.shortest(Verdict::Lost).is_none() {
+        let text = label::none_lost_so_far(&said_of::orders(begun.tally().total()));
+        let so_far: Conditions<Counted> = SO_FAR.iter().copied().collect();
+        hearing.hear(&text, &so_far, &counted, &told);
+    }
     let of_state: Conditions<Counted> = PASSED.iter().copied().collect();
     let outlook = search.outlook();
     for _ in 0..4 {

@@ -74,6 +74,10 @@ pub const FACTS: &[(&str, Condition)] = &[
                 && wanted != found,
         )
     }),
+    ("fact_test_cut", |said, at| {
+        let (wanted, found) = test_at(at, &said.text("path"))?;
+        Some(found.is_some() && found != Some(wanted))
+    }),
     ("fact_test_absent", |said, at| {
         let (wanted, found) = test_at(at, &said.text("path"))?;
         Some(begins(&wanted.to_string(), &said.text("wanted")) && found.is_none())

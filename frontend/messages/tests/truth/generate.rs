@@ -573,7 +573,7 @@ metadata: {name: limits, namespace: default}
 spec: {limits: [{type: Pod, max: {cpu: '2'}}]}
 ";
 
-const POD: &str = "apiVersion: v1
+pub const POD: &str = "apiVersion: v1
 kind: Pod
 metadata: {name: one, namespace: default}
 spec:
@@ -582,7 +582,7 @@ spec:
 ";
 
 /// A custom resource with a rule that the server can evaluate and one that it cannot.
-const RULED: &str = "apiVersion: apiextensions.k8s.io/v1
+pub const RULED: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: gadgets.demo.example.com}
 spec:

@@ -40,7 +40,12 @@ impl<'a> Moment<'a> {
         let sent = so_far.last().and_then(|it| it.step.exchange.as_ref());
         let addressed = sent.and_then(|sent| {
             let path = path_of_object(&sent.target);
-            let created = format!("{path}/{}", sent.sent.name());
+            // The server makes the name of an object that brings none.
+            let named = match sent.sent.name() {
+                "" => sent.received.name(),
+                name => name,
+            };
+            let created = format!("{path}/{named}");
             let mut subjects = tree.world().subjects();
             let selected = sent
                 .target

@@ -4,12 +4,15 @@
 use std::collections::BTreeSet;
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_controller::search::SystemState;
 use optimist_messages::orders as messages;
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer,
 };
-use optimist_simulation::{ActorId, HistoryTree, World};
+use optimist_simulation::{
+    Action, ActorId, ByHand, ControllerOperation, HistoryTree, Operation, Start, WIDGET, World,
+};
 use serde_json::Value;
 
 use crate::generate;
@@ -276,7 +279,67 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
             .always
             .push(optimist_controller::search::Safety::NoEditLost);
     }
-    let mut search = ControllerSearch::new(tree.world(), question.clone(), MOST_STATES)?;
+    asked(&tree, &question, (MOST_STATES, seed), hearing)
+}
+
+/// Searches where chance does not begin: at the start of each program, with few states, and where it has
+/// broken what it is for.
+pub fn fixed(hearing: &mut Hearing) {
+    for name in ReadyProgramName::ALL {
+        let start = Start {
+            controller: Some(ReadyProgram::new(name).into()),
+            ..Start::with(WIDGET)
+        };
+        let mut tree = HistoryTree::new(World::begin(start.into()).expect("it loads").0);
+        tree.connect_controller();
+        tree.act(Operation::Act(ActorId::A, Action::Get));
+        let copy = tree.world_mut().copy_mut(ActorId::A);
+        if let Some(mut object) = copy.edited().map(|it| Value::clone(it)) {
+            object["spec"]["size"] = 5.into();
+            copy.edit(object);
+        }
+        let ask = |tree: &HistoryTree, states: usize, hearing: &mut Hearing| {
+            let question = ControllerQuestion::of_ready_program(tree.world());
+            question.and_then(|question| asked(tree, &question, (states, 7), hearing));
+        };
+        ask(&tree, MOST_STATES, hearing);
+        ask(&tree, 30, hearing);
+        // A second child, a child of a living owner: what the program must not do.
+        let mut random = Random::new(3);
+        for round in 0..90 {
+            // The events of the children stay behind.
+            if [8, 24, 40].contains(&round) {
+                let path = tree.world().subject().path();
+                let request = ByHand {
+                    method: "PATCH".to_owned(),
+                    target: path,
+                    content_type: "application/merge-patch+json".to_owned(),
+                    body: format!("{{\"spec\": {{\"size\": {round}}}}}"),
+                };
+                tree.act(Operation::Act(ActorId::A, Action::Request(request)));
+            }
+            let operation = match random.below(3) {
+                0 => ControllerOperation::Deliver(0),
+                _ => ControllerOperation::Step,
+            };
+            tree.act(Operation::Control(operation));
+            if !tree.world().broken_properties().is_empty() {
+                ask(&tree, MOST_STATES, hearing);
+                break;
+            }
+        }
+    }
+}
+
+/// Searches from a moment, and hears what is said of each property.
+fn asked(
+    tree: &HistoryTree,
+    question: &ControllerQuestion,
+    (most_states, seed): (usize, u64),
+    hearing: &mut Hearing,
+) -> Option<()> {
+    let mut random = Random::new(seed);
+    let mut search = ControllerSearch::new(tree.world(), question.clone(), most_states)?;
     while search.advance(500) == optimist_controller::search::PropertySearchStatus::Running {}
     let names = |of: &[ActorId]| -> Vec<String> {
         of.iter()
@@ -292,7 +355,7 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
         .into_iter()
         .filter(|id| !asked.contains(id))
         .collect();
-    let (runs, rested) = random_runs(&search, &tree, &mut random);
+    let (runs, rested) = random_runs(&search, tree, &mut random);
     let mut about = Orders {
         start: tree.world().clone(),
         complete: search.status() == optimist_controller::search::PropertySearchStatus::Done,
@@ -312,7 +375,11 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
         without.iter().map(String::as_str).collect(),
     );
     let varied = messages::varied(search.states(), &asked, &without, question.restarts);
-    hearing.hear(&varied, &conditions, &about, &|| crate::told_tree(&tree));
+    hearing.hear(&varied, &conditions, &about, &|| crate::told_tree(tree));
+    if !about.complete {
+        let text = optimist_messages::label::orders_incomplete();
+        hearing.hear(&text, &conditions, &about, &|| crate::told_tree(tree));
+    }
     for (index, answer) in search.answers().iter().enumerate() {
         let safety = question.always.get(index);
         let name = safety.map_or_else(|| messages::settles(&question.at_rest), messages::safety);
@@ -336,7 +403,7 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
             format!(
                 "   {} in seed {seed}\n{}",
                 said::english(&said::parts(&name)),
-                crate::told_tree(&tree)
+                crate::told_tree(tree)
             )
         };
         hearing.hear(&text, &conditions, &about, &told);

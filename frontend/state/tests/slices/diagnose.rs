@@ -762,6 +762,7 @@ fn a_case_that_is_too_large_says_that_its_values_stay() {
         matches!(values, Some(ValuesLeftOut::TooLarge(1_000_000))),
         "{values:?}"
     );
+    assert!(!page.state.is_working(), "no work is begun");
     page.send(ShareMsg::Withhold(Withheld::Private));
     assert!(
         page.state.shared_text().is_none(),

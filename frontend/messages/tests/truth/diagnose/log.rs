@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::pasted::Pasted;
 use super::rows::is_value;
 use crate::hearing::ConditionOf;
+use crate::judge::leaves;
 use crate::said::Said;
 
 /// The lines of a log about one object, and one of them.
@@ -20,6 +21,8 @@ pub struct Recorded {
     noise: usize,
     /// All lines of the log.
     log: Vec<Value>,
+    /// What the core answers to each step; nothing where it is not run.
+    core: Vec<Option<(u16, Value)>>,
 }
 
 impl Recorded {
@@ -34,7 +37,38 @@ impl Recorded {
             at: 0,
             noise: pasted.noise,
             log: pasted.log.clone(),
+            core: replay
+                .history
+                .steps
+                .iter()
+                .map(|step| {
+                    Some((
+                        step.exchange()?.code,
+                        Value::clone(&step.exchange()?.received),
+                    ))
+                })
+                .collect(),
         }
+    }
+
+    /// Whether the core gives the code, and the answer, that the line has.
+    fn same(&self) -> Option<(bool, bool)> {
+        let (code, body) = self.core[self.at].as_ref()?;
+        let recorded = &self.line()["responseObject"];
+        let message = |body: &Value| {
+            (
+                text(body, "reason").to_owned(),
+                text(body, "message").to_owned(),
+            )
+        };
+        let same = match *code < 300 {
+            true => {
+                let generation = |it: &Value| it["metadata"]["generation"].clone();
+                leaves(body) == leaves(recorded) && generation(body) == generation(recorded)
+            }
+            false => message(body) == message(recorded),
+        };
+        Some((self::code(self.line()) == Some(u64::from(*code)), same))
     }
 
     pub fn told(&self) -> String {
@@ -47,6 +81,32 @@ impl Recorded {
             )
         };
         (self.at.saturating_sub(2)..=self.at).map(line).collect()
+    }
+
+    /// A log of which nothing is replayed.
+    pub fn unread(lines: Vec<Value>) -> Self {
+        Self {
+            core: vec![None; lines.len()],
+            log: lines.clone(),
+            steps: lines,
+            at: 0,
+            noise: 0,
+        }
+    }
+
+    /// Its place.
+    pub fn row(&self) -> usize {
+        self.at
+    }
+
+    /// The lines that were refused.
+    pub fn refused(&self) -> Vec<Self> {
+        let at = |at: usize| Self { at, ..self.clone() };
+        let refused = |at: &usize| code(&self.steps[*at]) == Some(409);
+        (0..self.steps.len().min(200))
+            .filter(refused)
+            .map(at)
+            .collect()
     }
 
     fn line(&self) -> &Value {
@@ -122,7 +182,52 @@ fn shows(line: &Value, words: &str) -> bool {
 }
 
 /// What is said of the log.
-pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[];
+pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
+    ("audit_loop", |said, it| {
+        let first = it.at(said.number("first"))?;
+        let same = it
+            .steps
+            .iter()
+            .filter(|it| client(it) == client(first) && text(it, "verb") == text(first, "verb"));
+        let changed = said.number("changes")? <= said.number("count")?;
+        Some(changed && same.count() as u64 >= said.number("count")?)
+    }),
+    ("audit_unchanged", |said, it| {
+        let accepted = it.steps.iter().filter(|it| accepted(it)).count();
+        Some((1..=accepted as u64).contains(&said.number("count")?))
+    }),
+    ("audit_counts", |said, it| {
+        let all = ["same", "other", "open"].map(|name| said.number(name).unwrap_or(0));
+        Some(all.iter().sum::<u64>() as usize == it.steps.len())
+    }),
+    ("lane_steps", |said, it| {
+        Some(said.number("count")? as usize == it.steps.len())
+    }),
+    ("audit_steps", |said, it| {
+        Some(said.number("count")? as usize == it.steps.len())
+    }),
+    ("audit_skipped", |said, it| {
+        Some(said.number("count")? as usize == it.noise)
+    }),
+    ("audit_cut", |_, it| Some(it.log.len() > 20_000)),
+    ("audit_nothing", |_, it| {
+        Some(
+            !it.steps
+                .iter()
+                .any(|it| is_write(it) && code(it) == Some(409)),
+        )
+    }),
+    ("fight_steps", |said, it| {
+        let (first, last) = (it.at(said.number("first"))?, it.at(said.number("last"))?);
+        let count = said.number("count")?;
+        let between = said.number("last")? - said.number("first")?;
+        Some(accepted(first) && accepted(last) && (1..=between).contains(&count))
+    }),
+    ("audit_schemaless", |_, it| {
+        let of = |line: &Value| text(&line["objectRef"], "apiGroup").contains("example.com");
+        Some(it.steps.iter().any(of))
+    }),
+];
 
 /// What is said of one line.
 pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
@@ -132,17 +237,17 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
     ("audit_dry_run", |_, it| {
         Some(text(it.line(), "requestURI").contains("dryRun=All"))
     }),
-    ("audit_same", |_, it| Some(code(it.line()).is_some())),
+    ("audit_same", |_, it| Some(it.same()?.0)),
     ("audit_same_answer", |_, it| {
-        Some(it.line()["responseObject"].is_object())
+        Some(it.same()? == (true, true))
     }),
-    ("audit_same_code", |_, it| Some(code(it.line()).is_some())),
+    ("audit_same_code", |_, it| Some(it.same()?.0)),
     ("audit_patch_types", |said, it| {
         Some(text(it.line(), "verb") == "patch" && (2..=4).contains(&said.number("count")?))
     }),
-    ("audit_other", |_, it| Some(code(it.line()).is_some())),
-    ("audit_differs", |said, _| {
-        Some(!said.parts("differences").is_empty())
+    ("audit_other", |_, it| Some(it.same()? != (true, true))),
+    ("audit_differs", |said, it| {
+        Some(!said.parts("differences").is_empty() && it.same()? != (true, true))
     }),
     ("audit_difference", |said, it| {
         let recorded = match said.inner("place") {
@@ -158,8 +263,8 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
                 || is_value(&text, recorded.as_ref()),
         )
     }),
-    ("audit_not_run", |_, it| Some(!it.steps.is_empty())),
-    ("lane_not_run", |_, it| Some(!it.steps.is_empty())),
+    ("audit_not_run", |_, it| Some(it.core[it.at].is_none())),
+    ("lane_not_run", |_, it| Some(it.core[it.at].is_none())),
     ("audit_unknown_state", |_, it| {
         // What a line before shows is known, up to the next write of which nothing is known.
         let earlier = &it.steps[..it.at];
@@ -240,42 +345,9 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         Some(!read && next?["requestObject"] != it.line()["requestObject"])
     }),
     ("audit_gave_up", |_, it| Some(it.until_write().1.is_none())),
-    ("audit_loop", |said, it| {
-        let first = it.at(said.number("first"))?;
-        let same = it
-            .steps
-            .iter()
-            .filter(|it| client(it) == client(first) && text(it, "verb") == text(first, "verb"));
-        let changed = said.number("changes")? <= said.number("count")?;
-        Some(changed && same.count() as u64 >= said.number("count")?)
-    }),
-    ("audit_unchanged", |said, it| {
-        let accepted = it.steps.iter().filter(|it| accepted(it)).count();
-        Some((1..=accepted as u64).contains(&said.number("count")?))
-    }),
-    ("audit_counts", |said, it| {
-        let all = ["same", "other", "open"].map(|name| said.number(name).unwrap_or(0));
-        Some(all.iter().sum::<u64>() as usize == it.steps.len())
-    }),
-    ("audit_steps", |said, it| {
-        Some(said.number("count")? as usize == it.steps.len())
-    }),
-    ("audit_skipped", |said, it| {
-        Some(said.number("count")? as usize == it.noise)
-    }),
-    ("audit_cut", |_, it| Some(it.log.len() > 20_000)),
-    ("audit_nothing", |_, it| {
-        Some(
-            !it.steps
-                .iter()
-                .any(|it| is_write(it) && code(it) == Some(409)),
-        )
-    }),
-    ("lane_same", |_, it| {
-        Some(it.line()["responseObject"].is_object())
-    }),
-    ("lane_same_code", |_, it| Some(code(it.line()).is_some())),
-    ("lane_differs", |_, it| Some(code(it.line()).is_some())),
+    ("lane_same", |_, it| Some(it.same()? == (true, true))),
+    ("lane_same_code", |_, it| Some(it.same()?.0)),
+    ("lane_differs", |_, it| Some(it.same()? != (true, true))),
     ("lane_lost", |_, it| Some(accepted(it.line()))),
     ("lane_unchanged", |_, it| {
         let same = version(&it.line()["responseObject"]).zip(it.shown_before());
@@ -315,7 +387,94 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         )
     }),
     ("lane_others", |said, _| Some(said.number("count")? > 1)),
+    ("lanes_of_log", |_, it| Some(!it.steps.is_empty())),
+    ("recorded_answered", |said, it| {
+        let [arrived, answered] = times(it.line());
+        Some(arrived == answered && answered == said.text("answered"))
+    }),
+    ("recorded_observed", |said, it| {
+        let [arrived, answered] = times(it.line());
+        Some(arrived == said.text("arrived") && answered == said.text("answered"))
+    }),
+    ("recorded_sender", |said, it| {
+        let (user, agent) = client(it.line());
+        Some(user == said.text("user") && agent == said.text("agent"))
+    }),
+    ("recorded_object", |said, it| {
+        let shown = it.steps[..=it.at]
+            .iter()
+            .any(|line| version(&line["responseObject"]).as_ref() == Some(&said.text("version")));
+        Some(shown && said.number("step")? as usize == it.at + 1)
+    }),
+    ("recorded_object_computed", |said, it| {
+        // The answer of the step does not show it, so that it follows from the requests before.
+        let shows = accepted(it.line()) && version(&it.line()["responseObject"]).is_some();
+        Some(!shows && said.number("step")? as usize == it.at + 1)
+    }),
+    ("recorded_object_absent", |_, it| {
+        let gone = |line: &Value| {
+            code(line) == Some(404) || (accepted(line) && text(line, "verb") == "delete")
+        };
+        let shown = it.steps[..=it.at].iter().rposition(|line| {
+            version(&line["responseObject"]).is_some() && code(line) < Some(300) && !gone(line)
+        });
+        let since = &it.steps[shown.map_or(0, |at| at + 1)..=it.at];
+        let later = it.steps[it.at..].iter().find(|line| accepted(line));
+        Some(
+            since.iter().any(gone)
+                || later.is_some_and(|line| code(line) == Some(201))
+                || it.steps[..=it.at]
+                    .iter()
+                    .all(|line| text(line, "verb") == "list" || text(line, "verb") == "watch"),
+        )
+    }),
+    ("recorded_object_unknown", |_, it| {
+        Some(version(&it.line()["responseObject"]).is_none())
+    }),
+    ("recorded_was", |said, it| was_shown(said, it)),
+    ("recorded_was_by", |said, it| {
+        Some(was_shown(said, it)? && manager(it.line()) == said.text("who").split(" · ").next()?)
+    }),
+    ("recorded_new", |_, it| Some(accepted(it.line()))),
+    ("recorded_new_by", |said, it| {
+        Some(accepted(it.line()) && manager(it.line()) == said.text("who").split(" · ").next()?)
+    }),
+    ("owners_contested", |_, it| {
+        let causes = it.line()["responseObject"]["details"]["causes"].as_array()?;
+        Some(code(it.line()) == Some(409) && !causes.is_empty())
+    }),
 ];
+
+/// The times of day at which a request arrived and was answered, to the millisecond.
+fn times(line: &Value) -> [String; 2] {
+    ["requestReceivedTimestamp", "stageTimestamp"].map(|name| {
+        let time = text(line, name).split('T').nth(1).unwrap_or_default();
+        time.chars().take(12).collect()
+    })
+}
+
+/// Whether an earlier line shows the value that was replaced.
+fn was_shown(said: &Said, it: &Recorded) -> Option<bool> {
+    let value = said.text("value");
+    let bodies = it.steps[..it.at]
+        .iter()
+        .flat_map(|line| [&line["responseObject"], &line["requestObject"]]);
+    let known = bodies.clone().any(|body| body.is_object());
+    let default = it
+        .core
+        .iter()
+        .flatten()
+        .any(|(_, body)| contains(body, &value));
+    Some(
+        accepted(it.line())
+            && (!known || default || it.steps[..it.at].iter().any(|line| shows(line, &value))),
+    )
+}
+
+fn contains(body: &Value, value: &str) -> bool {
+    let head = value.split('…').next().unwrap_or_default();
+    body.to_string().contains(head.trim_matches('"'))
+}
 
 fn version_of_object(it: &Recorded) -> bool {
     it.shown_before().is_some()
@@ -333,7 +492,12 @@ pub fn steps(recorded: &Recorded, replay: &AuditReplay, hear: &mut dyn FnMut(&st
     for lane in &replay.lanes.lanes {
         hear(&lanes::lane(lane, &replay.lanes), &about);
     }
+    hear(&lanes::steps_of_log(&replay.history), &about);
     for (at, step) in replay.history.steps.iter().enumerate() {
+        // A long log says the same of each of its steps.
+        if at > 200 {
+            break;
+        }
         about.at = at;
         let event = &replay.log.events[step.event];
         let (word, says) = messages::prediction(&step.prediction);
@@ -344,6 +508,11 @@ pub fn steps(recorded: &Recorded, replay: &AuditReplay, hear: &mut dyn FnMut(&st
             .map(|(_, change)| change);
         let changes: Vec<&FieldChange> = changes.collect();
         let row = RowText::of_request(&replay.lanes.rows[at], step, event, &changes);
+        let id = step
+            .after
+            .as_deref()
+            .map(optimist_diagnose::case::ObjectId::of);
+        let title = lanes::step_title(at, step.known_after, id.as_ref(), step.version_after());
         let mut texts = vec![
             word,
             says,
@@ -351,7 +520,10 @@ pub fn steps(recorded: &Recorded, replay: &AuditReplay, hear: &mut dyn FnMut(&st
             row.answer,
             row.what,
             row.mark,
+            lanes::observed(event),
+            title,
         ];
+        texts.extend(changes.iter().map(|change| lanes::was(change)));
         let conflicts = replay
             .findings
             .conflicts

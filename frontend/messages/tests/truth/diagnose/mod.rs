@@ -1,14 +1,17 @@
 //! Random objects, written by random clients, and pasted: what Diagnose says of each.
 
+mod cases;
 mod document;
 mod log;
+mod logs;
 mod outs;
 pub mod owned;
 #[path = "../../../../state/tests/slices/page.rs"]
 #[allow(dead_code)]
-mod page;
+pub mod page;
 mod pasted;
 mod rows;
+mod seen;
 mod versions;
 #[path = "../../../../../core/diagnose/tests/written/mod.rs"]
 #[allow(dead_code)]
@@ -16,16 +19,17 @@ mod written;
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
+use optimist_diagnose::audit::{AuditReader, MAX_EVENTS};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::completions::CompletedChange;
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{
-    CaseContent, ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way,
+    CaseContent, ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way, WayOut,
 };
 use optimist_messages::diagnose as messages;
 use optimist_simulation::HistoryTree;
-use optimist_state::DiagnoseMsg;
+use optimist_state::{DiagnoseMsg, RecordedSource, SelectedStep};
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::Value;
 
@@ -34,9 +38,11 @@ use crate::random::Random;
 use crate::said;
 use document::DOCUMENT;
 use log::{LOG, Recorded, STEPS};
+pub use logs::quiet as quiet_log;
 use outs::{OUTS, Out};
 use page::Page;
 use pasted::Pasted;
+pub use rows::named as rows_named;
 use rows::{FieldRun, ROWS, Run, field_conditions};
 use versions::VERSIONS;
 use written::{Written, change, histories, object_of, printed, runner};
@@ -56,6 +62,8 @@ fn of_texts() -> Vec<&'static str> {
     let mut all: Vec<&'static str> = texts().keys().copied().collect();
     all.extend(STEPS.iter().chain(LOG).map(|(name, _)| name));
     all.extend(NEXT.iter().map(|(name, _)| name));
+    all.extend(seen::LINES.iter().map(|(name, _)| name));
+    all.extend(seen::VERSION.iter().map(|(name, _)| name));
     all
 }
 
@@ -145,7 +153,10 @@ impl Listener {
         let contested = usual.iter().flat_map(|row| row.with(FieldEffect::Refused));
         let contested: Vec<Path> = contested.map(|it| it.field.clone()).collect();
         let real = table.ways_out(preset);
-        for claim in claimed.ways_out(preset) {
+        let claims = claimed.ways_out(preset);
+        let unsettled = |out: &WayOut| out.row.second_run.as_ref().is_none_or(|it| it.changes);
+        let unsettled = real.iter().filter(|out| unsettled(out)).count();
+        for (at, claim) in claims.iter().enumerate() {
             let Some(out) = real.iter().find(|out| out.kind == claim.kind) else {
                 continue;
             };
@@ -161,15 +172,18 @@ impl Listener {
                 contested.clone(),
             );
             about.run.made_up = claimed.is_made_up() || !claim.row.open.is_empty();
-            let told = || {
-                format!(
-                    "   {preset:?} {:?} {:?}\n{}",
-                    about.kind,
-                    about.contested,
-                    about.run.told()
-                )
-            };
-            let mut texts = vec![messages::way_out(claim.kind).1];
+            (about.all, about.unsettled) = (claims.len(), unsettled.min(claims.len()));
+            let of = format!(
+                "   {preset:?} {:?} {:?}\n{}",
+                about.kind,
+                about.contested,
+                about.run.told()
+            );
+            let told = || of.clone();
+            let mut texts = vec![messages::way_out(claim).1];
+            if at == 0 && !claimed.is_made_up() {
+                texts.push(messages::not_settling(claims.iter()));
+            }
             let settles = ["open_not_settled", "open_settled"];
             texts.extend(messages::row_notes(&claim.row).into_iter().filter(|text| {
                 let parts = said::parts(text);
@@ -184,16 +198,20 @@ impl Listener {
                 true => CaseContent::MadeUp,
                 false => CaseContent::Whole,
             };
-            for instruction in claimed.first().instructions_out(&claim, content) {
-                texts.extend(
-                    instruction
-                        .warnings
-                        .iter()
-                        .map(messages::instruction_warning),
-                );
+            let instructions = claimed.first().instructions_out(claim, content);
+            if instructions.is_empty() && claimed.is_made_up() {
+                texts.push(optimist_messages::label::out_made_up());
             }
+            let warnings = instructions.iter().flat_map(|it| &it.warnings);
+            texts.extend(warnings.map(messages::instruction_warning));
             for text in &texts {
                 self.hearing.hear(text, &conditions, &about, &told);
+            }
+            for first in instructions.into_iter().filter_map(|it| it.try_first) {
+                let tried = optimist_messages::label::instruction_try();
+                about.trial = first;
+                let told = || format!("   {}", about.trial);
+                self.hearing.hear(&tried, &conditions, &about, &told);
             }
         }
     }
@@ -219,14 +237,12 @@ fn of_table(
     installed: &Installed,
     claimed: &CompletedChange,
     real: &ChangeTable,
-    random: &mut Random,
+    ways: &[Way],
 ) {
     let Some(manifest) = manifest_of(real.change()) else {
         return;
     };
-    let ways = Way::all();
-    for _ in 0..7 {
-        let way = *random.of(&ways);
+    for &way in ways {
         let (Some(claim), Some(row)) = (claimed.row(way), real.row(way)) else {
             continue;
         };
@@ -248,6 +264,47 @@ fn of_table(
     }
 }
 
+/// Some of the ways of writing.
+fn some(random: &mut Random) -> Vec<Way> {
+    let ways = Way::all();
+    (0..7).map(|_| *random.of(&ways)).collect()
+}
+
+/// The clients whose ways out are tried.
+const REFUSED: [Preset; 3] = [
+    Preset::KubectlApplyServerSide,
+    Preset::Helm4,
+    Preset::Terraform,
+];
+
+/// The cases that chance does not reach, in every way of writing.
+fn check_cases(listener: &mut Listener) {
+    for cases::WriteCase { installed, change } in cases::writes() {
+        let real = ChangeTable::new(&installed, change.clone());
+        let mut claimed = CompletedChange::brought(&installed, &[], change);
+        claimed.complete();
+        of_table(listener, &installed, &claimed, &real, &Way::all());
+        for preset in REFUSED {
+            listener.outs(&installed, &real, &claimed, preset);
+        }
+    }
+    for message in cases::messages() {
+        for error in reported_errors(&message) {
+            let given = GivenParts::default();
+            let scene = Scene::of(&error, &given).expect("there is a scene");
+            let mut claimed = CompletedChange::of_scene(&scene, &error, &given).expect("an apply");
+            claimed.complete();
+            let change = scene.change.clone().expect("an apply");
+            // The simplest of the objects that fit the message is a real one too.
+            let real = ChangeTable::new(&scene.installed, change);
+            of_table(listener, &scene.installed, &claimed, &real, &Way::all());
+            for preset in REFUSED {
+                listener.outs(&scene.installed, &real, &claimed, preset);
+            }
+        }
+    }
+}
+
 /// A case: an object that was written, and a manifest to be written.
 fn check(listener: &mut Listener, before: &[Written], last: &Written, random: &mut Random) {
     let Some(installed) = object_of(before) else {
@@ -262,18 +319,14 @@ fn check(listener: &mut Listener, before: &[Written], last: &Written, random: &m
             };
             let mut claimed = CompletedChange::brought(&pasted, &[], wanted);
             claimed.complete();
-            of_table(listener, &installed, &claimed, &real, random);
+            of_table(listener, &installed, &claimed, &real, &some(random));
         }
         1 => of_message(listener, &installed, last, random),
         _ => {
             let mut claimed = CompletedChange::brought(&installed, &[], wanted);
             claimed.complete();
-            of_table(listener, &installed, &claimed, &real, random);
-            for preset in [
-                Preset::KubectlApplyServerSide,
-                Preset::Helm4,
-                Preset::Terraform,
-            ] {
+            of_table(listener, &installed, &claimed, &real, &some(random));
+            for preset in REFUSED {
                 listener.outs(&installed, &real, &claimed, preset);
             }
         }
@@ -312,7 +365,7 @@ fn of_message(listener: &mut Listener, installed: &Installed, last: &Written, ra
     of_writer.manager = Some(refused.writer.clone());
     of_writer.refused = Some((preset, refused.writer.clone()));
     let real = ChangeTable::new(installed, of_writer);
-    of_table(listener, installed, &claimed, &real, random);
+    of_table(listener, installed, &claimed, &real, &some(random));
     listener.outs(installed, &real, &claimed, preset);
 }
 
@@ -322,6 +375,7 @@ fn what_diagnose_says_of_writes_is_true() {
     let cases = crate::times() * OBJECTS;
     let (mut runner, mut random) = (runner(), Random::new(26));
     let mut listener = Listener::default();
+    check_cases(&mut listener);
     let mut tried = 0;
     while tried < cases {
         let history = histories().new_tree(&mut runner).expect("it is made");
@@ -388,6 +442,21 @@ fn last_code(tree: &HistoryTree) -> Option<u64> {
     Some(step.exchange.as_ref()?.code.into())
 }
 
+/// What is said of a log with more requests than are read.
+fn of_long_logs(hearing: &mut Hearing, conditions: &Conditions<Recorded>) {
+    for count in [3, MAX_EVENTS + 1] {
+        let about = Recorded::unread(logs::long(count));
+        let lines: Vec<String> = logs::long(count).iter().map(Value::to_string).collect();
+        let log = AuditReader::new(lines.join("\n").into()).finish();
+        if log.cut {
+            let text = optimist_messages::label::audit_cut();
+            hearing.hear(&text, conditions, &about, &|| {
+                format!("   {count} requests")
+            });
+        }
+    }
+}
+
 /// What is said of each message that a tool printed.
 fn of_printed(hearing: &mut Hearing, conditions: &Conditions<Pasted>) {
     for message in pasted::messages() {
@@ -418,13 +487,17 @@ fn what_diagnose_says_of_texts_is_true() {
     said::by_name();
     let cases = crate::times() * CASES;
     let (mut runner, mut random) = (runner(), Random::new(27));
-    let (texts, of_logs) = (texts(), LOG.iter().copied().collect());
+    let (texts, of_logs): (_, Conditions<Recorded>) = (texts(), LOG.iter().copied().collect());
     let of_steps = STEPS.iter().copied().collect();
     let of_next = NEXT.iter().copied().collect();
+    let of_lines = seen::LINES.iter().copied().collect();
+    let of_versions = seen::VERSION.iter().copied().collect();
     let mut hearing = Hearing::default();
     of_printed(&mut hearing, &texts);
-    for _ in 0..cases {
-        let pasted = Pasted::new(&mut runner, &mut random);
+    of_long_logs(&mut hearing, &of_logs);
+    let fixed = pasted::fixed();
+    let made = (0..cases).map(|_| Pasted::new(&mut runner, &mut random));
+    for pasted in fixed.into_iter().chain(made) {
         let mut page = Page::open_at("#/diagnose", Default::default());
         for text in &pasted.texts {
             page.send(DiagnoseMsg::Bring(text.clone()));
@@ -432,22 +505,47 @@ fn what_diagnose_says_of_texts_is_true() {
         page.finish_work();
         let case = &page.state.diagnose;
         let told = || {
-            let texts = pasted.texts.iter().map(|text| &text[..text.len().min(900)]);
-            format!("   {}", texts.collect::<Vec<_>>().join("\n   "))
+            let texts = pasted
+                .texts
+                .iter()
+                .map(|text| text.chars().take(900).collect());
+            format!("   {}", texts.collect::<Vec<String>>().join("\n   "))
         };
         let markdown = unescaped(&optimist_report::case_markdown(case, false));
         hearing.hear(&markdown, &texts, &pasted, &told);
+        for text in seen::of_case(case) {
+            hearing.hear(&text, &texts, &pasted, &told);
+        }
         for one in case.next_writes.iter().flat_map(|run| &run.done) {
             let text = messages::next_outcome(&one.attempt);
             hearing.hear(&text, &of_next, &one.attempt.history, &told);
         }
+        seen::lines(&pasted, case, &mut |text, line| {
+            hearing.hear(text, &of_lines, line, &told);
+        });
+        seen::versions(&pasted, case, &mut |text, version| {
+            hearing.hear(text, &of_versions, version, &told);
+        });
         let replay = case.audit.as_ref().and_then(|run| run.replay.clone());
         if let Some(replay) = replay {
             let recorded = Recorded::new(&pasted, &replay);
             hearing.hear(&markdown, &of_logs, &recorded, &told);
+            let steps = optimist_messages::label::lane_steps(&replay.lanes.rows.len());
+            hearing.hear(&steps, &of_logs, &recorded, &told);
             log::steps(&recorded, &replay, &mut |text, recorded| {
                 hearing.hear(text, &of_steps, recorded, &|| recorded.told());
             });
+            for about in recorded.refused() {
+                page.send(DiagnoseMsg::SelectStep(Some(SelectedStep {
+                    source: RecordedSource::AuditLog,
+                    row: about.row(),
+                })));
+                let shown = page.state.diagnose.step_object.as_ref();
+                if shown.is_some_and(|object| !object.refused.is_empty()) {
+                    let contested = optimist_messages::label::owners_contested();
+                    hearing.hear(&contested, &of_steps, &about, &|| about.told());
+                }
+            }
         }
     }
     hearing.conclude("texts", &format!("{cases} cases"), &of_texts());

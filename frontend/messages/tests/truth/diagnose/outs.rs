@@ -23,8 +23,25 @@ pub struct Out {
     pub contested: Vec<Path>,
     /// What the same write does once more: its code, and whether there is a new version.
     pub again: Option<(u16, bool)>,
-    /// How many of all ways out are not said to settle the conflict.
-    pub others: usize,
+    /// How many ways out there are, and after how many of them the same write is refused, or writes
+    /// again.
+    pub all: usize,
+    pub unsettled: usize,
+    /// The command that is to be tried first; empty if there is none.
+    pub trial: String,
+}
+
+/// Whether a line of a shell only asks what would happen, or reads.
+fn stores_nothing(line: &str) -> bool {
+    const WRITES: [&str; 8] = [
+        "apply", "patch", "scale", "create", "replace", "delete", "label", "edit",
+    ];
+    let writes = WRITES
+        .iter()
+        .any(|verb| line.contains(&format!("kubectl {verb} ")))
+        || line.contains("helm upgrade")
+        || line.contains("terraform apply");
+    !writes || line.contains("--dry-run=server")
 }
 
 impl Out {
@@ -56,7 +73,9 @@ impl Out {
             contested,
             again: again(),
             run,
-            others: 0,
+            all: 0,
+            unsettled: 0,
+            trial: String::new(),
         }
     }
 
@@ -73,14 +92,22 @@ impl Out {
         self.contested.iter().map(of).collect()
     }
 
+    /// Whether each place in conflict has an owner besides the apply of the writer.
+    fn others_own(&self) -> bool {
+        self.owned(&self.run.after, |it, by| {
+            it != self.run.writer || by == "Update"
+        })
+    }
+
     /// The places of the fields in conflict.
     fn places(&self) -> Vec<Place> {
         let all = places(&[&leaves(&self.run.before), &leaves(&self.run.after)]);
         let is = |place: &&Place| {
-            let dotted = format!(".{}", place.join("."));
-            self.contested
-                .iter()
-                .any(|path| dotted.starts_with(&path.to_string()))
+            let printed = super::versions::printed(place);
+            self.contested.iter().any(|path| {
+                let below = printed.strip_prefix(&path.to_string());
+                below.is_some_and(|below| below.is_empty() || below.starts_with(['.', '[']))
+            })
         };
         all.iter().filter(is).cloned().collect()
     }
@@ -115,9 +142,14 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
     ("open_not_settled", |_, out| Some(out.run.made_up)),
     ("open_settled", |_, out| Some(out.run.made_up)),
     ("out_others", |said, out| {
-        Some(said.number("count")? as usize == out.others)
+        let count = said.number("count")? as usize;
+        Some(0 < count && out.unsettled <= count && count <= out.all)
     }),
     ("out_force_says", |_, out| {
+        let mut sent = out.run.requests.iter();
+        Some(sent.any(|it| it.target.contains("force=true")))
+    }),
+    ("out_force_takes", |_, out| {
         let forced = out
             .run
             .requests
@@ -134,35 +166,53 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
         )
     }),
     ("out_leave_out_says", |_, out| {
-        let left = out.values().iter().all(|[before, after, own, wanted]| {
-            own.is_none() && wanted.is_some() && before == after
-        });
-        Some(
-            left && out.owned(&out.run.after, |it, by| {
-                it != out.run.writer || by == "Update"
-            }),
-        )
-    }),
-    ("out_agree_says", |_, out| {
-        let agreed = out
+        let left = out
             .values()
             .iter()
-            .all(|[before, after, own, _]| before == after && own == before);
+            .all(|[.., own, wanted]| own.is_none() && wanted.is_some());
+        Some(left)
+    }),
+    ("out_others_keep", |_, out| {
+        let same = out
+            .values()
+            .iter()
+            .all(|[before, after, ..]| before == after);
+        Some(same && out.others_own())
+    }),
+    ("out_agree_says", |_, out| {
+        Some(out.values().iter().all(|[before, _, own, _]| own == before))
+    }),
+    ("out_both_own", |_, out| {
         let both = out.owned(&out.run.after, |it, by| {
             it == out.run.writer && by == "Apply"
-        }) && out.owned(&out.run.after, |it, by| {
-            it != out.run.writer || by == "Update"
         });
-        Some(agreed && both)
+        let same = out
+            .values()
+            .iter()
+            .all(|[before, after, ..]| before == after);
+        Some(same && both && out.others_own())
+    }),
+    ("instruction_try", |_, out| {
+        // A manifest stands behind its command.
+        let mut inside = false;
+        let commands = out.trial.lines().filter(|line| {
+            let was = inside;
+            inside = match inside {
+                true => *line != "EOF",
+                false => line.contains("<<'EOF'"),
+            };
+            !was && !line.trim().is_empty()
+        });
+        let commands: Vec<&str> = commands.collect();
+        Some(!commands.is_empty() && commands.into_iter().all(stores_nothing))
     }),
     ("out_transfer_says", |_, out| {
+        // What is to be done; a server can refuse some part of it.
         let written = out.values().iter().all(|[_, after, own, _]| after == own);
-        Some(
-            written
-                && out.owned(&out.run.after, |it, by| {
-                    it == out.run.writer && by == "Apply"
-                }),
-        )
+        let owned = out.owned(&out.run.after, |it, by| {
+            it == out.run.writer && by == "Apply"
+        });
+        Some(!out.accepted() || (written && owned))
     }),
     ("out_migrate_says", |_, out| {
         let entries = out.run.after["metadata"]["managedFields"].as_array()?;

@@ -47,7 +47,15 @@ fn collect(fields: &Value, value: &Value, place: &mut Place, found: &mut Vec<Pla
         return;
     };
     // Of a map whose members have owners of their own, it is the map that is owned.
-    let atomic = place.last().is_some_and(|it| it == "selector");
+    const ATOMIC: [&str; 6] = [
+        "selector",
+        "fieldRef",
+        "resourceFieldRef",
+        "configMapKeyRef",
+        "secretKeyRef",
+        "nodeSelector",
+    ];
+    let atomic = place.last().is_some_and(|it| ATOMIC.contains(&&**it));
     let whole = match value {
         Value::Object(members) => members.is_empty() || atomic,
         _ => true,

@@ -9,7 +9,7 @@ use super::written::{Written, histories, object_of};
 use crate::random::Random;
 
 /// A case, and what is in its texts.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Pasted {
     pub texts: Vec<String>,
     /// The live object.
@@ -229,6 +229,15 @@ impl Pasted {
             lines.push(event.to_string());
             log.push(event);
         }
+        Self {
+            texts: vec![lines.join("\n")],
+            noise,
+            ..Self::of_log(log)
+        }
+    }
+
+    /// A log, and the versions that its answers show.
+    fn of_log(log: Vec<Value>) -> Self {
         let writes = log.iter().filter(|line| {
             let verb = text(line, "verb");
             let code = line["responseStatus"]["code"].as_u64().unwrap_or(500);
@@ -236,59 +245,277 @@ impl Pasted {
         });
         let versions = writes.map(|line| line["responseObject"].clone());
         let versions = versions.filter(|object| object["metadata"].is_object());
+        let lines: Vec<String> = log.iter().map(Value::to_string).collect();
         Self {
             texts: vec![lines.join("\n")],
             versions: versions.collect(),
             log,
-            noise,
             ..Self::default()
         }
     }
 
     /// A text without an object.
     fn form(random: &mut Random) -> Self {
-        let cut = "{\"apiVersion\": \"v1\",\n\"kind\": \"Pod\", \"spec\": {";
-        let smart = "{\"apiVersion\": \"v1\",\n\"kind\": \u{201c}Pod\u{201d}}";
-        let described = "Name:         web\nNamespace:    live\nLabels:       app=web\nAnnotations:  <none>\n\
-            API Version:  demo.example.com/v1\nKind:         Backup\nSpec:\n";
-        let all = [
-            ("table", 1, "NAME   READY   AGE\nweb    3/3     5d\n"),
-            (
-                "table",
-                2,
-                "$ kubectl get pods\nNAME   READY   AGE\nweb    3/3     5d\n",
-            ),
-            ("description", 1, described),
-            ("no resources", 1, "No resources found in live namespace.\n"),
-            ("markup", 2, "\n<!DOCTYPE html>\n<p>apiVersion</p>\n"),
-            ("cut", 2, cut),
-            ("quotation mark", 2, smart),
-            ("control", 2, "a: 1\nb: \u{0}\n"),
-            (
-                "list",
-                0,
-                "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
-            ),
-            ("syntax", 2, "apiVersion: v1\nkind: : [\n"),
-            (
-                "syntax",
-                1,
-                "{\"apiVersion\": \"v1\", \"kind\": , \"metadata\": {}}",
-            ),
-            ("missing", 1, "kind: ConfigMap\nmetadata:\n  name: a\n"),
-            (
-                "event",
-                0,
-                "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}",
-            ),
-            ("text", 0, "the deployment is broken again\n"),
-            ("file", 0, "PK\u{3}\u{4}.."),
-        ];
-        let (name, line, text) = *random.of(&all);
-        Self {
-            texts: vec![text.to_owned()],
-            form: (name, line),
-            ..Self::default()
-        }
+        random.of(&forms()).clone()
     }
+}
+
+/// The cases that are tried each time: what chance rarely makes.
+pub fn fixed() -> Vec<Pasted> {
+    let mut all = forms();
+    let texts = |texts: &[String]| Pasted {
+        texts: texts.to_vec(),
+        ..Pasted::default()
+    };
+    // Chance brings some of the messages; a longer run brings them all.
+    let messages = if crate::times() > 1 {
+        messages()
+    } else {
+        Vec::new()
+    };
+    all.extend(messages.into_iter().map(|message| Pasted {
+        message: message.clone(),
+        ..texts(&[message])
+    }));
+    let conflicts = super::logs::of_conflicts();
+    let logs = [
+        conflicts.clone(),
+        super::logs::without_bodies(conflicts),
+        super::logs::of_other_kind(super::logs::quiet()),
+        super::logs::quiet(),
+        super::logs::of_no_object(),
+    ];
+    all.extend(logs.into_iter().map(Pasted::of_log));
+    all.extend(live_cases());
+    all
+}
+
+fn config_map(name: &str, version: u64, data: Value, entries: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop",
+        "uid": format!("00000000-0000-4000-8000-{name:0>12}"), "resourceVersion": version.to_string(),
+        "managedFields": entries}, "data": data})
+}
+
+fn owned(manager: &str, fields: Value) -> Value {
+    json!([{"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "time": "2026-01-01T00:01:00Z", "fieldsV1": {"f:data": fields}}])
+}
+
+/// Objects, versions and manifests that are tried each time.
+fn live_cases() -> Vec<Pasted> {
+    let own = owned("one", json!({"f:a": {}}));
+    let live = |object: Value| Pasted {
+        texts: vec![object.to_string()],
+        objects: 1,
+        live: Some(object),
+        ..Pasted::default()
+    };
+    let history = |versions: Vec<Value>| Pasted {
+        texts: vec![versions.iter().map(|it| format!("{it}\n---\n")).collect()],
+        objects: 1,
+        live: versions.last().cloned(),
+        versions,
+        ..Pasted::default()
+    };
+    let watch = |versions: Vec<(&str, Value)>| {
+        let line =
+            |(of, object): &(&str, Value)| json!({"type": of, "object": object}).to_string() + "\n";
+        Pasted {
+            texts: vec![versions.iter().map(line).collect()],
+            objects: 1,
+            events: true,
+            deleted: versions.last().is_some_and(|(of, _)| *of == "DELETED"),
+            live: versions.last().map(|(_, object)| object.clone()),
+            versions: versions.into_iter().map(|(_, object)| object).collect(),
+            ..Pasted::default()
+        }
+    };
+    let map = |version: u64, data: Value| config_map("a", version, data, own.clone());
+    let other = |name: &str| config_map(name, 7, json!({"a": "1"}), own.clone());
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "shop"}, "data": {"a": "2"}});
+    let mut unreadable = map(5, json!({"a": "1"}));
+    unreadable["metadata"]["managedFields"] = json!([{"manager": "x", "operation": "Update",
+        "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": 3}]);
+    let mut refused = map(5, json!({"a": "1"}));
+    refused["metadata"]["name"] = "Not A Name".into();
+    let many = |from: u64| -> Value {
+        let data = (0..30).map(|key| (format!("k{key}"), json!(format!("{}", key + from))));
+        Value::Object(data.collect())
+    };
+    let mut bare = map(5, json!({"a": "1"}));
+    for member in ["uid", "managedFields"] {
+        bare.metadata_mut().remove(member);
+    }
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced",
+        "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+        "versions": [{"name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
+    let limits = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "shop",
+        "uid": "00000000-0000-4000-8000-0000000000ff", "resourceVersion": "5", "managedFields": []},
+        "spec": {"limits": [{"type": "Pod", "max": {"cpu": "2"}}]}});
+    let mut unlimited = limits.clone();
+    for member in ["uid", "resourceVersion", "managedFields"] {
+        unlimited.metadata_mut().remove(member);
+    }
+    let conflict = |manager: &str, tool: &str| {
+        let apply =
+            format!("Apply failed with 1 conflict: conflict with {manager} using v1: .data.a");
+        match tool {
+            "helm" => format!(
+                "Error: UPGRADE FAILED: conflict occurred while applying object shop/a /v1, Kind=ConfigMap: {apply}"
+            ),
+            _ => format!("error: {apply}\nPlease review the fields above"),
+        }
+    };
+    let message = |message: String| Pasted {
+        texts: vec![message.clone()],
+        message,
+        ..Pasted::default()
+    };
+    let beside = |message: String, object: Value| Pasted {
+        texts: vec![object.to_string(), message.clone()],
+        message,
+        objects: 1,
+        live: Some(object),
+        ..Pasted::default()
+    };
+    let empty = Pasted {
+        texts: vec![" \n".to_owned()],
+        form: ("empty", 0),
+        ..Pasted::default()
+    };
+    vec![
+        empty,
+        live(unreadable.clone()),
+        live(refused),
+        Pasted {
+            texts: vec![bare.to_string()],
+            manifest: Some(bare),
+            ..Pasted::default()
+        },
+        Pasted {
+            texts: vec![limits.to_string(), unlimited.to_string()],
+            objects: 1,
+            live: Some(limits),
+            manifest: Some(unlimited),
+            ..Pasted::default()
+        },
+        Pasted {
+            texts: vec![definition.to_string()],
+            form: ("definition", 0),
+            ..Pasted::default()
+        },
+        // Nothing changes, one version twice, a new object of the same name, many fields at once.
+        history(vec![map(5, json!({"a": "1"})), map(6, json!({"a": "1"}))]),
+        watch(vec![
+            ("ADDED", map(5, json!({"a": "1"}))),
+            ("MODIFIED", map(5, json!({"a": "1"}))),
+        ]),
+        watch(vec![("ADDED", map(5, json!({"a": "1"})))]),
+        watch(vec![
+            ("ADDED", map(5, json!({"a": "1"}))),
+            ("DELETED", map(6, json!({"a": "1"}))),
+            ("ADDED", {
+                let mut new = map(7, json!({"a": "1"}));
+                new.set_meta("uid", "00000000-0000-4000-8000-0000000000bb");
+                new
+            }),
+        ]),
+        watch(vec![
+            ("ADDED", map(5, many(1))),
+            ("MODIFIED", map(6, many(2))),
+        ]),
+        watch(vec![
+            ("ADDED", map(5, json!({"a": "1"}))),
+            ("MODIFIED", map(6, json!({"a": "2"}))),
+            ("MODIFIED", map(7, json!({"b": "3"}))),
+            ("DELETED", map(8, json!({"b": "3"}))),
+        ]),
+        // A value comes back, and nobody knows who wrote it.
+        history(
+            [(5, "1"), (6, "2"), (7, "1"), (8, "2")]
+                .into_iter()
+                .map(|(version, value)| config_map("a", version, json!({"a": value}), Value::Null))
+                .map(|mut object| {
+                    object.metadata_mut().remove("managedFields");
+                    object
+                })
+                .collect(),
+        ),
+        Pasted {
+            objects: 2,
+            ..watch(vec![("ADDED", other("1")), ("ADDED", other("2"))])
+        },
+        history(vec![map(5, json!({"a": "1"})), unreadable]),
+        message(conflict("\"helm\"", "helm")),
+        message(conflict("\"helm\"", "helm").replace(" using v1", "")),
+        message(format!(
+            "{}\n{}",
+            conflict("\"one\"", "helm"),
+            conflict("\"two\"", "kubectl")
+        )),
+        beside(conflict("\"somebody\"", "helm"), map(5, json!({"a": "1"}))),
+        beside(conflict("\"one\"", "helm"), map(5, json!({"a": "1"}))),
+        Pasted {
+            manifest: Some(manifest.clone()),
+            texts: vec![
+                map(5, json!({"a": "1"})).to_string(),
+                manifest.to_string(),
+                conflict("\"somebody\"", "kubectl").replace(".data.a", ".data.b"),
+            ],
+            message: conflict("\"somebody\"", "kubectl").replace(".data.a", ".data.b"),
+            objects: 1,
+            live: Some(map(5, json!({"a": "1"}))),
+            ..Pasted::default()
+        },
+    ]
+}
+
+/// Texts without an object, each with what it is.
+fn forms() -> Vec<Pasted> {
+    let cut = "{\"apiVersion\": \"v1\",\n\"kind\": \"Pod\", \"spec\": {";
+    let smart = "{\"apiVersion\": \"v1\",\n\"kind\": \u{201c}Pod\u{201d}}";
+    let described = "Name:         web\nNamespace:    live\nLabels:       app=web\nAnnotations:  <none>\n\
+            API Version:  demo.example.com/v1\nKind:         Backup\nSpec:\n";
+    let all = [
+        ("table", 1, "NAME   READY   AGE\nweb    3/3     5d\n"),
+        (
+            "table",
+            2,
+            "$ kubectl get pods\nNAME   READY   AGE\nweb    3/3     5d\n",
+        ),
+        ("description", 1, described),
+        ("no resources", 1, "No resources found in live namespace.\n"),
+        ("markup", 2, "\n<!DOCTYPE html>\n<p>apiVersion</p>\n"),
+        ("cut", 2, cut),
+        ("quotation mark", 2, smart),
+        ("control", 2, "a: 1\nb: \u{0}\n"),
+        (
+            "list",
+            0,
+            "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
+        ),
+        ("syntax", 2, "apiVersion: v1\nkind: : [\n"),
+        (
+            "syntax",
+            1,
+            "{\"apiVersion\": \"v1\", \"kind\": , \"metadata\": {}}",
+        ),
+        ("missing", 1, "kind: ConfigMap\nmetadata:\n  name: a\n"),
+        (
+            "event",
+            0,
+            "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}",
+        ),
+        ("text", 0, "the deployment is broken again\n"),
+        ("file", 0, "PK\u{3}\u{4}.."),
+    ];
+    let made = all.into_iter().map(|(name, line, text)| Pasted {
+        texts: vec![text.to_owned()],
+        form: (name, line),
+        ..Pasted::default()
+    });
+    made.collect()
 }

@@ -99,6 +99,10 @@ impl Run {
         }
     }
 
+    fn was_deleted(&self) -> bool {
+        self.requests.iter().any(|sent| sent.method == "DELETE")
+    }
+
     pub fn refused(&self) -> bool {
         self.answers.last().is_some_and(|answer| answer.code >= 300)
     }
@@ -340,6 +344,9 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     ("row_shares", |said, run| {
         let shared = shared(run);
         let count = said.number("count")? as usize;
+        if run.was_deleted() {
+            return Some(count > 0);
+        }
         Some(0 < count && count <= shared.len())
     }),
     ("row_second_changes", |_, run| Some(run.again == Some(true))),
@@ -452,6 +459,10 @@ pub fn field_conditions<'a>() -> crate::hearing::Conditions<FieldRun<'a>> {
             let (before, after) = at.values();
             let [old, new] = at.owners();
             let more = new.difference(&old).any(|it| it.manager == at.run.writer);
+            // What was deleted and made again has the owners of its body.
+            if at.run.was_deleted() {
+                return Some(before == after);
+            }
             Some(before == after && (more || at.run.made_up) && old.is_subset(&new))
         }),
         ("effect_owners_changed", |_, at| {

@@ -1,6 +1,6 @@
 //! Conditions of what is said of versions: what changed, who changed it, and what goes back and forth.
 
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::Metadata;
 use serde_json::Value;
 
 use super::owned::{Entry, Place, owners};
@@ -129,7 +129,9 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
     ("happened_nothing", |_, it| {
         Some(it.versions.len() > 1 && changes(it).is_empty())
     }),
-    ("happened_one_version", |_, it| Some(it.versions.len() == 1)),
+    ("happened_one_version", |_, it| {
+        Some(it.versions.len() == it.objects)
+    }),
     ("happened_others", |said, it| {
         Some((1..=changes(it).len() as u64).contains(&said.number("count")?))
     }),
@@ -149,8 +151,13 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
         Some(changes(it).iter().any(|change| change.by.is_none()))
     }),
     ("happened_managed_fields", |_, it| {
-        let mut versions = it.versions.iter();
-        Some(versions.any(|version| text(version, "managedFields").is_empty()))
+        // An entry without its fields, or with others than a tree of them.
+        let mut versions = it.versions.iter().chain(&it.live);
+        Some(versions.any(|version| {
+            let entries = &version["metadata"]["managedFields"];
+            let listed = entries.as_array();
+            listed.is_none_or(|all| all.iter().any(|entry| !entry["fieldsV1"].is_object()))
+        }))
     }),
     ("lane_first_version", |_, it| Some(!it.versions.is_empty())),
     ("lane_deleted", |_, it| Some(it.deleted)),

@@ -1,0 +1,138 @@
+//! Writes that chance does not reach: an object, what somebody writes, and the messages of which no
+//! object is there.
+
+use optimist_apiserver::object::Metadata;
+use optimist_diagnose::brought::{Brought, recognize};
+use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::ways::{ReleaseMethod, WantedChange};
+use serde_json::{Value, json};
+
+const DEPLOYMENT: &str = include_str!("../../../../../core/diagnose/tests/live/deployment.yaml");
+const BACKUP: &str = include_str!("../../../../../core/diagnose/tests/live/backup.yaml");
+const BUDGET: &str =
+    include_str!("../../../../../core/diagnose/tests/live/poddisruptionbudget.yaml");
+
+/// An object, and what somebody writes.
+pub struct WriteCase {
+    pub installed: Installed,
+    pub change: WantedChange,
+}
+
+impl WriteCase {
+    fn new(live: Value, manifest: Value) -> Self {
+        Self {
+            installed: Case::about(live).install().expect("it is installed"),
+            change: WantedChange {
+                last_release: ReleaseMethod::ServerSide,
+                ..WantedChange::manifest(manifest)
+            },
+        }
+    }
+}
+
+fn live(text: &str) -> Value {
+    match recognize(text) {
+        Ok(Brought::Live(object)) => object,
+        other => panic!("no live object: {other:?}"),
+    }
+}
+
+/// A manifest of what an object says, without what only the server sets.
+fn manifest(object: &Value) -> Value {
+    let mut bare = optimist_client::bare(object);
+    if let Some(members) = bare.as_object_mut() {
+        members.remove("status");
+    }
+    bare.metadata_mut().remove("annotations");
+    bare
+}
+
+fn with(mut object: Value, change: impl FnOnce(&mut Value)) -> Value {
+    change(&mut object);
+    object
+}
+
+fn config_map(data: Value, entries: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop",
+        "uid": "00000000-0000-4000-8000-00000000000a", "resourceVersion": "500", "managedFields": entries},
+        "data": data})
+}
+
+fn entry(manager: &str, operation: &str, version: &str, fields: Value) -> Value {
+    json!({"manager": manager, "operation": operation, "apiVersion": version, "fieldsType": "FieldsV1",
+        "fieldsV1": fields, "time": "2026-01-01T00:00:00Z"})
+}
+
+/// Each case once.
+pub fn writes() -> Vec<WriteCase> {
+    let deployment = live(DEPLOYMENT);
+    let same = manifest(&deployment);
+    // A field that an autoscaler scales, and one that no release knows.
+    let scaled = with(same.clone(), |it| it["spec"]["replicas"] = 3.into());
+    let unknown = with(same.clone(), |it| it["spec"]["noSuchField"] = 1.into());
+    // A selector cannot change, and no new object can have it beside these labels.
+    let immutable = with(same.clone(), |it| {
+        it["spec"]["selector"] = json!({"matchLabels": {"app": "other"}})
+    });
+    let backup = live(BACKUP);
+    let budget = live(BUDGET);
+    let other = |object: &Value| {
+        with(manifest(object), |it| {
+            it["metadata"]["labels"]["team"] = "one".into()
+        })
+    };
+    // Who wrote as helm by Update, when Helm applied client-side; an operator changed the value since.
+    let fields = |name: &str| json!({"f:data": {format!("f:{name}"): {}}});
+    let former = config_map(
+        json!({"a": "1", "b": "1"}),
+        json!([
+            entry("helm", "Update", "v1", fields("a")),
+            entry("operator", "Update", "v1", fields("b"))
+        ]),
+    );
+    let of_release = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"},
+        "data": {"a": "2", "b": "2"}});
+    let mut client_side = WriteCase::new(former, of_release);
+    client_side.change.last_release = ReleaseMethod::ClientSide;
+    vec![
+        WriteCase::new(deployment.clone(), same),
+        WriteCase::new(deployment.clone(), scaled),
+        WriteCase::new(deployment.clone(), unknown),
+        WriteCase::new(deployment, immutable),
+        WriteCase::new(backup.clone(), other(&backup)),
+        WriteCase::new(budget.clone(), other(&budget)),
+        client_side,
+    ]
+}
+
+/// Messages of refused applies. What they leave out is made up.
+pub fn messages() -> Vec<String> {
+    let kubectl = |conflict: &str| {
+        format!(
+            "error: Apply failed with 1 conflict: conflict with {conflict}\nPlease review the fields above"
+        )
+    };
+    let helm = |object: &str, conflict: &str| {
+        format!(
+            "Error: UPGRADE FAILED: conflict occurred while applying object {object}: Apply failed with 1 \
+             conflict: conflict with {conflict}"
+        )
+    };
+    vec![
+        kubectl("\"kubectl-client-side-apply\" using apps/v1: .spec.replicas"),
+        kubectl("\"before-first-apply\" using v1: .data.a"),
+        helm(
+            "shop/web apps/v1, Kind=Deployment",
+            "\"helm\" using apps/v1: .spec.replicas",
+        ),
+        helm("shop/a /v1, Kind=ConfigMap", "\"helm\" using v1: .data.a"),
+        helm(
+            "shop/web batch/v1, Kind=Job",
+            "\"operator\" using batch/v1: .spec.template.spec.containers[name=\"a\"].image",
+        ),
+        helm(
+            "shop/web /v1, Kind=Service",
+            "\"operator\" using v1: .spec.clusterIP",
+        ),
+    ]
+}

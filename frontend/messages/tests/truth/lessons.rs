@@ -1,0 +1,380 @@
+//! What Learn says of predictions, tasks and challenges: each lesson is walked through, its own mistakes
+//! are made, and what is said is tried.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use optimist_apiserver::object::text;
+use optimist_controller::program::Switch;
+use optimist_lesson::{
+    Catalogue, Forbidden, Goal, Lesson, ScriptAction, SwitchChallenge, Task, Walkthrough,
+};
+use optimist_messages::{self as messages, controller, label};
+use optimist_simulation::HistoryTree;
+
+use super::counted;
+use super::hearing::{ConditionOf, Conditions, Hearing};
+
+fn lessons() -> Vec<Arc<Lesson>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons");
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).expect("it is there");
+    let catalogue = Catalogue::parse(&read("catalogue.yaml")).expect("a catalogue");
+    let parsed = catalogue.lessons().map(|entry| {
+        let source = read(&format!("{}.yaml", entry.name));
+        Arc::new(Lesson::parse(&source).expect("a lesson"))
+    });
+    parsed.collect()
+}
+
+/// A moment of a lesson.
+pub struct Learned {
+    /// The number of the choice that is right, when nobody or another choice was predicted.
+    right: Vec<Option<usize>>,
+    /// The choice that the text is about, and the one that was predicted.
+    about: usize,
+    chosen: Option<usize>,
+    /// Whether each part of the goal holds.
+    goal: Vec<bool>,
+    /// Whether the lesson's own actions reach the goal from here.
+    solvable: bool,
+}
+
+pub const LEARNED: &[(&str, ConditionOf<Learned>)] = &[
+    ("prediction_right", |_, it| {
+        let right = it.right.iter().all(|right| *right == Some(it.about));
+        Some(right && it.chosen == Some(it.about))
+    }),
+    ("prediction_answer", |_, it| {
+        let right = it.right.iter().all(|right| *right == Some(it.about));
+        Some(right && it.chosen != Some(it.about))
+    }),
+    ("task_reached", |_, it| {
+        Some(!it.goal.is_empty() && it.goal.iter().all(|part| *part))
+    }),
+    ("task_moved", |_, it| Some(it.goal.iter().any(|part| !part))),
+    ("task_dead_end", |said, it| {
+        Some(!it.solvable && !said.text("part").is_empty())
+    }),
+];
+
+/// What a search of orders, or of a controller's histories, found.
+pub struct Searched {
+    orders: Option<usize>,
+    states: usize,
+    witness: Option<HistoryTree>,
+    /// The trees of runs to the end.
+    runs: Vec<HistoryTree>,
+    challenge: Option<SwitchChallenge>,
+    /// The switches that were said to be needless, and whether some history is bad without them.
+    needed: bool,
+}
+
+impl Searched {
+    /// Whether a tree has more objects of a kind than is allowed, at its end.
+    fn too_many(&self, tree: &HistoryTree) -> bool {
+        let Some(challenge) = &self.challenge else {
+            return false;
+        };
+        challenge.question.never.iter().any(|never| match never {
+            Forbidden::MoreThan(most, kind) => {
+                let all = tree.world().server().store().range("/registry/");
+                all.filter(|(_, _, object)| text(object, "kind") == kind)
+                    .count()
+                    > *most
+            }
+            _ => false,
+        })
+    }
+
+    fn counts_only(&self) -> bool {
+        let never = self.challenge.iter().flat_map(|it| &it.question.never);
+        never.clone().count() > 0
+            && never
+                .clone()
+                .all(|it| matches!(it, Forbidden::MoreThan(..)))
+    }
+}
+
+pub const SEARCHED: &[(&str, ConditionOf<Searched>)] = &[
+    ("challenge_orders", |said, it| {
+        Some(said.number("count")? as usize == it.orders?)
+    }),
+    ("switches_states", |said, it| {
+        let least = it.witness.as_ref().map_or(1, HistoryTree::position);
+        Some(said.number("count")? as usize == it.states && it.states >= least.min(it.states))
+    }),
+    ("switches_unsafe", |_, it| {
+        let witness = it.witness.as_ref()?;
+        let mut before = witness.clone();
+        let first = !before.back() || !it.too_many(&before);
+        Some(!it.counts_only() || (it.too_many(witness) && first))
+    }),
+    ("switches_never_rests", |_, it| {
+        let witness = it.witness.as_ref()?;
+        let revision = |world: &optimist_simulation::World| world.server().store().revision();
+        Some(revision(witness.world()) > revision(witness.origin()))
+    }),
+    ("switches_rests_wrong", |_, it| {
+        // Nothing goes on by itself.
+        let witness = it.witness.as_ref()?;
+        let queue = witness.world().controller()?.queue();
+        Some(queue.processing().next().is_none())
+    }),
+    ("switches_met", |_, it| {
+        Some(it.witness.is_none() && !it.runs.iter().any(|run| it.too_many(run)))
+    }),
+    ("switches_needless", |said, it| {
+        Some(!it.needed && !said.text("switches").is_empty())
+    }),
+];
+
+fn choice_said(happened: bool, right: bool, chosen: bool) -> String {
+    match (happened, right, chosen) {
+        (true, true, true) => label::prediction_right(),
+        (true, true, false) => label::prediction_answer(),
+        (true, false, true) => label::prediction_yours(),
+        _ => String::new(),
+    }
+}
+
+/// A walk that has just opened a page.
+fn opened(lesson: &Arc<Lesson>, page: usize) -> Option<(Walkthrough, HistoryTree)> {
+    let (mut walk, mut tree) = Walkthrough::open(Arc::clone(lesson)).ok()?;
+    while walk.at() < page {
+        walk.reveal(&mut tree).ok()?;
+        match lesson.steps[walk.at()].task {
+            Some(Task::Goal(_)) => walk.solve(&mut tree).ok()?,
+            Some(_) => walk.meet(),
+            None => {}
+        }
+        if !walk.forward(&mut tree).ok()? {
+            return None;
+        }
+    }
+    Some((walk, tree))
+}
+
+fn holds(walk: &Walkthrough, tree: &HistoryTree) -> Vec<bool> {
+    walk.goal(tree)
+        .into_iter()
+        .map(|(_, holds)| holds)
+        .collect()
+}
+
+fn predictions(
+    lesson: &Arc<Lesson>,
+    page: usize,
+    hearing: &mut Hearing,
+    conditions: &Conditions<Learned>,
+) -> Option<()> {
+    let choices = lesson.steps[page].prediction.as_ref()?.choices.len();
+    let at = opened(lesson, page)?;
+    let predicted = |choice: usize| -> Option<Walkthrough> {
+        let (mut walk, mut tree) = at.clone();
+        walk.predict(choice, &mut tree).ok()?;
+        walk.reveal(&mut tree).ok()?;
+        Some(walk)
+    };
+    let walks: Vec<Walkthrough> = (0..choices).filter_map(predicted).collect();
+    let right: Vec<Option<usize>> = walks.iter().map(Walkthrough::right).collect();
+    for walk in &walks {
+        for choice in 0..choices {
+            let about = Learned {
+                right: right.clone(),
+                about: choice,
+                chosen: walk.chosen(),
+                goal: Vec::new(),
+                solvable: true,
+            };
+            let text = choice_said(
+                walk.happened(),
+                walk.right() == Some(choice),
+                walk.chosen() == Some(choice),
+            );
+            hearing.hear(&text, conditions, &about, &|| {
+                format!("   {} page {page}", lesson.title)
+            });
+        }
+    }
+    Some(())
+}
+
+/// Whether actions reach the goal of a page.
+fn reaches(walk: &Walkthrough, tree: &HistoryTree, actions: &[ScriptAction]) -> bool {
+    let mut tree = tree.clone();
+    let done = actions
+        .iter()
+        .try_for_each(|action| action.perform(&mut tree));
+    done.is_ok() && !actions.is_empty() && holds(walk, &tree).iter().all(|part| *part)
+}
+
+fn tasks(
+    lesson: &Arc<Lesson>,
+    page: usize,
+    goal: &Goal,
+    hearing: &mut Hearing,
+    conditions: &Conditions<Learned>,
+) -> Option<()> {
+    let (mut walk, mut tree) = opened(lesson, page)?;
+    walk.reveal(&mut tree).ok()?;
+    let said = |walk: &Walkthrough, tree: &HistoryTree, solvable: bool| Learned {
+        right: Vec::new(),
+        about: 0,
+        chosen: None,
+        goal: holds(walk, tree),
+        solvable,
+    };
+    let told = || format!("   {} page {page}", lesson.title);
+    for mistake in &goal.mistakes {
+        let mut tried = tree.clone();
+        if mistake
+            .actions
+            .iter()
+            .try_for_each(|action| action.perform(&mut tried))
+            .is_err()
+        {
+            continue;
+        }
+        let solvable =
+            reaches(&walk, &tried, &mistake.then) || reaches(&walk, &tried, &goal.solution);
+        let lost: Vec<String> = walk
+            .out_of_reach(&tried)
+            .iter()
+            .map(messages::goal)
+            .collect();
+        if !lost.is_empty() {
+            let text = label::task_dead_end(&lost.join("; "));
+            hearing.hear(&text, conditions, &said(&walk, &tried, solvable), &told);
+        }
+    }
+    let begin = tree.current();
+    walk.solve(&mut tree).ok()?;
+    if walk.solved() {
+        hearing.hear(
+            &label::task_reached(),
+            conditions,
+            &said(&walk, &tree, true),
+            &told,
+        );
+    }
+    tree.go(begin);
+    let here = holds(&walk, &tree).iter().all(|part| *part);
+    if walk.solved() && !here {
+        hearing.hear(
+            &label::task_moved(),
+            conditions,
+            &said(&walk, &tree, true),
+            &told,
+        );
+    }
+    Some(())
+}
+
+/// How many steps of a search are made before it is left.
+const SLICES: usize = 12;
+
+fn switches(
+    lesson: &Arc<Lesson>,
+    challenge: &SwitchChallenge,
+    hearing: &mut Hearing,
+    conditions: &Conditions<Searched>,
+) -> Option<()> {
+    let mistakes = challenge.mistakes.iter().map(|case| &case.switches);
+    let also = challenge.also_right.iter().map(|case| &case.switches);
+    let mut all: BTreeSet<Switch> = challenge.solution.clone();
+    all.extend(SwitchChallenge::program(lesson)?.name.switches());
+    let chosen = mistakes.chain(also).chain([&challenge.solution, &all]);
+    for chosen in chosen.take(6) {
+        let mut search = challenge.search(lesson, chosen)?;
+        if !(0..SLICES).any(|_| search.advance(200)) {
+            continue;
+        }
+        let finding = search.finding();
+        let bad = |without: &Switch| {
+            let mut fewer = chosen.clone();
+            fewer.remove(without);
+            let mut search = challenge.search(lesson, &fewer)?;
+            (0..SLICES)
+                .any(|_| search.advance(200))
+                .then(|| search.finding().witness.is_some())
+        };
+        let mut run = HistoryTree::new(lesson.world().ok()?);
+        run.connect_controller();
+        for _ in 0..6 {
+            run.run_controller();
+        }
+        let about = Searched {
+            orders: None,
+            states: finding.states,
+            witness: search.witness(),
+            runs: Vec::from_iter((chosen == &challenge.solution).then_some(run)),
+            challenge: Some(challenge.clone()),
+            needed: finding
+                .needless
+                .iter()
+                .any(|switch| bad(switch) == Some(true)),
+        };
+        let texts = [
+            label::switches_states(&finding.states),
+            controller::witness(
+                finding.witness.as_ref(),
+                finding.complete,
+                &finding.needless,
+            ),
+        ];
+        for text in &texts {
+            hearing.hear(text, conditions, &about, &|| {
+                format!("   {} {chosen:?}", lesson.title)
+            });
+        }
+    }
+    Some(())
+}
+
+/// Walks through each lesson.
+pub fn each(hearing: &mut Hearing) {
+    let learned: Conditions<Learned> = LEARNED.iter().copied().collect();
+    let searched: Conditions<Searched> = SEARCHED.iter().copied().collect();
+    for lesson in lessons() {
+        for (page, step) in lesson.steps.iter().enumerate() {
+            predictions(&lesson, page, hearing, &learned);
+            match &step.task {
+                Some(Task::Goal(goal)) => drop(tasks(&lesson, page, goal, hearing, &learned)),
+                Some(Task::Switches(challenge)) => {
+                    switches(&lesson, challenge, hearing, &searched);
+                }
+                Some(Task::Challenge(challenge)) => {
+                    let Some((_, tree)) = opened(&lesson, page) else {
+                        continue;
+                    };
+                    let Some(mut search) = challenge.search(&tree) else {
+                        continue;
+                    };
+                    search.run();
+                    let about = Searched {
+                        orders: counted::orders(&search, 5_000).map(|all| all.len()),
+                        states: 0,
+                        witness: None,
+                        runs: Vec::new(),
+                        challenge: None,
+                        needed: false,
+                    };
+                    let text = label::challenge_orders(&challenge.judge(&search).tally.total());
+                    hearing.hear(&text, &searched, &about, &|| {
+                        format!("   {} page {page}", lesson.title)
+                    });
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// The names of all messages that have a condition here.
+pub fn names() -> Vec<&'static str> {
+    let learned = LEARNED.iter().map(|(name, _)| *name);
+    learned
+        .chain(SEARCHED.iter().map(|(name, _)| *name))
+        .collect()
+}

@@ -1,0 +1,331 @@
+//! Histories that chance does not reach: each says what no random history said.
+
+use optimist_apiserver::server::Release;
+use optimist_client::{Declares, OnConflict, Strategy, Write};
+use optimist_controller::ClientRelease;
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
+use optimist_simulation::{
+    Action, ActorId, ByHand, ControllerOperation, ControllerStart, HistoryTree, NGINX, Operation,
+    Preconditions, Start, WIDGET, WatchAction, World,
+};
+use serde_json::{Value, json};
+
+use super::generate;
+use super::random::Random;
+
+type Hear<'a> = &'a mut dyn FnMut(&HistoryTree);
+
+/// A history that is written down.
+struct Script<'a> {
+    tree: HistoryTree,
+    hear: Hear<'a>,
+}
+
+impl<'a> Script<'a> {
+    fn new(start: Start, hear: Hear<'a>) -> Self {
+        let tree = HistoryTree::new(World::begin(start.into()).expect("the object loads").0);
+        hear(&tree);
+        Self { tree, hear }
+    }
+
+    fn does(&mut self, operation: Operation) {
+        self.tree.act(operation);
+        (self.hear)(&self.tree);
+    }
+
+    fn act(&mut self, actor: ActorId, action: Action) {
+        self.does(Operation::Act(actor, action));
+    }
+
+    fn get(&mut self, actor: ActorId) {
+        self.act(actor, Action::Get);
+    }
+
+    fn edit(&mut self, actor: ActorId, change: impl FnOnce(&mut Value)) {
+        let copy = self.tree.world_mut().copy_mut(actor);
+        let mut object = copy
+            .edited()
+            .map(|it| Value::clone(it))
+            .expect("it was read");
+        change(&mut object);
+        copy.edit(object);
+        (self.hear)(&self.tree);
+    }
+
+    fn send(&mut self, actor: ActorId, write: Write) {
+        self.act(actor, Action::Send(write));
+    }
+
+    fn request(&mut self, method: &str, query: &str, content_type: &str, body: Value) {
+        let path = self.tree.world().subject().path();
+        let request = ByHand {
+            method: method.to_owned(),
+            target: format!("{path}{query}"),
+            content_type: content_type.to_owned(),
+            body: match body {
+                Value::Null => String::new(),
+                body => body.to_string(),
+            },
+        };
+        self.act(ActorId::A, Action::Request(request));
+    }
+
+    fn watch(&mut self, action: WatchAction) {
+        self.does(Operation::Watch(action));
+    }
+}
+
+const MERGE: &str = "application/merge-patch+json";
+const JSON: &str = "application/json-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
+
+/// Says each history at each of its steps.
+pub fn each(hear: Hear<'_>) {
+    for release in Release::ALL {
+        emptied(release, hear);
+    }
+    patches(hear);
+    losses(hear);
+    watches(hear);
+    deletions(hear);
+    many_rules(hear);
+    applies(hear);
+    for name in ReadyProgramName::ALL {
+        for release in [ClientRelease::V1_34, ClientRelease::V1_36] {
+            for all in [false, true] {
+                controlled(name, release, all, hear);
+            }
+        }
+    }
+}
+
+fn with(start: &str) -> Start {
+    Start::with(start)
+}
+
+/// An apply that takes the last member of a map, and one that no longer has a field.
+fn emptied(release: Release, hear: Hear<'_>) {
+    let start = Start {
+        release,
+        ..with(NGINX)
+    };
+    let mut script = Script::new(start, hear);
+    let name = script.tree.world().subject().name().to_owned();
+    let mut apply = |context: Value, query: &str| {
+        let body = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+            "spec": {"template": {"spec": {"securityContext": context}}}});
+        script.request("PATCH", &format!("?fieldManager=m{query}"), APPLY, body);
+    };
+    apply(json!({"seLinuxOptions": {"level": "s0"}}), "");
+    apply(json!({"seLinuxOptions": {}}), "");
+    apply(json!({"runAsUser": 5}), "");
+    apply(json!({}), "");
+}
+
+/// Patches that cannot be done, and tests of long values.
+fn patches(hear: Hear<'_>) {
+    let mut script = Script::new(with(NGINX), hear);
+    script.request(
+        "PATCH",
+        "",
+        JSON,
+        json!([{"op": "test", "path": "/kind", "value": "Deployment"}, {}]),
+    );
+    let long = |middle: &str| format!("{}{middle}{}", "a".repeat(90), "b".repeat(90));
+    let annotations = json!({"metadata": {"annotations": {"long": long("1"), "one": "1"}}});
+    script.request("PATCH", "", MERGE, annotations);
+    let test = |at: &str, value: Value| json!([{"op": "test", "path": at, "value": value}]);
+    script.request(
+        "PATCH",
+        "",
+        JSON,
+        test("/metadata/annotations/long", long("2").into()),
+    );
+    script.request("GET", "/log", "", Value::Null);
+    let limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: [{type: Pod, max: {cpu: '2'}}]}\n";
+    let mut script = Script::new(with(limits), hear);
+    script.request(
+        "PATCH",
+        "",
+        MERGE,
+        json!({"metadata": {"labels": {"a": "b"}}}),
+    );
+    script.request("PATCH", "", MERGE, json!({"spec": {"limits": []}}));
+}
+
+/// Two edits that one write undoes, what an apply leaves out, and endings that keep nothing of the other.
+fn losses(hear: Hear<'_>) {
+    let mut script = Script::new(with(NGINX), hear);
+    script.get(ActorId::A);
+    script.get(ActorId::B);
+    script.edit(ActorId::A, |object| {
+        object["spec"]["replicas"] = 7.into();
+        object["metadata"]["labels"]["seen"] = "1".into();
+    });
+    script.send(ActorId::A, Write::usual(Strategy::Update));
+    script.edit(ActorId::B, |object| {
+        object["metadata"]["annotations"] = json!({"by": "b"})
+    });
+    let unversioned = Write {
+        send_resource_version: false,
+        ..Write::usual(Strategy::Update)
+    };
+    script.send(ActorId::B, unversioned);
+    // An apply leaves out a removal of what another manager owns.
+    script.get(ActorId::A);
+    script.edit(ActorId::A, |object| {
+        if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+            labels.remove("app");
+        }
+        object["metadata"]["labels"]["more"] = "1".into();
+    });
+    script.send(ActorId::A, Write::usual(Strategy::Apply));
+    let mut manifest = Write::usual(Strategy::Apply);
+    manifest.declares = Declares::Manifest;
+    manifest.force = true;
+    script.get(ActorId::B);
+    script.send(ActorId::B, manifest);
+    let retries = Write {
+        on_conflict: OnConflict::ReadAgain(3),
+        ..Write::usual(Strategy::Update)
+    };
+    script.edit(ActorId::A, |object| object["spec"]["replicas"] = 2.into());
+    script.send(ActorId::A, retries);
+    script.act(ActorId::B, Action::Create);
+    script.does(Operation::Wait(31));
+    let end = script.tree.current();
+    script.tree.set_name(end, "mine");
+    (script.hear)(&script.tree);
+}
+
+/// A watch that begins behind many changes, and each way to go on.
+fn watches(hear: Hear<'_>) {
+    let mut script = Script::new(with(NGINX), hear);
+    let begin = script.tree.world().revisions().next().unwrap_or(100);
+    for number in 0..8 {
+        script.request(
+            "PATCH",
+            "",
+            MERGE,
+            json!({"metadata": {"labels": {"n": number.to_string()}}}),
+        );
+    }
+    script.watch(WatchAction::Open(begin.to_string()));
+    script.watch(WatchAction::Drop);
+    script.request(
+        "PATCH",
+        "",
+        MERGE,
+        json!({"metadata": {"labels": {"n": "9"}}}),
+    );
+    script.watch(WatchAction::Resume);
+    script.watch(WatchAction::Drop);
+    script.request(
+        "PATCH",
+        "",
+        MERGE,
+        json!({"metadata": {"labels": {"n": "10"}}}),
+    );
+    script.does(Operation::Compact { restart: true });
+    script.watch(WatchAction::Resume);
+    script.watch(WatchAction::Open(begin.to_string()));
+    script.watch(WatchAction::List);
+    script.watch(WatchAction::Resume);
+}
+
+/// A pod with a grace period, deleted twice, and the second time sooner.
+fn deletions(hear: Hear<'_>) {
+    let mut script = Script::new(with(generate::POD), hear);
+    script.get(ActorId::B);
+    script.act(ActorId::A, Action::Delete(Preconditions::default()));
+    script.act(ActorId::B, Action::Delete(Preconditions::default()));
+    script.request(
+        "DELETE",
+        "",
+        "application/json",
+        json!({"gracePeriodSeconds": 5}),
+    );
+    script.request(
+        "DELETE",
+        "",
+        "application/json",
+        json!({"gracePeriodSeconds": 0}),
+    );
+    script.get(ActorId::A);
+}
+
+/// A definition with several rules that this server cannot evaluate.
+fn many_rules(hear: Hear<'_>) {
+    let rule = "timestamp(self.fed).getHours(\"Europe/Berlin\") < 12";
+    let other = "timestamp(self.fed).getMinutes(\"Europe/Berlin\") < 60";
+    let start = generate::RULED.replace(rule, &format!("{rule}'}}, {{rule: '{other}"));
+    let mut script = Script::new(with(&start), hear);
+    script.get(ActorId::A);
+    script.edit(ActorId::A, |object| object["spec"]["replicas"] = 3.into());
+    script.send(ActorId::A, Write::usual(Strategy::Update));
+}
+
+/// What a forced apply would take and remove, before it is sent.
+fn applies(hear: Hear<'_>) {
+    let mut script = Script::new(with(NGINX), hear);
+    script.get(ActorId::A);
+    script.edit(ActorId::A, |object| {
+        object["metadata"]["labels"]["own"] = "1".into()
+    });
+    script.send(ActorId::A, Write::usual(Strategy::Apply));
+    script.edit(ActorId::A, |object| {
+        if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+            labels.remove("own");
+        }
+    });
+    for _ in 0..6 {
+        script.get(ActorId::B);
+    }
+}
+
+/// A controller whose events come late, that starts again, and that meets an editor.
+fn controlled(name: ReadyProgramName, release: ClientRelease, all: bool, hear: Hear<'_>) {
+    let switches = name.switches().iter().copied().filter(|_| all);
+    let program = ReadyProgram::new(name).with(switches);
+    let controller = ControllerStart {
+        release,
+        ..program.into()
+    };
+    let start = Start {
+        controller: Some(controller),
+        ..with(WIDGET)
+    };
+    let mut script = Script::new(start, hear);
+    let control = |script: &mut Script<'_>, of| script.does(Operation::Control(of));
+    for cache in [0, 1, 0, 1] {
+        control(&mut script, ControllerOperation::Connect(cache));
+    }
+    let mut random = Random::new(release as u64 + 2 * u64::from(all));
+    for round in 0..30 {
+        let of = match random.below(16) {
+            0..9 => ControllerOperation::Step,
+            9..12 => ControllerOperation::Deliver(random.below(2)),
+            12 => ControllerOperation::Wake,
+            13 => ControllerOperation::Resync(random.below(2)),
+            14 if round > 12 => ControllerOperation::Restart,
+            _ => ControllerOperation::Connect(random.below(2)),
+        };
+        control(&mut script, of);
+        match round {
+            10 => script.request("PATCH", "", MERGE, json!({"spec": {"size": 5}})),
+            18 => {
+                control(&mut script, ControllerOperation::DropWatch(0));
+                script.request("PATCH", "", MERGE, json!({"spec": {"size": 1}}));
+                script.does(Operation::Compact { restart: true });
+                control(&mut script, ControllerOperation::Connect(0));
+            }
+            24 => script.act(ActorId::A, Action::Delete(Preconditions::default())),
+            _ => {}
+        }
+    }
+    // Behind its own writes it makes too many, or deletes what has an owner.
+    for _ in 0..4 {
+        script.tree.run_controller();
+        (script.hear)(&script.tree);
+    }
+}
