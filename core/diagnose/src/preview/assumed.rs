@@ -39,8 +39,8 @@ pub enum Assumed {
     },
     /// The object has a version that another object has too, so it got another one.
     OtherVersion,
-    /// The manifest of the last release was not brought. It is taken to have had the fields that Helm
-    /// owns in the object.
+    /// The manifests of the last write were not brought. Its fields are taken to be those that the tool owns in
+    /// the object; an object that no manifest names belongs to the tool if it says so.
     PreviousRelease,
     /// Helm owns fields by Update: the last release is taken to have been applied in the client.
     ClientSideRelease,
@@ -113,7 +113,7 @@ impl fmt::Display for Assumed {
             ),
             Self::OtherVersion => f.write_str("another object has the same resourceVersion"),
             Self::PreviousRelease => f.write_str(
-                "the manifest of the last release is taken to have had what Helm owns",
+                "the manifests of the last write were not given, so the object itself decides what the tool wrote",
             ),
             Self::ClientSideRelease => {
                 f.write_str("the last release is taken to have been applied in the client")
