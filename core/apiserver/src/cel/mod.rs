@@ -149,7 +149,7 @@ pub fn evaluate(text: &str, variables: &[(&'static str, Value)]) -> Outcome {
     outcome(run(text, variables))
 }
 
-/// As [`evaluate`], for a value that other expressions use; `None` if there is none.
+/// As [`evaluate()`], for a value that other expressions use; `None` if there is none.
 pub fn evaluate_to_json(text: &str, variables: &[(&'static str, Value)]) -> Option<Value> {
     run(text, variables).ok().and_then(|value| value.json())
 }
