@@ -2,7 +2,7 @@
 //! (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`, and the `generated.pb.go` of the packages).
 //!
 //! On the wire, an object is [four bytes](PREFIX) and a `runtime.Unknown`, which names the version and
-//! kind and holds the object's own message. [`encode`] makes it of an object, and [`decode`] reads it.
+//! kind and holds the object's own message. [`encode()`] makes it of an object, and [`decode()`] reads it.
 //! Fields have numbers in place of names; `messages.facts`, made by `cargo xtask kinds`, has them. The
 //! bytes are those that Go writes: fields by number, also the zero values of those that are no pointers,
 //! maps by key. Custom resources have no message.
@@ -32,7 +32,7 @@ pub fn packages_of(api_version: &str, kind: &str) -> std::collections::BTreeMap<
     facts::Facts::get().packages_of(api_version, kind)
 }
 
-/// The version and kind of each message that [`decode`] takes. The options and answers that any group can
+/// The version and kind of each message that [`decode()`] takes. The options and answers that any group can
 /// have are told of `v1` only.
 pub fn kinds() -> impl Iterator<Item = (String, &'static str)> {
     facts::Facts::get().kinds()
