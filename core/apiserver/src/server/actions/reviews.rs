@@ -152,19 +152,8 @@ fn selectors(resource: &Value) -> Vec<FieldError> {
 
 /// A requirement whose operator may be one of a later release.
 fn requirement_errors(requirement: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
-    let none = label_selector::list(requirement, "values").is_empty();
     if text(requirement, "key").is_empty() {
         errors.push(FieldError::required(path.child("key"), "must be specified"));
     }
-    match text(requirement, "operator") {
-        "In" | "NotIn" if none => {
-            let detail = "must be specified when `operator` is 'In' or 'NotIn'";
-            errors.push(FieldError::required(path.child("values"), detail));
-        }
-        "Exists" | "DoesNotExist" if !none => {
-            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-            errors.push(FieldError::forbidden(path.child("values"), detail));
-        }
-        _ => {}
-    }
+    errors.extend(label_selector::values_error(requirement, path));
 }

@@ -14,17 +14,8 @@ pub(super) fn validate(selector: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
     let mut errors = metadata::labels(labels, &path.child("matchLabels"));
     for (i, requirement) in requirements(selector).iter().enumerate() {
         let path = path.item("matchExpressions", i);
-        let none = values(requirement).is_empty();
-        let operator = text(requirement, "operator");
-        match operator {
-            "In" | "NotIn" if none => {
-                let detail = "must be specified when `operator` is 'In' or 'NotIn'";
-                errors.push(FieldError::required(path.child("values"), detail));
-            }
-            "Exists" | "DoesNotExist" if !none => {
-                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                errors.push(FieldError::forbidden(path.child("values"), detail));
-            }
+        errors.extend(values_error(requirement, &path));
+        match text(requirement, "operator") {
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             other => {
                 let field = path.child("operator");
@@ -43,6 +34,25 @@ pub(super) fn validate(selector: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
         }
     }
     errors
+}
+
+/// What is wrong with the number of values of a requirement: an operator needs some, or takes none.
+pub(in crate::server) fn values_error(
+    requirement: &Value,
+    path: &ErrorPath<'_>,
+) -> Option<FieldError> {
+    let none = values(requirement).is_empty();
+    match text(requirement, "operator") {
+        "In" | "NotIn" if none => {
+            let detail = "must be specified when `operator` is 'In' or 'NotIn'";
+            Some(FieldError::required(path.child("values"), detail))
+        }
+        "Exists" | "DoesNotExist" if !none => {
+            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+            Some(FieldError::forbidden(path.child("values"), detail))
+        }
+        _ => None,
+    }
 }
 
 /// A selector that is refused, shown as Go writes it.
