@@ -8,8 +8,9 @@ use optimist_state::{Effect, Platform};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Document, Element, Event, File, HtmlElement, HtmlInputElement, HtmlSelectElement,
-    KeyboardEvent, MouseEvent, NodeList, PointerEvent, Response, Storage, Window,
+    ClipboardEvent, Document, Element, Event, File, HtmlElement, HtmlInputElement,
+    HtmlSelectElement, KeyboardEvent, MouseEvent, NodeList, PointerEvent, Response, Storage,
+    Window,
 };
 use yew::TargetCast;
 
@@ -166,6 +167,13 @@ pub(crate) fn focus_after(gone: &'static str, id: String) {
 pub(crate) async fn bytes(file: &File) -> Option<Vec<u8>> {
     let read = JsFuture::from(file.array_buffer()).await.ok()?;
     Some(Uint8Array::new(&read).to_vec())
+}
+
+/// The text that is pasted; `None` if there is none, or if it is blank.
+pub(crate) fn pasted(event: &Event) -> Option<String> {
+    let event = event.dyn_ref::<ClipboardEvent>()?;
+    let text = event.clipboard_data()?.get_data("text").ok()?;
+    (!text.trim().is_empty()).then_some(text)
 }
 
 /// What has the keyboard; `None` if nothing in particular has it.

@@ -3,9 +3,10 @@
 use optimist_messages::label;
 use optimist_simulation::ActorId;
 use wasm_bindgen::JsCast;
-use web_sys::{ClipboardEvent, Element, HtmlTextAreaElement};
+use web_sys::{Element, HtmlTextAreaElement};
 use yew::{Callback, Event, Html, SubmitEvent, TargetCast, html};
 
+use crate::browser;
 use crate::state::{DiagnoseMsg, RequestMsg, Sends, StateHandle, lesson_fragment};
 
 /// The lesson that makes the 409 step by step.
@@ -67,9 +68,7 @@ fn error(store: &StateHandle) -> Html {
         Callback::from(move |event: Event| {
             let field = event.target_dyn_into::<HtmlTextAreaElement>();
             let empty = field.is_some_and(|field| field.value().is_empty());
-            let data = event.dyn_ref::<ClipboardEvent>();
-            let text = data.and_then(|event| event.clipboard_data()?.get_data("text").ok());
-            if let Some(text) = text.filter(|text| empty && !text.trim().is_empty()) {
+            if let Some(text) = browser::pasted(&event).filter(|_| empty) {
                 event.prevent_default();
                 sender.send(DiagnoseMsg::Open(text));
             }

@@ -2,11 +2,11 @@
 
 use optimist_diagnose::brought::MAX_LOG;
 use optimist_messages::label;
-use wasm_bindgen::JsCast;
-use web_sys::{ClipboardEvent, HtmlInputElement, HtmlTextAreaElement};
+use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
 use super::{card, table, take_files};
+use crate::browser;
 use crate::components::icon::{Icon, icon};
 use crate::state::{
     BringProblem, CaseKeeping, DiagnoseMsg, MAX_ITEMS, Sends, StateHandle, Withheld,
@@ -113,9 +113,7 @@ fn paste(store: &StateHandle) -> Html {
         let sender = store.dispatcher();
         Callback::from(move |event: Event| {
             // A long text is slow in a text area, so it does not get there.
-            let data = event.dyn_ref::<ClipboardEvent>();
-            let text = data.and_then(|event| event.clipboard_data()?.get_data("text").ok());
-            if let Some(text) = text.filter(|text| empty && !text.trim().is_empty()) {
+            if let Some(text) = browser::pasted(&event).filter(|_| empty) {
                 event.prevent_default();
                 sender.send(DiagnoseMsg::Bring(text));
             }
