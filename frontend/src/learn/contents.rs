@@ -17,6 +17,8 @@ use crate::state::{
 pub(super) fn contents(store: &StateHandle) -> Html {
     let own = |text| LearnMsg::File(text).into();
     let progress = BrowserPlatform.read(StorageArea::Browser, PROGRESS);
+    let catalogue = store.learn.catalogue.as_deref();
+    let course = catalogue.map(|it| CourseProgress::read(progress.as_deref(), it));
     html! {
         <div class="contents-page">
             { header(store) }
@@ -28,18 +30,16 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                         { label::lessons_text() }
                     </p>
                     <div class="contents-row">
-                        if let Some(catalogue) = &store.learn.catalogue {
-                            { next_lesson(catalogue, progress.as_deref()) }
-                        }
+                        { for course.as_ref().map(next_lesson) }
                         { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
                     </div>
                 </div>
                 if let Some(problem) = &store.learn.problem {
                     <p class="problem" role="alert">{ super::problem(problem) }</p>
                 }
-                if let Some(catalogue) = &store.learn.catalogue {
+                if let Some(catalogue) = catalogue {
                     { chapters(catalogue, progress.as_deref()) }
-                    { so_far(store, catalogue, progress.as_deref()) }
+                    { for course.as_ref().map(|course| so_far(store, course)) }
                 } else if store.learn.problem.is_none() {
                     <p class="muted">{ label::lessons_loading() }</p>
                 }
@@ -49,8 +49,7 @@ pub(super) fn contents(store: &StateHandle) -> Html {
 }
 
 /// To the lesson to begin or to go on with.
-fn next_lesson(catalogue: &Catalogue, progress: Option<&str>) -> Html {
-    let course = CourseProgress::read(progress, catalogue);
+fn next_lesson(course: &CourseProgress<'_>) -> Html {
     let Some(next) = course.next else {
         return Html::default();
     };
@@ -62,8 +61,7 @@ fn next_lesson(catalogue: &Catalogue, progress: Option<&str>) -> Html {
 }
 
 /// How many lessons are finished, and a way to forget it.
-fn so_far(store: &StateHandle, catalogue: &Catalogue, progress: Option<&str>) -> Html {
-    let course = CourseProgress::read(progress, catalogue);
+fn so_far(store: &StateHandle, course: &CourseProgress<'_>) -> Html {
     if course.opened == 0 {
         return Html::default();
     }

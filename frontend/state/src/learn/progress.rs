@@ -65,22 +65,25 @@ impl<'a> CourseProgress<'a> {
     /// How far one got, from what is kept under [`PROGRESS`].
     pub fn read(kept: Option<&str>, catalogue: &'a Catalogue) -> Self {
         let all = kept.and_then(all).unwrap_or_default();
-        let is = |entry: &CatalogueEntry, finished: bool| {
+        let (mut begun, mut unopened) = (None, None);
+        let mut course = Self {
+            finished: 0,
+            opened: 0,
+            lessons: 0,
+            next: None,
+        };
+        for entry in catalogue.lessons() {
+            course.lessons += 1;
             let so_far = LessonProgress::of(&all, &entry.name);
-            so_far.is_some_and(|so_far| so_far.finished == finished)
-        };
-        let finished = catalogue.lessons().filter(|it| is(it, true)).count();
-        let begun = catalogue.lessons().find(|it| is(it, false));
-        let unopened = || {
-            let mut lessons = catalogue.lessons();
-            lessons.find(|it| !is(it, true) && !is(it, false))
-        };
-        Self {
-            finished,
-            opened: finished + catalogue.lessons().filter(|it| is(it, false)).count(),
-            lessons: catalogue.lessons().count(),
-            next: begun.or_else(unopened),
+            course.opened += usize::from(so_far.is_some());
+            match so_far {
+                Some(so_far) if so_far.finished => course.finished += 1,
+                Some(_) => begun = begun.or(Some(entry)),
+                None => unopened = unopened.or(Some(entry)),
+            }
         }
+        course.next = begun.or(unopened);
+        course
     }
 }
 
