@@ -1,13 +1,14 @@
 //! What happens to one object.
 
 use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::{GroupVersion, Metadata, text};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
 use optimist_text::private::{MASK, Masking};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Assumed, HandOver};
+use crate::case::ObjectId;
 use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Row};
 
@@ -63,6 +64,18 @@ impl PreviewObject {
             kind: text(object, "kind").to_owned(),
             namespace: object.namespace().to_owned(),
             name: object.name().to_owned(),
+        }
+    }
+
+    /// What tells it apart, in any version of its group.
+    pub fn id(&self) -> ObjectId {
+        ObjectId {
+            group: GroupVersion::parse(&self.api_version)
+                .map(|version| version.group)
+                .unwrap_or_default(),
+            kind: self.kind.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
         }
     }
 }

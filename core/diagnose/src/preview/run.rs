@@ -44,6 +44,8 @@ impl PreviewRun {
     /// Puts what the cluster has on a server. Nothing is written yet.
     pub fn new(mut input: PreviewInput) -> Self {
         let cluster = Cluster::of(&input);
+        // The server and the cluster have them now.
+        input.live = Vec::new();
         let mut made_up = Vec::new();
         let named = |object: &mut Value, made_up: &mut Vec<Key>| {
             let resource = cluster.server.resources();

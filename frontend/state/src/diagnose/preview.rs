@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use optimist_client::Preset;
+use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::preview::{
     DeliveryTool, Outcome, Preview, PreviewInput, PreviewRow, PreviewRun,
 };
@@ -37,9 +38,13 @@ impl CasePreview {
         if !previewed || next.is_empty() || all().count() < 2 {
             return None;
         }
-        let definitions = all().flat_map(|it| it.case.definitions.iter().cloned());
-        let mut live: Vec<_> = definitions.collect();
-        live.dedup();
+        let first = all().next()?;
+        // Every case has all definitions. Where only definitions were brought, they are the cases.
+        let definitions = first.case.definitions.iter().filter(|it| {
+            let id = ObjectId::of(it);
+            !all().any(|reading| reading.case.id == id)
+        });
+        let mut live: Vec<_> = definitions.cloned().collect();
         live.extend(all().filter_map(|it| it.case.live.clone()));
         let earlier: Vec<_> = all()
             .filter_map(|it| it.case.previous_manifest.clone())
@@ -53,7 +58,7 @@ impl CasePreview {
                 ..DeliveryTool::new(tool)
             },
             namespace: None,
-            release: cases.first()?.case.release,
+            release: first.case.release,
         };
         Some(Self {
             tool,
@@ -88,10 +93,7 @@ impl CasePreview {
 
 /// The position of the case that a row is about.
 pub fn case_of(row: &PreviewRow, cases: &[Rc<CaseReading>]) -> Option<usize> {
-    let object = &row.object;
-    cases.iter().position(|reading| {
-        let id = &reading.case.id;
-        let namespace = id.namespace.is_empty() || id.namespace == object.namespace;
-        (&id.kind, &id.name) == (&object.kind, &object.name) && namespace && reading.scene.is_none()
-    })
+    let id = row.object.id();
+    let mut cases = cases.iter();
+    cases.position(|reading| reading.scene.is_none() && reading.case.id.may_be(&id))
 }

@@ -1,5 +1,7 @@
 //! The case of Diagnose: what is brought, what follows, and what the tab keeps.
 
+use std::collections::BTreeSet;
+
 use optimist_client::Preset;
 use optimist_diagnose::brought::{Brought, NotRecognized, TextForm};
 use optimist_diagnose::preview::Outcome;
@@ -8,9 +10,10 @@ use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, Way, WayOutKind
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, DiagnoseMsg, DiagnoseState, Dialog,
-    MAX_ITEMS, Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
+    MAX_ITEMS, Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, case_of,
     session_fragment,
 };
+use serde_json::json;
 
 use crate::page::Page;
 
@@ -533,6 +536,40 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
             .all(|(_, outcome)| *outcome != Outcome::Conflict),
         "Helm 3 patches, and a patch takes what others own: {found:?}"
     );
+}
+
+#[test]
+fn a_preview_has_one_row_for_each_definition_that_was_brought() {
+    let mut page = diagnose();
+    for (kind, plural) in [("Widget", "widgets"), ("Gadget", "gadgets")] {
+        let definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": format!("{plural}.demo.example.com")},
+            "spec": {
+                "group": "demo.example.com", "scope": "Namespaced",
+                "names": {"plural": plural, "kind": kind},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+                    {"openAPIV3Schema": {"type": "object",
+                        "x-kubernetes-preserve-unknown-fields": true}}}],
+            },
+        });
+        bring(&mut page, &definition.to_string());
+        let manifest = json!({"apiVersion": "demo.example.com/v1", "kind": kind,
+            "metadata": {"name": "web", "namespace": "live"}, "spec": {"size": 1}});
+        bring(&mut page, &manifest.to_string());
+    }
+    let preview = page.state.diagnose.preview.as_ref().expect("a preview");
+    let rows: Vec<(&str, &str)> = preview
+        .rows()
+        .map(|row| (row.object.kind.as_str(), row.object.name.as_str()))
+        .collect();
+    let different: BTreeSet<_> = rows.iter().collect();
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert_eq!(different.len(), 4, "{rows:?}");
+    for row in preview.rows() {
+        let case = case_of(row, &page.state.diagnose.cases);
+        assert_eq!(case.is_some(), row.object.name == "web", "{row:?}");
+    }
 }
 
 #[test]
