@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs sessions of kubectl against the core behind a socket, and checks what it prints: that is what it
+# Runs sessions of kubectl against `optimist serve`, and checks what it prints: that is what it
 # prints of a kube-apiserver without controllers, schedulers and kubelets. kubectl sends protobuf where it
 # does by itself.
 #
-#   clients/kubectl.sh [PORT]
+#   clients/kubectl.sh
 #
 # Needs kubectl, which need not be of the release of the core. Ends with the number of checks that
 # failed.
@@ -11,21 +11,12 @@ set -u
 
 cd "$(dirname "$0")/.."
 command -v kubectl > /dev/null || { echo "kubectl.sh: there is no kubectl here"; exit 1; }
-port=${1:-8001}
 place=$(mktemp -d)
 export KUBECONFIG="$place/config" KUBE_EDITOR="$place/editor" TERM=dumb
-: > "$KUBECONFIG"
 
-cargo build --quiet --manifest-path clients/Cargo.toml --example serve || exit 1
-target=$(cargo metadata --manifest-path clients/Cargo.toml --no-deps --format-version 1 |
-    sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
-"$target/debug/examples/serve" "127.0.0.1:$port" > "$place/served" &
-server=$!
+. clients/serve.sh
+serve "$place/config"
 trap 'kill $server; rm -rf "$place"' EXIT
-for _ in $(seq 100); do
-    [ -s "$place/served" ] && break
-    sleep 0.1
-done
 
 failed=0
 checked=0
@@ -34,7 +25,7 @@ check() {
     local code=$1 text=$2 output got
     shift 2
     checked=$((checked + 1))
-    output=$(HOME=$place timeout 30 kubectl --server "http://127.0.0.1:$port" "$@" 2>&1 < /dev/null)
+    output=$(HOME=$place timeout 30 kubectl "$@" 2>&1 < /dev/null)
     got=$?
     if [ "$got" = "$code" ] && [[ $output == *"$text"* ]]; then
         echo "ok      kubectl $*"

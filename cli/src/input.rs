@@ -31,8 +31,22 @@ fn shown(file: &str) -> &str {
     }
 }
 
+/// An object, and where it is written.
+pub struct Placed {
+    /// The object.
+    pub object: Value,
+    /// The file and the line of its document: `web.yaml:12`.
+    pub place: String,
+}
+
 /// The objects of files, in their order. The standard input is read once.
 pub fn objects(files: &[String]) -> Result<Vec<Value>, BadInput> {
+    let placed = placed_objects(files)?;
+    Ok(placed.into_iter().map(|it| it.object).collect())
+}
+
+/// The objects of files, in their order, each with its place.
+pub fn placed_objects(files: &[String]) -> Result<Vec<Placed>, BadInput> {
     let mut found = Vec::new();
     for file in files {
         found.extend(objects_of(file, read(file)?)?);
@@ -40,7 +54,7 @@ pub fn objects(files: &[String]) -> Result<Vec<Value>, BadInput> {
     Ok(found)
 }
 
-fn objects_of(file: &str, text: String) -> Result<Vec<Value>, BadInput> {
+fn objects_of(file: &str, text: String) -> Result<Vec<Placed>, BadInput> {
     let file = shown(file);
     let wrong = |line: usize, error: ManifestError| match error {
         ManifestError::Syntax {
@@ -51,19 +65,22 @@ fn objects_of(file: &str, text: String) -> Result<Vec<Value>, BadInput> {
         other => BadInput(format!("{file}:{line}: {other}")),
     };
     let mut reader = ObjectReader::of_many(text.into()).map_err(|error| wrong(1, error))?;
+    let mut places = Vec::new();
     loop {
         let (line, known) = (reader.line(), reader.found().len());
         let more = reader.advance().map_err(|error| wrong(line, error))?;
         for object in &reader.found()[known..] {
-            check(object).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
+            let place = format!("{file}:{line}");
+            check(object).map_err(|why| BadInput(format!("{place}: {why}")))?;
+            places.push(place);
         }
         if !more {
             break;
         }
     }
-    let mut found = reader.finish();
-    found.retain(|object| !object.is_null());
-    Ok(found)
+    let placed = reader.finish().into_iter().zip(places);
+    let placed = placed.map(|(object, place)| Placed { object, place });
+    Ok(placed.filter(|it| !it.object.is_null()).collect())
 }
 
 fn check(object: &Value) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! `optimist`: what an upgrade will do to a cluster, who owns which field, and what an error means.
 //!
 //! It reads files and the standard input and sends nothing: everything is run on the API server of this
-//! workspace. Exit codes: 0 if there is nothing to do about, 1 if something is refused or false, 2 if the
+//! workspace. `optimist serve` is that API server behind a socket of this machine. Exit codes: 0 if there is nothing to do about, 1 if something is refused or false, 2 if the
 //! input is bad. Values that look private are masked.
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,7 @@ mod input;
 mod lesson;
 mod owners;
 mod preview;
+mod serve;
 mod style;
 
 use std::fmt;
@@ -17,7 +18,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// What an upgrade will do to a cluster, who owns which field, and what an error means. No network.
+/// What an upgrade will do to a cluster, who owns which field, and what an error means; and an API server for
+/// tests.
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100)]
 struct Arguments {
@@ -33,6 +35,8 @@ enum Command {
     Owners(owners::Arguments),
     /// Says what an error of kubectl, Helm, Argo CD, Flux or Terraform means, from the standard input.
     Explain(explain::Arguments),
+    /// Serves a Kubernetes API for tests and teaching, without a cluster.
+    Serve(serve::Arguments),
     /// Runs lessons and reports claims that are false.
     Lesson(lesson::Arguments),
     /// Prints the completions of a shell.
@@ -60,6 +64,7 @@ fn main() -> ExitCode {
         Command::Preview(arguments) => preview::run(arguments),
         Command::Owners(arguments) => owners::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Lesson(arguments) => lesson::run(&arguments),
         Command::Completions { shell } => {
             let mut completions = Vec::new();

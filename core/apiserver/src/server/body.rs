@@ -15,8 +15,8 @@ use crate::schema::{self, Decoded, Empties};
 use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
 
-/// The largest request body in bytes (`MaxRequestBodyBytes`).
-const MAX_BODY_SIZE: usize = 3 * 1024 * 1024;
+/// The largest request body in bytes (`MaxRequestBodyBytes`). A larger one is refused with 413.
+pub const MAX_BODY_SIZE: usize = 3 * 1024 * 1024;
 
 const MEDIA_TYPES: [&str; 3] = [
     "application/json",

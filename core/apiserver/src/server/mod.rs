@@ -38,6 +38,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
+pub use body::MAX_BODY_SIZE;
 pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
 pub use fresh::Authorization;

@@ -1,0 +1,181 @@
+//! Connections: which requests reach the server.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, Request, Response, header};
+use http_body_util::{BodyExt, Either, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use optimist_apiserver::server::MAX_BODY_SIZE;
+use optimist_apiserver::shared::{Body, SharedServer};
+use optimist_apiserver::status::Status;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tower_service::Service;
+
+use super::certificate::Certificate;
+
+/// How long a client may take to begin: the handshake of TLS, and the head of a request.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The connections of a server.
+#[derive(Clone)]
+pub struct Connections {
+    server: SharedServer,
+    certificate: Option<Arc<Certificate>>,
+    /// The names of the server, besides localhost.
+    hosts: Arc<[String]>,
+}
+
+/// The answer to a request: of the server, or a refusal before it.
+type Answer = Response<Either<Body, Full<Bytes>>>;
+
+impl Connections {
+    /// Connections to a server: with TLS if there is a certificate.
+    pub fn new(server: SharedServer, certificate: Option<Certificate>, hosts: Vec<String>) -> Self {
+        Self {
+            server,
+            certificate: certificate.map(Arc::new),
+            hosts: hosts.into(),
+        }
+    }
+
+    /// Accepts connections, and never ends.
+    pub async fn accept(&self, listener: &TcpListener, open: &GracefulShutdown) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    // An event of a watch is not to wait for the acknowledgement of the last one.
+                    let _ = stream.set_nodelay(true);
+                    tokio::spawn(self.clone().serve(stream, open.watcher()));
+                }
+                // Too many open files, or a client that went away at once.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    }
+
+    async fn serve(self, stream: TcpStream, open: Watcher) {
+        let Some(certificate) = &self.certificate else {
+            return self.serve_http(stream, open).await;
+        };
+        let handshake = certificate.acceptor().accept(stream);
+        if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, handshake).await {
+            self.clone().serve_http(stream, open).await;
+        }
+    }
+
+    async fn serve_http<S>(self, stream: S, open: Watcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let service = service_fn(move |request| {
+            let connections = self.clone();
+            async move { Ok::<_, Infallible>(connections.answer(request).await) }
+        });
+        let mut serving = auto::Builder::new(TokioExecutor::new());
+        serving
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE);
+        serving.http2().timer(TokioTimer::new());
+        let connection = serving.serve_connection(TokioIo::new(stream), service);
+        // A client that goes away ends its connection, and nothing else.
+        let _ = open.watch(connection.into_owned()).await;
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        if let Err(why) = self.check_sender(&request) {
+            return refused(&forbidden(why));
+        }
+        let (head, body) = request.into_parts();
+        let body = match read(body).await {
+            Ok(body) => body,
+            Err(error) => return refused(&Status::bad_request(error.to_string())),
+        };
+        let mut server = self.server.clone();
+        let answer = server.call(Request::from_parts(head, Full::new(body)));
+        match answer.await {
+            Ok(response) => response.map(Either::Left),
+            Err(error) => refused(&Status::internal(error.to_string())),
+        }
+    }
+
+    /// Refuses what a web page sends: by a name that it made mean this machine, or from its own origin.
+    fn check_sender(&self, request: &Request<Incoming>) -> Result<(), String> {
+        let host = request.uri().authority().map(http::uri::Authority::as_str);
+        let host = host
+            .or_else(|| text(request, &header::HOST))
+            .unwrap_or_default();
+        if !self.is_called(host) {
+            return Err(format!("the host {host:?} is not a name of this server"));
+        }
+        match text(request, &header::ORIGIN) {
+            None if !request.headers().contains_key(header::ORIGIN) => Ok(()),
+            Some(origin) if origin.split_once("://").is_some_and(|it| it.1 == host) => Ok(()),
+            origin => {
+                let origin = origin.unwrap_or_default();
+                Err(format!(
+                    "requests of the origin {origin:?} are not answered"
+                ))
+            }
+        }
+    }
+
+    /// Whether a host is this server: an address, which nobody can make mean another machine, or a name
+    /// that it has.
+    fn is_called(&self, host: &str) -> bool {
+        let Ok(authority) = host.parse::<http::uri::Authority>() else {
+            return false;
+        };
+        let name = authority.host();
+        let address = name.trim_start_matches('[').trim_end_matches(']');
+        address.parse::<IpAddr>().is_ok()
+            || name.eq_ignore_ascii_case("localhost")
+            || self.hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
+    }
+}
+
+fn text<'a>(request: &'a Request<Incoming>, name: &HeaderName) -> Option<&'a str> {
+    request.headers().get(name)?.to_str().ok()
+}
+
+/// Reads a body. Of one that is too large, so much that the server refuses it.
+async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
+    let mut read = Vec::new();
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            read.extend_from_slice(&data);
+        }
+        if read.len() > MAX_BODY_SIZE {
+            break;
+        }
+    }
+    Ok(read.into())
+}
+
+fn forbidden(message: String) -> Status {
+    Status {
+        code: 403,
+        reason: Some("Forbidden"),
+        message,
+        details: None,
+        continue_token: None,
+    }
+}
+
+fn refused(status: &Status) -> Answer {
+    let body = format!("{}\n", status.to_json());
+    let mut response = Response::new(Either::Right(Full::new(Bytes::from(body))));
+    *response.status_mut() = http::StatusCode::from_u16(status.code).unwrap_or_default();
+    let json = header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}

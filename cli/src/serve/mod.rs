@@ -1,0 +1,206 @@
+//! `optimist serve`: the API server behind a socket, for clients that are programs of their own.
+//!
+//! There is no authentication, so it listens on this machine only unless it is told otherwise. A web page
+//! cannot reach it: its `Host` must be an address or a known name, and its `Origin` must be the server's own.
+
+mod certificate;
+mod connection;
+mod kubeconfig;
+mod load;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+use hyper_util::server::graceful::GracefulShutdown;
+use optimist_apiserver::environment::{Environment, Timestamp};
+use optimist_apiserver::server::{ApiServer, Authorization, Release};
+use optimist_apiserver::shared::{Clock, SharedServer};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use self::certificate::Certificate;
+use self::connection::Connections;
+use self::kubeconfig::Kubeconfig;
+use crate::style::print;
+use crate::{Answer, BadInput};
+
+/// How long open requests may take when the program ends.
+const LAST_REQUESTS: Duration = Duration::from_secs(2);
+
+/// What is served, and where.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The port; 0 takes one that is free.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// The address. There is no authentication: who reaches it can do everything.
+    #[arg(long, default_value = "127.0.0.1")]
+    address: IpAddr,
+    /// A name by which clients call this server, besides localhost.
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Plain HTTP, without TLS. Clients send no credentials then.
+    #[arg(long)]
+    insecure_http: bool,
+    /// Objects at the start: YAML, JSON, lists; - is the standard input. One with a uid is stored as it is,
+    /// another is created. Their namespaces are created.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    objects: Vec<String>,
+    /// A directory with definitions of custom resources: its files *.yaml, *.yml and *.json.
+    #[arg(long, value_name = "DIR")]
+    crds: Option<PathBuf>,
+    /// The release of the server.
+    #[arg(long, default_value_t)]
+    release: Release,
+    /// Has the roles and bindings that a kube-apiserver with --authorization-mode=RBAC makes. Everybody may
+    /// do everything all the same.
+    #[arg(long)]
+    rbac: bool,
+    /// Where the kubeconfig is written; else a temporary file, which is removed at the end.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// How it says that it is ready: one line of JSON has the members url and kubeconfig.
+    #[arg(long, default_value = "text")]
+    output: Output,
+}
+
+/// How the program says that it is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Serves until SIGINT or SIGTERM.
+pub fn run(arguments: &Arguments) -> Answer {
+    let server = server(arguments)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| BadInput(error.to_string()))?;
+    runtime.block_on(serve(arguments, server))?;
+    Ok(true)
+}
+
+/// The server as it is at the start.
+fn server(arguments: &Arguments) -> Result<ApiServer, BadInput> {
+    let mut server = ApiServer::fresh(environment()?, authorization(arguments));
+    server.set_release(arguments.release);
+    load::into(&mut server, arguments.crds.as_deref(), &arguments.objects)?;
+    Ok(server)
+}
+
+fn authorization(arguments: &Arguments) -> Authorization {
+    if arguments.rbac {
+        Authorization::Rbac
+    } else {
+        Authorization::AlwaysAllow
+    }
+}
+
+/// The time of this machine, and uids that no other run has.
+fn environment() -> Result<Environment, BadInput> {
+    let mut seed = [0; 8];
+    let random = tokio_rustls::rustls::crypto::ring::default_provider().secure_random;
+    random
+        .fill(&mut seed)
+        .map_err(|_| BadInput("this machine has no random numbers".to_owned()))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = Timestamp {
+        seconds: now.unwrap_or_default().as_secs(),
+    };
+    Ok(Environment::new(u64::from_le_bytes(seed)).beginning_at(now))
+}
+
+async fn serve(arguments: &Arguments, server: ApiServer) -> Result<(), BadInput> {
+    let wanted = SocketAddr::new(arguments.address, arguments.port);
+    let bad = |error: io::Error| BadInput(format!("{wanted}: {error}"));
+    // Before it is ready: from here on a signal ends it cleanly.
+    let end = Signals::new().map_err(bad)?;
+    let listener = TcpListener::bind(wanted).await.map_err(bad)?;
+    let address = listener.local_addr().map_err(bad)?;
+    let certificate = match arguments.insecure_http {
+        true => None,
+        false => Some(Certificate::new(address.ip(), &arguments.hosts)?),
+    };
+    let kubeconfig = Kubeconfig::write(
+        arguments.kubeconfig.as_deref(),
+        address,
+        certificate.as_ref(),
+    )?;
+    say_ready(arguments, &kubeconfig);
+    let server = SharedServer::new(server, Clock::Wall);
+    let hosts = arguments.hosts.clone();
+    let connections = Connections::new(server.clone(), certificate, hosts);
+    let open = GracefulShutdown::new();
+    tokio::select! {
+        () = end.wait() => {}
+        () = connections.accept(&listener, &open) => {}
+    }
+    drop(listener);
+    let ended = open.shutdown();
+    // Its watches end as those of a server that stops.
+    server.with(ApiServer::restart);
+    let _ = tokio::time::timeout(LAST_REQUESTS, ended).await;
+    Ok(())
+}
+
+fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig) {
+    let (url, path) = (kubeconfig.url(), kubeconfig.path().display());
+    match arguments.output {
+        Output::Json => {
+            let ready = json!({"url": url, "kubeconfig": path.to_string()});
+            print(&format!("{ready}\n"));
+        }
+        Output::Text => print(&format!(
+            "Serving Kubernetes {} at {url}. Ctrl-C ends it. In another terminal:\n\
+             export KUBECONFIG={path}\n",
+            arguments.release,
+        )),
+    }
+}
+
+/// What ends the program.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// What ends the program.
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn wait(self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
