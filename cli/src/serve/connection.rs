@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderName, Request, Response, header};
+use http::{HeaderName, Method, Request, Response, header};
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -21,6 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
 use super::certificate::Certificate;
+use super::log::ChangeLog;
 
 /// How long a client may take to begin: the handshake of TLS, and the head of a request.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,6 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Connections {
     server: SharedServer,
+    log: Option<Arc<Mutex<ChangeLog>>>,
     certificate: Option<Arc<Certificate>>,
     /// The names of the server, besides localhost.
     hosts: Arc<[String]>,
@@ -38,10 +40,16 @@ pub struct Connections {
 type Answer = Response<Either<Body, Full<Bytes>>>;
 
 impl Connections {
-    /// Connections to a server: with TLS if there is a certificate.
-    pub fn new(server: SharedServer, certificate: Option<Certificate>, hosts: Vec<String>) -> Self {
+    /// Connections to a server: its writes are kept if there is a log, and there is TLS with a certificate.
+    pub fn new(
+        server: SharedServer,
+        log: Option<ChangeLog>,
+        certificate: Option<Certificate>,
+        hosts: Vec<String>,
+    ) -> Self {
         Self {
             server,
+            log: log.map(|log| Arc::new(Mutex::new(log))),
             certificate: certificate.map(Arc::new),
             hosts: hosts.into(),
         }
@@ -100,11 +108,32 @@ impl Connections {
             Ok(body) => body,
             Err(error) => return refused(&Status::bad_request(error.to_string())),
         };
+        if let Some(log) = &self.log
+            && ![Method::GET, Method::HEAD, Method::OPTIONS].contains(&head.method)
+        {
+            return self.write(log, Request::from_parts(head, body.into()));
+        }
         let mut server = self.server.clone();
         let answer = server.call(Request::from_parts(head, Full::new(body)));
         match answer.await {
             Ok(response) => response.map(Either::Left),
             Err(error) => refused(&Status::internal(error.to_string())),
+        }
+    }
+
+    /// Answers a write once the log has it. The server has no other request meanwhile, so nobody sees a
+    /// write that could still be lost.
+    fn write(&self, log: &Mutex<ChangeLog>, request: Request<Vec<u8>>) -> Answer {
+        let kept = self.server.with(|server| {
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.keep_writes(server, |server| server.handle(request))
+        });
+        match kept {
+            Ok(response) => response.map(|body| Either::Right(Full::new(Bytes::from(body)))),
+            Err(error) => {
+                let why = format!("the log cannot be written: {error}");
+                refused(&Status::internal(why))
+            }
         }
     }
 

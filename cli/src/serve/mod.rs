@@ -7,6 +7,7 @@ mod certificate;
 mod connection;
 mod kubeconfig;
 mod load;
+mod log;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -24,6 +25,7 @@ use tokio::net::TcpListener;
 use self::certificate::Certificate;
 use self::connection::Connections;
 use self::kubeconfig::Kubeconfig;
+use self::log::{ChangeLog, Opened};
 use crate::style::print;
 use crate::{Answer, BadInput};
 
@@ -52,6 +54,10 @@ pub struct Arguments {
     /// A directory with definitions of custom resources: its files *.yaml, *.yml and *.json.
     #[arg(long, value_name = "DIR")]
     crds: Option<PathBuf>,
+    /// Keeps every accepted write in this file before it is answered, and continues from it at the next
+    /// start. --objects and --crds are for a new one.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
     /// The release of the server.
     #[arg(long, default_value_t)]
     release: Release,
@@ -78,17 +84,46 @@ enum Output {
 
 /// Serves until SIGINT or SIGTERM.
 pub fn run(arguments: &Arguments) -> Answer {
-    let server = server(arguments)?;
+    let (server, log) = server(arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| BadInput(error.to_string()))?;
-    runtime.block_on(serve(arguments, server))?;
+    runtime.block_on(serve(arguments, server, log))?;
     Ok(true)
 }
 
-/// The server as it is at the start.
-fn server(arguments: &Arguments) -> Result<ApiServer, BadInput> {
+/// The server as it is at the start, and its log.
+fn server(arguments: &Arguments) -> Result<(ApiServer, Option<ChangeLog>), BadInput> {
+    let Some(path) = &arguments.log else {
+        return Ok((new_server(arguments)?, None));
+    };
+    let Opened {
+        mut log,
+        store,
+        writes,
+        cut,
+    } = ChangeLog::open(path)?;
+    let path = path.display();
+    if cut > 0 {
+        eprintln!("optimist: {path}: the last {cut} bytes are no whole write and are cut off");
+    }
+    let Some(store) = store else {
+        let mut server = new_server(arguments)?;
+        let kept = log.keep_writes(&mut server, |_| ());
+        kept.map_err(|error| BadInput(format!("{path}: {error}")))?;
+        return Ok((server, Some(log)));
+    };
+    eprintln!("optimist: {path}: continues after {writes} writes");
+    if arguments.crds.is_some() || !arguments.objects.is_empty() {
+        eprintln!("optimist: {path}: --objects and --crds are not loaded again");
+    }
+    let mut server = ApiServer::over(store, environment()?, authorization(arguments));
+    server.set_release(arguments.release);
+    Ok((server, Some(log)))
+}
+
+fn new_server(arguments: &Arguments) -> Result<ApiServer, BadInput> {
     let mut server = ApiServer::fresh(environment()?, authorization(arguments));
     server.set_release(arguments.release);
     load::into(&mut server, arguments.crds.as_deref(), &arguments.objects)?;
@@ -117,7 +152,11 @@ fn environment() -> Result<Environment, BadInput> {
     Ok(Environment::new(u64::from_le_bytes(seed)).beginning_at(now))
 }
 
-async fn serve(arguments: &Arguments, server: ApiServer) -> Result<(), BadInput> {
+async fn serve(
+    arguments: &Arguments,
+    server: ApiServer,
+    log: Option<ChangeLog>,
+) -> Result<(), BadInput> {
     let wanted = SocketAddr::new(arguments.address, arguments.port);
     let bad = |error: io::Error| BadInput(format!("{wanted}: {error}"));
     // Before it is ready: from here on a signal ends it cleanly.
@@ -136,7 +175,7 @@ async fn serve(arguments: &Arguments, server: ApiServer) -> Result<(), BadInput>
     say_ready(arguments, &kubeconfig);
     let server = SharedServer::new(server, Clock::Wall);
     let hosts = arguments.hosts.clone();
-    let connections = Connections::new(server.clone(), certificate, hosts);
+    let connections = Connections::new(server.clone(), log, certificate, hosts);
     let open = GracefulShutdown::new();
     tokio::select! {
         () = end.wait() => {}

@@ -1,5 +1,6 @@
 //! `optimist serve`: the real program, spoken to through its socket.
 
+mod log;
 mod program;
 
 use std::path::Path;

@@ -91,6 +91,12 @@ impl Program {
         (status.code(), rest, errors)
     }
 
+    /// Kills the program as a crash does.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     fn tcp(&self) -> TcpStream {
         let address: SocketAddr = self.authority().parse().unwrap();
         let stream = TcpStream::connect(address).unwrap();
@@ -176,6 +182,20 @@ impl Connection {
         (code, body)
     }
 
+    /// As [`send`](Self::send); `None` if the server ends before it has answered.
+    pub fn try_send(
+        &mut self,
+        method: &str,
+        target: &str,
+        headers: &[&str],
+        body: &[u8],
+    ) -> Option<(u16, String)> {
+        let (code, length) = self.try_begin(method, target, headers, body)?;
+        let mut body = vec![0; length?];
+        self.0.read_exact(&mut body).ok()?;
+        Some((code, String::from_utf8(body).ok()?))
+    }
+
     /// Sends a request, and reads the head of its answer: the code, and how long the body is.
     pub fn begin(
         &mut self,
@@ -184,23 +204,33 @@ impl Connection {
         headers: &[&str],
         body: &[u8],
     ) -> (u16, Option<usize>) {
+        self.try_begin(method, target, headers, body).unwrap()
+    }
+
+    fn try_begin(
+        &mut self,
+        method: &str,
+        target: &str,
+        headers: &[&str],
+        body: &[u8],
+    ) -> Option<(u16, Option<usize>)> {
         let length = format!("Content-Length: {}", body.len());
         let lines = [&format!("{method} {target} HTTP/1.1")[..], &length];
         let head = [&lines, headers, &["", ""]].concat().join("\r\n");
         let stream = self.0.get_mut();
-        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(head.as_bytes()).ok()?;
         // A server that refuses a body may close before it has all of it.
         let _ = stream.write_all(body);
         let _ = stream.flush();
-        let status = self.line().unwrap();
-        let code = status.split(' ').nth(1).unwrap().parse().unwrap();
+        let status = self.line()?;
+        let code = status.split(' ').nth(1)?.parse().ok()?;
         let mut length = None;
         while let Some(line) = self.line().filter(|line| !line.is_empty()) {
             if let Some(found) = line.to_lowercase().strip_prefix("content-length: ") {
                 length = Some(found.parse().unwrap());
             }
         }
-        (code, length)
+        Some((code, length))
     }
 
     /// The next part of an answer that streams; `None` at its end. An end without its mark is an error.

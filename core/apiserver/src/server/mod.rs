@@ -24,6 +24,7 @@ mod resources;
 mod scale;
 mod scope;
 mod selector;
+mod started;
 mod table;
 mod user;
 mod view;
