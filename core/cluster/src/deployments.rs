@@ -1,0 +1,71 @@
+//! What the deployment controller says of a Deployment whose pods are all ready
+//! (`pkg/controller/deployment/sync.go`, `calculateStatus`; `progress.go`, `syncRolloutStatus`; v1.36).
+
+use http::Method;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::ApiServer;
+use serde_json::{Value, json};
+
+use crate::requests::{MANAGER, list, send};
+
+/// Looks at each Deployment once. A paused one is left as it is.
+pub(crate) fn look(server: &mut ApiServer) {
+    for deployment in list(server, "/apis/apps/v1/deployments") {
+        if is_current(&deployment) || deployment["spec"]["paused"] == true {
+            continue;
+        }
+        let (namespace, name) = (deployment.namespace(), deployment.name());
+        let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}/status");
+        let now = server.environment().now().to_string();
+        let status = ready(&deployment, &now);
+        let patch = json!({"metadata": {"uid": deployment.uid()}, "status": status});
+        send(server, MANAGER, Method::PATCH, &path, &patch);
+    }
+}
+
+/// Whether the status is about this generation, and all replicas are ready.
+fn is_current(deployment: &Value) -> bool {
+    let status = &deployment["status"];
+    let ready = status["availableReplicas"].as_i64().unwrap_or(0);
+    status["observedGeneration"].as_i64() == Some(deployment.generation())
+        && ready == replicas(deployment)
+}
+
+fn replicas(deployment: &Value) -> i64 {
+    deployment["spec"]["replicas"].as_i64().unwrap_or(1)
+}
+
+fn ready(deployment: &Value, now: &str) -> Value {
+    // Counts of zero are not written, and null takes away those that were.
+    let count = match replicas(deployment) {
+        0 => Value::Null,
+        count => count.into(),
+    };
+    let name = deployment.name();
+    let own = [
+        (
+            "Available",
+            "MinimumReplicasAvailable",
+            "Deployment has minimum availability.".to_owned(),
+        ),
+        (
+            "Progressing",
+            "NewReplicaSetAvailable",
+            format!("Deployment \"{name}\" has successfully progressed."),
+        ),
+    ];
+    let before = deployment["status"]["conditions"].as_array();
+    let mut conditions: Vec<Value> = before.cloned().unwrap_or_default();
+    for (kind, reason, message) in own {
+        let old = conditions.iter().position(|it| text(it, "type") == kind);
+        let old = old.map(|position| conditions.remove(position));
+        // A condition that is true already was not made true now.
+        let since = old.filter(|it| text(it, "status") == "True");
+        let since = since.map_or_else(|| now.into(), |it| it["lastTransitionTime"].clone());
+        conditions.push(json!({"type": kind, "status": "True", "reason": reason,
+            "message": message, "lastUpdateTime": now, "lastTransitionTime": since}));
+    }
+    json!({"observedGeneration": deployment.generation(), "replicas": count,
+        "updatedReplicas": count, "readyReplicas": count, "availableReplicas": count,
+        "unavailableReplicas": null, "conditions": conditions})
+}

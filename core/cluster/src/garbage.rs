@@ -1,0 +1,191 @@
+//! The garbage collector (`pkg/controller/garbagecollector/garbagecollector.go`, v1.36): what becomes of
+//! objects whose owners are gone or wait for them.
+
+use std::sync::Arc;
+
+use http::Method;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{ApiServer, Resource};
+use serde_json::{Value, json};
+
+use crate::requests::{MANAGER, everywhere, kinds, list, send};
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// An object and its kind.
+struct Item {
+    resource: Arc<Resource>,
+    object: Value,
+}
+
+/// What an owner reference points to (`classifyReferences`).
+#[derive(Clone, Copy, PartialEq)]
+enum Owner {
+    /// An object that stays; or one whose kind is not served, which says nothing.
+    Solid,
+    /// Nothing.
+    Absent,
+    /// An object that waits until its dependents are deleted.
+    Waiting,
+}
+
+/// Looks at each object once.
+pub(crate) fn look(server: &mut ApiServer) {
+    let items = items(server);
+    for item in &items {
+        item.look(server, &items);
+    }
+}
+
+/// All objects but events, which have no part in this (`DefaultIgnoredResources`).
+fn items(server: &mut ApiServer) -> Vec<Item> {
+    let mut items = Vec::new();
+    for resource in kinds(server) {
+        if resource.plural == "events" {
+            continue;
+        }
+        for object in list(server, &everywhere(&resource)) {
+            let resource = Arc::clone(&resource);
+            items.push(Item { resource, object });
+        }
+    }
+    items
+}
+
+impl Item {
+    fn look(&self, server: &mut ApiServer, items: &[Item]) {
+        let finalizers = self.object.finalizers();
+        let dependents = || items.iter().filter(|item| item.is_owned_by(&self.object));
+        if self.is_terminating() {
+            if finalizers.contains(&ORPHAN) {
+                dependents().for_each(|item| item.forget_owner(server, self.object.uid()));
+                if dependents().next().is_none() {
+                    self.remove_finalizer(server, ORPHAN);
+                }
+            } else if finalizers.contains(&FOREGROUND)
+                && !dependents().any(|item| item.blocks(&self.object))
+            {
+                self.remove_finalizer(server, FOREGROUND);
+            }
+            return;
+        }
+        let mut owners = Vec::new();
+        for reference in self.references() {
+            owners.push((reference, self.owner(server, reference, items)));
+        }
+        let of = |wanted: Owner| owners.iter().any(|(_, owner)| *owner == wanted);
+        if owners.is_empty() || !of(Owner::Absent) && !of(Owner::Waiting) {
+            return;
+        }
+        if of(Owner::Solid) {
+            let solid = owners.iter().filter(|(_, owner)| *owner == Owner::Solid);
+            let solid = solid.map(|(reference, _)| (*reference).clone()).collect();
+            return self.patch(server, json!({"ownerReferences": Value::Array(solid)}));
+        }
+        let foreground = of(Owner::Waiting) && dependents().next().is_some();
+        if foreground && dependents().any(Item::waits_for_dependents) {
+            // Each waits for the other: this one no longer holds up its owners.
+            self.unblock_owners(server);
+        }
+        let policy = if foreground {
+            "Foreground"
+        } else if finalizers.contains(&ORPHAN) {
+            "Orphan"
+        } else if finalizers.contains(&FOREGROUND) {
+            "Foreground"
+        } else {
+            "Background"
+        };
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+            "preconditions": {"uid": self.object.uid()}, "propagationPolicy": policy});
+        send(server, MANAGER, Method::DELETE, &self.path(), &options);
+    }
+
+    /// What a reference points to. The owner is in the same namespace, or in none.
+    fn owner(&self, server: &ApiServer, reference: &Value, items: &[Item]) -> Owner {
+        let (version, kind) = (text(reference, "apiVersion"), text(reference, "kind"));
+        let Some(resource) = server.resources().by_kind(version, kind) else {
+            return Owner::Solid;
+        };
+        if resource.namespaced && self.object.namespace().is_empty() {
+            return Owner::Solid;
+        }
+        let namespace = match resource.namespaced {
+            true => self.object.namespace(),
+            false => "",
+        };
+        let found = items.iter().find(|item| {
+            item.resource.storage_prefix == resource.storage_prefix
+                && item.object.name() == text(reference, "name")
+                && item.object.namespace() == namespace
+                && item.object.uid() == text(reference, "uid")
+        });
+        match found {
+            None => Owner::Absent,
+            Some(owner) if owner.waits_for_dependents() => Owner::Waiting,
+            Some(_) => Owner::Solid,
+        }
+    }
+
+    fn references(&self) -> impl Iterator<Item = &Value> {
+        let references = self.object["metadata"]["ownerReferences"].as_array();
+        references.into_iter().flatten()
+    }
+
+    fn is_owned_by(&self, owner: &Value) -> bool {
+        self.references().any(|it| text(it, "uid") == owner.uid())
+    }
+
+    /// Whether the owner must not go before this object (`blockOwnerDeletion`).
+    fn blocks(&self, owner: &Value) -> bool {
+        self.references()
+            .any(|it| text(it, "uid") == owner.uid() && it["blockOwnerDeletion"] == true)
+    }
+
+    fn is_terminating(&self) -> bool {
+        !self.object.meta_text("deletionTimestamp").is_empty()
+    }
+
+    fn waits_for_dependents(&self) -> bool {
+        self.is_terminating() && self.object.finalizers().contains(&FOREGROUND)
+    }
+
+    fn path(&self) -> String {
+        self.resource
+            .path(self.object.namespace(), self.object.name())
+    }
+
+    /// Writes metadata of this very object.
+    fn patch(&self, server: &mut ApiServer, mut metadata: Value) {
+        metadata["uid"] = self.object.uid().into();
+        let patch = json!({"metadata": metadata});
+        send(server, MANAGER, Method::PATCH, &self.path(), &patch);
+    }
+
+    fn forget_owner(&self, server: &mut ApiServer, uid: &str) {
+        let others = self.references().filter(|it| text(it, "uid") != uid);
+        let others = others.cloned().collect();
+        self.patch(server, json!({"ownerReferences": Value::Array(others)}));
+    }
+
+    fn unblock_owners(&self, server: &mut ApiServer) {
+        let mut references: Vec<Value> = self.references().cloned().collect();
+        for reference in &mut references {
+            if reference["blockOwnerDeletion"] == true {
+                reference["blockOwnerDeletion"] = false.into();
+            }
+        }
+        self.patch(server, json!({"ownerReferences": references}));
+    }
+
+    fn remove_finalizer(&self, server: &mut ApiServer, finalizer: &str) {
+        let mut others = self.object.finalizers();
+        others.retain(|it| *it != finalizer);
+        let version = self.object.resource_version();
+        self.patch(
+            server,
+            json!({"finalizers": others, "resourceVersion": version}),
+        );
+    }
+}
