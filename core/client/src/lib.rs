@@ -17,6 +17,7 @@ mod edit;
 mod field_edits;
 mod file;
 mod intent;
+mod load;
 mod manifest;
 mod object_store;
 mod object_yaml;
@@ -44,6 +45,7 @@ pub use file::{
     title,
 };
 pub use intent::{ChangeKind, IntendedChange, Intent};
+pub use load::{load, load_order};
 pub use manifest::{Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_store::ObjectStore;
 pub use object_yaml::{Line, Token, lines, to_yaml};

@@ -1,0 +1,74 @@
+//! The body of an answer.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame};
+use optimist_apiserver::shared;
+use serde_json::Value;
+
+use crate::client::TestClient;
+
+/// The body of an answer: whole, or the events of a watch as they come.
+#[derive(Debug)]
+pub struct Body(Content);
+
+#[derive(Debug)]
+enum Content {
+    Whole(Option<Bytes>),
+    Watch(Box<shared::Body>, TestClient),
+}
+
+impl Body {
+    pub(crate) fn whole(bytes: Vec<u8>) -> Self {
+        Self(Content::Whole(Some(bytes.into())))
+    }
+
+    pub(crate) fn watch(events: shared::Body, client: TestClient) -> Self {
+        Self(Content::Watch(Box::new(events), client))
+    }
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::whole(bytes)
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let (events, client) = match &mut self.0 {
+            Content::Whole(bytes) => {
+                return Poll::Ready(bytes.take().map(|it| Ok(Frame::data(it))));
+            }
+            Content::Watch(events, client) => (events, client),
+        };
+        let polled = Pin::new(&mut **events).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(lines) = frame.data_ref()
+        {
+            // A frame has whole events.
+            for line in lines.split(|byte| *byte == b'\n') {
+                if let Ok(event) = serde_json::from_slice::<Value>(line) {
+                    client.is_shown(&event["object"]);
+                }
+            }
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Content::Whole(bytes) => bytes.is_none(),
+            Content::Watch(events, _) => events.is_end_stream(),
+        }
+    }
+}
