@@ -318,3 +318,56 @@ fn values_that_no_recording_has_are_refused_as_upstream_words_it() {
         assert_eq!((answer.code, found), (422, expected), "{path}");
     }
 }
+
+#[test]
+fn a_certificate_that_is_emptied_is_not_one_that_is_absent() {
+    let server = &mut ApiServer::default();
+    let path = "/apis/apiregistration.k8s.io/v1/apiservices/v1.example.com";
+    let send = |server: &mut ApiServer, method: &str, path: &str, body: &serde_json::Value| {
+        let request = http::Request::builder().method(method).uri(path);
+        let media_type = match method {
+            "PATCH" => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        let request = request.header("content-type", media_type);
+        let response = server.handle(request.body(body.to_string().into_bytes()).unwrap());
+        assert!(response.status().is_success(), "{response:?}");
+        let object: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!(object["spec"].get("caBundle"), None, "it is never shown");
+        object["metadata"]["resourceVersion"].clone()
+    };
+    let object = serde_json::json!({"metadata": {"name": "v1.example.com"}, "spec": {
+        "group": "example.com", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1,
+        "service": {"namespace": "n", "name": "s"}}});
+    let all = path.trim_end_matches("/v1.example.com");
+    send(server, "POST", all, &object);
+    let patch = |spec: serde_json::Value| serde_json::json!({"spec": spec});
+    let nothing = patch(serde_json::json!({}));
+    let empty = patch(serde_json::json!({"caBundle": ""}));
+    let before = send(server, "PATCH", path, &nothing);
+    let emptied = send(server, "PATCH", path, &empty);
+    assert_ne!(before, emptied, "etcd holds empty bytes");
+    assert_eq!(send(server, "PATCH", path, &empty), emptied);
+    let status = format!("{path}/status");
+    assert_eq!(
+        send(server, "PATCH", &status, &nothing),
+        emptied,
+        "it is not of the status"
+    );
+    assert_ne!(
+        send(server, "PATCH", path, &nothing),
+        emptied,
+        "what is read lacks them"
+    );
+}
+
+#[test]
+fn a_watch_is_no_yaml() {
+    let server = &mut ApiServer::default();
+    let request =
+        http::Request::get("/api/v1/pods?watch=true").header("accept", "application/yaml");
+    let response = server.handle(request.body(Vec::new()).unwrap());
+    assert_eq!(response.status(), 406);
+    let text = String::from_utf8_lossy(response.body()).into_owned();
+    assert!(text.contains("application/json;stream=watch"), "{text}");
+}

@@ -20,7 +20,7 @@ pub struct Decoded {
     /// The errors of strict decoding, in the order of the document: `unknown field "spec.bogus"`,
     /// `duplicate field "data.a"`.
     pub strict_errors: Vec<String>,
-    /// The empty lists and maps that were left out.
+    /// The empty lists, maps and bytes that were left out.
     pub empties: Empties,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Decoder<'a> {
                     && (!field.pointer || value.is_array())
                     && is_empty(&value) =>
             {
-                if value.is_array() {
+                if value.is_array() || matches!(field.ty, Type::Scalar(Scalar::Bytes)) {
                     self.leave_out(&field.name, value);
                 }
                 None
@@ -223,7 +223,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Records an empty list or map that is not written.
+    /// Records an empty list or map, or empty bytes, that are not written.
     fn leave_out(&mut self, field: &str, empty: Value) {
         let path = self.path.iter().map(|step| match step {
             Step::Field(name) => (*name).to_owned(),

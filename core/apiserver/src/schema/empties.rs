@@ -1,4 +1,4 @@
-//! The empty lists and maps of a document.
+//! The empty lists, maps and bytes of a document.
 
 use serde_json::Value;
 
@@ -48,6 +48,17 @@ impl Empties {
                 && parent.get(last) == Some(empty)
             {
                 parent.remove(last);
+            }
+        }
+    }
+
+    /// Puts the empty bytes into the object: unlike an empty list, etcd holds them.
+    pub fn put_bytes(&self, object: &mut Value) {
+        for (path, empty) in self.0.iter().filter(|(_, empty)| empty.is_string()) {
+            if let Some((last, parents)) = path.split_last()
+                && let Some(Value::Object(parent)) = Self::part(object, parents)
+            {
+                parent.entry(last).or_insert_with(|| empty.clone());
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{Collection, FINALIZE, NotAllocated, Rules};
+use super::kinds::{Collection, EmptiedBytes, FINALIZE, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::kinds::Root;
@@ -215,6 +215,35 @@ impl Resource {
         }
     }
 
+    /// Makes an object that is stored have the bytes that are empty and not absent: those of the request, where
+    /// it writes them, or else those that are stored.
+    pub(super) fn keep_empty_bytes(
+        &self,
+        subresource: &str,
+        object: &mut Value,
+        empties: &Empties,
+        stored: &Value,
+    ) {
+        let Some(bytes) = self.emptied_bytes() else {
+            return;
+        };
+        if bytes.written_by == subresource {
+            empties.put_bytes(object);
+        } else if has_empty(stored, bytes)
+            && let Some(Value::Object(parent)) = object.pointer_mut(bytes.parent)
+        {
+            parent.entry(bytes.field).or_insert_with(|| "".into());
+        }
+    }
+
+    /// The field of bytes that a client can empty.
+    pub(super) fn emptied_bytes(&self) -> Option<&EmptiedBytes> {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.emptied_bytes,
+            Definition::Custom(_) => None,
+        }
+    }
+
     /// Writes an object as it comes back from the version that is stored: what that one fills in
     /// belongs to whoever writes the object.
     pub(super) fn settle(&self, object: &mut Value) {
@@ -291,6 +320,13 @@ impl Resource {
                 if rules.stored_as.is_some() {
                     let version = self.group_version.to_string();
                     self.convert(Arc::make_mut(&mut shown), &version);
+                }
+                if let Some(bytes) = rules.emptied_bytes
+                    && has_empty(&shown, bytes)
+                    && let Some(Value::Object(parent)) =
+                        Arc::make_mut(&mut shown).pointer_mut(bytes.parent)
+                {
+                    parent.remove(bytes.field);
                 }
                 shown
             }
@@ -539,6 +575,12 @@ impl Resource {
         }
         path
     }
+}
+
+/// Whether bytes are stored that are empty and not absent.
+fn has_empty(stored: &Value, bytes: &EmptiedBytes) -> bool {
+    let parent = stored.pointer(bytes.parent);
+    parent.is_some_and(|parent| parent[bytes.field] == "")
 }
 
 /// Removes an annotation, and the annotations if none is left.

@@ -30,6 +30,9 @@ use crate::storage::{Change, Revision, WatchCache};
 /// The shortest time after which a watch ends that names none, and half of the longest
 /// (`MinRequestTimeout`).
 const SHORTEST_DEFAULT: Duration = Duration::from_secs(1800);
+/// YAML has no serializer for streams (`NegotiateOutputMediaTypeStream`).
+const NO_STREAM: &str = "only the following media types are accepted: application/json;stream=watch, \
+     application/vnd.kubernetes.protobuf;stream=watch";
 /// How often a watch gets a bookmark (`defaultBookmarkFrequency`).
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// How long before its end a watch gets a last bookmark.
@@ -86,6 +89,9 @@ impl Watch {
     pub(super) fn open(server: &ApiServer, info: &RequestInfo) -> Result<Self, Refusal> {
         let options = ListOptions::read(info)?;
         let version = parse_version(&options.version).map_err(Status::internal)?;
+        if info.view.format == Format::Yaml {
+            return Err(Status::not_acceptable(NO_STREAM));
+        }
         let opened = server.environment.elapsed();
         let mut watch = Self {
             resource: Arc::clone(info.stored_resource()),

@@ -202,7 +202,7 @@ impl ApiServer {
             stored,
             live,
         };
-        self.store_update(info, object, before, trace)
+        self.store_update(info, object, &empties, before, trace)
     }
 
     /// Creates the object that an update or apply names and that does not exist.
@@ -227,10 +227,13 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         mut object: Value,
+        empties: &Empties,
         before: Stored<'_>,
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
         info.resource.before_storing(&mut object);
+        info.resource
+            .keep_empty_bytes(&info.subresource, &mut object, empties, &before.stored);
         if object == *before.stored && !self.is_written_anyway(info, &before) {
             trace.facts.push(Fact::Unchanged(before.revision));
             return Ok(Answer::ok(before.live));
@@ -267,7 +270,10 @@ impl ApiServer {
             info.resource.before_storing(&mut cached);
             cached != *before.stored
         };
-        let cached = self.caches.enabled() && before.live != before.stored;
+        // Empty bytes are empty in the cache, too.
+        let cached = self.caches.enabled()
+            && before.live != before.stored
+            && info.resource.emptied_bytes().is_none();
         encoded_anew || cached && differs_from_cached()
     }
 

@@ -28,6 +28,13 @@ const LOCAL: (&str, &str) = ("Local", "Local APIServices are always available");
 const STORED_BELOW: &str = "/registry/apiregistration.k8s.io/apiservices/";
 const SERVICES_BELOW: &str = "/registry/services/specs/";
 
+/// The certificates of the service may be emptied.
+pub(super) const EMPTIED: super::EmptiedBytes = super::EmptiedBytes {
+    written_by: "",
+    parent: "/spec",
+    field: "caBundle",
+};
+
 /// A new API service without a service is available (`PrepareForCreate` of kube-aggregator's registry).
 pub(super) fn prepare(service: &mut Value, live: Option<&Value>) {
     if live.is_some() {

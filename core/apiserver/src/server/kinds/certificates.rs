@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::checks::{self, Check, Checked};
 use super::label_selector::list;
-use super::{StatusRules, names};
+use super::{EmptiedBytes, StatusRules, names};
 use crate::field::ErrorPath;
 use crate::go::{self, base64};
 use crate::object::text;
@@ -24,6 +24,13 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("certificate_kept", certificate_kept),
     ("certificate_not_set", certificate_not_set),
 ];
+
+/// The signer may empty the certificate.
+pub(super) const EMPTIED: EmptiedBytes = EmptiedBytes {
+    written_by: "status",
+    parent: "/status",
+    field: "certificate",
+};
 
 /// How `/status` writes a request.
 pub(super) const STATUS: StatusRules = StatusRules {

@@ -130,6 +130,18 @@ impl Notices {
     };
 }
 
+/// A field of bytes that a client can empty: etcd holds empty bytes, and absent ones are something else to
+/// it, but no answer shows a difference (`omitempty`).
+#[derive(Clone, Copy, Debug)]
+pub struct EmptiedBytes {
+    /// The subresource through which it is written.
+    pub written_by: &'static str,
+    /// Where what has the field is, as a JSON pointer.
+    pub parent: &'static str,
+    /// The field.
+    pub field: &'static str,
+}
+
 /// The rules of a kind that its type does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -170,6 +182,8 @@ pub struct Rules {
     pub encoded_anew: bool,
     /// The version in which etcd holds its objects, if not its own.
     pub stored_as: Option<&'static str>,
+    /// The field of bytes that a client can empty, if there is one.
+    pub emptied_bytes: Option<&'static EmptiedBytes>,
     /// Annotations that only the versions of the API have: the server keeps what they say in fields.
     pub annotates: &'static [&'static str],
     /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
@@ -233,6 +247,7 @@ impl Rules {
         held: |_| false,
         encoded_anew: false,
         stored_as: None,
+        emptied_bytes: None,
         annotates: &[],
         shown: None,
         restores: false,

@@ -208,12 +208,16 @@ fn rules(facts: &KindFacts) -> Rules {
         }
         "CertificateSigningRequest" => {
             rules.restores = true;
+            rules.emptied_bytes = Some(&certificates::EMPTIED);
             rules.prepare = certificates::prepare;
             rules.status = certificates::STATUS;
             rules.others = certificates::OTHERS;
             rules.timed = Some(certificates::note_times);
         }
-        "APIService" => rules.prepare = api_service::prepare,
+        "APIService" => {
+            rules.emptied_bytes = Some(&api_service::EMPTIED);
+            rules.prepare = api_service::prepare;
+        }
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {
             rules.validate = event::validate_in_own_group;
