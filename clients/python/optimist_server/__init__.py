@@ -1,0 +1,37 @@
+"""A Kubernetes API server for tests.
+
+    import kubernetes
+    import optimist_server
+
+    with optimist_server.server() as kubeconfig:
+        client = kubernetes.config.new_client_from_config(kubeconfig)
+
+The program `optimist` must be on the PATH, or the variable OPTIMIST must name it. With pytest, the
+fixture `kubeconfig` is a server for one test.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+
+
+@contextlib.contextmanager
+def server(*arguments):
+    """Runs a server, and gives the path of its kubeconfig.
+
+    The arguments are those of `optimist serve`, such as "--objects", "objects.yaml". Raises
+    RuntimeError if the server does not start; its errors are on the standard error.
+    """
+    program = os.environ.get("OPTIMIST", "optimist")
+    command = [program, "serve", "--output", "json", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        ready = process.stdout.readline()
+        if not ready:
+            raise RuntimeError(f"optimist serve ended with code {process.wait()}")
+        yield json.loads(ready)["kubeconfig"]
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
