@@ -20,8 +20,11 @@ pub struct Effect {
     /// How the request was refused, if it was about the object.
     pub(super) refusal: Option<RefusalKind>,
     pub(super) is_read: bool,
-    /// The stored object, if the answer to a read contains it.
+    /// The stored object, if the answer to a read or to a dry run contains it.
     pub(super) shown: Option<Arc<Value>>,
+    /// The fields that the answer contains with other values than the stored object: those that a dry run
+    /// would have changed.
+    pub(super) not_shown: Vec<Path>,
     /// Whether the answer tells that the object does not exist.
     pub(super) is_absent: bool,
     pub(super) writes: Vec<Written>,
@@ -100,7 +103,13 @@ impl Answered<'_> {
         } else if self.is_read() {
             effect.is_absent = is_absent;
             effect.shown = stored.filter(|stored| self.shows(stored)).cloned();
-        } else if !self.is_dry_run() {
+        } else if self.is_dry_run() {
+            effect.shown = stored.filter(|stored| self.shows(stored)).cloned();
+            let tried = effect.shown.as_deref();
+            let changed = tried
+                .map(|it| changed_fields(Some(it), Some(self.received), &object.resource().root));
+            effect.not_shown = changed.unwrap_or_default();
+        } else {
             let root = &object.resource().root;
             let write = |before: Option<&Arc<Value>>, after: Option<&Arc<Value>>| {
                 let is_shown = after.is_some_and(|after| self.shows(after));

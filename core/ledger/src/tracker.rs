@@ -257,6 +257,22 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         self.has_seen(who, version_of(object), OrdSet::new());
     }
 
+    /// Records that an actor was shown the stored object except for some fields, as in the answer to a dry
+    /// run. What the actor was shown of these fields before, it was shown.
+    fn read_except(&mut self, who: Id, object: &Value, hidden: &[Path]) {
+        let hidden: OrdSet<Path> = hidden.iter().cloned().collect();
+        let shown = self.kept.iter_mut();
+        shown
+            .filter(|known| !any_overlaps(&hidden, &known.edit.path))
+            .for_each(|known| known.read_by(who));
+        let earlier = self.shown.iter().find(|shown| shown.who == who);
+        let unknown = hidden
+            .iter()
+            .filter(|path| earlier.is_none_or(|earlier| any_overlaps(&earlier.changed, path)));
+        let unknown = unknown.cloned().collect();
+        self.has_seen(who, version_of(object), unknown);
+    }
+
     /// Records that an actor was shown an earlier version of the object, such as one from a cache,
     /// and which fields have changed since that version.
     pub fn read_earlier(
@@ -296,7 +312,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             self.not_found(who);
         }
         if let Some(object) = &effect.shown {
-            self.read(who, object);
+            self.read_except(who, object, &effect.not_shown);
         }
         if let Some(how) = effect.refusal {
             // A read after the actor has done its write does not count as a refusal.

@@ -690,6 +690,33 @@ fn who_saw_a_value_that_stayed_was_shown_whoever_sets_it_again() {
     assert_eq!(after_c_deletes(true), (vec![A], vec![A, B]));
 }
 
+/// The verdict after A wrote replicas, B asked for some change as a dry run, and B deleted the object.
+fn verdict_after_dry_run(patch: &str) -> Verdict {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", 8.into());
+    act(&mut tree, A, Action::Send(Write::default()));
+    let dry_run = Action::Request(ByHand {
+        method: "PATCH".to_owned(),
+        target: "/apis/apps/v1/namespaces/default/deployments/nginx-deployment?dryRun=All"
+            .to_owned(),
+        content_type: "application/merge-patch+json".to_owned(),
+        body: patch.to_owned(),
+    });
+    let node = act(&mut tree, B, dry_run);
+    assert_eq!(code(&tree, node), 200);
+    act(&mut tree, B, Action::Delete(Preconditions::default()));
+    tree.world().verdict()
+}
+
+#[test]
+fn the_answer_to_a_dry_run_shows_what_is_stored_and_not_what_it_would_change() {
+    let of_label = r#"{"metadata":{"labels":{"seen":"1"}}}"#;
+    assert_eq!(verdict_after_dry_run(of_label), Verdict::Replaced);
+    let of_the_same_field = r#"{"spec":{"replicas":5}}"#;
+    assert_eq!(verdict_after_dry_run(of_the_same_field), Verdict::Lost);
+}
+
 /// A reads the object, and B deletes it. Then A sends a request, and creates the object again.
 /// Returns the code of the answer to A's request, and the verdict.
 fn verdict_of_creation_after(request: Option<Action>) -> (u16, Verdict) {

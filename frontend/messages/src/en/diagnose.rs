@@ -381,7 +381,7 @@ crate::catalogue::messages! {
     ways_source(source) "These requests are as in {source}.";
     ways_lines() "Change these lines of the manifest:";
     out_made_up() "The message does not say the values, so there are no commands for the other managers. Add the live object and the manifest.";
-    out_none() "kubectl cannot name this object, so there are no commands.";
+    out_none() "There is no command for this way out.";
     instruction_try() "Try it first. This stores nothing:";
     instruction_do() "Then:";
     warning_removes(count, fields) "Warning: {count} {count|field vanishes|fields vanish} from the object: {fields}.";

@@ -39,7 +39,7 @@ crate::catalogue::messages! {
 
     // Fights.
     fight_more(count) "{count} more {count|fight is|fights are} below.";
-    fight_steps(count, first, last) "The value changed hands {count} {count|time|times} between step {first} and step {last}.";
+    fight_steps(count, first, last) "The value changed hands {count} {count|time|times} from step {first} to step {last}.";
 
     // A step that is selected.
     recorded_link(step) "step {step}";

@@ -170,6 +170,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "welcome_title", "with_third", "writes_as", "writes_by", "writes_like", "writes_to",
     ]),
     (Class::Page, &[
+        "out_none",
         "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",
         "audit_cancelled", "audit_more", "audit_reading", "audit_replaying",
         "back_to_session_title", "body_as_it_stands", "cancelled", "challenge_too_many", "copied",

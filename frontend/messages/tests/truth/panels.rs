@@ -379,7 +379,9 @@ pub const PANELS: &[(&str, Condition)] = &[
         Some(
             apply
                 && sent.code == 409
-                && sent.received["details"]["causes"][0]["reason"] == "FieldManagerConflict",
+                // kubectl prints this after each 409 of an apply, also where versions differ
+                // (k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject, errors.IsConflict).
+                && sent.received["reason"] == "Conflict",
         )
     }),
     ("not_stored", |_, at| Some(at.stored().is_none())),

@@ -33,7 +33,7 @@ pub const WHO: &[(&str, Condition)] = &[
     ("ask_object", |said, at| {
         let name = said.text("object");
         let name = name.rsplit(' ').next()?;
-        Some(at.object.name() == name && at.world().subjects().count() > 1)
+        Some(at.object.name() == name)
     }),
 ];
 

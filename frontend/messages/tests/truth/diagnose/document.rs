@@ -197,11 +197,6 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         };
         Some(all && otherwise && says(it, &["conflict"]))
     }),
-    ("out_none", |_, it| {
-        // A name that a command line would take for an option, or a kind that has no name here.
-        let odd = |name: &str| name.starts_with('-') || name.chars().any(char::is_control);
-        Some(schemaless(it) || it.live.as_ref().is_some_and(|live| odd(live.name())))
-    }),
     ("happened_flips", |said, it| {
         Some((1..=it.versions.len() as u64).contains(&said.number("count")?))
     }),

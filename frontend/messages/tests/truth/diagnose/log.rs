@@ -220,8 +220,9 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
     ("fight_steps", |said, it| {
         let (first, last) = (it.at(said.number("first"))?, it.at(said.number("last"))?);
         let count = said.number("count")?;
-        let between = said.number("last")? - said.number("first")?;
-        Some(accepted(first) && accepted(last) && (1..=between).contains(&count))
+        // The first of the steps can take the value from whoever had it before.
+        let steps = said.number("last")? - said.number("first")? + 1;
+        Some(accepted(first) && accepted(last) && (1..=steps).contains(&count))
     }),
     ("audit_schemaless", |_, it| {
         let of = |line: &Value| text(&line["objectRef"], "apiGroup").contains("example.com");

@@ -92,6 +92,16 @@ impl Out {
         self.contested.iter().map(of).collect()
     }
 
+    /// Whether the object has the values of the manifest. A Go struct leaves out a `false` that is its
+    /// zero value, such as that of `paused`.
+    fn is_written(&self) -> bool {
+        let values = self.values();
+        let mut values = values.iter();
+        values.all(|[_, after, own, _]| {
+            after == own || (after.is_none() && *own == Some(Value::Bool(false)))
+        })
+    }
+
     /// Whether each place in conflict has an owner besides the apply of the writer.
     fn others_own(&self) -> bool {
         self.owned(&self.run.after, |it, by| {
@@ -155,7 +165,7 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
             .requests
             .iter()
             .any(|it| it.target.contains("force=true"));
-        let written = out.values().iter().all(|[_, after, own, _]| after == own);
+        let written = out.is_written();
         Some(
             forced
                 && out.accepted()
@@ -208,7 +218,7 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
     }),
     ("out_transfer_says", |_, out| {
         // What is to be done; a server can refuse some part of it.
-        let written = out.values().iter().all(|[_, after, own, _]| after == own);
+        let written = out.is_written();
         let owned = out.owned(&out.run.after, |it, by| {
             it == out.run.writer && by == "Apply"
         });
