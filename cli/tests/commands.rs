@@ -41,7 +41,7 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
     let (code, out, err) = run(&arguments);
     assert_eq!((code, err.as_str()), (1, ""));
     assert!(
-        out.starts_with("4 objects: 1 conflict, 1 deleted, 1 changed, 1 created (helm4)\n"),
+        out.starts_with("4 objects: 1 409 refused, 1 deleted, 1 changed, 1 created (helm4)\n"),
         "{out}"
     );
     assert!(
@@ -49,14 +49,14 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
         "no colours where the output is no terminal"
     );
     for part in [
-        "conflict  Deployment shop/web",
-        ".spec.replicas: refused: kube-controller-manager (Update, /scale) owns it. It has 7; the manifest says 2",
-        "deleted   ConfigMap shop/old",
-        ".data.colour: \"green\" becomes \"blue\"",
-        "created   ConfigMap shop/new",
-        "Leave the fields to their owner. This settles it.",
+        "409 refused  Deployment shop/web",
+        ".spec.replicas: 7, wants 2. Owner: kube-controller-manager (Update, /scale)",
+        "deleted      ConfigMap shop/old",
+        ".data.colour: green → blue",
+        "created      ConfigMap shop/new",
+        "Leave the fields to their owners. This settles the conflict.",
         "-   replicas: 2",
-        "# First try:",
+        "# Try it first. This stores nothing:",
         "--dry-run=server",
         "The tool's own option forces every object that it writes.",
     ] {
@@ -110,12 +110,15 @@ fn the_same_preview_is_json_markdown_and_junit() {
     assert_eq!(json["outcomes"]["created"], 1);
     let markdown = of("markdown");
     assert!(
-        markdown.contains("| `Deployment shop/web` | conflict |"),
+        markdown.contains("| `Deployment shop/web` | 409 refused | `.spec.replicas` |"),
         "{markdown}"
     );
     let junit = of("junit");
     assert!(junit.contains("tests=\"4\" failures=\"1\""), "{junit}");
-    assert!(junit.contains("<failure message=\"conflict\">"), "{junit}");
+    assert!(
+        junit.contains("<failure message=\"409 refused\">"),
+        "{junit}"
+    );
 }
 
 #[test]
@@ -205,4 +208,82 @@ fn completions_name_every_command() {
             assert!(out.contains(command), "{shell}: {command}");
         }
     }
+}
+
+/// Runs a script with a kubectl that records its arguments, and fails at one of them. The exit code, and
+/// one line a command.
+fn with_recorded_kubectl(script: &str, arguments: &[&str], fails_at: &str) -> (i32, Vec<String>) {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl");
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    let path = |name: &str| place.join(name);
+    let kubectl = format!(
+        "#!/bin/sh\ncat > /dev/null\necho \"$*\" >> {}\ncase \"$*\" in *'{fails_at}'*) exit 1 ;; esac\n",
+        path("calls").display()
+    );
+    std::fs::write(path("kubectl"), kubectl).unwrap();
+    std::fs::write(path("script"), script).unwrap();
+    std::fs::set_permissions(
+        path("kubectl"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let old = std::env::var("PATH").unwrap();
+    let status = Command::new("bash")
+        .arg(path("script"))
+        .args(arguments)
+        .env("PATH", format!("{}:{old}", place.display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    let calls = std::fs::read_to_string(path("calls")).unwrap_or_default();
+    let calls = calls.lines().map(str::to_owned).collect();
+    (status.code().unwrap(), calls)
+}
+
+#[test]
+fn the_script_of_the_hand_overs_stores_nothing_without_its_option_and_tries_each_write_first() {
+    let (live, next) = (file("live.yaml"), file("next.yaml"));
+    let script = |choice: &[&str]| {
+        let mut arguments = vec!["preview", "--live", &live, "--next", &next, "--as"];
+        arguments.extend(["kubectl-server-side", "--format", "script"]);
+        arguments.extend(choice);
+        run(&arguments)
+    };
+    let (code, taken, err) = script(&["--hand-over", "take-over"]);
+    assert_eq!((code, err.as_str()), (1, ""), "{taken}");
+    let is_dry = |call: &String| call.contains("--dry-run=server");
+    let (code, tried) = with_recorded_kubectl(&taken, &[], "nothing");
+    assert_eq!(code, 0, "{taken}");
+    assert!(!tried.is_empty() && tried.iter().all(is_dry), "{tried:?}");
+    let (code, calls) = with_recorded_kubectl(&taken, &["--write"], "nothing");
+    assert_eq!(code, 0);
+    let writes: Vec<usize> = (0..calls.len()).filter(|at| !is_dry(&calls[*at])).collect();
+    assert!(!writes.is_empty(), "{calls:?}");
+    for at in writes {
+        assert!(at > 0 && is_dry(&calls[at - 1]), "{calls:?}");
+    }
+    let (code, calls) = with_recorded_kubectl(&taken, &["--write"], "--dry-run=server");
+    assert!(
+        code != 0 && calls.len() == 1,
+        "a refused dry run ends it: {calls:?}"
+    );
+    // What only people can change is a comment, and objects can differ.
+    let (_, left, _) = script(&[
+        "--hand-over",
+        "leave",
+        "--hand-over",
+        "Deployment/shop/web=take-over",
+    ]);
+    assert_eq!(
+        left.contains("--force-conflicts"),
+        taken.contains("--force-conflicts")
+    );
+    let (code, _, err) = script(&["--hand-over", "Deployment/shop/absent=leave"]);
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("Deployment/shop/absent has no conflict"),
+        "{err}"
+    );
 }

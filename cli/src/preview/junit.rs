@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use optimist_diagnose::preview::{Preview, PreviewRow};
-
-use super::words;
+use optimist_messages::preview as messages;
 
 /// A preview as JUnit.
 pub fn of(preview: &Preview) -> String {
@@ -20,15 +19,15 @@ pub fn of(preview: &Preview) -> String {
         let _ = writeln!(
             out,
             "  <testcase classname=\"{}\" name=\"{}\">",
-            escaped(words::outcome(row.outcome)),
-            escaped(&words::object(row))
+            escaped(&messages::outcome(row.outcome)),
+            escaped(&messages::object(&row.object))
         );
         let said = said(row);
         if row.outcome.is_refusal() {
             let _ = writeln!(
                 out,
                 "    <failure message=\"{}\">{}</failure>",
-                escaped(words::outcome(row.outcome)),
+                escaped(&messages::outcome(row.outcome)),
                 escaped(&said)
             );
         } else if !row.troubles.is_empty() {
@@ -41,10 +40,11 @@ pub fn of(preview: &Preview) -> String {
 }
 
 fn said(row: &PreviewRow) -> String {
-    let fields = row.fields.iter();
-    let fields = fields.filter_map(|it| Some(format!("{}: {}", it.field, words::field(it)?)));
     let message = Some(row.message.clone()).filter(|it| !it.is_empty());
-    let all: Vec<String> = message.into_iter().chain(fields).collect();
+    let troubles = messages::troubles(row).into_iter();
+    let fields = messages::fields(row).into_iter();
+    let fields = fields.map(|it| format!("{}: {}", it.field, messages::owned_change(it)));
+    let all: Vec<String> = message.into_iter().chain(troubles).chain(fields).collect();
     all.join("\n")
 }
 

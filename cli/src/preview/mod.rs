@@ -1,15 +1,17 @@
 //! `optimist preview`: what a tool will do to each object.
 
 mod junit;
-mod markdown;
 mod text;
-mod words;
 
 use clap::ValueEnum;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
-use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput};
+use optimist_diagnose::preview::{
+    DeliveryTool, HandOverChoice, HandOverKind, Preview, PreviewInput,
+};
 use optimist_diagnose::ways::ReleaseMethod;
+use optimist_messages::preview as messages;
+use optimist_report::preview_markdown;
 
 use crate::style::{Style, print};
 use crate::{Answer, BadInput, input};
@@ -44,6 +46,11 @@ pub struct Arguments {
     /// The namespace of manifests that name none.
     #[arg(long, short)]
     namespace: Option<String>,
+    /// The hand-over of the script: KIND for every object, or OBJECT=KIND, as in
+    /// Deployment/shop/web=leave. Without it each object gets the first one that settles its conflict.
+    /// Kinds: leave, migrate, take-over.
+    #[arg(long, value_name = "[OBJECT=]KIND", value_parser = hand_over)]
+    hand_over: Vec<(Option<String>, HandOverKind)>,
     /// The release of the server.
     #[arg(long, default_value_t)]
     release: Release,
@@ -86,6 +93,8 @@ enum Format {
     Markdown,
     /// For a CI.
     Junit,
+    /// A script that hands over the fields in conflict. It runs dry runs; with --write it stores.
+    Script,
 }
 
 impl Tool {
@@ -139,10 +148,53 @@ pub fn run(arguments: Arguments) -> Answer {
             print(&json.map_err(|error| BadInput(error.to_string()))?);
             print("\n");
         }
-        Format::Markdown => print(&markdown::of(&preview, &options)),
+        Format::Markdown => print(&preview_markdown(&preview, arguments.tool.preset())),
         Format::Junit => print(&junit::of(&preview)),
+        Format::Script => script(&preview, &arguments)?,
     }
     Ok(preview.is_whole())
+}
+
+/// `leave`, or `Deployment/shop/web=leave`.
+fn hand_over(text: &str) -> Result<(Option<String>, HandOverKind), String> {
+    let (object, kind) = match text.rsplit_once('=') {
+        Some((object, kind)) => (Some(object.to_owned()), kind),
+        None => (None, text),
+    };
+    let kind = match kind {
+        "leave" => HandOverKind::Leave,
+        "migrate" => HandOverKind::Migrate,
+        "take-over" => HandOverKind::TakeOver,
+        _ => return Err(format!("{kind} is none of leave, migrate, take-over")),
+    };
+    Ok((object, kind))
+}
+
+/// Prints the script, and on the standard error which objects it does not hand over.
+fn script(preview: &Preview, arguments: &Arguments) -> Result<(), BadInput> {
+    let mut choice = HandOverChoice::default();
+    for (object, kind) in &arguments.hand_over {
+        match object {
+            None => choice.for_all = Some(*kind),
+            Some(object) => {
+                let known = preview.rows.iter();
+                let mut known = known.filter(|row| row.object.to_string() == *object);
+                if known.all(|row| row.hand_overs.is_empty()) {
+                    return Err(BadInput(format!("--hand-over: {object} has no conflict")));
+                }
+                choice.for_object.push((object.clone(), *kind));
+            }
+        }
+    }
+    let Some(script) = preview.hand_over_script(&choice) else {
+        eprintln!("optimist: no object has a conflict of field managers");
+        return Ok(());
+    };
+    if !script.left.is_empty() {
+        eprintln!("optimist: {}", messages::script_left(&script));
+    }
+    print(&script.text);
+    Ok(())
 }
 
 /// The tool with its options, and its name. An option that means nothing to the tool is refused.

@@ -1,8 +1,8 @@
 //! A preview for people.
 
-use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
+use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow, Trouble};
+use optimist_messages::{diagnose, label, preview as messages};
 
-use super::words;
 use crate::style::{Colour, Style};
 
 /// The most fields of an object that are listed.
@@ -11,20 +11,14 @@ const FIELDS: usize = 12;
 /// A preview as text.
 pub fn of(preview: &Preview, tool: &str, style: &Style) -> String {
     let mut out = String::new();
-    let counts = format!("{} ({tool})", words::counts(preview));
+    let counts = format!("{} ({tool})", messages::counts(preview));
     line(&mut out, &style.paint(Colour::Bold, &counts));
-    for trouble in words::troubles(preview) {
-        line(&mut out, &format!("  {trouble}"));
-    }
-    if let Some(note) = words::after_refusal(preview) {
-        line(&mut out, note);
+    if !preview.is_whole() {
+        line(&mut out, &messages::after_refusal(preview));
     }
     out.push('\n');
-    let width = preview
-        .rows
-        .iter()
-        .map(|it| words::outcome(it.outcome).len());
-    let width = width.max().unwrap_or_default();
+    let outcomes = preview.rows.iter().map(|it| messages::outcome(it.outcome));
+    let width = outcomes.map(|it| it.len()).max().unwrap_or_default();
     for row in &preview.rows {
         object(&mut out, row, width, style);
     }
@@ -37,85 +31,55 @@ fn line(out: &mut String, text: &str) {
 }
 
 fn object(out: &mut String, row: &PreviewRow, width: usize, style: &Style) {
+    let told = |trouble: &Trouble| !matches!(trouble, Trouble::Refused | Trouble::Deleted);
     let colour = match row.outcome {
         it if it.is_refusal() => Colour::Red,
         Outcome::Deleted => Colour::Red,
-        _ if !row.troubles.is_empty() => Colour::Yellow,
+        _ if row.troubles.iter().any(told) => Colour::Yellow,
         Outcome::Created | Outcome::Changed => Colour::Green,
         _ => Colour::Grey,
     };
-    let outcome = format!("{:width$}", words::outcome(row.outcome));
-    line(
-        out,
-        &format!("{}  {}", style.paint(colour, &outcome), words::object(row)),
-    );
+    let outcome = format!("{:width$}", messages::outcome(row.outcome));
+    let name = messages::object(&row.object);
+    line(out, &format!("{}  {name}", style.paint(colour, &outcome)));
     let mut say = |text: &str| line(out, &format!("    {}", style.cut(text, 4)));
-    if !row.message.is_empty() && row.outcome != Outcome::Conflict {
-        say(&row.message.replace('\n', " "));
-    }
-    let told: Vec<String> = row
-        .fields
-        .iter()
-        .filter_map(|field| Some(format!("{}: {}", field.field, words::field(field)?)))
-        .collect();
-    // What a new object has is in its manifest.
-    let told = if row.outcome == Outcome::Created {
-        &[]
-    } else {
-        told.as_slice()
-    };
-    for text in told.iter().take(FIELDS) {
-        say(text);
-    }
-    if told.len() > FIELDS {
-        say(&format!("and {} more fields", told.len() - FIELDS));
-    }
-    for one in &row.stuck {
+    messages::troubles(row).iter().for_each(|text| say(text));
+    let fields = messages::fields(row);
+    for field in fields.iter().take(FIELDS) {
         say(&format!(
-            "managedFields of {} names {}, which the definition does not have",
-            one.manager, one.api_version
+            "{}: {}",
+            field.field,
+            messages::owned_change(field)
         ));
     }
-    if !row.finalizers.is_empty() {
-        say(&format!("held by {}", row.finalizers.join(", ")));
+    if fields.len() > FIELDS {
+        say(&label::upgrade_more(&(fields.len() - FIELDS)));
     }
-    for warning in &row.warnings {
-        say(&format!("warning: {warning}"));
-    }
-    for assumed in &row.assumed {
-        say(&format!("assumed: {assumed}"));
-    }
-    for out_of_it in &row.hand_overs {
-        hand_over(out, out_of_it);
+    messages::notes(row).iter().for_each(|text| say(text));
+    for one in &row.hand_overs {
+        hand_over(out, one);
     }
 }
 
 fn hand_over(out: &mut String, one: &HandOver) {
-    line(
-        out,
-        &format!(
-            "    - {}. {}",
-            words::hand_over(one),
-            words::hand_over_note(one)
-        ),
-    );
+    let (name, note) = messages::hand_over(one);
+    line(out, &format!("    - {name}. {note}"));
     for step in &one.steps {
         for warning in &step.warnings {
+            let warning = diagnose::instruction_warning(warning);
             line(out, &format!("        ! {warning}"));
         }
-        for (said, text) in [
-            ("# First try:", step.try_first.as_ref()),
-            ("", Some(&step.text)),
-        ] {
-            let Some(text) = text else {
-                continue;
-            };
-            if !said.is_empty() {
-                line(out, &format!("        {said}"));
-            }
-            for text in text.lines() {
-                line(out, &format!("        {text}"));
-            }
+        if let Some(first) = &step.try_first {
+            line(out, &format!("        # {}", label::instruction_try()));
+            block(out, first);
+            line(out, &format!("        # {}", label::instruction_do()));
         }
+        block(out, &step.text);
+    }
+}
+
+fn block(out: &mut String, text: &str) {
+    for text in text.lines() {
+        line(out, &format!("        {text}"));
     }
 }

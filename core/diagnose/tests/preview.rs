@@ -6,7 +6,7 @@ use optimist_diagnose::preview::{
     Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput, PreviewRow,
     Trouble,
 };
-use optimist_diagnose::ways::ReleaseMethod;
+use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
 use serde_json::{Value, json};
 
 /// A Deployment that Helm applied and an autoscaler scaled.
@@ -138,7 +138,11 @@ fn a_conflict_has_hand_overs_for_its_object_alone_and_their_dry_runs_come_first(
     assert!(!take.settles && take.tool_has_no_option);
     let back = ["kube-controller-manager (Update, /scale)"];
     assert_eq!(take.written_back_by, back);
-    let step = take.steps.iter().find(|it| it.language == "shell").unwrap();
+    let step = take
+        .steps
+        .iter()
+        .find(|it| it.language == InstructionLanguage::Shell)
+        .unwrap();
     assert!(step.text.contains("--force-conflicts") && step.text.contains("--field-manager=helm"));
     let first = step.try_first.as_deref().unwrap();
     assert!(first.contains("--dry-run=server"), "{first}");

@@ -2,7 +2,8 @@
 
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, FieldChange, Outcome, Preview, PreviewField, PreviewRow, Trouble,
+    AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, HandOverScript, Outcome, Preview,
+    PreviewField, PreviewObject, PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -17,13 +18,92 @@ pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     if refused == 0 {
         return (en::upgrade_whole_title(&all), vec![says]);
     }
-    let others = match preview.after_refusal {
+    let title = en::upgrade_refused_title(&refused, &all);
+    (title, vec![says, after_refusal(preview)])
+}
+
+/// What the tool does with the other objects when one is refused.
+pub fn after_refusal(preview: &Preview) -> String {
+    match preview.after_refusal {
         AfterRefusal::GoesOn => en::upgrade_goes_on(),
         AfterRefusal::Stops => en::upgrade_stops(),
         AfterRefusal::WritesNothing => en::upgrade_writes_nothing(),
+    }
+}
+
+/// `3 objects: 1 409 refused, 2 created`.
+pub fn counts(preview: &Preview) -> String {
+    let counts = preview.outcomes.iter();
+    let counts = counts.map(|(kind, count)| en::upgrade_count(count, &outcome(*kind)));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    match preview.rows.len() {
+        1 => en::upgrade_counts_one(&counts),
+        all => en::upgrade_counts(&all, &counts),
+    }
+}
+
+/// `Deployment shop/web`.
+pub fn object(object: &PreviewObject) -> String {
+    match object.namespace.as_str() {
+        "" => format!("{} {}", object.kind, object.name),
+        namespace => format!("{} {namespace}/{}", object.kind, object.name),
+    }
+}
+
+/// What a row says beside its fields: why it is refused, what holds the object, and what nothing that was
+/// brought says.
+pub fn notes(row: &PreviewRow) -> Vec<String> {
+    let mut all = Vec::new();
+    if !row.message.is_empty() && row.outcome != Outcome::Conflict {
+        all.push(row.message.replace('\n', " "));
+    }
+    let stuck = row.stuck.iter();
+    all.extend(stuck.map(|it| en::upgrade_stuck_version(&it.manager, &it.api_version)));
+    if !row.finalizers.is_empty() {
+        all.push(en::upgrade_held(&row.finalizers.join(", ")));
+    }
+    let warnings = row.warnings.iter();
+    all.extend(warnings.map(|it| en::upgrade_warning(it)));
+    let assumptions = row.assumed.iter().map(assumed);
+    all.extend(assumptions.map(|it| en::upgrade_assumed(&it)));
+    all
+}
+
+/// What a row stands on and nothing that was brought says.
+pub fn assumed(assumed: &Assumed) -> String {
+    match assumed {
+        Assumed::NoManagedFields => en::assumed_no_managers(),
+        Assumed::NoLastApplied => en::assumed_no_last_applied(),
+        Assumed::NoDefinition => en::assumed_no_definition(),
+        Assumed::DefinitionOfManifest => en::assumed_definition(),
+        Assumed::ValuesNotChecked => en::assumed_not_checked(),
+        Assumed::UnknownFields { fields } => en::assumed_unknown_fields(&fields.join(", ")),
+        Assumed::NamespaceExists { namespace } => en::assumed_namespace_exists(namespace),
+        Assumed::Namespace { namespace } => en::assumed_namespace(namespace),
+        Assumed::OtherVersion => en::assumed_version(),
+        Assumed::PreviousRelease => en::assumed_previous(),
+        Assumed::ClientSideRelease => en::assumed_client_side(),
+        Assumed::ServerSide => en::assumed_server_side(),
+        Assumed::Tracking => en::assumed_tracking(),
+    }
+}
+
+/// What a hand-over is called, and what is to be known of it.
+pub fn hand_over(out: &HandOver) -> (String, String) {
+    let name = match out.kind {
+        HandOverKind::Leave => en::upgrade_leave(),
+        HandOverKind::Migrate => en::upgrade_migrate(),
+        HandOverKind::TakeOver => en::upgrade_take_over(),
     };
-    let title = en::upgrade_refused_title(&refused, &all);
-    (title, vec![says, others])
+    let mut note = match (out.settles, out.written_back_by.as_slice()) {
+        (true, _) => en::upgrade_settles(),
+        (false, []) => en::upgrade_settles_not(),
+        (false, back) => en::upgrade_settles_back(&back.join(", ")),
+    };
+    if out.tool_has_no_option {
+        note = format!("{note} {}", en::upgrade_no_option());
+    }
+    (name, note)
 }
 
 /// What becomes of an object, in a word or two.
@@ -74,6 +154,24 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
         (_, change) => change < FieldChange::Default,
     });
     shown.collect()
+}
+
+/// The objects that a script does not hand over.
+pub fn script_left(script: &HandOverScript) -> String {
+    let left: Vec<String> = script.left.iter().map(object).collect();
+    en::upgrade_script_left(&left.join(", "))
+}
+
+/// What becomes of a field, and who owns it.
+pub fn owned_change(field: &PreviewField) -> String {
+    let owners = match field.owners.as_slice() {
+        [] => &field.refused_by,
+        _ => &field.owners,
+    };
+    match owners.as_slice() {
+        [] => change(field),
+        owners => en::upgrade_owned_by(&change(field), &owners.join(", ")),
+    }
 }
 
 /// What becomes of the value of a field.

@@ -153,7 +153,7 @@ fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
 }
 
 /// A command, code or lines of a manifest, with what is to be known and done before.
-fn instruction(out: &mut CaseDocument, one: &Instruction) {
+pub(crate) fn instruction(out: &mut CaseDocument, one: &Instruction) {
     for warning in &one.warnings {
         out.says(&messages::instruction_warning(warning));
     }

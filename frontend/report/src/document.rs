@@ -61,6 +61,11 @@ impl CaseDocument {
         self.block(&markdown::folded(summary, &inner.text));
     }
 
+    /// Whether nothing was written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
     /// The document. What looks private in it is masked once more: commands and lines to change are
     /// made of values.
     pub(crate) fn finish(self) -> String {

@@ -10,12 +10,14 @@ mod document;
 mod history;
 mod log;
 mod owners;
+mod preview;
 
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, DiagnoseState};
 use optimist_text::share::MASK;
 
 use document::CaseDocument;
+pub use preview::preview_markdown;
 
 /// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).
 /// `stand_ins` is whether values of the case were left out ([`optimist_diagnose::stand_ins`]).

@@ -1,11 +1,15 @@
 //! What the tool would do to all objects of the case, an object a row, the worst first.
 
-use optimist_client::visible;
-use optimist_diagnose::preview::{Outcome, Preview, PreviewRow};
+use std::rc::Rc;
+
+use optimist_client::{Preset, visible};
+use optimist_diagnose::preview::{HandOverChoice, Outcome, Preview, PreviewRow};
 use optimist_messages::{label, preview as messages};
-use yew::{Html, classes, html};
+use optimist_report::preview_markdown;
+use yew::{Html, Properties, classes, component, html};
 
 use super::table::broken;
+use crate::components::export;
 use crate::state::{CasePreview, DiagnoseMsg, Sends, StateHandle, case_of};
 
 /// How many fields of an object a row shows.
@@ -66,6 +70,53 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
                 </thead>
                 <tbody>{ for preview.rows().map(|one| row(store, one)) }</tbody>
             </table>
+            <Exports preview={Rc::clone(done)} tool={preview.tool} />
+        </div>
+    }
+}
+
+/// What is exported.
+#[derive(Clone, Properties)]
+struct ExportsProps {
+    preview: Rc<Preview>,
+    tool: Preset,
+}
+
+impl PartialEq for ExportsProps {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.preview, &other.preview) && self.tool == other.tool
+    }
+}
+
+/// The script of the hand-overs, and the preview for a pull request.
+#[component]
+fn Exports(props: &ExportsProps) -> Html {
+    let done = &props.preview;
+    let script = done.hand_over_script(&HandOverChoice::default());
+    let conflicts = done.rows.iter().filter(|row| !row.hand_overs.is_empty());
+    let count = conflicts.count();
+    html! {
+        <div class="preview-exports">
+            if let Some(script) = script {
+                if script.left.len() < count {
+                    <div class="row-actions">
+                        { export(
+                            "hand-over.sh",
+                            label::upgrade_script(&(count - script.left.len())),
+                            &script.text,
+                        ) }
+                        <span class="muted">{ label::upgrade_script_says() }</span>
+                    </div>
+                }
+                if !script.left.is_empty() {
+                    <p class="muted">
+                        { visible(&messages::script_left(&script)).into_owned() }
+                    </p>
+                }
+            }
+            <div class="row-actions">
+                { export("preview.md", label::upgrade_markdown(), &preview_markdown(done, props.tool)) }
+            </div>
         </div>
     }
 }
@@ -125,9 +176,9 @@ fn row(store: &StateHandle, row: &PreviewRow) -> Html {
             <td>
                 <b class={tone(row.outcome)}>{ messages::outcome(row.outcome) }</b>
                 { for messages::troubles(row).into_iter().map(|said| html! { <p>{ visible(&said).into_owned() }</p> }) }
-                if row.fields.is_empty() && !row.message.is_empty() {
-                    <p>{ visible(&row.message).into_owned() }</p>
-                }
+                { for messages::notes(row).into_iter().map(|said| html! {
+                    <p class="muted">{ visible(&said).into_owned() }</p>
+                }) }
             </td>
             <td class="code">
                 { for fields.iter().take(FIELDS).map(|field| html! {

@@ -1,7 +1,5 @@
 //! What a row of a preview stands on and nothing that was brought says.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::case::Note;
@@ -80,48 +78,6 @@ impl From<Assumption> for Assumed {
             Assumption::UnknownRelease
             | Assumption::UnknownKustomization
             | Assumption::UnknownApplication => Self::Tracking,
-        }
-    }
-}
-
-impl fmt::Display for Assumed {
-    /// In English, for command lines.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoManagedFields => f.write_str(
-                "the object has no managedFields (kubectl get --show-managed-fields), so its owners are not known",
-            ),
-            Self::NoLastApplied => f.write_str(
-                "the object has no last-applied annotation, so fields that left the manifest are not removed",
-            ),
-            Self::NoDefinition => f.write_str(
-                "no definition of this kind was given: lists are merged whole and values are not checked",
-            ),
-            Self::DefinitionOfManifest => f.write_str(
-                "the cluster is taken to have this definition already: it has objects of the kind",
-            ),
-            Self::ValuesNotChecked => f.write_str("values of this kind are not checked here"),
-            Self::UnknownFields { fields } => {
-                write!(f, "this release does not know {}", fields.join(", "))
-            }
-            Self::NamespaceExists { namespace } => {
-                write!(f, "the namespace {namespace} is taken to exist")
-            }
-            Self::Namespace { namespace } => write!(
-                f,
-                "the manifest names no namespace, so {namespace} is taken"
-            ),
-            Self::OtherVersion => f.write_str("another object has the same resourceVersion"),
-            Self::PreviousRelease => f.write_str(
-                "the manifests of the last write were not given, so the object itself decides what the tool wrote",
-            ),
-            Self::ClientSideRelease => {
-                f.write_str("the last release is taken to have been applied in the client")
-            }
-            Self::ServerSide => f.write_str("Helm is taken to apply server-side"),
-            Self::Tracking => f.write_str(
-                "the labels and annotations by which the tool knows its objects are not known",
-            ),
         }
     }
 }

@@ -4,10 +4,7 @@ use optimist_client::Preset;
 use serde::Serialize;
 
 use crate::ownership::label;
-use crate::ways::{
-    CaseContent, ChangeTable, Instruction, InstructionLanguage, InstructionWarning, WayOut,
-    WayOutKind,
-};
+use crate::ways::{CaseContent, ChangeTable, Instruction, WayOut, WayOutKind};
 
 /// A way out of the conflicts of one object, that was run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,7 +18,7 @@ pub struct HandOver {
     /// The managers that will write their values again.
     pub written_back_by: Vec<String>,
     /// What to do, in its order.
-    pub steps: Vec<HandOverStep>,
+    pub steps: Vec<Instruction>,
     /// Whether the tool has no option for this one object: its own option concerns everything that it
     /// writes. The steps then use kubectl, in the name of the tool.
     pub tool_has_no_option: bool,
@@ -38,22 +35,6 @@ pub enum HandOverKind {
     Migrate,
     /// The tool takes the fields over, in this object alone.
     TakeOver,
-}
-
-/// A step of a hand-over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HandOverStep {
-    /// What it is written in: `shell`, `lines` (of a manifest), `terraform`, `go`.
-    pub language: &'static str,
-    /// The same command in a form that stores nothing, to be run first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub try_first: Option<String>,
-    /// The text.
-    pub text: String,
-    /// What people must know before.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
 }
 
 /// The ways out that keep the hand-over small, the smallest first.
@@ -96,45 +77,7 @@ fn hand_over(table: &ChangeTable, preset: Preset, out: &WayOut, values: bool) ->
         kind,
         settles: out.settles,
         written_back_by: back,
-        steps: instructions.into_iter().map(step).collect(),
+        steps: instructions,
         tool_has_no_option,
     })
-}
-
-fn step(instruction: Instruction) -> HandOverStep {
-    HandOverStep {
-        language: match instruction.language {
-            InstructionLanguage::Shell => "shell",
-            InstructionLanguage::Go => "go",
-            InstructionLanguage::Terraform => "terraform",
-            InstructionLanguage::Lines => "lines",
-        },
-        try_first: instruction.try_first,
-        text: instruction.text,
-        warnings: instruction.warnings.iter().map(warning).collect(),
-    }
-}
-
-/// A warning in English, for command lines.
-fn warning(warning: &InstructionWarning) -> String {
-    let printed = |paths: &[optimist_apiserver::apply::Path]| {
-        let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        paths.join(", ")
-    };
-    match warning {
-        InstructionWarning::Removes(paths) => {
-            format!("These fields vanish from the object: {}.", printed(paths))
-        }
-        InstructionWarning::NeededToCreate(fields) => format!(
-            "Without these fields the server refuses a new object: {}.",
-            fields.join(", ")
-        ),
-        InstructionWarning::AbsentFromNew(paths) => format!(
-            "A new object that is created from this manifest does not have {}.",
-            printed(paths)
-        ),
-        InstructionWarning::OtherRecord { manager } => format!(
-            "kubectl writes in the name of {manager}. What {manager} recorded does not change."
-        ),
-    }
 }

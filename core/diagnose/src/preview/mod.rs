@@ -15,6 +15,7 @@ mod order;
 mod removed;
 mod row;
 mod run;
+mod script;
 
 use std::collections::BTreeMap;
 
@@ -26,11 +27,12 @@ use serde_json::Value;
 use crate::ways::ReleaseMethod;
 
 pub use assumed::Assumed;
-pub use hand_over::{HandOver, HandOverKind, HandOverStep};
+pub use hand_over::{HandOver, HandOverKind};
 pub use row::{
     FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
 };
 pub use run::PreviewRun;
+pub use script::{HandOverChoice, HandOverScript};
 
 /// What is previewed.
 #[derive(Clone, Debug)]

@@ -1,5 +1,7 @@
 //! What happens to one object.
 
+use std::fmt;
+
 use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
@@ -76,6 +78,16 @@ impl PreviewObject {
             kind: self.kind.clone(),
             namespace: self.namespace.clone(),
             name: self.name.clone(),
+        }
+    }
+}
+
+impl fmt::Display for PreviewObject {
+    /// `Deployment/shop/web`; without a namespace `ClusterRole/reader`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.namespace.as_str() {
+            "" => write!(f, "{}/{}", self.kind, self.name),
+            namespace => write!(f, "{}/{namespace}/{}", self.kind, self.name),
         }
     }
 }

@@ -17,6 +17,7 @@ use optimist_text::render::{
     kubectl_dry_run, kubectl_object, namespace_option,
 };
 use optimist_text::{delimiter, quote, without_nul};
+use serde::Serialize;
 use serde_json::Value;
 
 use self::lines::changed_lines;
@@ -29,18 +30,22 @@ use super::{
 pub use warning::InstructionWarning;
 
 /// Something to type or to write.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Instruction {
     /// What it is written in.
     pub language: InstructionLanguage,
     /// The text.
     pub text: String,
     /// Whether it has values of the object or of the manifest.
+    #[serde(skip)]
     pub has_values: bool,
     /// The same command in a form that stores nothing, to be run first. `None` if it writes nothing, or
     /// if its tool has no such form.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub try_first: Option<String>,
     /// What people must know before they run it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<InstructionWarning>,
 }
 
@@ -56,7 +61,8 @@ pub enum CaseContent {
 }
 
 /// What an instruction is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum InstructionLanguage {
     /// Commands of a POSIX shell.
     Shell,

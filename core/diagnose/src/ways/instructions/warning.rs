@@ -5,20 +5,24 @@ use optimist_apiserver::apply::{Path, field_set};
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Preset, bare};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::super::{ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
 
 /// What people must know before they run a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum InstructionWarning {
     /// Fields vanish from the object.
+    #[serde(serialize_with = "printed")]
     Removes(Vec<Path>),
     /// The fields that are left out are needed to create the object: without them a server refuses a new
     /// one, and names these fields.
     NeededToCreate(Vec<String>),
     /// A new object that is created from the manifest does not have these fields. They are in the object
     /// that is there.
+    #[serde(serialize_with = "printed")]
     AbsentFromNew(Vec<Path>),
     /// kubectl writes by the name of a tool that keeps a record of what it wrote. The record does not
     /// change.
@@ -26,6 +30,11 @@ pub enum InstructionWarning {
         /// The manager.
         manager: String,
     },
+}
+
+/// Paths as the server prints them.
+fn printed<S: Serializer>(paths: &[Path], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(ToString::to_string))
 }
 
 /// The managers of tools that keep a record of their own: a release, a state, an inventory
