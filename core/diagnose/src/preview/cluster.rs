@@ -1,6 +1,7 @@
 //! What the cluster has, on one server.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use http::{Request, header};
 use optimist_apiserver::object::{Metadata, text};
@@ -33,59 +34,67 @@ pub(super) struct Cluster {
     /// Why an object is not on the server.
     pub(super) failed: HashMap<Key, String>,
     /// The objects in the order in which they were brought, as they were.
-    pub(super) objects: Vec<(Key, Value)>,
+    pub(super) objects: Vec<(Key, Arc<Value>)>,
     /// Namespaces that nothing that was brought has.
     pub(super) namespaces: Vec<String>,
 }
 
 impl Cluster {
-    /// Puts what the cluster has on a server, and what must be there for the manifests to be written.
-    pub(super) fn of(input: &PreviewInput) -> Self {
+    /// A server without objects.
+    pub(super) fn new(input: &PreviewInput) -> Self {
         let mut server = ApiServer::new(environment_after(&input.live), 1);
         server.set_release(input.release);
-        let mut cluster = Self {
+        Self {
             server,
             assumed: HashMap::new(),
             failed: HashMap::new(),
             objects: Vec::new(),
             namespaces: Vec::new(),
-        };
-        let mut ready = Vec::new();
-        for object in &input.live {
-            match case::fitted(object.clone()) {
-                Ok((object, notes)) => {
-                    let notes = notes.iter().filter_map(Assumed::of_note);
-                    cluster.assumed.insert(key(&object), notes.collect());
-                    ready.push(object);
-                }
-                Err(why) => {
-                    cluster.failed.insert(key(object), why.to_string());
-                    cluster.objects.push((key(object), object.clone()));
-                }
+        }
+    }
+
+    /// An object as a server can store it. `None` if it cannot, which its row says.
+    pub(super) fn fitted(&mut self, object: &Arc<Value>) -> Option<Value> {
+        match case::fitted((**object).clone()) {
+            Ok((object, notes)) => {
+                let notes = notes.iter().filter_map(Assumed::of_note);
+                self.assumed.insert(key(&object), notes.collect());
+                Some(object)
+            }
+            Err(why) => {
+                self.failed.insert(key(object), why.to_string());
+                self.objects.push((key(object), Arc::clone(object)));
+                None
             }
         }
-        cluster.define(&ready, &input.next);
-        ready.sort_by_key(|object| {
+    }
+
+    /// Makes the kinds known, and puts the objects into the order in which a server can get them.
+    pub(super) fn in_order(
+        &mut self,
+        mut objects: Vec<Arc<Value>>,
+        next: &[Value],
+    ) -> Vec<Arc<Value>> {
+        self.define(&objects, next);
+        objects.sort_by_key(|object| {
             let version = object.resource_version().parse::<u64>();
             (
                 text(object, "kind") != DEFINITION,
                 version.unwrap_or(u64::MAX),
             )
         });
-        ready.into_iter().for_each(|object| cluster.install(object));
-        cluster.make_namespaces(input);
-        cluster
+        objects
     }
 
     /// Makes the kinds known that no definition of the cluster defines.
-    fn define(&mut self, live: &[Value], next: &[Value]) {
+    fn define(&mut self, live: &[Arc<Value>], next: &[Value]) {
         let is_definition = |object: &&Value| text(object, "kind") == DEFINITION;
-        let (defined, offered) = (live.iter(), next.iter());
+        let live = || live.iter().map(|object| &**object);
+        let (defined, offered) = (live(), next.iter());
         let defined: Vec<&Value> = defined.filter(is_definition).collect();
         let offered: Vec<&Value> = offered.filter(is_definition).collect();
         let mut open: HashMap<(String, String), (Value, Vec<Key>)> = HashMap::new();
-        for (object, exists) in live
-            .iter()
+        for (object, exists) in live()
             .map(|it| (it, true))
             .chain(next.iter().map(|it| (it, false)))
         {
@@ -150,16 +159,17 @@ impl Cluster {
         }
     }
 
-    fn install(&mut self, mut object: Value) {
+    /// Stores an object as it is.
+    pub(super) fn install(&mut self, mut object: Arc<Value>) {
         let key = key(&object);
         if text(&object, "kind") == DEFINITION {
             // It comes before older objects of its kind.
-            object.set_meta("resourceVersion", Value::Null);
+            Arc::make_mut(&mut object).set_meta("resourceVersion", Value::Null);
         }
-        let mut installed = self.server.install(object.clone());
+        let mut installed = self.server.install((*object).clone());
         if matches!(installed, Err(InstallError::Past { .. })) {
-            object.set_meta("resourceVersion", Value::Null);
-            installed = self.server.install(object.clone());
+            Arc::make_mut(&mut object).set_meta("resourceVersion", Value::Null);
+            installed = self.server.install((*object).clone());
             self.assumed
                 .entry(key.clone())
                 .or_default()
@@ -173,10 +183,10 @@ impl Cluster {
 
     /// Makes the namespaces of everything. Those that only manifests name, and that none of them makes,
     /// are remembered.
-    fn make_namespaces(&mut self, input: &PreviewInput) {
+    pub(super) fn make_namespaces(&mut self, input: &PreviewInput) {
         let of_next = input.next.iter().map(|object| object.namespace());
         let of_next = of_next.chain(input.namespace.as_deref());
-        let of_live = input.live.iter().map(|object| object.namespace());
+        let of_live: Vec<String> = self.objects.iter().map(|(key, _)| key.2.clone()).collect();
         let made: Vec<&str> = input
             .next
             .iter()
@@ -184,7 +194,8 @@ impl Cluster {
             .map(|object| object.name())
             .collect();
         let all = of_live
-            .map(|it| (it, true))
+            .iter()
+            .map(|it| (it.as_str(), true))
             .chain(of_next.map(|it| (it, false)));
         for (namespace, exists) in all {
             let path = format!("/api/v1/namespaces/{namespace}");
@@ -225,13 +236,13 @@ impl Cluster {
     }
 
     /// An object of the cluster that the tool delivered, for what it adds to new ones.
-    pub(super) fn sibling(&self, preset: Preset, next: &[Key]) -> Option<&Value> {
-        let delivered = |(key, object): &&(Key, Value)| {
+    pub(super) fn sibling(&self, preset: Preset, next: &HashSet<Key>) -> Option<&Value> {
+        let delivered = |(key, object): &&(Key, Arc<Value>)| {
             next.contains(key) && crate::ways::is_delivered(preset, object)
         };
         self.objects
             .iter()
             .find(delivered)
-            .map(|(_, object)| object)
+            .map(|(_, object)| &**object)
     }
 }

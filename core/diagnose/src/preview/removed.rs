@@ -1,15 +1,16 @@
 //! What becomes of objects that no manifest names.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Call, Preconditions, Preset, Sender};
 use serde_json::Value;
 
-use std::sync::Arc;
-
 use super::cluster::{Cluster, Key, key};
 use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
-use super::{Assumed, PreviewInput};
+use super::{Assumed, DeliveryTool, PreviewInput};
 use crate::ways::DeliveredBy;
 
 /// What a tool does with an object that no manifest names.
@@ -19,21 +20,22 @@ enum Fate {
 }
 
 /// To whom the objects of this write belong, and which ones there were before.
-pub(super) struct Removal<'a> {
-    input: &'a PreviewInput,
+#[derive(Debug)]
+pub(super) struct Removal {
+    tool: DeliveryTool,
     by: DeliveredBy,
     earlier: Option<Vec<Key>>,
 }
 
-impl<'a> Removal<'a> {
+impl Removal {
     /// Reads to whom the objects belong that are written again.
-    pub(super) fn of(input: &'a PreviewInput, cluster: &Cluster, next: &[Key]) -> Self {
+    pub(super) fn of(input: &PreviewInput, cluster: &Cluster, next: &HashSet<Key>) -> Self {
         let written = cluster.objects.iter().filter(|(key, _)| next.contains(key));
-        let mut written: Vec<&Value> = written.map(|(_, object)| object).collect();
+        let mut written: Vec<&Value> = written.map(|(_, object)| &**object).collect();
         written.extend(&input.next);
         let earlier = input.earlier.as_ref();
         Self {
-            input,
+            tool: input.tool.clone(),
             by: DeliveredBy::of(&written),
             earlier: earlier.map(|all| all.iter().map(key).collect()),
         }
@@ -54,7 +56,7 @@ impl<'a> Removal<'a> {
 
     fn fate(&self, object: &Value) -> Fate {
         let own = DeliveredBy::of(&[object]);
-        let tool = &self.input.tool;
+        let tool = &self.tool;
         match tool.preset {
             Preset::Helm3 | Preset::Helm4 => self.of_helm(object, &own),
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {

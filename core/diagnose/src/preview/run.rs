@@ -1,6 +1,6 @@
 //! A preview, an object at a time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use optimist_apiserver::apply::LAST_APPLIED;
@@ -18,22 +18,44 @@ use super::{Assumed, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
 use crate::ways::{self, ChangeTable, OnOwned, WantedChange, Way, helm_updates, tracked_as};
 
-/// A preview that runs in parts: an object each.
+/// A preview that runs in parts: an object each. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PreviewRun {
-    input: PreviewInput,
+    /// Without the objects of the cluster.
+    input: Arc<PreviewInput>,
     cluster: Cluster,
-    /// The objects that manifests name.
-    written: Vec<Key>,
-    /// The earlier manifests.
-    earlier: HashMap<Key, Value>,
+    /// The objects of the cluster that a server can store, until it has them.
+    fitted: Vec<Arc<Value>>,
+    written: Arc<Written>,
     left: VecDeque<Part>,
+    /// How many rows there will be.
+    expected: usize,
     rows: Vec<PreviewRow>,
 }
 
+/// The objects that manifests name.
+#[derive(Debug, Default)]
+struct Written {
+    /// In the order of the manifests.
+    order: Vec<Key>,
+    keys: HashSet<Key>,
+    /// The earlier manifests.
+    earlier: HashMap<Key, Value>,
+    /// What becomes of the other objects. `None` until all are on the server.
+    removal: Option<Removal>,
+}
+
 /// A part of a preview.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Part {
+    /// An object of the cluster is made such that a server can store it.
+    Fit(Arc<Value>),
+    /// All of them are known.
+    InOrder,
+    /// An object gets onto the server.
+    Install(Arc<Value>),
+    /// The server has all of them.
+    Begin,
     /// A manifest, by its position.
     Write(usize),
     /// An object of the cluster that no manifest names, by its position.
@@ -41,60 +63,63 @@ enum Part {
 }
 
 impl PreviewRun {
-    /// Puts what the cluster has on a server. Nothing is written yet.
+    /// A preview of which nothing is done yet.
     pub fn new(mut input: PreviewInput) -> Self {
-        let cluster = Cluster::of(&input);
-        // The server and the cluster have them now.
-        input.live = Vec::new();
-        let mut made_up = Vec::new();
-        let named = |object: &mut Value, made_up: &mut Vec<Key>| {
-            let resource = cluster.server.resources();
-            let resource = resource.by_kind(text(object, "apiVersion"), text(object, "kind"));
-            let namespaced = resource.is_none_or(|resource| resource.namespaced);
-            if namespaced && object.namespace().is_empty() {
-                let given = input.namespace.as_deref();
-                let (namespace, is_said) = cluster.namespace_of(object, given);
-                object.set_meta("namespace", namespace);
-                if !is_said {
-                    made_up.push(key(object));
-                }
-            }
-        };
-        let mut next = std::mem::take(&mut input.next);
-        next.iter_mut()
-            .for_each(|object| named(object, &mut made_up));
-        let mut earlier = input.earlier.clone().unwrap_or_default();
-        earlier
-            .iter_mut()
-            .for_each(|object| named(object, &mut Vec::new()));
-        input.next = next;
-        let mut run = Self {
-            written: input.next.iter().map(key).collect(),
-            earlier: earlier
-                .into_iter()
-                .map(|object| (key(&object), object))
-                .collect(),
-            left: VecDeque::new(),
-            rows: Vec::new(),
+        let cluster = Cluster::new(&input);
+        let written: HashSet<Key> = input.next.iter().map(key).collect();
+        let live = std::mem::take(&mut input.live);
+        let others = live.iter().filter(|object| !written.contains(&key(object)));
+        let expected = written.len() + others.count();
+        let fit = live.into_iter().map(|object| Part::Fit(Arc::new(object)));
+        Self {
+            left: fit.chain([Part::InOrder]).collect(),
+            input: Arc::new(input),
             cluster,
-            input,
-        };
-        for key in made_up {
-            let namespace = key.2.clone();
-            let assumed = run.cluster.assumed.entry(key).or_default();
+            fitted: Vec::new(),
+            written: Arc::default(),
+            expected,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Names the manifests as the tool does, and orders the writes.
+    fn begin(&mut self) {
+        let input = Arc::make_mut(&mut self.input);
+        let mut made_up = Vec::new();
+        for manifest in &mut input.next {
+            let given = input.namespace.as_deref();
+            made_up.extend(named(&self.cluster, manifest, given).map(|it| (key(manifest), it)));
+        }
+        let mut earlier = HashMap::new();
+        for mut manifest in input.earlier.clone().unwrap_or_default() {
+            named(&self.cluster, &mut manifest, input.namespace.as_deref());
+            earlier.insert(key(&manifest), manifest);
+        }
+        self.cluster.make_namespaces(input);
+        for (key, namespace) in made_up {
+            let assumed = self.cluster.assumed.entry(key).or_default();
             assumed.push(Assumed::Namespace { namespace });
         }
-        let order = order::of_writes(run.input.tool.preset, &run.input.next);
-        run.left.extend(order.into_iter().map(Part::Write));
-        let others = run.cluster.objects.iter().enumerate();
-        let others = others.filter(|(_, (key, _))| !run.written.contains(key));
-        run.left.extend(others.map(|(at, _)| Part::Remove(at)));
-        run
+        let order: Vec<Key> = input.next.iter().map(key).collect();
+        let keys: HashSet<Key> = order.iter().cloned().collect();
+        let removal = Removal::of(input, &self.cluster, &keys);
+        let writes = order::of_writes(input.tool.preset, &input.next);
+        self.left.extend(writes.into_iter().map(Part::Write));
+        let others = self.cluster.objects.iter().enumerate();
+        let others = others.filter(|(_, (key, _))| !keys.contains(key));
+        self.left.extend(others.map(|(at, _)| Part::Remove(at)));
+        self.expected = self.left.len();
+        self.written = Arc::new(Written {
+            order,
+            keys,
+            earlier,
+            removal: Some(removal),
+        });
     }
 
     /// How many objects are done, and how many there are.
     pub fn progress(&self) -> (usize, usize) {
-        (self.rows.len(), self.rows.len() + self.left.len())
+        (self.rows.len(), self.expected)
     }
 
     /// The rows so far, in the order in which the tool writes.
@@ -102,14 +127,31 @@ impl PreviewRun {
         &self.rows
     }
 
-    /// Does the next object. Whether there is more.
+    /// Does the next part. Whether there is more.
     pub fn advance(&mut self) -> bool {
-        let row = match self.left.pop_front() {
+        match self.left.pop_front() {
             None => return false,
-            Some(Part::Write(at)) => self.write(at),
-            Some(Part::Remove(at)) => self.remove(at),
-        };
-        self.rows.push(row);
+            Some(Part::Fit(object)) => {
+                let fitted = self.cluster.fitted(&object);
+                self.fitted.extend(fitted.map(Arc::new));
+            }
+            Some(Part::InOrder) => {
+                let fitted = std::mem::take(&mut self.fitted);
+                let ready = self.cluster.in_order(fitted, &self.input.next);
+                self.left.extend(ready.into_iter().map(Part::Install));
+                self.left.push_back(Part::Begin);
+            }
+            Some(Part::Install(object)) => self.cluster.install(object),
+            Some(Part::Begin) => self.begin(),
+            Some(Part::Write(at)) => {
+                let row = self.write(at);
+                self.rows.push(row);
+            }
+            Some(Part::Remove(at)) => {
+                let row = self.remove(at);
+                self.rows.push(row);
+            }
+        }
         !self.left.is_empty()
     }
 
@@ -125,7 +167,9 @@ impl PreviewRun {
         if let Some(why) = self.cluster.failed.get(key) {
             return PreviewRow::not_run(PreviewObject::of(object), why.clone());
         }
-        let removal = Removal::of(&self.input, &self.cluster, &self.written);
+        let Some(removal) = &self.written.removal else {
+            return PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
+        };
         let mut row = removal.row(&mut self.cluster.server.clone(), object);
         let own = self.cluster.assumed.get(key).into_iter().flatten();
         if row.outcome != Outcome::NotTouched {
@@ -137,7 +181,7 @@ impl PreviewRun {
     /// A manifest, written by the tool.
     fn write(&mut self, at: usize) -> PreviewRow {
         let manifest = &self.input.next[at];
-        let (object, key) = (PreviewObject::of(manifest), &self.written[at]);
+        let (object, key) = (PreviewObject::of(manifest), &self.written.order[at]);
         if let Some(why) = self.cluster.failed.get(key) {
             return PreviewRow::not_run(object, why.clone());
         }
@@ -162,7 +206,7 @@ impl PreviewRun {
             let why = "The tool cannot write this object.".to_owned();
             return PreviewRow::not_run(object, why);
         };
-        let earlier = self.earlier.get(key).map(|earlier| Earlier {
+        let earlier = self.written.earlier.get(key).map(|earlier| Earlier {
             manifest: earlier,
             next: manifest,
             resource: &resource,
@@ -193,14 +237,14 @@ impl PreviewRun {
             notes: Vec::new(),
         };
         let exists = installed.object().is_some();
-        let sibling = self.cluster.sibling(tool.preset, &self.written);
+        let sibling = self.cluster.sibling(tool.preset, &self.written.keys);
         let manifest = match sibling.filter(|_| !exists) {
             Some(sibling) => tracked_as(tool.preset, manifest.clone(), sibling),
             None => manifest.clone(),
         };
         let change = WantedChange {
             manager: tool.manager.clone(),
-            previous: self.earlier.get(key).cloned(),
+            previous: self.written.earlier.get(key).cloned(),
             last_release: tool.last_release.unwrap_or_default(),
             ..WantedChange::manifest(manifest)
         };
@@ -243,4 +287,17 @@ impl PreviewRun {
         all.dedup();
         all
     }
+}
+
+/// Gives a manifest its namespace. The namespace, if nothing says it.
+fn named(cluster: &Cluster, manifest: &mut Value, given: Option<&str>) -> Option<String> {
+    let resources = cluster.server.resources();
+    let resource = resources.by_kind(text(manifest, "apiVersion"), text(manifest, "kind"));
+    let namespaced = resource.is_none_or(|resource| resource.namespaced);
+    if !namespaced || !manifest.namespace().is_empty() {
+        return None;
+    }
+    let (namespace, is_said) = cluster.namespace_of(manifest, given);
+    manifest.set_meta("namespace", namespace.clone());
+    (!is_said).then_some(namespace)
 }

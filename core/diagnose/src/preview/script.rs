@@ -70,7 +70,7 @@ impl Preview {
 fn text(taken: &[(&PreviewRow, &HandOver)], left: &[PreviewObject]) -> String {
     let mut out = format!(
         "#!/usr/bin/env bash\n\
-         # Hands over the fields in conflict of {} objects.\n\
+         # Hands over the fields in conflict. Objects: {}.\n\
          # Without an argument it only runs dry runs: nothing is stored. With {WRITE} it stores.\n\
          set -euo pipefail\n",
         taken.len()

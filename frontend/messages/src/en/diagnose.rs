@@ -33,7 +33,7 @@ crate::catalogue::messages! {
     upgrade_running(done, all) "Previewing: {done} of {all} objects";
     upgrade_refused_title(count, all) "This write is refused on {count} of {all} objects.";
     upgrade_whole_title(all) "None of the {all} objects is refused.";
-    upgrade_says(client) "Run in this page on the objects that you brought, with the requests that {client} sends.";
+    upgrade_says(client) "Run on the objects that you brought, with the requests that {client} sends. Nothing was sent to a cluster.";
     upgrade_goes_on() "The tool goes on with the others.";
     upgrade_stops() "The tool stops at the first refusal. It keeps the objects that it wrote before.";
     upgrade_writes_nothing() "The tool tries each write first, and writes nothing if one is refused.";
