@@ -6,12 +6,9 @@ mod text;
 use clap::ValueEnum;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
-use optimist_diagnose::preview::{
-    DeliveryTool, HandOverChoice, HandOverKind, Preview, PreviewInput,
-};
+use optimist_diagnose::preview::{DeliveryTool, HandOverKind, Preview, PreviewInput};
 use optimist_diagnose::ways::ReleaseMethod;
-use optimist_messages::preview as messages;
-use optimist_report::preview_markdown;
+use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 
 use crate::style::{Style, print};
 use crate::{Answer, BadInput, input};
@@ -186,12 +183,12 @@ fn script(preview: &Preview, arguments: &Arguments) -> Result<(), BadInput> {
             }
         }
     }
-    let Some(script) = preview.hand_over_script(&choice) else {
+    let Some(script) = HandOverScript::new(preview, &choice) else {
         eprintln!("optimist: no object has a conflict of field managers");
         return Ok(());
     };
     if !script.left.is_empty() {
-        eprintln!("optimist: {}", messages::script_left(&script));
+        eprintln!("optimist: {}", script.says_left());
     }
     print(&script.text);
     Ok(())

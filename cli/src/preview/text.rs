@@ -16,6 +16,9 @@ pub fn of(preview: &Preview, tool: &str, style: &Style) -> String {
     if !preview.is_whole() {
         line(&mut out, &messages::after_refusal(preview));
     }
+    for assumed in messages::assumptions(preview) {
+        line(&mut out, &assumed);
+    }
     out.push('\n');
     let outcomes = preview.rows.iter().map(|it| messages::outcome(it.outcome));
     let width = outcomes.map(|it| it.len()).max().unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, HandOverScript, Outcome, Preview,
-    PreviewField, PreviewObject, PreviewRow, Trouble,
+    AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, Outcome, Preview, PreviewField,
+    PreviewObject, PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -50,8 +50,14 @@ pub fn object(object: &PreviewObject) -> String {
     }
 }
 
+/// What the preview stands on that is about the tool, and nothing that was brought says.
+pub fn assumptions(preview: &Preview) -> Vec<String> {
+    let all = preview.assumed_of_tool().into_iter().map(assumed);
+    all.map(|it| en::upgrade_assumed(&it)).collect()
+}
+
 /// What a row says beside its fields: why it is refused, what holds the object, and what nothing that was
-/// brought says.
+/// brought says of it.
 pub fn notes(row: &PreviewRow) -> Vec<String> {
     let mut all = Vec::new();
     if !row.message.is_empty() && row.outcome != Outcome::Conflict {
@@ -64,7 +70,8 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     }
     let warnings = row.warnings.iter();
     all.extend(warnings.map(|it| en::upgrade_warning(it)));
-    let assumptions = row.assumed.iter().map(assumed);
+    let assumptions = row.assumed.iter().filter(|it| !it.is_of_tool());
+    let assumptions = assumptions.map(assumed);
     all.extend(assumptions.map(|it| en::upgrade_assumed(&it)));
     all
 }
@@ -154,12 +161,6 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
         (_, change) => change < FieldChange::Default,
     });
     shown.collect()
-}
-
-/// The objects that a script does not hand over.
-pub fn script_left(script: &HandOverScript) -> String {
-    let left: Vec<String> = script.left.iter().map(object).collect();
-    en::upgrade_script_left(&left.join(", "))
 }
 
 /// What becomes of a field, and who owns it.

@@ -7,6 +7,7 @@
 mod brought;
 mod change;
 mod document;
+mod hand_over_script;
 mod history;
 mod log;
 mod owners;
@@ -17,6 +18,7 @@ use optimist_state::{CaseReading, DiagnoseState};
 use optimist_text::share::MASK;
 
 use document::CaseDocument;
+pub use hand_over_script::{HandOverChoice, HandOverScript};
 pub use preview::preview_markdown;
 
 /// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).

@@ -15,6 +15,10 @@ pub fn preview_markdown(preview: &Preview, tool: Preset) -> String {
     let (title, says) = messages::headline(preview, tool);
     out.heading(2, &title);
     out.says(&says.join(" "));
+    for assumed in messages::assumptions(preview) {
+        out.bullet(&assumed);
+    }
+    out.end();
     let columns = [
         label::upgrade_object(),
         label::upgrade_happens(),

@@ -269,6 +269,7 @@ fn outcome(store: &StateHandle) -> Html {
     let next = case.errors().into_iter().map(messages::next_step);
     let version = reading.and_then(|it| it.case.live.as_ref());
     let version = version.map_or("", |live| live.resource_version());
+    let out_first = case.preview.is_some() || case.table.as_ref().is_some_and(|run| run.made_up);
     html! {
         <>
             if let Some(run) = &case.next_writes {
@@ -276,12 +277,12 @@ fn outcome(store: &StateHandle) -> Html {
             }
             if let Some(run) = &case.table {
                 { table::disagreements(run) }
-                // A message asks for a way out; a manifest asks what it would do.
-                if run.made_up {
+                // A message and a preview ask for a way out; one manifest asks what it would do.
+                if out_first {
                     { ways_out::ways_out(store, run) }
                 }
                 { table::table(store, run, &ways_says(made, run.made_up, version)) }
-                if !run.made_up {
+                if !out_first {
                     { ways_out::ways_out(store, run) }
                 }
             } else if live && !made && history.is_none() && case.audit.is_none() {

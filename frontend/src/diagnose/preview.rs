@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use optimist_client::{Preset, visible};
-use optimist_diagnose::preview::{HandOverChoice, Outcome, Preview, PreviewRow};
+use optimist_diagnose::preview::{Outcome, Preview, PreviewRow};
 use optimist_messages::{label, preview as messages};
-use optimist_report::preview_markdown;
+use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use yew::{Html, Properties, classes, component, html};
 
 use super::table::broken;
@@ -58,6 +58,7 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
         <div class="preview">
             <h2>{ title }</h2>
             <p class="says">{ says.join(" ") }</p>
+            { for messages::assumptions(done).into_iter().map(|said| html! { <p class="says">{ said }</p> }) }
             { counts(store, preview, done) }
             <table class="case-table">
                 <thead>
@@ -92,7 +93,7 @@ impl PartialEq for ExportsProps {
 #[component]
 fn Exports(props: &ExportsProps) -> Html {
     let done = &props.preview;
-    let script = done.hand_over_script(&HandOverChoice::default());
+    let script = HandOverScript::new(done, &HandOverChoice::default());
     let conflicts = done.rows.iter().filter(|row| !row.hand_overs.is_empty());
     let count = conflicts.count();
     html! {
@@ -110,7 +111,7 @@ fn Exports(props: &ExportsProps) -> Html {
                 }
                 if !script.left.is_empty() {
                     <p class="muted">
-                        { visible(&messages::script_left(&script)).into_owned() }
+                        { visible(&script.says_left()).into_owned() }
                     </p>
                 }
             }

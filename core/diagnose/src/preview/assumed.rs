@@ -50,6 +50,14 @@ pub enum Assumed {
 }
 
 impl Assumed {
+    /// Whether it is about the tool and what it wrote before, and not about one object.
+    pub fn is_of_tool(&self) -> bool {
+        matches!(
+            self,
+            Self::PreviousRelease | Self::ClientSideRelease | Self::ServerSide | Self::Tracking
+        )
+    }
+
     /// What a note of a case means here; `None` if it says nothing about a write.
     pub(super) fn of_note(note: &Note) -> Option<Self> {
         match note {

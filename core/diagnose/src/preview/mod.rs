@@ -15,7 +15,6 @@ mod order;
 mod removed;
 mod row;
 mod run;
-mod script;
 
 use std::collections::BTreeMap;
 
@@ -32,7 +31,6 @@ pub use row::{
     FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
 };
 pub use run::PreviewRun;
-pub use script::{HandOverChoice, HandOverScript};
 
 /// What is previewed.
 #[derive(Clone, Debug)]
@@ -131,6 +129,18 @@ impl Preview {
     /// Whether a write will be refused, or an object could not be previewed.
     pub fn is_whole(&self) -> bool {
         !self.rows.iter().any(|row| row.outcome.is_refusal())
+    }
+
+    /// What rows stand on that is about the tool: each once, in the order of the rows.
+    pub fn assumed_of_tool(&self) -> Vec<&Assumed> {
+        let mut all: Vec<&Assumed> = Vec::new();
+        let of_rows = self.rows.iter().flat_map(|row| &row.assumed);
+        for assumed in of_rows.filter(|it| it.is_of_tool()) {
+            if !all.contains(&assumed) {
+                all.push(assumed);
+            }
+        }
+        all
     }
 
     fn counted(mut rows: Vec<PreviewRow>, after_refusal: AfterRefusal) -> Self {

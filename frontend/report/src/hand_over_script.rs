@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use optimist_diagnose::preview::{HandOver, HandOverKind, Preview, PreviewObject, PreviewRow};
+use optimist_diagnose::ways::{Instruction, InstructionLanguage};
+use optimist_messages::{diagnose, label, preview as messages};
 use optimist_text::{one_line, quote};
-
-use super::{HandOver, HandOverKind, Preview, PreviewObject, PreviewRow};
-use crate::ways::{Instruction, InstructionLanguage};
 
 /// Which hand-over each object gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,14 @@ pub struct HandOverScript {
     pub left: Vec<PreviewObject>,
 }
 
+impl HandOverScript {
+    /// Which objects it does not hand over.
+    pub fn says_left(&self) -> String {
+        let left: Vec<String> = self.left.iter().map(messages::object).collect();
+        label::upgrade_script_left(&left.join(", "))
+    }
+}
+
 /// The argument with which the script stores.
 const WRITE: &str = "--write";
 
@@ -45,11 +53,11 @@ impl HandOverChoice {
     }
 }
 
-impl Preview {
+impl HandOverScript {
     /// The script that hands over the fields in conflict of all objects. `None` if no object has a
     /// conflict.
-    pub fn hand_over_script(&self, choice: &HandOverChoice) -> Option<HandOverScript> {
-        let conflicts = self.rows.iter().filter(|row| !row.hand_overs.is_empty());
+    pub fn new(preview: &Preview, choice: &HandOverChoice) -> Option<Self> {
+        let conflicts = preview.rows.iter().filter(|row| !row.hand_overs.is_empty());
         let chosen: Vec<_> = conflicts.map(|row| (row, choice.of(row))).collect();
         if chosen.is_empty() {
             return None;
@@ -60,7 +68,7 @@ impl Preview {
             .iter()
             .filter_map(|(row, one)| Some((*row, (*one)?)))
             .collect();
-        Some(HandOverScript {
+        Some(Self {
             text: text(&taken, &left),
             left,
         })
@@ -113,15 +121,17 @@ fn text(taken: &[(&PreviewRow, &HandOver)], left: &[PreviewObject]) -> String {
     out
 }
 
-/// What people do, as comments.
+/// What the script does to each object, and what people do, as comments.
 fn by_hand(out: &mut String, taken: &[(&PreviewRow, &HandOver)]) {
     for (row, one) in taken {
-        let steps: Vec<&Instruction> = one.steps.iter().filter(|it| !is_run(it)).collect();
-        if steps.is_empty() {
-            continue;
+        let (name, note) = messages::hand_over(one);
+        let object = one_line(&row.object.to_string());
+        let _ = writeln!(out, "\n# {object}: {name}. {}", one_line(&note));
+        for warning in one.steps.iter().flat_map(|step| &step.warnings) {
+            let warning = diagnose::instruction_warning(warning);
+            let _ = writeln!(out, "# {}", one_line(&warning));
         }
-        let _ = writeln!(out, "\n# {}", one_line(&row.object.to_string()));
-        for step in steps {
+        for step in one.steps.iter().filter(|it| !is_run(it)) {
             let said = match step.language {
                 InstructionLanguage::Shell => "Then run:",
                 InstructionLanguage::Lines => "Change the manifest:",
