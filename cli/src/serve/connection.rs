@@ -1,6 +1,7 @@
 //! Connections: which requests reach the server.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use optimist_apiserver::server::MAX_BODY_SIZE;
+use optimist_apiserver::server::{ApiServer, MAX_BODY_SIZE};
 use optimist_apiserver::shared::{Body, SharedServer};
 use optimist_apiserver::status::Status;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -108,10 +109,10 @@ impl Connections {
             Ok(body) => body,
             Err(error) => return refused(&Status::bad_request(error.to_string())),
         };
-        if let Some(log) = &self.log
+        if self.log.is_some()
             && ![Method::GET, Method::HEAD, Method::OPTIONS].contains(&head.method)
         {
-            return self.write(log, Request::from_parts(head, body.into()));
+            return self.write(Request::from_parts(head, body.into()));
         }
         let mut server = self.server.clone();
         let answer = server.call(Request::from_parts(head, Full::new(body)));
@@ -121,13 +122,29 @@ impl Connections {
         }
     }
 
+    /// Reads the server.
+    pub fn look<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
+        self.server.with(act)
+    }
+
+    /// Does something with the server. If there is a log, it has the writes before anybody sees them.
+    ///
+    /// # Errors
+    /// If the log cannot be written. Then nothing is changed.
+    pub fn keep_writes<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> io::Result<T> {
+        self.server.with(|server| match &self.log {
+            None => Ok(act(server)),
+            Some(log) => {
+                let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+                log.keep_writes(server, act)
+            }
+        })
+    }
+
     /// Answers a write once the log has it. The server has no other request meanwhile, so nobody sees a
     /// write that could still be lost.
-    fn write(&self, log: &Mutex<ChangeLog>, request: Request<Vec<u8>>) -> Answer {
-        let kept = self.server.with(|server| {
-            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-            log.keep_writes(server, |server| server.handle(request))
-        });
+    fn write(&self, request: Request<Vec<u8>>) -> Answer {
+        let kept = self.keep_writes(|server| server.handle(request));
         match kept {
             Ok(response) => response.map(|body| Either::Right(Full::new(Bytes::from(body)))),
             Err(error) => {

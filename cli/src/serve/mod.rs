@@ -5,6 +5,7 @@
 
 mod certificate;
 mod connection;
+mod controllers;
 mod kubeconfig;
 mod load;
 mod log;
@@ -24,6 +25,7 @@ use tokio::net::TcpListener;
 
 use self::certificate::Certificate;
 use self::connection::Connections;
+use self::controllers::Controller;
 use self::kubeconfig::Kubeconfig;
 use self::log::{ChangeLog, Opened};
 use crate::style::print;
@@ -65,6 +67,9 @@ pub struct Arguments {
     /// do everything all the same.
     #[arg(long)]
     rbac: bool,
+    /// What runs beside the server: a bare API server has none of these.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    controllers: Vec<Controller>,
     /// Where the kubeconfig is written; else a temporary file, which is removed at the end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
@@ -172,6 +177,8 @@ async fn serve(
         address,
         certificate.as_ref(),
     )?;
+    let authority = certificate.as_ref().map(Certificate::authority);
+    let controllers = controllers::of(&arguments.controllers, authority);
     say_ready(arguments, &kubeconfig);
     let server = SharedServer::new(server, Clock::Wall);
     let hosts = arguments.hosts.clone();
@@ -180,6 +187,7 @@ async fn serve(
     tokio::select! {
         () = end.wait() => {}
         () = connections.accept(&listener, &open) => {}
+        () = controllers::run(controllers, &connections) => {}
     }
     drop(listener);
     let ended = open.shutdown();

@@ -190,3 +190,39 @@ fn bad_input_ends_with_code_2_and_names_file_and_line() {
     assert_eq!(code, 2);
     assert!(errors.contains(port), "{errors}");
 }
+
+/// Asks until the server answers so; the controllers work beside it.
+fn wait_until(program: &Program, target: &str, is_so: impl Fn(u16, &Value) -> bool) {
+    for _ in 0..500 {
+        let (code, object) = program.json("GET", target, &Value::Null);
+        if is_so(code, &object) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("{target} stays as it is");
+}
+
+#[test]
+fn controllers_run_by_choice_and_the_log_has_what_they_write() {
+    let path = place("controllers").join("log");
+    let log = ["--log", path.to_str().unwrap()];
+    let program = Program::start(&[&log[..], &["--controllers", "gc,namespace"]].concat());
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    wait_until(&program, account, |code, _| code == 200);
+    let owner = program.json("POST", MAPS, &map("owner")).1;
+    let mut owned = map("owned");
+    owned["metadata"]["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "ConfigMap",
+        "name": "owner", "uid": owner["metadata"]["uid"]}]);
+    assert_eq!(program.json("POST", MAPS, &owned).0, 201);
+    let code = program
+        .json("DELETE", &format!("{MAPS}/owner"), &Value::Null)
+        .0;
+    assert_eq!(code, 200);
+    wait_until(&program, &format!("{MAPS}/owned"), |code, _| code == 404);
+    program.kill();
+    let bare = Program::start(&log);
+    assert_eq!(bare.json("GET", account, &Value::Null).0, 200);
+    let owned = format!("{MAPS}/owned");
+    assert_eq!(bare.json("GET", &owned, &Value::Null).0, 404);
+}

@@ -1,0 +1,62 @@
+//! The controllers that run beside the server, by choice.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use optimist_apiserver::server::ApiServer;
+use optimist_cluster::{Controllers, Switches};
+
+use super::connection::Connections;
+
+/// How often the controllers ask whether something has changed.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Controller {
+    /// The garbage collector: objects go with their owners.
+    Gc,
+    /// The namespace controller, and the service account `default` of each namespace.
+    Namespace,
+    /// Pods become ready at once, and go when they are deleted. No node is chosen.
+    Pod,
+    /// The status of a Deployment says that its pods are ready. No ReplicaSet is made.
+    Deployment,
+}
+
+/// These controllers; `None` if there are none. Namespaces get the authority of the server.
+pub fn of(chosen: &[Controller], authority: Option<&str>) -> Option<Controllers> {
+    let has = |one: Controller| chosen.contains(&one);
+    let controllers = Controllers::new(Switches {
+        garbage_collector: has(Controller::Gc),
+        namespaces: has(Controller::Namespace),
+        pods: has(Controller::Pod),
+        deployments: has(Controller::Deployment),
+    });
+    let controllers = match authority {
+        Some(authority) => controllers.with_root_ca(authority.to_owned()),
+        None => controllers,
+    };
+    (!chosen.is_empty()).then_some(controllers)
+}
+
+/// Runs the controllers after each change, and never ends. As in a cluster, a write is answered before
+/// they see it.
+pub async fn run(controllers: Option<Controllers>, connections: &Connections) {
+    let Some(controllers) = controllers else {
+        return std::future::pending().await;
+    };
+    let revision = |server: &mut ApiServer| server.store().revision();
+    let mut seen = None;
+    loop {
+        if seen != Some(connections.look(revision)) {
+            // What the log does not get is not done, and is tried again.
+            let passes = connections.keep_writes(|server| {
+                controllers.run(server);
+                revision(server)
+            });
+            seen = passes.ok();
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
