@@ -182,23 +182,37 @@ fn unowned(pointer: &str, printed: bool) -> Unowned {
     }
 }
 
-/// Marks the values without an owner that come back when they are taken out: the defaults.
+/// Marks the values without an owner that come back when they are taken out: the defaults. Values that do
+/// not come back stay in the object: other defaults follow from them, as the policy to pull follows
+/// from the image.
 fn mark_defaults(object: &Value, root: &Struct, lines: &mut [OwnedLine]) {
-    let open = |line: &OwnedLine| matches!(line.unowned, Some(Unowned::NoEntry));
-    let pointers = lines.iter().filter(|line| open(line));
-    let mut without = object.clone();
-    // From behind, so that positions in lists stay.
-    let pointers: Vec<String> = pointers.map(|line| line.line.pointer.clone()).collect();
-    for pointer in pointers.iter().rev() {
-        take(&mut without, pointer);
-    }
-    fill_defaults(&mut without, root);
-    for line in lines.iter_mut().filter(|line| open(line)) {
-        let pointer = &line.line.pointer;
-        let value = object.pointer(pointer);
-        if value.is_some() && without.pointer(pointer) == value {
-            line.unowned = Some(Unowned::Default);
+    let open = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.unowned == Some(Unowned::NoEntry));
+    let mut defaults: Vec<usize> = open.map(|(at, _)| at).collect();
+    let mut first = true;
+    loop {
+        let mut filled = object.clone();
+        // From behind, so that positions in lists stay.
+        for &at in defaults.iter().rev() {
+            take(&mut filled, &lines[at].line.pointer);
         }
+        fill_defaults(&mut filled, root);
+        let before = defaults.len();
+        defaults.retain(|&at| {
+            let pointer = &lines[at].line.pointer;
+            let again = filled.pointer(pointer);
+            // Another value can be that of an object from which too much was taken.
+            again.is_some() && (first || again == object.pointer(pointer))
+        });
+        if defaults.len() == before && !first {
+            break;
+        }
+        first = false;
+    }
+    for at in defaults {
+        lines[at].unowned = Some(Unowned::Default);
     }
 }
 

@@ -146,6 +146,27 @@ fn defaults_without_an_owner_are_told_from_other_values_without_one() {
 }
 
 #[test]
+fn a_default_is_one_beside_the_values_that_the_object_has() {
+    let pod = |image: &str, policy: &str| {
+        let object = json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "a", "namespace": "shop", "uid": "u", "managedFields": []},
+            "spec": {"containers": [{"name": "c", "image": image, "imagePullPolicy": policy}]}});
+        let ownership = Case::about(object)
+            .install()
+            .expect("it is installed")
+            .ownership();
+        let pointer = "/spec/containers/0/imagePullPolicy";
+        let mut lines = ownership.lines.iter();
+        let line = lines.find(|one| one.line.pointer == pointer);
+        line.expect("there is such a line").unowned
+    };
+    // Without the image, which has no owner either, the default would be Always.
+    assert_eq!(pod("i:1", "Always"), Some(Unowned::NoEntry));
+    assert_eq!(pod("i:1", "IfNotPresent"), Some(Unowned::Default));
+    assert_eq!(pod("i", "Always"), Some(Unowned::Default));
+}
+
+#[test]
 fn a_manager_owns_values_alone_or_with_others() {
     let ownership = installed(LIVE[4]).ownership();
     let of = |name: &str| {

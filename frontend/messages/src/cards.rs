@@ -50,6 +50,8 @@ pub fn stale(world: &World, editor: ActorId) -> String {
 
 /// Why there is nothing to compare in a step that changed no field of the object that is shown.
 pub fn no_difference(step: &Step) -> String {
+    // A request can leave this object as it was because it writes another one, or runs dry.
+    let is_equal = step.exchange.as_ref().is_some_and(Exchange::is_unchanged);
     match step.outcome() {
         Outcome::Written if step.after == 0 => en::object_gone(),
         Outcome::Written if step.before == step.after => en::diff_done(),
@@ -57,7 +59,9 @@ pub fn no_difference(step: &Step) -> String {
         Outcome::Read => en::diff_read(),
         Outcome::Done => en::diff_done(),
         Outcome::Refused => en::diff_refused(),
-        Outcome::Unchanged => en::diff_unchanged(),
+        Outcome::Unchanged if step.after == 0 => en::object_gone(),
+        Outcome::Unchanged if is_equal => en::diff_unchanged(),
+        Outcome::Unchanged => en::diff_done(),
         Outcome::Written => en::diff_bookkeeping(),
     }
 }

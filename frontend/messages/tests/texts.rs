@@ -424,3 +424,70 @@ fn a_step_after_which_the_object_is_gone_is_not_said_to_change_bookkeeping() {
     let says = optimist_messages::cards::no_difference(step);
     assert_eq!(says, "The object is gone.");
 }
+
+#[test]
+fn a_request_that_changes_nothing_of_the_object_says_that_it_equals_only_where_the_server_compared()
+{
+    use optimist_messages::cards::no_difference;
+    use optimist_simulation::ByHand;
+    let (world, _) = World::load(NGINX).unwrap();
+    let path = world.subject().path();
+    let mut tree = HistoryTree::new(world);
+    let mut merge = |query: &str, replicas: u64| {
+        let by_hand = ByHand {
+            method: "PATCH".to_owned(),
+            target: format!("{path}{query}"),
+            content_type: "application/merge-patch+json".to_owned(),
+            body: json!({"spec": {"replicas": replicas}}).to_string(),
+        };
+        act(&mut tree, A, Action::Request(by_hand));
+        no_difference(tree.step(tree.current()).unwrap())
+    };
+    let equal = "The result equals what is stored: nothing was written.";
+    let as_it_was = "The stored object is as it was.";
+    assert_eq!(merge("", 3), equal);
+    assert_eq!(
+        merge("?dryRun=All", 7),
+        as_it_was,
+        "the result has 7 replicas"
+    );
+    let another = ByHand {
+        method: "POST".to_owned(),
+        target: "/api/v1/namespaces/default/configmaps".to_owned(),
+        content_type: "application/json".to_owned(),
+        body: json!({"metadata": {"name": "another"}}).to_string(),
+    };
+    act(&mut tree, A, Action::Request(another));
+    let step = tree.step(tree.current()).unwrap();
+    assert_eq!(no_difference(step), as_it_was, "it wrote another object");
+}
+
+#[test]
+fn explore_says_of_a_delete_that_it_deleted_an_edit_and_not_that_it_overwrote_it() {
+    use optimist_client::WriteMethod;
+    use optimist_messages::explore::{because, state, transition};
+    use optimist_simulation::explore::{Scenario, Search, ThirdActor};
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(5));
+    act(&mut tree, B, Action::Get);
+    let image = "/spec/template/spec/containers/0/image";
+    edit(&mut tree, B, image, json!("nginx:1.25"));
+    let mut scenario = Scenario::of_copies(tree.world()).unwrap();
+    scenario.plans.push(ThirdActor::Deletes.plan());
+    // Nobody sends the version that was read.
+    let scenario = scenario.in_ways(&[WriteMethod::Merge], 1).unwrap();
+    let mut search = Search::new(scenario, 10_000);
+    search.run();
+    let mut said = Vec::new();
+    for id in 0..search.states() {
+        said.extend(state(&search, id, None));
+        said.push(because(&search, id));
+    }
+    let steps = search.edges().iter();
+    said.extend(steps.flat_map(|edge| transition(&search, edge)));
+    let said = said.join("\n");
+    let deleted = "deleted the object with A's replicas = 5 in it, without having read the edit";
+    assert!(said.contains(deleted), "{said}");
+    assert!(!said.contains("DELETE blindly"), "{said}");
+}

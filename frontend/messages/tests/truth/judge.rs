@@ -68,14 +68,15 @@ fn collect(value: &Value, place: &mut Vec<String>, found: &mut Leaves) {
 
 /// What tells an item of a list apart from the others.
 fn key_of(item: &Value) -> Option<String> {
+    // A port of a Service has its number as its key, and a mount its path: a name tells apart the rest.
     let keys = [
-        "name",
         "containerPort",
         "port",
         "type",
         "ip",
         "mountPath",
         "uid",
+        "name",
     ];
     let key = keys.iter().find_map(|key| item.get(*key))?;
     Some(match key {

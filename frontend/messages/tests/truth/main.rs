@@ -121,7 +121,10 @@ fn cards_of(tree: &HistoryTree) -> Vec<(About, String)> {
     let step = tree.step(tree.current());
     let three = tree.three_way(tree.current()).unwrap_or_default();
     let nothing = step.filter(|_| three.rows.is_empty());
-    let nothing = nothing.map(|step| (step.before == 0, cards::no_difference(step)));
+    let nothing = nothing.map(|step| {
+        let is_new = step.before == 0 && step.after != 0;
+        (is_new, cards::no_difference(step))
+    });
     let mut texts: Vec<(About, String)> =
         texts.into_iter().map(|text| (About::Shown, text)).collect();
     // What is new is what the request named.

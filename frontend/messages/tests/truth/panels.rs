@@ -523,7 +523,11 @@ pub const PANELS: &[(&str, Condition)] = &[
     ("line_new", |_, at| {
         let copy = at.world().copy(at.right);
         let (before, after) = (leaves(copy.read()?), leaves(copy.edited()?));
-        Some(after.keys().any(|place| !before.contains_key(place)))
+        // The protocol is a part of the key of a port.
+        Some(after.iter().any(|(place, value)| {
+            let is_key = place.last().is_some_and(|it| it == "protocol");
+            before.get(place).is_none_or(|it| is_key && it != value)
+        }))
     }),
     ("line_removed", |said, at| {
         let copy = at.world().copy(at.right);
@@ -537,7 +541,15 @@ pub const PANELS: &[(&str, Condition)] = &[
             .to_owned();
         let gone = before.keys().filter(|place| !after.contains_key(*place));
         let mut gone = gone.flat_map(|place| place.clone());
-        Some(gone.any(|part| part.contains(last.split(',').next().unwrap_or_default())))
+        // The protocol is a part of the key of a port.
+        let protocols = |of: &crate::judge::Leaves| -> Vec<Value> {
+            let of = of
+                .iter()
+                .filter(|(place, _)| place.last().is_some_and(|it| it == "protocol"));
+            of.map(|(_, value)| value.clone()).collect()
+        };
+        let gone = gone.any(|part| part.contains(last.split(',').next().unwrap_or_default()));
+        Some(gone || last.contains(',') && protocols(&before) != protocols(&after))
     }),
     ("line_applied_unchanged", |_, at| {
         // The field has the value that was read, and the apply carries it.

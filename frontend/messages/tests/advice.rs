@@ -1,0 +1,82 @@
+//! What to do about an error, where that follows from its message alone.
+
+use optimist_diagnose::message::reported_errors;
+use optimist_messages::diagnose::error_advice;
+
+/// The advice on a text with one error.
+fn advice(text: &str) -> Option<String> {
+    let errors = reported_errors(text);
+    assert_eq!(errors.len(), 1, "{text}: {errors:?}");
+    error_advice(&errors[0])
+}
+
+#[test]
+fn each_refusal_with_one_way_on_gets_it() {
+    let uid = |stored: &str| {
+        format!(
+            "Operation cannot be fulfilled on pods \"web\": StorageError: invalid object, Code: 4, \
+             Key: /registry/pods/shop/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition \
+             failed: UID in precondition: 11111111-2222-3333-4444-555555555555, UID in object meta: \
+             {stored}"
+        )
+    };
+    let another = uid("99999999-2222-3333-4444-555555555555");
+    let gone = uid("");
+    let begins = [
+        (
+            gone.as_str(),
+            "The object was deleted before this write arrived",
+        ),
+        (
+            another.as_str(),
+            "The object that was read is deleted, and another one has its name.",
+        ),
+        (
+            "Service \"web\" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be \
+             specified for an update",
+            "An Update of this kind needs the resourceVersion",
+        ),
+        (
+            "Error from server (BadRequest): metadata.managedFields must be nil",
+            "Only the server writes managedFields.",
+        ),
+        (
+            "Error from server (AlreadyExists): configmaps \"web\" already exists",
+            "A create does not change an object that is there.",
+        ),
+        (
+            "Error from server (AlreadyExists): object is being deleted: configmaps \"web\" already \
+             exists",
+            "An object with this name is being deleted.",
+        ),
+    ];
+    for (text, begin) in begins {
+        let said = advice(text).unwrap_or_default();
+        assert!(said.starts_with(begin), "{text}\n{said}");
+    }
+}
+
+#[test]
+fn a_conflict_is_routine_for_a_controller_and_for_nobody_else() {
+    let modified = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been \
+                    modified; please apply your changes to the latest version and try again";
+    let of_controllers = [
+        format!(
+            "{{\"level\":\"error\",\"ts\":\"2026-11-22T06:05:06Z\",\"msg\":\"Reconciler error\",\
+             \"controller\":\"web\",\"error\":{modified:?}}}"
+        ),
+        format!(
+            "Error: ApiError: {modified}: Conflict (ErrorResponse {{ status: \"Failure\", message: \
+             {modified:?}, reason: \"Conflict\", code: 409 }})"
+        ),
+    ];
+    for text in &of_controllers {
+        let said = advice(text).unwrap_or_default();
+        assert!(
+            said.starts_with("For a controller this is routine."),
+            "{text}\n{said}"
+        );
+    }
+    let of_kubectl = format!("Error from server (Conflict): {modified}");
+    assert_eq!(advice(&of_kubectl), None);
+}
