@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::checks::{Check, Checked};
 use super::metadata::IMMUTABLE;
-use super::{difference, internal, pod_scheduling, volumes};
+use super::{difference, internal, names, pod_scheduling, resources, volumes};
+use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
@@ -16,6 +17,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("resize_statuses", resize_statuses),
     ("claim_source_group", claim_source_group),
     ("resource_amounts", resource_amounts),
+    ("claimed_amounts", claimed_amounts),
     ("claim_kept", claim_kept),
     ("volume_capacity", volume_capacity),
     ("volume_nodes", volume_nodes),
@@ -138,6 +140,35 @@ fn positive(amount: &Value, field: impl Into<String>) -> Option<FieldError> {
     (!positive).then(|| FieldError::invalid(field, amount, "must be greater than zero"))
 }
 
+/// Of the resources that Kubernetes itself names, a claim has storage only
+/// (`validatePersistentVolumeClaimResourceKey`).
+fn claimed_resource(name: &str, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let reasons = names::qualified(name).into_iter();
+    let errors: Vec<FieldError> = reasons
+        .map(|why| FieldError::invalid(path, &name.into(), why))
+        .collect();
+    if errors.is_empty() && resources::is_native(name) && name != "storage" {
+        return vec![FieldError::not_supported(path, &name.into(), &["storage"])];
+    }
+    errors
+}
+
+/// Resources that a claim can have, and their amounts.
+fn claimed_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    for (name, amount) in amounts
+        .value
+        .as_object()
+        .into_iter()
+        .flat_map(JsonMap::iter)
+    {
+        let wrong = claimed_resource(name, amounts.path);
+        if wrong.is_empty() {
+            errors.extend(not_negative(name, amount, amounts.path));
+        }
+        errors.extend(wrong);
+    }
+}
+
 /// Amounts that are not below zero, shown as whole numbers (`validateBasicResource`).
 fn resource_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
     for (name, amount) in amounts
@@ -146,13 +177,16 @@ fn resource_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
         .into_iter()
         .flat_map(JsonMap::iter)
     {
-        let quantity = Quantity::from(amount);
-        if quantity.is_negative() {
-            let detail = "must be a valid resource quantity";
-            let number = quantity.rounded_up().into();
-            errors.push(FieldError::invalid(amounts.path.key(name), &number, detail));
-        }
+        errors.extend(not_negative(name, amount, amounts.path));
     }
+}
+
+fn not_negative(name: &str, amount: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
+    let quantity = Quantity::from(amount);
+    quantity.is_negative().then(|| {
+        let detail = "must be a valid resource quantity";
+        FieldError::invalid(path.key(name), &quantity.rounded_up().into(), detail)
+    })
 }
 
 fn resize_statuses(statuses: &Checked<'_>, errors: &mut Vec<FieldError>) {
@@ -169,6 +203,7 @@ fn resize_statuses(statuses: &Checked<'_>, errors: &mut Vec<FieldError>) {
         .into_iter()
         .flat_map(JsonMap::iter)
     {
+        errors.extend(claimed_resource(name, statuses.path));
         if !SUPPORTED.contains(&status.as_str().unwrap_or_default()) {
             let (path, name) = (statuses.path, name.as_str().into());
             errors.push(FieldError::not_supported(path, &name, &SUPPORTED));
@@ -304,10 +339,11 @@ fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         }
         let source = &spec.value[name];
         match *name {
-            "local" => errors.extend(volumes::required(source, &path, &["path"])),
+            "local" => errors.extend(local(spec, &path)),
             "csi" => {
-                let fields = ["driver", "volumeHandle"];
-                errors.extend(volumes::required(source, &path, &fields));
+                let driver = text(source, "driver");
+                errors.extend(volumes::driver(driver, &path.child("driver")));
+                errors.extend(volumes::required(source, &path, &["volumeHandle"]));
             }
             name => errors.extend(volumes::of_kind(name, source, &path)),
         }
@@ -330,6 +366,24 @@ fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let detail = "an empty string is disallowed";
         errors.push(FieldError::required(field, detail));
     }
+}
+
+/// A directory of a node, and therefore of certain nodes (`validateLocalVolumeSource`).
+fn local(spec: &Checked<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let source = &spec.value["local"];
+    let mut errors = volumes::required(source, path, &["path"]);
+    errors.extend(volumes::no_backsteps(
+        text(source, "path"),
+        &path.child("path"),
+    ));
+    if spec.value.get("nodeAffinity").is_none() {
+        let detail = "Local volume requires node affinity";
+        errors.push(FieldError::required(
+            spec.path.child("nodeAffinity"),
+            detail,
+        ));
+    }
+    errors
 }
 
 /// `ValidatePersistentVolumeUpdate`, after the volume itself.

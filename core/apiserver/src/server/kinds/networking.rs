@@ -76,7 +76,7 @@ fn ingress_host(host: &Checked<'_>, errors: &mut Vec<FieldError>) {
 /// A host, or all hosts below one (`*.example.com`).
 fn host_or_wildcard(host: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let reasons = match host.value.as_str() {
-        None | Some("") => Vec::new(),
+        None => Vec::new(),
         Some(name) if name.contains('*') => names::wildcard_subdomain(name),
         Some(name) => names::subdomain(name),
     };

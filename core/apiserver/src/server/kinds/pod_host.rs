@@ -121,12 +121,16 @@ pub(super) fn security(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         errors.push(FieldError::invalid(field, &true.into(), detail));
     }
     errors.extend(kernel_settings(spec, &path.child("sysctls")));
-    let policies = ["Always", "OnRootMismatch"];
-    if let Some(policy) = context.get("fsGroupChangePolicy")
-        && !policies.iter().any(|known| policy == known)
-    {
-        let field = path.child("fsGroupChangePolicy");
-        errors.push(FieldError::not_supported(field, policy, &policies));
+    let policies = [
+        ("fsGroupChangePolicy", ["Always", "OnRootMismatch"]),
+        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
+    ];
+    for (name, known) in policies {
+        if let Some(policy) = context.get(name)
+            && !known.iter().any(|known| policy == known)
+        {
+            errors.push(FieldError::not_supported(path.child(name), policy, &known));
+        }
     }
     errors.extend(containers::seccomp(context, path));
     errors

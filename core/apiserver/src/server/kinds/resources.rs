@@ -142,7 +142,7 @@ pub(super) fn reasons_against(name: &str) -> Vec<String> {
 }
 
 /// Whether Kubernetes itself defines a resource.
-fn is_native(name: &str) -> bool {
+pub(super) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 

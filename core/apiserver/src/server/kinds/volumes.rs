@@ -207,6 +207,9 @@ pub(super) fn of_kind(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<F
         "downwardAPI" => volume_files::of_pod(source, path),
         "projected" => volume_files::projected(source, path),
         "csi" => required(source, path, &["driver"]),
+        "ephemeral" if source.get("volumeClaimTemplate").is_none() => {
+            vec![FieldError::required(path.child("volumeClaimTemplate"), "")]
+        }
         "image" => {
             let mut errors = required(source, path, &["reference"]);
             let field = path.child("pullPolicy");
@@ -223,6 +226,21 @@ pub(super) fn required(owner: &Value, path: &ErrorPath<'_>, fields: &[&str]) -> 
     missing
         .map(|field| FieldError::required(path.child(field), ""))
         .collect()
+}
+
+/// The name of a driver (`ValidateCSIDriverName`).
+pub(super) fn driver(name: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
+    const MAX: usize = 63;
+    let mut errors = Vec::new();
+    if name.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    }
+    if name.len() > MAX {
+        errors.push(FieldError::too_long(field, MAX));
+    }
+    let reasons = names::subdomain(&name.to_lowercase()).into_iter();
+    errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
+    errors
 }
 
 fn host_path(source: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
@@ -260,7 +278,7 @@ pub(super) fn descending(target: &str, field: &ErrorPath<'_>) -> Vec<FieldError>
     errors
 }
 
-fn no_backsteps(target: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
+pub(super) fn no_backsteps(target: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
     let back = target.split('/').any(|part| part == "..");
     back.then(|| FieldError::invalid(field, &target.into(), "must not contain '..'"))
 }
