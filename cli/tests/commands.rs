@@ -41,7 +41,7 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
     let (code, out, err) = run(&arguments);
     assert_eq!((code, err.as_str()), (1, ""));
     assert!(
-        out.starts_with("4 objects: 1 409 refused, 1 deleted, 1 changed, 1 created (helm4)\n"),
+        out.starts_with("4 objects. 409 refused: 1, deleted: 1, changed: 1, created: 1 (helm4)\n"),
         "{out}"
     );
     assert!(

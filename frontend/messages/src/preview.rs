@@ -31,10 +31,10 @@ pub fn after_refusal(preview: &Preview) -> String {
     }
 }
 
-/// `3 objects: 1 409 refused, 2 created`.
+/// `3 objects. 409 refused: 1, created: 2`.
 pub fn counts(preview: &Preview) -> String {
     let counts = preview.outcomes.iter();
-    let counts = counts.map(|(kind, count)| en::upgrade_count(count, &outcome(*kind)));
+    let counts = counts.map(|(kind, count)| en::upgrade_count(&outcome(*kind), count));
     let counts = counts.collect::<Vec<_>>().join(", ");
     match preview.rows.len() {
         1 => en::upgrade_counts_one(&counts),

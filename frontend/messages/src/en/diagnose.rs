@@ -66,9 +66,9 @@ crate::catalogue::messages! {
     upgrade_goes(before) "{before}, goes";
     upgrade_stays(before) "{before}, stays";
     upgrade_owned_by(change, owners) "{change}. Owner: {owners}";
-    upgrade_counts_one(counts) "1 object: {counts}";
-    upgrade_counts(all, counts) "{all} objects: {counts}";
-    upgrade_count(count, outcome) "{count} {outcome}";
+    upgrade_counts_one(counts) "1 object. {counts}";
+    upgrade_counts(all, counts) "{all} objects. {counts}";
+    upgrade_count(outcome, count) "{outcome}: {count}";
     upgrade_quiet(count) "Objects that stay as they are: {count}";
     upgrade_leave() "Leave the fields to their owners";
     upgrade_migrate() "Make the fields of client-side apply the tool's own";

@@ -69,6 +69,9 @@ impl OwnedPlace {
         for member in ["uid", "resourceVersion", "managedFields", "generation"] {
             object.metadata_mut().remove(member);
         }
+        if object.namespace().is_empty() {
+            object.set_meta("namespace", "default");
+        }
         let mut server = ApiServer::default();
         let namespace = serde_json::json!({"apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": object.namespace()}});
