@@ -304,7 +304,7 @@ fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()
             "wasm-bindgen-test-runner",
         )
         .env("WASM_BINDGEN_USE_BROWSER", "1")
-        .env("WASM_BINDGEN_TEST_TIMEOUT", "600")
+        .env("WASM_BINDGEN_TEST_TIMEOUT", "1800")
         .env(
             "WASM_BINDGEN_TEST_WEBDRIVER_JSON",
             browser.capabilities(workspace)?,
