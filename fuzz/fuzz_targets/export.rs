@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use optimist_simulation::{Action, ActorId, ByHand, NGINX, Operation, HistoryTree, World};
+use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, NGINX, Operation, World};
 use optimist_text::export::{markdown, mermaid, script};
 use optimist_text::render::{Call, client_go, kube_rs, kubectl};
 

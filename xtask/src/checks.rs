@@ -197,10 +197,22 @@ pub fn named<'a>(names: &[&'a str]) -> Result<Vec<&'static Check>, &'a str> {
     Ok(checks)
 }
 
+/// The workspaces of this repository: `cargo fmt` in the first one does not see the others.
+const WORKSPACES: [&str; 4] = [
+    "Cargo.toml",
+    "benches/explore/Cargo.toml",
+    "clients/Cargo.toml",
+    "fuzz/Cargo.toml",
+];
+
 fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
-    let mut command = workspace.cargo();
-    command.args(["fmt", "--all", "--check"]);
-    progress::stream("cargo fmt", &mut command, "cargo fmt --all")
+    for manifest in WORKSPACES {
+        let mut command = workspace.cargo();
+        command.args(["fmt", "--all", "--check", "--manifest-path", manifest]);
+        let mend = format!("cargo fmt --all --manifest-path {manifest}");
+        progress::stream("cargo fmt", &mut command, &mend)?;
+    }
+    Ok(())
 }
 
 fn clippy(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {

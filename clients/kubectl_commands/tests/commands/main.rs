@@ -22,7 +22,9 @@ use run::{Outcome, Tried};
 
 fn main() -> ExitCode {
     let Some(version) = run::kubectl_version() else {
-        println!("counted: kubectl commands: 0 parsed and run, because kubectl is not installed here");
+        println!(
+            "counted: kubectl commands: 0 parsed and run, because kubectl is not installed here"
+        );
         return ExitCode::SUCCESS;
     };
     let filter = std::env::args().skip(1).find(|it| !it.starts_with('-'));
