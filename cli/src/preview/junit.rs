@@ -20,7 +20,7 @@ pub fn of(preview: &Preview) -> String {
             out,
             "  <testcase classname=\"{}\" name=\"{}\">",
             escaped(&messages::outcome(row.outcome)),
-            escaped(&messages::object(&row.object))
+            escaped(&row.object.id().to_string())
         );
         let said = said(row);
         if row.outcome.is_refusal() {

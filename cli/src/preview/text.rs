@@ -1,6 +1,6 @@
 //! A preview for people.
 
-use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow, Trouble};
+use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
 use optimist_messages::{diagnose, label, preview as messages};
 
 use crate::style::{Colour, Style};
@@ -34,16 +34,15 @@ fn line(out: &mut String, text: &str) {
 }
 
 fn object(out: &mut String, row: &PreviewRow, width: usize, style: &Style) {
-    let told = |trouble: &Trouble| !matches!(trouble, Trouble::Refused | Trouble::Deleted);
     let colour = match row.outcome {
         it if it.is_refusal() => Colour::Red,
         Outcome::Deleted => Colour::Red,
-        _ if row.troubles.iter().any(told) => Colour::Yellow,
+        _ if !row.troubles.is_empty() => Colour::Yellow,
         Outcome::Created | Outcome::Changed => Colour::Green,
         _ => Colour::Grey,
     };
     let outcome = format!("{:width$}", messages::outcome(row.outcome));
-    let name = messages::object(&row.object);
+    let name = row.object.id();
     line(out, &format!("{}  {name}", style.paint(colour, &outcome)));
     let mut say = |text: &str| line(out, &format!("    {}", style.cut(text, 4)));
     messages::troubles(row).iter().for_each(|text| say(text));

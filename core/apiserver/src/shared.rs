@@ -139,7 +139,10 @@ where
 }
 
 /// Reads a body to its end.
-async fn read<B: HttpBody>(body: B) -> Result<Vec<u8>, B::Error> {
+///
+/// # Errors
+/// Those of the body.
+pub async fn read<B: HttpBody>(body: B) -> Result<Vec<u8>, B::Error> {
     let mut body = Box::pin(body);
     let mut bytes = Vec::new();
     while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use bytes::Buf;
 use http::{Request, Response, StatusCode, header};
 use http_body::Body as HttpBody;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Facts, RequestInfo, Verb};
+use optimist_apiserver::shared;
 use optimist_ledger::{Answered, Intention};
 use serde_json::Value;
 use tower_service::Service;
@@ -184,16 +184,7 @@ where
         let client = self.clone();
         Box::pin(async move {
             let (head, body) = request.into_parts();
-            let mut body = Box::pin(body);
-            let mut bytes = Vec::new();
-            while let Some(frame) =
-                std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await
-            {
-                if let Ok(mut data) = frame.map_err(Into::into)?.into_data() {
-                    let length = data.remaining();
-                    bytes.extend_from_slice(&data.copy_to_bytes(length));
-                }
-            }
+            let bytes = shared::read(body).await.map_err(Into::into)?;
             Ok(client.answer(Request::from_parts(head, bytes)).await)
         })
     }

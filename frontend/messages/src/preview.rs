@@ -3,7 +3,7 @@
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, Outcome, Preview, PreviewField,
-    PreviewObject, PreviewRow, Trouble,
+    PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -39,14 +39,6 @@ pub fn counts(preview: &Preview) -> String {
     match preview.rows.len() {
         1 => en::upgrade_counts_one(&counts),
         all => en::upgrade_counts(&all, &counts),
-    }
-}
-
-/// `Deployment shop/web`.
-pub fn object(object: &PreviewObject) -> String {
-    match object.namespace.as_str() {
-        "" => format!("{} {}", object.kind, object.name),
-        namespace => format!("{} {namespace}/{}", object.kind, object.name),
     }
 }
 

@@ -32,7 +32,7 @@ pub struct HandOverScript {
 impl HandOverScript {
     /// Which objects it does not hand over.
     pub fn says_left(&self) -> String {
-        let left: Vec<String> = self.left.iter().map(messages::object).collect();
+        let left: Vec<String> = self.left.iter().map(|it| it.id().to_string()).collect();
         label::upgrade_script_left(&left.join(", "))
     }
 }

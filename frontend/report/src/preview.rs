@@ -50,7 +50,7 @@ fn line(one: &PreviewRow) -> String {
     let fields = messages::fields(one).into_iter();
     let fields: Vec<String> = fields.map(|field| code(&field.field)).collect();
     row(&[
-        code(&messages::object(&one.object)),
+        code(&one.object.id().to_string()),
         text(&happens.join(", ")),
         fields.join(", "),
     ])
@@ -69,7 +69,7 @@ fn details(out: &mut CaseDocument, row: &PreviewRow) {
         hand_over(&mut inner, one);
     }
     if !inner.is_empty() {
-        out.folded(&messages::object(&row.object), inner);
+        out.folded(&row.object.id().to_string(), inner);
     }
 }
 

@@ -110,15 +110,7 @@ impl ApiServer {
     /// `first_revision` as its resourceVersion (at least 2).
     pub fn new(environment: Environment, first_revision: Revision) -> Self {
         let store = Store::starting_after(first_revision.saturating_sub(2));
-        let resources = Arc::new(Resources::builtin());
-        let mut server = Self {
-            caches: WatchCaches::started(&store, &resources, environment.elapsed()),
-            store,
-            resources,
-            environment,
-            release: Release::default(),
-            authorization: Authorization::default(),
-        };
+        let mut server = Self::started(store, environment, Authorization::default());
         let namespace = serde_json::json!({"metadata": {"name": DEFAULT_NAMESPACE}});
         let request = Request::post("/api/v1/namespaces")
             .header(header::USER_AGENT, "kube-apiserver/v1.36.2")

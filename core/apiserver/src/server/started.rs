@@ -12,17 +12,26 @@ impl ApiServer {
     /// etcd. It makes nothing. Its watch caches begin with a list, so that a watch from an older version is
     /// told that it is too old.
     pub fn over(store: Store, environment: Environment, authorization: Authorization) -> Self {
+        let mut server = Self::started(store, environment, authorization);
+        server.serve_custom_resources();
+        server
+    }
+
+    /// A server with the built-in kinds alone, over a store.
+    pub(super) fn started(
+        store: Store,
+        environment: Environment,
+        authorization: Authorization,
+    ) -> Self {
         let resources = Arc::new(Resources::builtin());
-        let mut server = Self {
+        Self {
             caches: WatchCaches::started(&store, &resources, environment.elapsed()),
             store,
             resources,
             environment,
             release: Release::default(),
             authorization,
-        };
-        server.serve_custom_resources();
-        server
+        }
     }
 }
 
