@@ -287,3 +287,12 @@ fn the_script_of_the_hand_overs_stores_nothing_without_its_option_and_tries_each
         "{err}"
     );
 }
+
+#[test]
+fn a_script_that_only_people_can_follow_does_not_say_that_it_stores() {
+    let (live, next) = (file("live.yaml"), file("next.yaml"));
+    let arguments = ["preview", "--live", &live, "--next", &next, "--as"];
+    let (_, by_hand, _) = run(&[&arguments[..], &["helm4", "--format", "script"]].concat());
+    assert!(by_hand.contains("Nothing to run"), "{by_hand}");
+    assert!(!by_hand.contains("--write"), "{by_hand}");
+}

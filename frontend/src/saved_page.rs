@@ -89,7 +89,7 @@ pub(crate) async fn save(
         return Ok(None);
     }
     let name = file_name(title);
-    let size = hand_over(&parts, &name).map_err(|_| SaveProblem::Refused)?;
+    let size = save_file(&parts, "text/html", &name).map_err(|_| SaveProblem::Refused)?;
     Ok(Some(SavedFile { name, size }))
 }
 
@@ -167,9 +167,9 @@ async fn through(stream: &JsValue, bytes: &Uint8Array) -> Result<Uint8Array, JsV
 }
 
 /// Has the browser save a file that is made of these texts; gives its size in bytes.
-fn hand_over(parts: &Array, name: &str) -> Result<f64, JsValue> {
+pub(crate) fn save_file(parts: &Array, media_type: &str, name: &str) -> Result<f64, JsValue> {
     let kind = Object::new();
-    Reflect::set(&kind, &"type".into(), &"text/html".into())?;
+    Reflect::set(&kind, &"type".into(), &media_type.into())?;
     let file = made("Blob", &Array::of2(parts, &kind))?;
     let addresses = get(&window()?, "URL")?;
     let address = call(&addresses, "createObjectURL", &Array::of1(&file))?;

@@ -27,6 +27,8 @@ pub struct HandOverScript {
     /// The objects in conflict that it does not hand over: no hand-over settles their conflict, or the chosen one
     /// is not there.
     pub left: Vec<PreviewObject>,
+    /// Whether it has a command that runs. Otherwise it has comments alone.
+    pub runs: bool,
 }
 
 impl HandOverScript {
@@ -68,43 +70,53 @@ impl HandOverScript {
             .iter()
             .filter_map(|(row, one)| Some((*row, (*one)?)))
             .collect();
+        let runs: Vec<(&PreviewRow, Vec<&Instruction>)> = taken
+            .iter()
+            .map(|(row, one)| (*row, one.steps.iter().filter(|it| is_run(it)).collect()))
+            .filter(|(_, steps): &(_, Vec<_>)| !steps.is_empty())
+            .collect();
         Some(Self {
-            text: text(&taken, &left),
+            text: text(&taken, &left, &runs),
+            runs: !runs.is_empty(),
             left,
         })
     }
 }
 
-fn text(taken: &[(&PreviewRow, &HandOver)], left: &[PreviewObject]) -> String {
+fn text(
+    taken: &[(&PreviewRow, &HandOver)],
+    left: &[PreviewObject],
+    runs: &[(&PreviewRow, Vec<&Instruction>)],
+) -> String {
     let mut out = format!(
         "#!/usr/bin/env bash\n\
-         # Hands over the fields in conflict. Objects: {}.\n\
-         # Without an argument it only runs dry runs: nothing is stored. With {WRITE} it stores.\n\
-         set -euo pipefail\n",
+         # Hands over the fields in conflict. Objects: {}.\n",
         taken.len()
     );
+    if !runs.is_empty() {
+        let _ = writeln!(
+            out,
+            "# Without an argument it only runs dry runs: nothing is stored. With {WRITE} it stores."
+        );
+    }
+    out.push_str("set -euo pipefail\n");
     for object in left {
         let _ = writeln!(out, "# Not handed over: {}.", one_line(&object.to_string()));
     }
     by_hand(&mut out, taken);
-    let runs: Vec<(&PreviewRow, Vec<&Instruction>)> = taken
-        .iter()
-        .map(|(row, one)| (*row, one.steps.iter().filter(|it| is_run(it)).collect()))
-        .filter(|(_, steps): &(_, Vec<_>)| !steps.is_empty())
-        .collect();
     if runs.is_empty() {
         out.push_str("\necho 'Nothing to run: the comments of this file say what to do.'\n");
         return out;
     }
     // The dry run of a later step needs what the earlier steps store.
-    function(&mut out, "try_first", &runs, |steps| {
+    function(&mut out, "try_first", runs, |steps| {
         steps
             .first()
             .iter()
             .filter_map(|it| it.try_first.as_deref())
             .collect()
     });
-    function(&mut out, "write", &runs, |steps| {
+    function(&mut out, "write", runs, |steps| {
         let both = steps
             .iter()
             .flat_map(|it| [it.try_first.as_deref(), Some(&*it.text)]);
@@ -113,7 +125,7 @@ fn text(taken: &[(&PreviewRow, &HandOver)], left: &[PreviewObject]) -> String {
     let _ = write!(
         out,
         "\ncase \"${{1:-}}\" in\n\
-         '')\n  try_first\n  echo 'Every dry run passed. Nothing is stored. {WRITE} stores it.'\n  ;;\n\
+         '')\n  try_first\n  echo 'The dry run of the first step of each object passed. Nothing is stored. {WRITE} stores.'\n  ;;\n\
          {WRITE})\n  try_first\n  write\n  ;;\n\
          *)\n  echo \"usage: $0 [{WRITE}]\" >&2\n  exit 2\n  ;;\n\
          esac\n"

@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
+use js_sys::Array;
 use optimist_client::{Preset, visible};
 use optimist_diagnose::preview::{Outcome, Preview, PreviewRow};
 use optimist_messages::{label, preview as messages};
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
-use yew::{Html, Properties, classes, component, html};
+use yew::{Callback, Html, Properties, classes, component, html};
 
 use super::table::broken;
-use crate::components::export;
+use crate::saved_page::save_file;
 use crate::state::{CasePreview, DiagnoseMsg, Sends, StateHandle, case_of};
 
 /// How many fields of an object a row shows.
@@ -92,34 +93,44 @@ impl PartialEq for ExportsProps {
 /// The script of the hand-overs, and the preview for a pull request.
 #[component]
 fn Exports(props: &ExportsProps) -> Html {
-    let done = &props.preview;
-    let script = HandOverScript::new(done, &HandOverChoice::default());
+    let (done, tool) = (Rc::clone(&props.preview), props.tool);
+    let script = HandOverScript::new(&done, &HandOverChoice::default());
     let conflicts = done.rows.iter().filter(|row| !row.hand_overs.is_empty());
     let count = conflicts.count();
+    let left = script.as_ref().filter(|script| !script.left.is_empty());
+    let left = left.map(HandOverScript::says_left);
+    let script_runs = script.as_ref().is_some_and(|script| script.runs);
     html! {
         <div class="preview-exports">
             if let Some(script) = script {
                 if script.left.len() < count {
                     <div class="row-actions">
-                        { export(
+                        { save(
                             "hand-over.sh",
                             label::upgrade_script(&(count - script.left.len())),
-                            &script.text,
+                            move || script.text.clone(),
                         ) }
-                        <span class="muted">{ label::upgrade_script_says() }</span>
+                        <span class="muted">{ if script_runs { label::upgrade_script_says() } else { label::upgrade_script_by_hand() } }</span>
                     </div>
                 }
-                if !script.left.is_empty() {
-                    <p class="muted">
-                        { visible(&script.says_left()).into_owned() }
-                    </p>
-                }
+            }
+            if let Some(left) = left {
+                <p class="muted">{ visible(&left).into_owned() }</p>
             }
             <div class="row-actions">
-                { export("preview.md", label::upgrade_markdown(), &preview_markdown(done, props.tool)) }
+                { save("preview.md", label::upgrade_markdown(), move || preview_markdown(&done, tool)) }
             </div>
         </div>
     }
+}
+
+/// A button that makes a text and saves it as a file. Of many objects the text is long.
+fn save(file: &'static str, label: String, text: impl Fn() -> String + 'static) -> Html {
+    let save = Callback::from(move |_| {
+        // It fails in a browser without files alone.
+        let _ = save_file(&Array::of1(&text().into()), "text/plain", file);
+    });
+    html! { <button type="button" class="button" onclick={save}>{ label }</button> }
 }
 
 /// How many objects have each outcome; each shows these alone.

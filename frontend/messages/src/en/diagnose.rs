@@ -83,7 +83,8 @@ crate::catalogue::messages! {
     upgrade_assumed(assumption) "assumed: {assumption}";
     upgrade_script(count) "Hand-over script, objects: {count}";
     upgrade_script_says() "It runs dry runs only. With --write it stores.";
-    upgrade_script_left(objects) "Not in it, because nothing settles their conflict: {objects}.";
+    upgrade_script_by_hand() "No command of it runs. Its comments say what to do by hand.";
+    upgrade_script_left(objects) "Not in the script: {objects}. Nothing settles their conflict, or the chosen way does not exist for them.";
     upgrade_markdown() "Markdown for a pull request";
     assumed_no_managers() "the object has no managedFields (kubectl get --show-managed-fields), so its owners are not known";
     assumed_no_last_applied() "the object has no last-applied annotation, so fields that left the manifest are not removed";

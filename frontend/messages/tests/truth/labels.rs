@@ -214,7 +214,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "assumed_tracking", "assumed_unknown_fields", "assumed_version", "upgrade_assumed",
         "upgrade_count", "upgrade_counts", "upgrade_counts_one", "upgrade_held", "upgrade_leave",
         "upgrade_markdown", "upgrade_migrate", "upgrade_no_option", "upgrade_owned_by",
-        "upgrade_quiet", "upgrade_script", "upgrade_script_left",
+        "upgrade_quiet", "upgrade_script", "upgrade_script_by_hand", "upgrade_script_left",
         "upgrade_script_says", "upgrade_settles", "upgrade_settles_back", "upgrade_settles_not",
         "upgrade_stuck_version", "upgrade_take_over", "upgrade_warning", "upgrade_becomes",
         "upgrade_changes_nothing",
