@@ -1,5 +1,5 @@
 //! Tells a conflict from other answers. What clients do then:
-//! [`EditorProgress`](super::EditorProgress).
+//! [`Editor`](super::Editor).
 
 use http::{Response, StatusCode};
 use serde_json::Value;

@@ -11,13 +11,12 @@
 mod answered;
 mod effect;
 mod ledger;
-mod object_ref;
 mod tracker;
 
 pub use answered::Answered;
 pub use effect::Effect;
 pub use ledger::{Intention, Ledger};
-pub use object_ref::ObjectRef;
+pub use optimist_client::ObjectRef;
 pub use tracker::{
     Acknowledged, Done, Edit, Loss, RefusalKind, Replaced, UpdateTracker, Verdict, changed_fields,
 };

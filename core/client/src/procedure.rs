@@ -1,0 +1,114 @@
+//! Processes that send requests, as state machines without a server: what a process does next, and
+//! what it makes of the answer. Who runs one decides when the answer comes and who sends something
+//! in between: a person, a search, a table of all tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Request, Response};
+use serde_json::Value;
+
+use optimist_apiserver::server::Release;
+
+use super::conflict::is_conflict_status;
+use super::{Edit, Editor};
+
+/// What a process does next.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// It sends a request, and waits for the answer.
+    Send(Request<Vec<u8>>),
+    /// It waits before it sends the next request.
+    Sleep(Duration),
+    /// It is done.
+    Done,
+}
+
+/// An answer as a client reads it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The status code.
+    pub code: u16,
+    /// The body: an object, or a `metav1.Status`.
+    pub body: Arc<Value>,
+}
+
+impl From<&Response<Vec<u8>>> for Reply {
+    fn from(response: &Response<Vec<u8>>) -> Self {
+        let body = serde_json::from_slice(response.body());
+        Self {
+            code: response.status().as_u16(),
+            body: Arc::new(body.unwrap_or_default()),
+        }
+    }
+}
+
+impl Reply {
+    /// Whether the server did what it was asked for.
+    pub fn is_accepted(&self) -> bool {
+        self.code < 300
+    }
+
+    /// Whether the object is not there.
+    pub fn is_not_found(&self) -> bool {
+        self.code == 404
+    }
+
+    /// Whether its reason is Conflict (`errors.IsConflict`).
+    pub fn is_conflict(&self) -> bool {
+        is_conflict_status(self.code, &self.body)
+    }
+}
+
+/// A process: where it is in what it does, with what it has been shown. Cloning is cheap, and two
+/// that are equal do the same from here on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Procedure {
+    /// It edits an object.
+    Editor(Editor),
+}
+
+impl Procedure {
+    /// What it does next.
+    pub fn next(&self) -> Next {
+        match self {
+            Self::Editor(editor) => editor.next(),
+        }
+    }
+
+    /// Takes the answer to the request that [`next`](Self::next) gave.
+    pub fn answered(&mut self, reply: &Reply) {
+        match self {
+            Self::Editor(editor) => editor.answered(reply),
+        }
+    }
+
+    /// Wakes up after a [`Next::Sleep`].
+    pub fn wake(&mut self) {
+        match self {
+            Self::Editor(editor) => editor.wake(),
+        }
+    }
+
+    /// The edits that its next request means to make; empty for a read. `None` if it means whatever
+    /// the request changes.
+    pub fn meant(&self, release: Release) -> Option<Vec<Arc<Edit>>> {
+        match self {
+            Self::Editor(editor) => editor.meant(release),
+        }
+    }
+
+    /// Whether it reads again after a conflict and repeats its edits, without looking at the new
+    /// values.
+    pub fn repeats_edits(&self) -> bool {
+        match self {
+            Self::Editor(editor) => editor.plan().write.on_conflict.reads_again(),
+        }
+    }
+}
+
+impl From<Editor> for Procedure {
+    fn from(editor: Editor) -> Self {
+        Self::Editor(editor)
+    }
+}

@@ -1,0 +1,235 @@
+//! An editor: it reads an object, edits it, and sends its edits. Here is the one definition of what
+//! is done after a conflict.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Request;
+
+use optimist_apiserver::server::Release;
+
+use crate::{
+    Call, Edit, Intent, Next, ObjectRef, OnConflict, Preconditions, Reply, Sender, WorkingCopy,
+    Write, get_request,
+};
+
+/// How long client-go waits before the next attempt (`retry.DefaultRetry` in
+/// `k8s.io/client-go/util/retry/util.go`, v0.36: 10 ms each time, and up to a tenth more by chance).
+const BACKOFF: Duration = Duration::from_millis(10);
+
+/// What an editor does once: it reads the object or has read it, edits it, and sends its edits by a
+/// write method. A status writer has a method for the subresource, a deleter the intent to delete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EditorPlan {
+    /// The object.
+    pub object: ObjectRef,
+    /// Its field manager, which it also sends as User-Agent.
+    pub manager: Arc<str>,
+    /// The copy that it has when it begins.
+    pub copy: WorkingCopy,
+    /// What it means to do with whatever it reads. `None` for an editor that sends the copy that it
+    /// has.
+    pub intent: Option<Intent>,
+    /// How it writes, and what it does after a conflict. A deletion carries a precondition if the
+    /// method sends the version.
+    pub write: Write,
+}
+
+impl EditorPlan {
+    /// Whether it begins with a read: it means to do something, and has not read the object.
+    pub fn reads_first(&self) -> bool {
+        self.intent.is_some() && self.copy.read().is_none()
+    }
+
+    /// Where it begins.
+    pub fn begin(&self) -> EditorProgress {
+        EditorProgress::new(self.reads_first(), self.write.on_conflict)
+    }
+
+    /// Edits a copy of what was read, as the intent says.
+    pub fn edit(&self, copy: &mut WorkingCopy) {
+        if let (Some(intent), Some(read)) = (&self.intent, copy.read().cloned()) {
+            intent.edit(copy, &read);
+        }
+    }
+
+    /// The request that sends the edits of a copy. `None` if nothing was read, or a name makes no
+    /// path.
+    pub fn request(&self, copy: &WorkingCopy) -> Option<Request<Vec<u8>>> {
+        let resource = self.object.resource();
+        if self.intent != Some(Intent::Delete) {
+            return self.write.request(resource, copy, &self.manager);
+        }
+        let call = Call::Delete {
+            object: Arc::clone(copy.read()?),
+            preconditions: Preconditions {
+                uid: false,
+                resource_version: self.write.send_resource_version,
+            },
+            in_background: false,
+        };
+        call.request(resource, Sender::new(&self.manager))
+    }
+
+    /// The edits that the request means to make. `None` if it means whatever it changes.
+    pub fn meant(&self, copy: &WorkingCopy, release: Release) -> Option<Vec<Arc<Edit>>> {
+        if self.intent == Some(Intent::Delete) {
+            return Some(vec![Edit::deletion()]);
+        }
+        let resource = self.object.resource();
+        self.write.meant(resource, copy, &self.manager, release)
+    }
+}
+
+/// The next request of an editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NextRequest {
+    /// It reads the object.
+    Read,
+    /// It sends its edits.
+    Send,
+    /// It is done.
+    Nothing,
+}
+
+/// Where an editor is that reads, sends its edits, and does after a conflict what its write method
+/// says (`retry.RetryOnConflict`). Each attempt is a request of its own, and others can come in
+/// between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EditorProgress {
+    next: NextRequest,
+    attempts: u8,
+}
+
+impl EditorProgress {
+    /// The beginning.
+    pub fn new(reads_first: bool, on_conflict: OnConflict) -> Self {
+        Self {
+            next: match reads_first {
+                true => NextRequest::Read,
+                false => NextRequest::Send,
+            },
+            attempts: on_conflict.attempts(),
+        }
+    }
+
+    /// Its next request.
+    pub fn next(&self) -> NextRequest {
+        self.next
+    }
+
+    /// The number of attempts that it has left, with the next one.
+    pub fn attempts(&self) -> u8 {
+        self.attempts
+    }
+
+    /// Goes on after an answer: whether the request was refused, and whether that was because of a
+    /// conflict ([`is_conflict`](crate::is_conflict)).
+    pub fn answered(&mut self, on_conflict: OnConflict, refused: bool, conflict: bool) {
+        self.next = match (self.next, on_conflict) {
+            (NextRequest::Read, _) if !refused => NextRequest::Send,
+            (NextRequest::Send, again) if conflict && self.attempts > 1 => {
+                self.attempts -= 1;
+                match again {
+                    OnConflict::GiveUp => NextRequest::Nothing,
+                    OnConflict::ReadAgain(_) => NextRequest::Read,
+                    OnConflict::Resend(_) => NextRequest::Send,
+                }
+            }
+            _ => NextRequest::Nothing,
+        };
+    }
+}
+
+/// An editor that is somewhere in its plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Editor {
+    plan: Arc<EditorPlan>,
+    copy: WorkingCopy,
+    progress: EditorProgress,
+    /// Whether it waits before the next attempt.
+    sleeps: bool,
+}
+
+impl From<EditorPlan> for Editor {
+    fn from(plan: EditorPlan) -> Self {
+        let mut copy = plan.copy.clone();
+        plan.edit(&mut copy);
+        Self {
+            copy,
+            progress: plan.begin(),
+            sleeps: false,
+            plan: Arc::new(plan),
+        }
+    }
+}
+
+impl Editor {
+    /// Its plan.
+    pub fn plan(&self) -> &EditorPlan {
+        &self.plan
+    }
+
+    /// The copy that it has now.
+    pub fn copy(&self) -> &WorkingCopy {
+        &self.copy
+    }
+
+    /// Where it is between its requests.
+    pub fn progress(&self) -> EditorProgress {
+        self.progress
+    }
+
+    /// Whether it has nothing more to send.
+    pub fn is_done(&self) -> bool {
+        self.progress.next() == NextRequest::Nothing
+    }
+
+    /// What it does next. It waits before it reads again after a conflict, as
+    /// `retry.RetryOnConflict` does.
+    pub fn next(&self) -> Next {
+        if self.sleeps {
+            return Next::Sleep(BACKOFF);
+        }
+        let request = match self.progress.next() {
+            NextRequest::Read => get_request(&self.plan.object.path(), &self.plan.manager),
+            NextRequest::Send => self.plan.request(&self.copy),
+            NextRequest::Nothing => None,
+        };
+        request.map_or(Next::Done, Next::Send)
+    }
+
+    /// Takes the answer to its request. What it reads again it edits again: by its intent, or else by
+    /// the edits of its copy.
+    pub fn answered(&mut self, reply: &Reply) {
+        let reads = self.progress.next() == NextRequest::Read;
+        if reads && reply.is_accepted() {
+            let object = Arc::clone(&reply.body);
+            if self.plan.intent.is_some() {
+                self.copy.settle(object);
+                self.plan.edit(&mut self.copy);
+            } else {
+                let resource = self.plan.object.resource();
+                self.copy.refresh(object, &resource.root);
+            }
+        }
+        let on_conflict = self.plan.write.on_conflict;
+        let (refused, conflict) = (!reply.is_accepted(), reply.is_conflict());
+        self.progress.answered(on_conflict, refused, conflict);
+        self.sleeps = !reads && on_conflict.reads_again() && !self.is_done();
+    }
+
+    /// Wakes up before the next attempt.
+    pub fn wake(&mut self) {
+        self.sleeps = false;
+    }
+
+    /// The edits that its next request means to make; empty for a read. `None` if it means whatever
+    /// the request changes.
+    pub fn meant(&self, release: Release) -> Option<Vec<Arc<Edit>>> {
+        match self.progress.next() {
+            NextRequest::Send => self.plan.meant(&self.copy, release),
+            NextRequest::Read | NextRequest::Nothing => Some(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The processes that people know, a file each.
+
+pub(crate) mod editor;

@@ -1,0 +1,218 @@
+//! Editors as processes: each attempt is a request of its own, and others come in between.
+
+use std::sync::Arc;
+
+use http::Request;
+use optimist_apiserver::server::{ApiServer, Release};
+use optimist_client::{
+    Editor, EditorPlan, IntendedChange, Intent, Next, ObjectRef, OnConflict, Procedure, Reply,
+    Strategy, Subresource, WorkingCopy, Write,
+};
+use serde_json::{Value, json};
+
+/// A server with a Deployment.
+fn server() -> (ApiServer, ObjectRef) {
+    let mut server = ApiServer::default();
+    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "nginx", "image": "nginx:1"}]}}}});
+    let resource = server.resources().by_kind("apps/v1", "Deployment");
+    let resource = Arc::clone(resource.expect("it is built in"));
+    let path = resource.path("default", "");
+    let reply = send(&mut server, "POST", &path, &object);
+    assert_eq!(reply.code, 201);
+    (server, ObjectRef::new(&resource, &object))
+}
+
+fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> Reply {
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header(
+        "content-type",
+        match method {
+            "PATCH" => "application/merge-patch+json",
+            _ => "application/json",
+        },
+    );
+    let request = request.body(body.to_string().into_bytes());
+    Reply::from(&server.handle(request.expect("it is a request")))
+}
+
+fn plan(object: &ObjectRef, change: (&str, Value), write: Write) -> EditorPlan {
+    let (pointer, value) = change;
+    EditorPlan {
+        object: object.clone(),
+        manager: "editor".into(),
+        copy: WorkingCopy::BLANK,
+        intent: Some(Intent::Change(vec![IntendedChange::at(
+            pointer,
+            Some(value),
+        )])),
+        write,
+    }
+}
+
+/// One thing that a process does: `GET 200`, `sleep 10`, `done`.
+fn step(server: &mut ApiServer, process: &mut Procedure) -> String {
+    match process.next() {
+        Next::Send(request) => {
+            let method = request.method().clone();
+            let reply = Reply::from(&server.handle(request));
+            process.answered(&reply);
+            format!("{method} {}", reply.code)
+        }
+        Next::Sleep(time) => {
+            process.wake();
+            format!("sleep {}", time.as_millis())
+        }
+        Next::Done => "done".to_owned(),
+    }
+}
+
+fn steps(server: &mut ApiServer, process: &mut Procedure, most: usize) -> Vec<String> {
+    (0..most).map(|_| step(server, process)).collect()
+}
+
+fn stored(server: &mut ApiServer, object: &ObjectRef, pointer: &str) -> Value {
+    let reply = send(server, "GET", &object.path(), &Value::Null);
+    reply.body.pointer(pointer).cloned().unwrap_or_default()
+}
+
+fn update(on_conflict: OnConflict) -> Write {
+    Write {
+        on_conflict,
+        ..Write::usual(Strategy::Update)
+    }
+}
+
+#[test]
+fn others_write_between_the_attempts_and_the_edit_is_redone_on_what_they_wrote() {
+    let (mut server, object) = server();
+    let plan = plan(
+        &object,
+        ("/spec/replicas", 5.into()),
+        update(OnConflict::ReadAgain(3)),
+    );
+    let mut process = Procedure::from(Editor::from(plan));
+    assert!(process.repeats_edits());
+    assert_eq!(step(&mut server, &mut process), "GET 200");
+    for seconds in [1, 2] {
+        let other = json!({"spec": {"minReadySeconds": seconds}});
+        assert_eq!(send(&mut server, "PATCH", &object.path(), &other).code, 200);
+        let sent = steps(&mut server, &mut process, 3);
+        assert_eq!(sent, ["PUT 409", "sleep 10", "GET 200"]);
+    }
+    assert_eq!(steps(&mut server, &mut process, 2), ["PUT 200", "done"]);
+    assert_eq!(stored(&mut server, &object, "/spec/replicas"), 5);
+    assert_eq!(stored(&mut server, &object, "/spec/minReadySeconds"), 2);
+}
+
+#[test]
+fn the_last_attempt_is_the_last_one() {
+    let (mut server, object) = server();
+    let plan = plan(
+        &object,
+        ("/spec/replicas", 5.into()),
+        update(OnConflict::ReadAgain(2)),
+    );
+    let mut process = Procedure::from(Editor::from(plan));
+    let mut all = Vec::new();
+    for seconds in 1..6 {
+        all.push(step(&mut server, &mut process));
+        if all.last().is_some_and(|it| it == "GET 200") {
+            let other = json!({"spec": {"minReadySeconds": seconds}});
+            send(&mut server, "PATCH", &object.path(), &other);
+        }
+    }
+    assert_eq!(
+        all,
+        ["GET 200", "PUT 409", "sleep 10", "GET 200", "PUT 409"]
+    );
+    assert_eq!(step(&mut server, &mut process), "done");
+}
+
+#[test]
+fn who_resends_sends_the_same_body_at_once_and_who_gives_up_is_done() {
+    let (server, object) = server();
+    let sent = |on_conflict| {
+        let mut server = server.clone();
+        let plan = plan(&object, ("/spec/replicas", 5.into()), update(on_conflict));
+        let mut process = Procedure::from(Editor::from(plan));
+        step(&mut server, &mut process);
+        let other = json!({"spec": {"minReadySeconds": 1}});
+        send(&mut server, "PATCH", &object.path(), &other);
+        steps(&mut server, &mut process, 3)
+    };
+    assert_eq!(sent(OnConflict::Resend(2)), ["PUT 409", "PUT 409", "done"]);
+    assert_eq!(sent(OnConflict::GiveUp), ["PUT 409", "done", "done"]);
+}
+
+#[test]
+fn a_copy_that_was_edited_by_hand_is_sent_first_and_redone_after_a_conflict() {
+    let (mut server, object) = server();
+    let read = send(&mut server, "GET", &object.path(), &Value::Null).body;
+    let mut copy = WorkingCopy::BLANK;
+    copy.settle(Arc::clone(&read));
+    let mut edited = (*read).clone();
+    edited["spec"]["replicas"] = 5.into();
+    copy.edit(edited);
+    let other = json!({"spec": {"minReadySeconds": 7}});
+    send(&mut server, "PATCH", &object.path(), &other);
+    let mut process = Procedure::from(Editor::from(EditorPlan {
+        object: object.clone(),
+        manager: "editor".into(),
+        copy,
+        intent: None,
+        write: update(OnConflict::ReadAgain(5)),
+    }));
+    let meant = process
+        .meant(Release::default())
+        .expect("it means its edits");
+    assert_eq!(meant.len(), 1);
+    let sent = steps(&mut server, &mut process, 5);
+    assert_eq!(sent, ["PUT 409", "sleep 10", "GET 200", "PUT 200", "done"]);
+    assert_eq!(stored(&mut server, &object, "/spec/replicas"), 5);
+    assert_eq!(stored(&mut server, &object, "/spec/minReadySeconds"), 7);
+}
+
+#[test]
+fn a_status_writer_and_a_deleter_are_editors() {
+    let (mut server, object) = server();
+    let status = Write {
+        subresource: Some(Subresource::Status),
+        ..Write::usual(Strategy::MergePatch)
+    };
+    let plan = plan(&object, ("/status/replicas", 3.into()), status);
+    let mut writer = Procedure::from(Editor::from(plan.clone()));
+    let sent = steps(&mut server, &mut writer, 3);
+    assert_eq!(sent, ["GET 200", "PATCH 200", "done"]);
+    assert_eq!(stored(&mut server, &object, "/status/replicas"), 3);
+
+    let mut deleter = Procedure::from(Editor::from(EditorPlan {
+        intent: Some(Intent::Delete),
+        write: Write::default(),
+        ..plan
+    }));
+    assert_eq!(step(&mut server, &mut deleter), "GET 200");
+    let other = json!({"spec": {"minReadySeconds": 1}});
+    send(&mut server, "PATCH", &object.path(), &other);
+    assert_eq!(
+        step(&mut server, &mut deleter),
+        "DELETE 409",
+        "it carries the version"
+    );
+    assert_eq!(step(&mut server, &mut deleter), "done");
+}
+
+#[test]
+fn processes_that_do_the_same_from_here_on_are_equal() {
+    let (mut server, object) = server();
+    let plan = plan(&object, ("/spec/replicas", 5.into()), Write::default());
+    let begun = Procedure::from(Editor::from(plan));
+    let (mut one, mut other) = (begun.clone(), begun.clone());
+    step(&mut server, &mut one);
+    assert_ne!(one, other);
+    step(&mut server, &mut other);
+    assert_eq!(one, other);
+}
