@@ -134,7 +134,7 @@ fn write_json(value: &Value, out: &mut String) {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Number(n) => out.push_str(&json_number(n)),
-        Value::String(text) => write_json_string(text, out),
+        Value::String(text) => push_json_string(text, out),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -151,7 +151,7 @@ fn write_json(value: &Value, out: &mut String) {
                 if i > 0 {
                     out.push(',');
                 }
-                write_json_string(key, out);
+                push_json_string(key, out);
                 out.push(':');
                 write_json(value, out);
             }
@@ -170,7 +170,22 @@ fn json_number(n: &serde_json::Number) -> String {
     }
 }
 
-fn write_json_string(text: &str, out: &mut String) {
+/// JSON in which what HTML would mistake is escaped, in texts alone (`json.HTMLEscape`).
+pub fn escape_html(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Appends a text as Go's JSON encoder writes it.
+pub(crate) fn push_json_string(text: &str, out: &mut String) {
     out.push('"');
     // Nearly all text is written as it is; 0xe2 begins the two separators of lines.
     let may_need_escapes =

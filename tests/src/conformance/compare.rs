@@ -1,10 +1,9 @@
 //! Differences between two normalized answers.
 //!
-//! Compared loosely, because a real server is not more definite: `managedFields` as a set (their
-//! order depends on the clock), versions of collections not at all (unrelated writes move them),
-//! and objects printed inside of error messages as JSON without their `managedFields`.
+//! Compared loosely, because a real server is not more definite: `managedFields` as a set, also in
+//! objects that are printed inside of error messages (their order depends on the clock), versions of
+//! collections not at all (unrelated writes move them).
 
-use optimist_apiserver::json::sorted_text;
 use serde_json::{Value, json};
 
 use super::order;
@@ -226,9 +225,8 @@ fn abbreviates(value: &Value, text: &str) -> bool {
     }
 }
 
-/// A text in which a printed object is in a canonical form: members sorted, no `managedFields`. A
-/// server prints it in the order of the request or of its own fields, depending on what a patch
-/// touched.
+/// A text in which the `managedFields` of a printed object are sorted as a set. All else of it is
+/// compared as it is printed, the order of its members too.
 fn printed(text: &str) -> String {
     const QUOTED: &str = "Invalid value: \"{";
     const PLAIN: &str = "'Kind' is missing in '";
@@ -255,11 +253,20 @@ fn printed(text: &str) -> String {
 }
 
 fn canonical(json: &str) -> Option<String> {
-    let mut value: Value = serde_json::from_str(json).ok()?;
-    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("managedFields");
+    let mut tree: Tree = serde_json::from_str(json).ok()?;
+    if let Some(mut metadata) = tree.get("metadata").cloned() {
+        match metadata.get("managedFields").cloned() {
+            Some(Tree::List(mut entries)) => {
+                entries.sort_by_key(ToString::to_string);
+                metadata.insert("managedFields", Tree::List(entries));
+            }
+            // What a patch has put there is no set: a version, which is not the same in two runs.
+            Some(_) => metadata.insert("managedFields", Tree::Null),
+            None => {}
+        }
+        tree.insert("metadata", metadata);
     }
-    Some(sorted_text(&value))
+    Some(tree.to_string())
 }
 
 #[cfg(test)]
@@ -352,23 +359,32 @@ mod tests {
     }
 
     #[test]
-    fn printed_objects_are_compared_as_json_without_managed_fields() {
+    fn printed_objects_are_compared_in_their_order_with_managed_fields_as_a_set() {
         let message = |object: &str| {
             json!(format!(
                 "x: Invalid value: {}: cannot {{",
                 Value::from(object)
             ))
         };
-        let one = message(r#"{"metadata":{"managedFields":[1],"name":"n"},"a":1}"#);
-        let two = message(r#"{"a":1,"metadata":{"name":"n"}}"#);
-        let three = message(r#"{"a":2,"metadata":{"name":"n"}}"#);
-        assert_eq!(differences(one.clone(), two), []);
-        assert_eq!(differences(one, three).len(), 1);
-        let kind = |object: &str| json!(format!("Object 'Kind' is missing in '{object}' (a)"));
+        let with = |entries: &str| {
+            message(&format!(
+                r#"{{"metadata":{{"managedFields":{entries},"name":"n"}},"a":1}}"#
+            ))
+        };
+        let one = with(r#"[{"x":1,"y":2},{"z":3}]"#);
         assert_eq!(
-            differences(kind(r#"{"b":1,"a":2}"#), kind(r#"{"a":2,"b":1}"#)),
+            differences(one.clone(), with(r#"[{"z":3},{"x":1,"y":2}]"#)),
             []
         );
+        for other in [r#"[{"z":3},{"y":2,"x":1}]"#, r#"[{"z":3}]"#] {
+            assert_eq!(differences(one.clone(), with(other)).len(), 1, "{other}");
+        }
+        let other = r#"{"a":1,"metadata":{"managedFields":[{"x":1,"y":2},{"z":3}],"name":"n"}}"#;
+        assert_eq!(differences(one, message(other)).len(), 1);
+        let kind = |object: &str| json!(format!("Object 'Kind' is missing in '{object}' (a)"));
+        let two = kind(r#"{"b":1,"a":2}"#);
+        assert_eq!(differences(two.clone(), kind(r#"{"b": 1, "a": 2}"#)), []);
+        assert_eq!(differences(two, kind(r#"{"a":2,"b":1}"#)).len(), 1);
         assert_eq!(differences(kind("{"), kind("{{")).len(), 1);
     }
 

@@ -1,11 +1,12 @@
 //! JSON with its scalars as they were spelled: `10` and `10.0`, `"a"` and `"\u0061"` are not the
 //! same text, and a JSON patch compares texts.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::{Node, SyntaxError, parse};
+use crate::go;
 
 /// A document whose scalars are text.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,18 +44,62 @@ impl Raw {
         }
     }
 
-    /// It, with only the last of repeated members, here and in all that is in it.
+    /// It, with only the last of repeated members, here and in all that is in it. The others keep
+    /// their order.
     pub fn without_repeats(self) -> Self {
         match self {
             Raw::Array(items) => Raw::Array(items.into_iter().map(Raw::without_repeats).collect()),
             Raw::Object(members) => {
-                let last: BTreeMap<String, Raw> = members
-                    .into_iter()
-                    .map(|(name, raw)| (name, raw.without_repeats()))
-                    .collect();
-                Raw::Object(last.into_iter().collect())
+                let mut places = HashMap::new();
+                let mut kept: Vec<(String, Raw)> = Vec::with_capacity(members.len());
+                for (name, raw) in members {
+                    let at = *places.entry(name.clone()).or_insert(kept.len());
+                    let raw = raw.without_repeats();
+                    match kept.get_mut(at) {
+                        Some((_, earlier)) => *earlier = raw,
+                        None => kept.push((name, raw)),
+                    }
+                }
+                Raw::Object(kept)
             }
             scalar => scalar,
+        }
+    }
+
+    /// It as one line of text, with its members in their order, as Go's encoder writes a
+    /// `json.RawMessage`: without spaces, and what HTML would mistake escaped.
+    pub fn compact(&self) -> String {
+        let mut out = String::new();
+        self.push(&mut out);
+        go::escape_html(&out)
+    }
+
+    fn push(&self, out: &mut String) {
+        match self {
+            Raw::Null => out.push_str("null"),
+            Raw::Scalar(text) => out.push_str(text),
+            Raw::Array(items) => {
+                out.push('[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    item.push(out);
+                }
+                out.push(']');
+            }
+            Raw::Object(members) => {
+                out.push('{');
+                for (i, (name, member)) in members.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    go::push_json_string(name, out);
+                    out.push(':');
+                    member.push(out);
+                }
+                out.push('}');
+            }
         }
     }
 
@@ -214,6 +259,21 @@ mod tests {
         assert_eq!(
             Value::from(raw),
             json!({"a\n": [10.0, "a\"", null, true, {}, []], "b": 10.0})
+        );
+    }
+
+    #[test]
+    fn it_is_written_in_its_order_as_go_writes_raw_messages() {
+        let raw =
+            Raw::parse(br#" {"b<" : [1.0, null , {"z":"&","a": 1}], "a":"\u0061"} "#).unwrap();
+        assert_eq!(
+            raw.compact(),
+            r#"{"b\u003c":[1.0,null,{"z":"\u0026","a":1}],"a":"\u0061"}"#
+        );
+        let repeated = Raw::parse(br#"{"b": 1, "a": 2, "b": {"y": 1, "x": 2, "y": 3}}"#).unwrap();
+        assert_eq!(
+            repeated.without_repeats().compact(),
+            r#"{"b":{"y":3,"x":2},"a":2}"#
         );
     }
 }

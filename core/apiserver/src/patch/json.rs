@@ -13,7 +13,7 @@ pub use diff::json_diff;
 use tree::{Slot, Tree, View, equal, find};
 
 use crate::go;
-use crate::json::{self, Node, Raw};
+use crate::json::{self, Raw};
 use crate::limits::MAX_DEPTH;
 
 /// The maximum number of bytes that the copy operations of one patch may copy
@@ -145,9 +145,11 @@ impl JsonPatch {
     }
 
     /// What [`apply`](Self::apply) makes of a document as it is written, with the members in the
-    /// order that they have then; `None` if the document is none or the patch fails.
-    pub fn apply_in_order(&self, document: &str) -> Option<Node> {
-        let mut root = Tree::Written(Raw::parse(document.as_bytes()).ok()?);
+    /// order that they have then: sorted where a path led in, else as they were written. `None` if
+    /// the patch fails.
+    pub fn apply_in_order(&self, document: Raw) -> Option<Raw> {
+        let mut root = Tree::Written(document);
+        root.open();
         self.run(&mut root).ok()?;
         Some(root.into())
     }
@@ -230,6 +232,8 @@ impl Operation<'_> {
                 find(root, &self.text("path")?)?.add(value)
             }
             Ok("copy") => {
+                // The library copies what it has opened on the way to the new place.
+                find(root, &self.text("path")?)?;
                 let value = find(root, &self.text("from")?)?.get()?.cloned();
                 let place = find(root, &self.text("path")?)?;
                 *copied += value.as_ref().map_or(0, Tree::size);
@@ -302,6 +306,12 @@ impl Operation<'_> {
             }
         };
         if equal {
+            // The library opens what it compares.
+            if let Ok(place) = find(root, &path)
+                && let Some(found) = place.into_value()
+            {
+                found.open_whole();
+            }
             return Ok(());
         }
         Err(JsonPatchError::DoesNotApply)

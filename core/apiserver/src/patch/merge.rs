@@ -1,8 +1,11 @@
 //! JSON merge patch as `evanphx/json-patch` v4.13 does it. It differs from RFC 7396 in one thing:
 //! where a patch adds something, `null` members are left out also inside of its lists.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
+use crate::json::Raw;
 use crate::object::JsonMap;
 
 /// Applies a merge patch: maps merge, `null` removes, anything else replaces whole.
@@ -40,6 +43,43 @@ fn pruned(value: &Value) -> Value {
             .collect(),
         Value::Array(items) => items.iter().map(pruned).collect(),
         scalar => scalar.clone(),
+    }
+}
+
+/// What [`merge`] makes of a document as it is written, with the members in the order that they
+/// have then: the library opens what the patch names, which sorts it, and keeps the rest as it was.
+pub fn merge_in_order(document: Raw, patch: Raw) -> Raw {
+    match (document, patch) {
+        (Raw::Object(document), Raw::Object(patch)) => {
+            let mut members: BTreeMap<String, Raw> = document.into_iter().collect();
+            // Of repeated members the last one counts.
+            let patch: BTreeMap<String, Raw> = patch.into_iter().collect();
+            for (name, raw) in patch {
+                let merged = match (members.remove(&name), raw) {
+                    (_, Raw::Null) => continue,
+                    (Some(current), raw) if current != Raw::Null => merge_in_order(current, raw),
+                    (_, raw) => opened(raw),
+                };
+                members.insert(name, merged);
+            }
+            Raw::Object(members.into_iter().collect())
+        }
+        // A list in the place of a map is taken as it is.
+        (Raw::Object(_), patch) => patch,
+        (_, patch) => opened(patch),
+    }
+}
+
+/// What a patch adds: opened to its end to leave out `null` members.
+fn opened(raw: Raw) -> Raw {
+    match raw {
+        Raw::Object(members) => {
+            let last: BTreeMap<String, Raw> = members.into_iter().collect();
+            let members = last.into_iter().filter(|(_, raw)| *raw != Raw::Null);
+            Raw::Object(members.map(|(name, raw)| (name, opened(raw))).collect())
+        }
+        Raw::Array(items) => Raw::Array(items.into_iter().map(opened).collect()),
+        scalar => scalar,
     }
 }
 
@@ -98,6 +138,21 @@ mod tests {
             merge(&mut target, &json!({"l": list}));
             assert_eq!(target["l"], after, "{before}");
         }
+    }
+
+    #[test]
+    fn what_a_patch_names_is_sorted_and_the_rest_stays_as_it_is_written() {
+        let document = r#"{"z":{"b":1,"a":2},"m":{"y":{"d":1,"c":2},"x":1,"n":null},"l":{"b":1}}"#;
+        let patch = r#"{"m":{"x":{"q":1,"p":null,"o":[{"f":1,"e":2}]},"x2":0},"l":[{"b":1,"a":2}],"m2":null}"#;
+        let raw = |text: &str| Raw::parse(text.as_bytes()).unwrap();
+        let merged = merge_in_order(raw(document), raw(patch));
+        assert_eq!(
+            merged.compact(),
+            r#"{"l":[{"b":1,"a":2}],"m":{"n":null,"x":{"o":[{"e":2,"f":1}],"q":1},"x2":0,"y":{"d":1,"c":2}},"z":{"b":1,"a":2}}"#
+        );
+        let mut same = Value::from(raw(document));
+        merge(&mut same, &raw(patch).into());
+        assert_eq!(Value::from(merged), same);
     }
 
     #[test]

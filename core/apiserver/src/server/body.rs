@@ -8,7 +8,7 @@ use super::patching::foreign;
 use super::request::{FieldValidation, RequestInfo};
 use super::resource::Definition;
 use crate::go;
-use crate::json::{self, Node};
+use crate::json::{self, Node, Raw};
 use crate::limits;
 use crate::object::{GroupVersion, JsonMap, text};
 use crate::schema::{self, Decoded, Empties};
@@ -162,21 +162,20 @@ fn decode_custom(
 
 /// Decodes the result of a patch.
 ///
-/// Strict errors come in the order of the members. `in_order` gives the document with its members in
-/// the order of upstream, if that is another one.
+/// Strict errors come in the order of the members, and messages show them in it: `in_order` gives the
+/// document with its members in the order of upstream.
 pub(super) fn decode_patched(
     info: &RequestInfo,
     patched: Value,
-    in_order: impl FnOnce() -> Option<Node>,
+    in_order: &dyn Fn() -> Raw,
 ) -> Result<Draft, Refusal> {
-    let shown = patched.clone();
     let refuse = |error: &str| {
-        let error = FieldError::invalid("patch", &go::json(&shown).into(), error);
+        let error = FieldError::invalid("patch", &in_order().compact().into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
     if let Definition::Custom(custom) = &info.resource.definition {
         let (object, strict_errors) = custom
-            .decode_patched(patched)
+            .decode_patched(patched, in_order)
             .map_err(|error| refuse(&error))?;
         limits::check(&object)?;
         return Ok(Draft {
@@ -190,7 +189,7 @@ pub(super) fn decode_patched(
         empties,
     } = schema::decode(Node::from(patched), &info.resource.root).map_err(|e| refuse(&e))?;
     if strict_errors.len() > 1
-        && let Some(Ok(decoded)) = in_order().map(|node| schema::decode(node, &info.resource.root))
+        && let Ok(decoded) = schema::decode(Node::from(in_order()), &info.resource.root)
     {
         strict_errors = decoded.strict_errors;
     }

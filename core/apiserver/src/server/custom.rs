@@ -19,7 +19,7 @@ use super::kinds::{metadata, names};
 use super::patching::foreign;
 use super::{JsonPath, PrinterColumn};
 use crate::go;
-use crate::json::{self, Node};
+use crate::json::{self, Node, Raw};
 use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::custom::{self, Before};
 use crate::schema::openapi::Schema;
@@ -126,12 +126,16 @@ impl Custom {
     ///
     /// # Errors
     /// The decoder's error, if it is not an object, has no kind, or its metadata is malformed.
-    pub(super) fn decode_patched(&self, patched: Value) -> Result<(Value, Vec<String>), String> {
+    pub(super) fn decode_patched(
+        &self,
+        patched: Value,
+        in_order: &dyn Fn() -> Raw,
+    ) -> Result<(Value, Vec<String>), String> {
         if let Some(error) = foreign::uninterpretable(&patched) {
             return Err(error);
         }
         if text(&patched, "kind").is_empty() {
-            return Err(missing_kind(&go::json(&patched)));
+            return Err(missing_kind(&in_order().compact()));
         }
         self.decode(Node::from(patched))
     }

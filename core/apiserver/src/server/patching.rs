@@ -11,7 +11,7 @@ use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, normalize_namespace};
 use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, wire};
 use crate::go;
-use crate::json::{self, Node};
+use crate::json::{self, Node, Raw};
 use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata, text, without_managers};
 use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
@@ -189,7 +189,14 @@ fn apply_patch(
         STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes),
         _ => {
             let (patched, strict_errors) = merged(info, live, bytes)?;
-            decode(info, patched, strict_errors, || None)
+            decode(info, patched, strict_errors, || {
+                let patch = Raw::parse(bytes).unwrap_or(Raw::Null);
+                match patch {
+                    // A list counts as the result.
+                    list @ Raw::Array(_) => patch::merge_in_order(Raw::Null, list),
+                    patch => patch::merge_in_order(as_written(info, live), patch),
+                }
+            })
         }
     }
 }
@@ -269,8 +276,19 @@ fn json_patched(
         .map(|strict_error| format!("json patch {strict_error}"))
         .collect();
     decode(info, patched, strict_errors, || {
-        patch.apply_in_order(&wire::of_root(&info.resource.root, live))
+        let patched = patch.apply_in_order(as_written(info, live));
+        patched.unwrap_or(Raw::Null)
     })
+}
+
+/// A stored object as it is written for a patch to change it.
+fn as_written(info: &RequestInfo, live: &Value) -> Raw {
+    let text = if info.resource.is_builtin() {
+        go::escape_html(&wire::of_root(&info.resource.root, live))
+    } else {
+        go::json(live)
+    };
+    Raw::parse(text.as_bytes()).unwrap_or(Raw::Null)
 }
 
 fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<String>), Refusal> {
@@ -335,27 +353,28 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
     Ok(draft)
 }
 
-/// Decodes the result of a JSON or merge patch. `strict_errors` are the errors of the patch.
+/// Decodes the result of a JSON or merge patch. `strict_errors` are the errors of the patch;
+/// `in_order` gives the result as the server's library writes it, which messages show.
 fn decode(
     info: &RequestInfo,
     patched: Value,
     mut strict_errors: Vec<String>,
-    in_order: impl FnOnce() -> Option<Node>,
+    in_order: impl Fn() -> Raw,
 ) -> Result<Draft, Refusal> {
     if info.resource.is_builtin() {
         if let Some(error) = foreign::mistake(&info.resource, &patched) {
-            return Err(no_result(&go::json(&patched), &error));
+            return Err(no_result(&in_order().compact(), &error));
         }
         if text(&patched, "apiVersion").is_empty() {
             strict_errors.extend(foreign::unknown_to_internal(&patched));
             return Ok(Draft {
-                warnings: apply_field_validation(info, strict_errors, || go::json(&patched))?,
+                warnings: apply_field_validation(info, strict_errors, || in_order().compact())?,
                 ..Value::Object(JsonMap::new()).into()
             });
         }
     }
     if strict_errors.is_empty() || info.options.field_validation != FieldValidation::Strict {
-        let mut draft = body::decode_patched(info, patched, in_order)?;
+        let mut draft = body::decode_patched(info, patched, &in_order)?;
         strict_errors.append(&mut draft.warnings);
         draft.warnings = strict_errors;
         return Ok(draft);
@@ -363,10 +382,9 @@ fn decode(
     // All errors are reported together, those of the patch first.
     let mut lenient = info.clone();
     lenient.options.field_validation = FieldValidation::Warn;
-    let shown = go::json(&patched);
-    let mut draft = body::decode_patched(&lenient, patched, in_order)?;
+    let mut draft = body::decode_patched(&lenient, patched, &in_order)?;
     strict_errors.append(&mut draft.warnings);
-    draft.warnings = apply_field_validation(info, strict_errors, || shown)?;
+    draft.warnings = apply_field_validation(info, strict_errors, || in_order().compact())?;
     Ok(draft)
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{JsonPatchError, Outcome};
 use crate::go;
-use crate::json::{Node, Raw};
+use crate::json::Raw;
 use crate::pointer::unescape;
 
 /// A value while it is patched: what no path has led into stays as it was written. A `null` in a
@@ -69,7 +69,7 @@ fn existing(index: &str, length: usize) -> Outcome<usize> {
     usize::try_from(at).map_err(|_| JsonPatchError::DoesNotApply)
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// The value; an absent key is as good as a `null`, an absent index is a mistake.
     pub(super) fn get(&self) -> Outcome<Option<&Tree>> {
         Ok(match self {
@@ -78,6 +78,17 @@ impl Place<'_> {
                 .get(existing(index, list.len())?)
                 .and_then(Option::as_ref),
         })
+    }
+
+    /// The value that is there, to change it.
+    pub(super) fn into_value(self) -> Option<&'a mut Tree> {
+        match self {
+            Place::Key(map, key) => map.get_mut(&key)?.as_mut(),
+            Place::Index(list, index) => {
+                let at = existing(&index, list.len()).ok()?;
+                list.get_mut(at)?.as_mut()
+            }
+        }
     }
 
     pub(super) fn add(self, value: Slot) -> Outcome<()> {
@@ -142,6 +153,22 @@ impl Tree {
             }
             other => other,
         };
+    }
+
+    /// Takes maps and lists apart to the end. A stored value stays: its members have no order.
+    pub(super) fn open_whole(&mut self) {
+        self.open_written();
+        match self {
+            Tree::Map(map) => map.values_mut().flatten().for_each(Tree::open_whole),
+            Tree::List(items) => items.iter_mut().flatten().for_each(Tree::open_whole),
+            _ => {}
+        }
+    }
+
+    fn open_written(&mut self) {
+        if matches!(self, Tree::Written(_)) {
+            self.open();
+        }
     }
 
     fn place(&mut self, part: String) -> Outcome<Place<'_>> {
@@ -314,16 +341,16 @@ fn equal_members(left: View<'_>, right: View<'_>) -> Outcome<bool> {
     Ok(true)
 }
 
-impl From<Tree> for Node {
+impl From<Tree> for Raw {
     /// Members in the order of the library: sorted where a path has led in, else as they were.
     fn from(tree: Tree) -> Self {
-        let slot = |slot: Slot| slot.map_or(Node::Null, Node::from);
+        let slot = |slot: Slot| slot.map_or(Raw::Null, Raw::from);
         match tree {
-            Tree::Stored(value) => value.into(),
-            Tree::Written(raw) => raw.into(),
-            Tree::Null => Node::Null,
-            Tree::Map(map) => Node::Object(map.into_iter().map(|(k, v)| (k, slot(v))).collect()),
-            Tree::List(items) => Node::Array(items.into_iter().map(slot).collect()),
+            Tree::Stored(value) => Raw::parse(go::json(&value).as_bytes()).unwrap_or(Raw::Null),
+            Tree::Written(raw) => raw,
+            Tree::Null => Raw::Null,
+            Tree::Map(map) => Raw::Object(map.into_iter().map(|(k, v)| (k, slot(v))).collect()),
+            Tree::List(items) => Raw::Array(items.into_iter().map(slot).collect()),
         }
     }
 }

@@ -158,6 +158,55 @@ fn a_strategic_patch_is_shown_as_what_is_left_of_it() {
 }
 
 #[test]
+fn a_result_that_is_refused_is_shown_in_the_order_in_which_the_patch_left_it() {
+    // Recorded: `json_patch_ops`, `merge_patch_deployment`, lease-1012.
+    let entry = r#"\"managedFields\":[{\"manager\":\"unknown\",\"operation\":\"Update\",\"apiVersion\":\"apps/v1\",\"time\":\""#;
+    let shown = |media, patch| {
+        let (code, message) = said(media, "", patch);
+        assert_eq!(code, 422, "{message}");
+        assert!(message.contains(entry), "{message}");
+        message
+    };
+    // What no patch opens is in the order of the struct, and what it opens is sorted.
+    let as_stored = r#"\"kind\":\"Deployment\",\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\""#;
+    let opened = r#"\"metadata\":{\"creationTimestamp\""#;
+    let from_patch = r#"\"labels\":{\"b\":{\"z\":1,\"y\":2}}"#;
+    let sorted = r#"\"labels\":{\"a\":\"1\",\"b\":{\"y\":2,\"z\":1}}"#;
+    for (media, patch, part) in [
+        (MERGE_PATCH, r#"{"spec": {"replicas": "x"}}"#, as_stored),
+        (
+            JSON_PATCH,
+            r#"[{"op": "add", "path": "/spec/replicas", "value": "x"}]"#,
+            as_stored,
+        ),
+        (
+            MERGE_PATCH,
+            r#"{"metadata": {"labels": {"b": {"z": 1, "y": 2}}}}"#,
+            opened,
+        ),
+        (
+            MERGE_PATCH,
+            r#"{"metadata": {"labels": {"b": {"z": 1, "y": 2}}}}"#,
+            sorted,
+        ),
+        (
+            JSON_PATCH,
+            r#"[{"op": "replace", "path": "/metadata/labels", "value": {"b": {"z": 1, "y": 2}}}]"#,
+            from_patch,
+        ),
+        (
+            JSON_PATCH,
+            r#"[{"op": "test", "path": "/metadata/labels", "value": {"a": "1"}},
+                {"op": "copy", "from": "/metadata", "path": "/metadata/labels/x"}]"#,
+            r#"\"labels\":{\"a\":\"1\",\"x\":{\"creationTimestamp\""#,
+        ),
+    ] {
+        let message = shown(media, patch);
+        assert!(message.contains(part), "{patch}: {message}");
+    }
+}
+
+#[test]
 fn a_result_without_a_version_has_nothing_in_it() {
     let (code, message) = said(MERGE_PATCH, "", r#"{"apiVersion": null}"#);
     assert_eq!(code, 400);
