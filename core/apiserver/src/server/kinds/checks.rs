@@ -98,6 +98,25 @@ pub(super) fn validate_through(
     has(&kind).then(|| rows_of(&kind, object, Some(live)))
 }
 
+/// Makes the checks of a type of a part of an object of which nothing is stored.
+pub(super) fn of_type(
+    type_name: &str,
+    value: &Value,
+    path: &ErrorPath<'_>,
+    object: &Value,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let whole = Checked {
+        value,
+        stored: None,
+        path,
+        object,
+        live: None,
+    };
+    whole.is_a(type_name, &mut errors);
+    errors
+}
+
 /// Whether the table has checks of a kind.
 pub(super) fn has(kind: &str) -> bool {
     TABLE.contains_key(kind)

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{self, Check, Checked};
 use super::metadata::IMMUTABLE;
 use super::{difference, internal, names, pod_scheduling, resources, volumes};
 use crate::field::ErrorPath;
@@ -22,6 +22,8 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("volume_capacity", volume_capacity),
     ("volume_nodes", volume_nodes),
     ("volume_source", volume_source),
+    ("volume_class", volume_class),
+    ("claim_sources_agree", claim_sources_agree),
     ("volume_source_kept", volume_source_kept),
 ];
 
@@ -249,7 +251,7 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         take(&mut shown, &before, "storageClassName");
     }
     if !upgraded && annotations[0] != annotations[1] {
-        let field = "metadata.annotations[volume.beta.kubernetes.io/storage-class]";
+        let field = "metadata.annotations.volume.beta.kubernetes.io/storage-class";
         let empty = Value::from("");
         let value = annotations[0].take().unwrap_or(&empty);
         errors.push(FieldError::invalid(field, value, IMMUTABLE));
@@ -291,9 +293,14 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         ));
     }
     let class = |object: &'_ Value| object["spec"].get("volumeAttributesClassName").cloned();
-    if class(live).is_some() && class(claim.object).is_none() {
+    let lost = match class(claim.object) {
+        None => "nil",
+        Some(class) if class == "" => "an empty string",
+        Some(_) => return,
+    };
+    if class(live).is_some_and(|class| class != "") || lost == "nil" && class(live).is_some() {
         let field = "spec.volumeAttributesClassName";
-        let detail = "update from non-nil value to nil is forbidden";
+        let detail = format!("update from non-nil value to {lost} is forbidden");
         errors.push(FieldError::forbidden(field, detail));
     }
 }
@@ -332,20 +339,22 @@ fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     for name in given {
         count += 1;
         let path = spec.path.child(name);
-        if count > 1 {
+        // Upstream does not count the sources before this one.
+        if count > 1 && *name != "flexVolume" {
             let detail = "may not specify more than 1 volume type";
-            errors.push(FieldError::forbidden(path, detail));
+            let shown = if *name == "cephfs" { "cephFS" } else { name };
+            errors.push(FieldError::forbidden(spec.path.child(shown), detail));
             continue;
         }
         let source = &spec.value[name];
-        match *name {
-            "local" => errors.extend(local(spec, &path)),
-            "csi" => {
-                let driver = text(source, "driver");
-                errors.extend(volumes::driver(driver, &path.child("driver")));
-                errors.extend(volumes::required(source, &path, &["volumeHandle"]));
-            }
-            name => errors.extend(volumes::of_kind(name, source, &path)),
+        let block = format!("persistent-volume/{name}");
+        if *name == "local" {
+            errors.extend(local(spec, &path));
+        } else if checks::has(&block) {
+            errors.extend(checks::of_type(&block, source, &path, spec.object));
+        } else {
+            let path = spec.path.child(volumes::shown(name));
+            errors.extend(volumes::of_kind(name, source, &path));
         }
     }
     if count == 0 {
@@ -365,6 +374,26 @@ fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let field = spec.path.child("volumeAttributesClassName");
         let detail = "an empty string is disallowed";
         errors.push(FieldError::required(field, detail));
+    }
+}
+
+/// Only a volume of a CSI driver has attributes of a class.
+fn volume_class(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let classed = spec.value.get("volumeAttributesClassName").is_some();
+    if classed && spec.value.get("csi").is_none() {
+        let detail = "has to be specified when using volumeAttributesClassName";
+        errors.push(FieldError::required(spec.path.child("csi"), detail));
+    }
+}
+
+/// `ValidatePersistentVolumeClaimSpec`: the two fields for what a volume is filled with agree.
+fn claim_sources_agree(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let (old, new) = (&spec.value["dataSource"], &spec.value["dataSourceRef"]);
+    let same = |field: &str| old.get(field) == new.get(field);
+    if old.is_object() && new.is_object() && !["apiGroup", "kind", "name"].into_iter().all(same) {
+        // Upstream gives the path of the field for its value: a struct that shows nothing.
+        let error = FieldError::invalid(spec.path, &Value::Null, "must match dataSourceRef");
+        errors.push(error.shown("{}".to_owned()));
     }
 }
 
@@ -397,7 +426,15 @@ fn volume_source_kept(volume: &Checked<'_>, errors: &mut Vec<FieldError>) {
             members.filter_map(|name| Some(((*name).to_owned(), object["spec"].get(name)?)));
         given.map(|(name, source)| (name, source.clone())).collect()
     };
-    let [before, after] = [source(live), source(volume.object)];
+    let [before, mut after] = [source(live), source(volume.object)];
+    // The secret for growing a volume can be named later.
+    let secret = "controllerExpandSecretRef";
+    if before["csi"].is_object()
+        && before["csi"].get(secret).is_none()
+        && let Some(Value::Object(csi)) = after.get_mut("csi")
+    {
+        csi.remove(secret);
+    }
     if before != after {
         let [before, after] =
             [before, after].map(|source| internal::volume_source(volume.object, &source));
@@ -415,5 +452,11 @@ fn volume_source_kept(volume: &Checked<'_>, errors: &mut Vec<FieldError>) {
             let shown = internal::field(volume.object, &path.child(field), after);
             errors.push(FieldError::invalid(field, after, IMMUTABLE).shown(shown));
         }
+    }
+    let class = "volumeAttributesClassName";
+    if live["spec"].get(class).is_some() && volume.object["spec"].get(class).is_none() {
+        let detail = "update from non-nil value to nil is forbidden";
+        let path = crate::field::ErrorPath::new("spec");
+        errors.push(FieldError::forbidden(path.child(class), detail));
     }
 }

@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::pod_template::one_of;
-use super::{environment, internal, names, probes, resources, volumes};
+use super::{
+    container_restarts, environment, internal, names, pod_profiles, pod_resources, pod_windows,
+    probes, resources, volume_mounts, volumes,
+};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -22,6 +25,8 @@ pub(super) struct PodContext<'a> {
     pub(super) restarts: &'a str,
     /// Whether the pod has the user namespace of its host.
     pub(super) host_users: bool,
+    /// The names of its resource claims.
+    pub(super) claims: BTreeSet<&'a str>,
 }
 
 /// The containers that run side by side: at least one.
@@ -43,8 +48,8 @@ pub(super) fn regular(
             let field = path.child("name");
             errors.push(FieldError::duplicate(field, &name.into()));
         }
-        errors.extend(restarting(container, &path));
         errors.extend(probes::life(container, pod, &path));
+        errors.extend(container_restarts::validate(container, &path));
     }
     errors.extend(host_ports(containers, path));
     errors
@@ -63,13 +68,13 @@ pub(super) fn init(
         let whole = path;
         let path = path.index(i);
         errors.extend(common(container, pod, &path));
+        errors.extend(container_restarts::validate(container, &path));
         let name = text(container, "name");
         if !seen.insert(name) && !name.is_empty() {
             let field = path.child("name");
             errors.push(FieldError::duplicate(field, &name.into()));
         }
         errors.extend(host_ports(std::slice::from_ref(container), whole));
-        errors.extend(restarting(container, &path));
         if text(container, "restartPolicy") == "Always" {
             errors.extend(probes::life(container, pod, &path));
             continue;
@@ -83,6 +88,18 @@ pub(super) fn init(
             if container.get(field).is_some() {
                 let detail = "may not be set for init containers without restartPolicy=Always";
                 errors.push(FieldError::forbidden(path.child(field), detail));
+            }
+        }
+        let policies = list(container, "resizePolicy").iter().enumerate();
+        for (j, policy) in policies.map(|(j, it)| (j, &it["restartPolicy"])) {
+            if policy == "RestartContainer" {
+                let detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+                let field = path.item("resizePolicy", j);
+                errors.push(FieldError::invalid(
+                    field.child("restartPolicy"),
+                    policy,
+                    detail,
+                ));
             }
         }
     }
@@ -119,7 +136,11 @@ pub(super) fn common(
         list(container, "envFrom"),
         &field("envFrom"),
     ));
-    errors.extend(mounts(container, pod, &field("volumeMounts")));
+    errors.extend(volume_mounts::validate(
+        container,
+        pod,
+        &field("volumeMounts"),
+    ));
     errors.extend(volumes::devices(
         container,
         &pod.volumes,
@@ -131,6 +152,12 @@ pub(super) fn common(
     errors.extend(resources::validate(
         &container["resources"],
         &field("resources"),
+    ));
+    let claims = list(&container["resources"], "claims");
+    errors.extend(pod_resources::claims_of_container(
+        claims,
+        &pod.claims,
+        &field("resources").child("claims"),
     ));
     errors.extend(resizing(container, pod, &field("resizePolicy")));
     errors.extend(security(
@@ -156,20 +183,11 @@ fn resizing(container: &Value, pod: &PodContext<'_>, path: &ErrorPath<'_>) -> Ve
         errors.extend(one_of(policy, path, "restartPolicy", &policies));
         let restart = text(policy, "restartPolicy");
         if pod.restarts == "Never" && restart != "NotRequired" {
-            let detail = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            let detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
             errors.push(FieldError::invalid(path, &restart.into(), detail));
         }
     }
     errors
-}
-
-/// A container may restart in another way than its pod (`validateContainerRestartPolicy`).
-fn restarting(container: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
-    const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
-    let policy = container.get("restartPolicy")?;
-    let field = path.child("restartPolicy");
-    let known = POLICIES.iter().any(|known| policy == known);
-    (!known).then(|| FieldError::not_supported(field, policy, &POLICIES))
 }
 
 /// `ValidateSecurityContext` of one container.
@@ -189,6 +207,8 @@ fn security(context: &Value, host_users: bool, path: &ErrorPath<'_>) -> Vec<Fiel
     }
     errors.extend(seccomp(context, path));
     errors.extend(escalation(context, path));
+    errors.extend(pod_windows::options(context, path));
+    errors.extend(pod_profiles::app_armor(context, path));
     errors
 }
 
@@ -223,11 +243,9 @@ pub(super) fn seccomp(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> 
         )),
         (_, Some(_)) => {
             let detail = "can only be set when seccomp type is Localhost";
-            errors.push(FieldError::invalid(
-                field("localhostProfile"),
-                profile,
-                detail,
-            ));
+            let shown = internal::compact("SeccompProfile", profile);
+            let error = FieldError::invalid(field("localhostProfile"), profile, detail);
+            errors.push(error.shown(shown));
         }
         (_, None) => {}
     }
@@ -289,56 +307,6 @@ fn host_ports(containers: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// `ValidateVolumeMounts`.
-fn mounts(container: &Value, pod: &PodContext<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let mut paths = BTreeSet::new();
-    let devices = list(container, "volumeDevices").iter();
-    let device_names: BTreeSet<&str> = devices.clone().map(|device| text(device, "name")).collect();
-    let device_paths: BTreeSet<&str> = devices.map(|device| text(device, "devicePath")).collect();
-    for (i, mount) in list(container, "volumeMounts").iter().enumerate() {
-        let item = path.index(i);
-        let field = |name: &'static str| item.child(name);
-        let (name, place) = (text(mount, "name"), text(mount, "mountPath"));
-        if name.is_empty() {
-            errors.push(FieldError::required(field("name"), ""));
-        }
-        if !pod.volumes.contains_key(name) {
-            errors.push(FieldError::with_value(
-                crate::status::Problem::NotFound,
-                field("name"),
-                &name.into(),
-                "",
-            ));
-        }
-        if place.is_empty() {
-            errors.push(FieldError::required(field("mountPath"), ""));
-        }
-        let mut wrong = |name: &'static str, value: &str, detail: &str| {
-            errors.push(FieldError::invalid(field(name), &value.into(), detail));
-        };
-        if !paths.insert(place) {
-            wrong("mountPath", place, "must be unique");
-        }
-        if device_names.contains(name) {
-            wrong("name", name, "must not already exist in volumeDevices");
-        }
-        if device_paths.contains(place) {
-            let detail = "must not already exist as a path in volumeDevices";
-            wrong("mountPath", place, detail);
-        }
-        let (below, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
-        if !below.is_empty() && !expression.is_empty() {
-            let detail = "subPathExpr and subPath are mutually exclusive";
-            wrong("subPathExpr", expression, detail);
-        }
-        // Upstream names the list here, not the item.
-        errors.extend(volumes::descending(below, &path.child("subPath")));
-        errors.extend(volumes::descending(expression, &path.child("subPathExpr")));
-    }
-    errors
-}
-
 /// The user and group of processes.
 pub(super) fn users(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -393,6 +361,7 @@ mod tests {
             grace: 30,
             restarts: "Always",
             host_users: true,
+            claims: BTreeSet::new(),
         };
         let errors = regular(&[container], &pod, &ErrorPath::new("c"));
         errors.iter().map(ToString::to_string).collect()

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Check, Checked, of_type};
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{Notices, ip, names};
@@ -14,6 +14,7 @@ use crate::object::text;
 use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, Check)] = &[
+    ("endpoint_subsets", subsets),
     ("endpoint_subset", subset),
     ("endpoint_address", address),
     ("endpoint_ports", ports),
@@ -51,6 +52,18 @@ fn reject(
     reasons.map(move |why| FieldError::invalid(field, &value.into(), why))
 }
 
+/// Subsets that an update leaves as they are were valid once (`ValidateEndpoints`).
+fn subsets(subsets: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if subsets.before() == Some(subsets.value) {
+        return;
+    }
+    let items = subsets.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, item) in items.iter().enumerate() {
+        let path = subsets.path.index(i);
+        errors.extend(of_type("EndpointSubset", item, &path, subsets.object));
+    }
+}
+
 /// A subset has an address.
 fn subset(subset: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let none = |field: &str| list(subset.value, field).is_empty();
@@ -65,7 +78,7 @@ fn address(address: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let field = address.path.child("ip");
     let empty = Value::from("");
     let ip = address.value.get("ip").unwrap_or(&empty);
-    errors.extend(ip::check(ip, &field, &stored_addresses(address.live)));
+    errors.extend(ip::check(ip, &field, &[]));
     let hostname = text(address.value, "hostname");
     if !hostname.is_empty() {
         let field = address.path.child("hostname");
@@ -84,12 +97,6 @@ fn address(address: &Checked<'_>, errors: &mut Vec<FieldError>) {
 /// The addresses of the stored object, which stay valid.
 fn stored_addresses(live: Option<&Value>) -> Vec<Value> {
     let mut found = Vec::new();
-    for subset in live.map_or(&[][..], |live| list(live, "subsets")) {
-        for field in ["addresses", "notReadyAddresses"] {
-            let addresses = list(subset, field).iter();
-            found.extend(addresses.filter_map(|address| address.get("ip").cloned()));
-        }
-    }
     for endpoint in live.map_or(&[][..], |live| list(live, "endpoints")) {
         found.extend(list(endpoint, "addresses").iter().cloned());
     }

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::names::{self, NameRule};
+use super::volumes;
 use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
@@ -118,7 +119,10 @@ fn value_from(source: &Value, has_value: bool, path: &ErrorPath<'_>) -> Vec<Fiel
             }
         }
     }
-    count += i32::from(source.get("fileKeyRef").is_some());
+    if let Some(reference) = source.get("fileKeyRef") {
+        count += 1;
+        errors.extend(file_key(reference, &path.child("fileKeyRef")));
+    }
     let detail = match (count, has_value) {
         (0, _) => {
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, \
@@ -129,6 +133,29 @@ fn value_from(source: &Value, has_value: bool, path: &ErrorPath<'_>) -> Vec<Fiel
         (_, false) => "may not have more than one field specified at a time",
     };
     errors.push(FieldError::invalid(path, &"".into(), detail));
+    errors
+}
+
+/// `validateFileKeySelector`.
+fn file_key(reference: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (name, rule) in [
+        ("key", names::env_var as NameRule),
+        ("volumeName", names::label),
+    ] {
+        let (value, field) = (text(reference, name), path.child(name));
+        if value.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        } else {
+            errors.extend(broken(value, &field, rule));
+        }
+    }
+    let (file, field) = (text(reference, "path"), path.child("path"));
+    if file.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    } else {
+        errors.extend(volumes::no_backsteps(file, &field));
+    }
     errors
 }
 

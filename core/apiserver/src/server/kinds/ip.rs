@@ -15,6 +15,11 @@ pub(super) fn sloppy(text: &str) -> Option<IpAddr> {
     without_leading_zeros(text).parse().ok()
 }
 
+/// Whether Go reads a text as a range, strict or not.
+pub(super) fn is_range(text: &str) -> bool {
+    sloppy_range(text).is_some()
+}
+
 /// The address of a range, and how many of its bits are those of the range (`ParseCIDRSloppy`).
 fn sloppy_range(text: &str) -> Option<(IpAddr, u8)> {
     let (ip, bits) = text.split_once('/')?;

@@ -35,13 +35,14 @@ fn class_annotation(ingress: &Value) -> Option<&Value> {
     ingress["metadata"]["annotations"].get(CLASS_ANNOTATION)
 }
 
-/// The class of a new ingress is a field or an annotation, not both.
+/// A new ingress has one class, whether its field or its annotation names it.
 fn ingress_class_once(ingress: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if let Some(annotation) = class_annotation(ingress.object)
-        && ingress.object["spec"].get("ingressClassName").is_some()
+        && let Some(class) = ingress.object["spec"].get("ingressClassName")
+        && class != annotation
     {
-        let field = format!("metadata.annotations.{CLASS_ANNOTATION}");
-        let detail = "can not be set when the class field is also set";
+        let field = format!("annotations.{CLASS_ANNOTATION}");
+        let detail = "must match `ingressClassName` when both are specified";
         errors.push(FieldError::invalid(field, annotation, detail));
     }
 }
@@ -151,7 +152,7 @@ fn ingress_backend(backend: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if name.is_empty() {
         errors.push(FieldError::required(path.child("name"), ""));
     } else {
-        let reasons = names::label_1035(name).into_iter();
+        let reasons = names::label(name).into_iter();
         let field = path.child("name");
         errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
     }
@@ -274,20 +275,18 @@ fn ip_block(block: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::required(field, ""));
         return;
     }
-    if let Some(error) = ip::check_range(cidr, &field, &[]) {
-        errors.push(error);
+    errors.extend(ip::check_range(cidr, &field, &[]));
+    // What is only not canonical is compared all the same.
+    if !ip::is_range(cidr) {
         return;
     }
     for (i, except) in list(block, "except").iter().enumerate() {
         let field = path.item("except", i);
         let range = except.as_str().unwrap_or_default();
-        match ip::check_range(range, &field, &[]) {
-            Some(error) => errors.push(error),
-            None if !ip::is_strict_subset(range, cidr) => {
-                let detail = "must be a strict subset of `cidr`";
-                errors.push(FieldError::invalid(field, except, detail));
-            }
-            None => {}
+        errors.extend(ip::check_range(range, &field, &[]));
+        if ip::is_range(range) && !ip::is_strict_subset(range, cidr) {
+            let detail = "must be a strict subset of `cidr`";
+            errors.push(FieldError::invalid(field, except, detail));
         }
     }
 }

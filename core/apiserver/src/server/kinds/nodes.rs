@@ -143,4 +143,8 @@ fn node_kept(node: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let detail = "node updates may not change providerID except from \"\" to valid";
         errors.push(FieldError::forbidden("spec.providerID", detail));
     }
+    if text(spec, "externalID") != text(before, "externalID") {
+        let detail = "may not be updated";
+        errors.push(FieldError::forbidden("spec.externalID", detail));
+    }
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{
-    Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_parts, pod_status,
-    pod_template, pod_update, pod_warnings,
+    Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_parts, pod_profiles,
+    pod_scheduling, pod_status, pod_template, pod_update, pod_warnings,
 };
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
@@ -26,6 +26,7 @@ pub(super) const RULES: Rules = Rules {
             if pod["spec"]["terminationGracePeriodSeconds"].as_i64() < Some(0) {
                 pod["spec"]["terminationGracePeriodSeconds"] = 1.into();
             }
+            pod_scheduling::merge_label_keys(pod);
             pod["status"] = json!({"phase": "Pending", "qosClass": quality_of_service(pod)});
             if !list(&pod["spec"], "schedulingGates").is_empty() {
                 // `applySchedulingGatedCondition`
@@ -75,7 +76,7 @@ fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors.extend(metadata_and_spec(pod));
     match live {
         Some(live) => errors.extend(pod_annotations::validate_change(pod, live)),
-        None => errors.extend(validate_new(&pod["spec"])),
+        None => errors.extend(validate_new(pod)),
     }
     errors
 }
@@ -83,16 +84,17 @@ fn validate(pod: &Value, live: Option<&Value>) -> Vec<FieldError> {
 /// `validatePodMetadataAndSpec`.
 pub(super) fn metadata_and_spec(pod: &Value) -> Vec<FieldError> {
     let mut errors = metadata::builtin(pod, names::subdomain);
-    errors.extend(pod_annotations::validate(pod));
+    errors.extend(pod_annotations::of_pod(pod));
     let spec = &pod["spec"];
-    errors.extend(pod_template::spec_errors(spec, &SPEC, true));
+    errors.extend(pod_template::spec_errors(spec, &SPEC, Some(pod)));
     errors.extend(tokens(spec));
     errors.extend(images(spec));
     errors
 }
 
 /// What only a new pod may not have (`ValidatePodCreate`).
-fn validate_new(spec: &Value) -> Vec<FieldError> {
+fn validate_new(pod: &Value) -> Vec<FieldError> {
+    let spec = &pod["spec"];
     let mut errors = Vec::new();
     if !list(spec, "ephemeralContainers").is_empty() {
         let field = "spec.ephemeralContainers";
@@ -102,6 +104,11 @@ fn validate_new(spec: &Value) -> Vec<FieldError> {
         let detail = "cannot be set until all schedulingGates have been cleared";
         errors.push(FieldError::forbidden("spec.nodeName", detail));
     }
+    errors.extend(pod_profiles::agree(
+        &pod["metadata"]["annotations"],
+        spec,
+        &SPEC,
+    ));
     errors
 }
 

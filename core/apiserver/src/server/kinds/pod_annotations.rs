@@ -1,9 +1,10 @@
 //! Annotations of pods that the server knows (`ValidatePodSpecificAnnotations` and
 //! `ValidatePodSpecificAnnotationUpdates` of `pkg/apis/core/validation/validation.go`). Left out:
-//! the old annotations for tolerations, seccomp and AppArmor profiles.
+//! the old annotation for tolerations.
 
 use serde_json::Value;
 
+use super::pod_profiles::{self, APP_ARMOR};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -13,25 +14,34 @@ const MIRROR: &str = "kubernetes.io/config.mirror";
 /// How dear the deletion of a pod is to its ReplicaSet.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 /// The beginning of the names by which containers once got AppArmor profiles.
-const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+const ANNOTATIONS: ErrorPath<'static> = ErrorPath::new("metadata.annotations");
 
 /// Checks the annotations of a pod.
-pub(super) fn validate(pod: &Value) -> Vec<FieldError> {
+pub(super) fn validate(annotations: &Value, spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let annotations = &pod["metadata"]["annotations"];
+    if annotations.is_null() {
+        return errors;
+    }
     if let Some(value) = annotations.get(MIRROR)
-        && text(&pod["spec"], "nodeName").is_empty()
+        && text(spec, "nodeName").is_empty()
     {
         let detail = "must set spec.nodeName if mirror pod annotation is set";
-        errors.push(FieldError::invalid(field(MIRROR), value, detail));
+        errors.push(FieldError::invalid(path.key(MIRROR), value, detail));
     }
     if let Some(value) = annotations.get(DELETION_COST)
         && !is_cost(value.as_str().unwrap_or_default())
     {
         let detail = "must be a 32bit integer";
-        errors.push(FieldError::invalid(field(DELETION_COST), value, detail));
+        let field = path.key(DELETION_COST);
+        errors.push(FieldError::invalid(field, value, detail));
     }
+    errors.extend(pod_profiles::annotations(annotations, spec, path));
     errors
+}
+
+/// Checks the annotations of a pod.
+pub(super) fn of_pod(pod: &Value) -> Vec<FieldError> {
+    validate(&pod["metadata"]["annotations"], &pod["spec"], &ANNOTATIONS)
 }
 
 /// `GetDeletionCostFromPodAnnotations`.
@@ -77,12 +87,11 @@ pub(super) fn validate_change(pod: &Value, live: &Value) -> Vec<FieldError> {
             ));
         }
     }
-    errors.extend(validate(pod));
+    errors.extend(of_pod(pod));
     errors
 }
 
 fn field(annotation: &str) -> ErrorPath<'_> {
-    const ANNOTATIONS: ErrorPath<'static> = ErrorPath::new("metadata.annotations");
     ANNOTATIONS.key(annotation)
 }
 
@@ -106,10 +115,7 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(is_cost(cost), fine, "{cost}");
-            assert_eq!(
-                validate(&pod(json!({DELETION_COST: cost}))).is_empty(),
-                fine
-            );
+            assert_eq!(of_pod(&pod(json!({DELETION_COST: cost}))).is_empty(), fine);
         }
     }
 

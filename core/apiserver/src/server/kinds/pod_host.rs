@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{containers, ip, names};
+use super::{containers, ip, names, pod_profiles, pod_windows};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -121,18 +121,64 @@ pub(super) fn security(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         errors.push(FieldError::invalid(field, &true.into(), detail));
     }
     errors.extend(kernel_settings(spec, &path.child("sysctls")));
-    let policies = [
-        ("fsGroupChangePolicy", ["Always", "OnRootMismatch"]),
-        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
-    ];
-    for (name, known) in policies {
-        if let Some(policy) = context.get(name)
-            && !known.iter().any(|known| policy == known)
-        {
-            errors.push(FieldError::not_supported(path.child(name), policy, &known));
+    let one_of = |name: &str, known: [&str; 2]| {
+        let policy = context.get(name)?;
+        let wrong = !known.iter().any(|known| policy == known);
+        wrong.then(|| FieldError::not_supported(path.child(name), policy, &known))
+    };
+    errors.extend(one_of("fsGroupChangePolicy", ["Always", "OnRootMismatch"]));
+    errors.extend(containers::seccomp(context, path));
+    errors.extend(pod_windows::options(context, path));
+    errors.extend(pod_profiles::app_armor(context, path));
+    errors.extend(one_of("supplementalGroupsPolicy", ["Merge", "Strict"]));
+    errors.extend(one_of("seLinuxChangePolicy", ["MountOption", "Recursive"]));
+    errors
+}
+
+/// `validateHostUsers`: users of a pod's own do not go with the namespaces of its host
+/// (`UserNamespacesHostNetworkSupport` is off).
+pub(super) fn own_users(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    const WHY: &str = "when `hostUsers` is false";
+    let mut errors = Vec::new();
+    if spec["hostUsers"] != false {
+        return errors;
+    }
+    for (field, shown) in [
+        ("hostNetwork", "hostNetwork"),
+        ("hostPID", "HostPID"),
+        ("hostIPC", "HostIPC"),
+    ] {
+        if spec[field] == true {
+            errors.push(FieldError::forbidden(path.child(shown), WHY));
         }
     }
-    errors.extend(containers::seccomp(context, path));
+    for (kind, i, container) in pod_profiles::containers(spec) {
+        if !list(container, "volumeDevices").is_empty() {
+            let item = path.item(kind, i);
+            errors.push(FieldError::forbidden(item.child("volumeDevices"), WHY));
+        }
+    }
+    errors
+}
+
+/// `validatePodHostName`.
+pub(super) fn hostname(spec: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
+    const MAX_LENGTH: usize = 64;
+    let mut errors = Vec::new();
+    let Some(name) = spec.get("hostnameOverride").and_then(Value::as_str) else {
+        return errors;
+    };
+    for other in ["setHostnameAsFQDN", "hostNetwork"] {
+        if spec[other] == true {
+            let detail = format!("may not be specified when {other} is true");
+            errors.push(FieldError::forbidden(field, detail));
+        }
+    }
+    if name.len() > MAX_LENGTH {
+        errors.push(FieldError::too_long(field, MAX_LENGTH));
+    }
+    let reasons = names::subdomain(name).into_iter();
+    errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
     errors
 }
 

@@ -131,15 +131,8 @@ fn ephemeral(pod: &Value, live: &Value) -> Vec<FieldError> {
 }
 
 /// Why a pod cannot be resized at all.
-fn unsizable(pod: &Value, live: &Value) -> Option<&'static str> {
-    let of_pod = |pod: &Value| {
-        let resources = &pod["spec"]["resources"];
-        let some = |name: &str| resources[name].as_object().is_some_and(|it| !it.is_empty());
-        some("requests") || some("limits")
-    };
-    if of_pod(pod) || of_pod(live) {
-        Some("pods with pod-level resources cannot be resized")
-    } else if live["metadata"]["annotations"].get(MIRROR).is_some() {
+fn unsizable(live: &Value) -> Option<&'static str> {
+    if live["metadata"]["annotations"].get(MIRROR).is_some() {
         Some("static pods cannot be resized")
     } else if live["spec"]["os"]["name"] == "windows" {
         Some("windows pods cannot be resized")
@@ -151,7 +144,7 @@ fn unsizable(pod: &Value, live: &Value) -> Option<&'static str> {
 fn resize(pod: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = metadata::builtin_update(pod, live);
     errors.extend(pod::metadata_and_spec(pod));
-    if let Some(why) = unsizable(pod, live) {
+    if let Some(why) = unsizable(live) {
         return vec![FieldError::forbidden("[]", why)];
     }
     let class = pod::quality_of_service(pod);
@@ -164,6 +157,7 @@ fn resize(pod: &Value, live: &Value) -> Vec<FieldError> {
         let detail = "Pod running on node without support for resize";
         errors.push(FieldError::forbidden("spec", detail));
     }
+    errors.extend(of_whole_pod(pod, live));
     let order = out_of_order(pod, live);
     if !order.is_empty() {
         errors.extend(order);
@@ -171,28 +165,76 @@ fn resize(pod: &Value, live: &Value) -> Vec<FieldError> {
     }
     let is_sidecar = |container: &Value| text(container, "restartPolicy") == "Always";
     for (kind, i, new, old) in pairs(pod, live, ["initContainers", "containers"]) {
-        if kind == "containers" || is_sidecar(old) {
-            errors.extend(removed(kind, i, new, old));
+        errors.extend(removed(kind, i, new, old));
+    }
+    // Containers that run before the others can be resized since v1.36
+    // (`InPlacePodVerticalScalingInitContainers`).
+    let spec = ErrorPath::new("spec");
+    for (kind, i, new, old) in pairs(pod, live, KINDS) {
+        let differs = without_compute(new, old) != *old;
+        if kind == "containers" {
+            if differs {
+                let detail = "only cpu and memory resources are mutable";
+                errors.push(FieldError::forbidden("spec", detail));
+            }
+            continue;
+        }
+        let field = spec.item(kind, i);
+        if differs {
+            let detail = "only cpu and memory resources for init or sidecar containers are mutable";
+            errors.push(FieldError::forbidden(field, detail));
+        }
+        let policies = list(new, "resizePolicy").iter();
+        let restarts = policies.filter(|it| text(it, "restartPolicy") == "RestartContainer");
+        for _ in restarts.filter(|_| new != old && !is_sidecar(new)) {
+            let detail = "non-sidecar init containers with a resize policy of RestartContainer \
+                 cannot be resized";
+            errors.push(FieldError::forbidden(field, detail));
         }
     }
-    for (kind, _, new, old) in pairs(pod, live, KINDS) {
-        let (new, detail) = match kind {
-            "containers" => (
-                without_compute(new, old),
-                "only cpu and memory resources are mutable",
-            ),
-            _ if is_sidecar(new) => (
-                without_compute(new, old),
-                "only cpu and memory resources for sidecar containers are mutable",
-            ),
-            _ => (
-                new.clone(),
-                "resources for non-sidecar init containers are immutable",
-            ),
-        };
-        if new != *old {
-            errors.push(FieldError::forbidden("spec", detail));
+    errors
+}
+
+/// `validatePodLevelResourcesResize`.
+fn of_whole_pod(pod: &Value, live: &Value) -> Vec<FieldError> {
+    let (new, old) = (&pod["spec"]["resources"], &live["spec"]["resources"]);
+    let spec = ErrorPath::new("spec");
+    let path = spec.child("resources");
+    let mut errors = Vec::new();
+    if new == old {
+        return errors;
+    }
+    if new.is_null() {
+        let detail = "pod-level resources cannot be removed";
+        return vec![FieldError::forbidden(path, detail)];
+    }
+    for name in ["requests", "limits"] {
+        let before = old[name].as_object().into_iter().flatten();
+        if before
+            .into_iter()
+            .any(|(key, _)| new[name].get(key).is_none())
+        {
+            let detail = format!("pod-level resource {name} cannot be removed");
+            errors.push(FieldError::forbidden(path.child(name), detail));
         }
+    }
+    let rest = |resources: &Value| {
+        let mut rest = resources.clone();
+        for name in ["requests", "limits"] {
+            if let Some(Value::Object(amounts)) = rest.get_mut(name) {
+                amounts.retain(|key, _| key != "cpu" && key != "memory");
+            }
+            if let Value::Object(members) = &mut rest
+                && members.get(name).is_some_and(|it| it == &json!({}))
+            {
+                members.remove(name);
+            }
+        }
+        if rest.is_null() { json!({}) } else { rest }
+    };
+    if rest(new) != rest(old) {
+        let detail = "only cpu and memory resources are mutable at pod-level";
+        errors.push(FieldError::forbidden("spec", detail));
     }
     errors
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::label_selector::{self, list};
 use super::names;
@@ -28,10 +28,9 @@ pub(super) fn affinity(affinity: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
         let node_affinity = path.child("nodeAffinity");
         let path = node_affinity.item(PREFERRED, i);
         errors.extend(weight(preferred, &path));
-        errors.extend(node_term(
-            &preferred["preference"],
-            &path.child("preference"),
-        ));
+        // Values of a preference are warned of only.
+        let term = &preferred["preference"];
+        errors.extend(node_term(term, false, &path.child("preference")));
     }
     for kind in ["podAffinity", "podAntiAffinity"] {
         for (i, term) in list(&affinity[kind], REQUIRED).iter().enumerate() {
@@ -58,7 +57,7 @@ pub(super) fn node_selector(selector: &Value, path: &ErrorPath<'_>) -> Vec<Field
         errors.push(FieldError::required(path, detail));
     }
     for (i, term) in terms.iter().enumerate() {
-        errors.extend(node_term(term, &path.index(i)));
+        errors.extend(node_term(term, true, &path.index(i)));
     }
     errors
 }
@@ -71,7 +70,7 @@ fn weight(preferred: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
 }
 
 /// `ValidateNodeSelectorTerm`.
-fn node_term(term: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+fn node_term(term: &Value, with_values: bool, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, rule) in list(term, "matchExpressions").iter().enumerate() {
         let item = path.item("matchExpressions", i);
@@ -106,6 +105,12 @@ fn node_term(term: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         let key = text(rule, "key");
         let reasons = names::qualified(key).into_iter();
         errors.extend(reasons.map(|why| FieldError::invalid(field("key"), &key.into(), why)));
+        for (j, value) in values.iter().enumerate().filter(|_| with_values) {
+            let reasons = names::label_value(value.as_str().unwrap_or_default());
+            let field = item.item("values", j);
+            let reasons = reasons.into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(field, value, why)));
+        }
     }
     for (i, rule) in list(term, "matchFields").iter().enumerate() {
         errors.extend(node_field(rule, &path.item("matchFields", i)));
@@ -162,6 +167,7 @@ fn pod_term(term: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         let reasons = reasons.into_iter();
         errors.extend(reasons.map(|why| FieldError::invalid(field, namespace, why)));
     }
+    errors.extend(label_keys(term, path));
     let key = text(term, "topologyKey");
     let field = path.child("topologyKey");
     if key.is_empty() {
@@ -213,7 +219,7 @@ pub(super) fn spread(constraints: &[Value], path: &ErrorPath<'_>) -> Vec<FieldEr
                 errors.push(FieldError::not_supported(field(name), policy, &policies));
             }
         }
-        errors.extend(label_keys(constraint, &field("matchLabelKeys")));
+        errors.extend(label_keys(constraint, &item));
         if let Some(selector) = constraint.get("labelSelector") {
             let path = field("labelSelector");
             errors.extend(label_selector::validate(selector, &path));
@@ -241,40 +247,155 @@ fn min_domains(constraint: &Value, action: &str, path: &ErrorPath<'_>) -> Vec<Fi
     errors
 }
 
-/// `validateMatchLabelKeysInTopologySpread`.
-fn label_keys(constraint: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
-    let keys = list(constraint, "matchLabelKeys");
-    if keys.is_empty() {
-        return Vec::new();
-    }
-    let Some(selector) = constraint.get("labelSelector") else {
-        let detail = "must not be specified when labelSelector is not set";
-        return vec![FieldError::forbidden(path, detail)];
-    };
-    let mut selected: BTreeSet<&str> = BTreeSet::new();
-    if let Some(labels) = selector["matchLabels"].as_object() {
-        selected.extend(labels.keys().map(String::as_str));
-    }
-    let rules = list(selector, "matchExpressions").iter();
-    selected.extend(rules.map(|rule| text(rule, "key")));
+/// `ValidateMatchLabelKeysAndMismatchLabelKeys`: keys whose values are those of the pod.
+fn label_keys(owner: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for (i, key) in keys.iter().enumerate() {
-        let field = path.index(i);
-        let name = key.as_str().unwrap_or_default();
-        let reasons = names::qualified(name).into_iter();
-        errors.extend(reasons.map(|why| FieldError::invalid(field, key, why)));
-        if selected.contains(name) {
-            let detail = "exists in both matchLabelKeys and labelSelector";
-            errors.push(FieldError::invalid(field, key, detail));
+    let selector = owner.get("labelSelector");
+    for kind in LABEL_KEYS.map(|(kind, _)| kind) {
+        let (keys, path) = (list(owner, kind), path.child(kind));
+        if !keys.is_empty() && selector.is_none() {
+            let detail = "must not be specified when labelSelector is not set";
+            errors.push(FieldError::forbidden(path, detail));
+            continue;
+        }
+        for (i, key) in keys.iter().enumerate() {
+            let reasons = names::qualified(key.as_str().unwrap_or_default());
+            let field = path.index(i);
+            let reasons = reasons.into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(field, key, why)));
         }
     }
+    let keys = list(owner, "matchLabelKeys");
+    if keys.is_empty() {
+        return errors;
+    }
+    if let Some(selector) = selector {
+        let labels = selector["matchLabels"].as_object().into_iter().flatten();
+        let mut selected: BTreeSet<&str> = labels.map(|(key, _)| key.as_str()).collect();
+        for rule in list(selector, "matchExpressions") {
+            let key = text(rule, "key");
+            // The rule that is made of the key itself comes last.
+            let position = keys.iter().rposition(|other| other == key);
+            if !selected.insert(key)
+                && let Some(i) = position
+            {
+                let detail = "exists in both matchLabelKeys and labelSelector";
+                errors.push(FieldError::invalid(path.index(i), &key.into(), detail));
+            }
+        }
+    }
+    let others = list(owner, "mismatchLabelKeys");
+    for (i, key) in keys
+        .iter()
+        .enumerate()
+        .filter(|(_, key)| others.contains(key))
+    {
+        let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
+        let path = path.item("matchLabelKeys", i);
+        errors.push(FieldError::invalid(path, key, detail));
+    }
     errors
+}
+
+/// The fields with keys of labels, and what is asked of the values of the pod.
+const LABEL_KEYS: [(&str, &str); 2] = [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")];
+
+/// Puts the labels that a new pod has for these keys into its selectors
+/// (`applyMatchLabelKeysAndMismatchLabelKeys` of `pkg/registry/core/pod/strategy.go`).
+pub(super) fn merge_label_keys(pod: &mut Value) {
+    let spec = &pod["spec"];
+    if spec.get("affinity").is_none() && spec.get("topologySpreadConstraints").is_none() {
+        return;
+    }
+    let labels = pod["metadata"]["labels"].clone();
+    let spec = &mut pod["spec"];
+    if let Some(Value::Array(constraints)) = spec.get_mut("topologySpreadConstraints") {
+        constraints.iter_mut().for_each(|it| merge(it, &labels));
+    }
+    let Some(affinity) = spec.get_mut("affinity") else {
+        return;
+    };
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let Some(affinity) = affinity.get_mut(kind) else {
+            continue;
+        };
+        if let Some(Value::Array(terms)) = affinity.get_mut(REQUIRED) {
+            terms.iter_mut().for_each(|term| merge(term, &labels));
+        }
+        if let Some(Value::Array(terms)) = affinity.get_mut(PREFERRED) {
+            let terms = terms
+                .iter_mut()
+                .filter_map(|it| it.get_mut("podAffinityTerm"));
+            terms.for_each(|term| merge(term, &labels));
+        }
+    }
+}
+
+fn merge(owner: &mut Value, labels: &Value) {
+    if !owner.get("labelSelector").is_some_and(Value::is_object) {
+        return;
+    }
+    for (field, operator) in LABEL_KEYS {
+        for key in list(owner, field).to_vec() {
+            let name = key.as_str().unwrap_or_default();
+            let Some(value) = labels.get(name) else {
+                continue;
+            };
+            let rule = json!({"key": name, "operator": operator, "values": [value]});
+            match &mut owner["labelSelector"]["matchExpressions"] {
+                Value::Array(rules) => rules.push(rule),
+                rules => *rules = json!([rule]),
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+
+    #[test]
+    fn a_label_of_the_pod_comes_into_the_selectors_that_name_its_key() {
+        let term = json!({"labelSelector": {}, "matchLabelKeys": ["app", "gone"],
+            "mismatchLabelKeys": ["tier"], "topologyKey": "t"});
+        let mut pod = json!({"metadata": {"labels": {"app": "a", "tier": "b"}},
+            "spec": {"affinity": {"podAffinity": {REQUIRED: [term]}}}});
+        merge_label_keys(&mut pod);
+        let merged = &pod["spec"]["affinity"]["podAffinity"][REQUIRED][0];
+        assert_eq!(
+            merged["labelSelector"]["matchExpressions"],
+            json!([
+                {"key": "app", "operator": "In", "values": ["a"]},
+                {"key": "tier", "operator": "NotIn", "values": ["b"]},
+            ])
+        );
+        assert!(pod_term(merged, &ErrorPath::new("t")).is_empty());
+    }
+
+    #[test]
+    fn a_key_is_asked_for_once() {
+        let said = |term: Value| -> Vec<String> {
+            let errors = label_keys(&term, &ErrorPath::new("t"));
+            errors.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(
+            said(json!({"matchLabelKeys": ["a"]})),
+            ["t.matchLabelKeys: Forbidden: must not be specified when labelSelector is not set"]
+        );
+        let rule = json!({"key": "a", "operator": "In", "values": ["x"]});
+        let selector = json!({"matchExpressions": [rule, rule]});
+        assert_eq!(
+            said(json!({"matchLabelKeys": ["a"], "labelSelector": selector})),
+            ["t[0]: Invalid value: \"a\": exists in both matchLabelKeys and labelSelector"]
+        );
+        assert_eq!(
+            said(json!({"matchLabelKeys": ["a"], "mismatchLabelKeys": ["a"], "labelSelector": {}})),
+            [
+                "t.matchLabelKeys[0]: Invalid value: \"a\": exists in both matchLabelKeys and \
+                 mismatchLabelKeys"
+            ]
+        );
+    }
 
     #[test]
     fn a_node_term_needs_values_for_in_and_none_for_exists() {

@@ -1,5 +1,5 @@
 //! The status of a pod (`podStatusStrategy` of `pkg/registry/core/pod/strategy.go` and
-//! `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go`). Left out: users and
+//! `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go`). Left out:
 //! allocated resources of containers, and resource claims.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
-use super::{internal, ip, metadata, names, pod_annotations};
+use super::{container_restarts, internal, ip, metadata, names, pod_annotations};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -81,12 +81,22 @@ pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors.extend(pod_annotations::validate_change(pod, live));
     let (status, before) = (&pod["status"], &live["status"]);
     errors.extend(conditions(status));
+    if text(&pod["spec"], "nodeName") != text(&live["spec"], "nodeName") {
+        let detail = "may not be changed directly";
+        errors.push(FieldError::forbidden("status.nodeName", detail));
+    }
     let node = text(status, "nominatedNodeName");
     if !node.is_empty() && node != text(before, "nominatedNodeName") {
         let reasons = names::subdomain(node).into_iter();
         let field = "status.nominatedNodeName";
         errors.extend(reasons.map(|why| FieldError::invalid(field, &node.into(), why)));
+        // `ClearingNominatedNodeNameAfterBinding`, on since v1.35.
+        if !text(&live["spec"], "nodeName").is_empty() {
+            let detail = "may not be set on pods that are already bound to a node";
+            errors.push(FieldError::forbidden(field, detail));
+        }
     }
+    errors.extend(observed(status, &STATUS));
     let class = text(status, "qosClass");
     if class != text(before, "qosClass") {
         let field = "status.qosClass";
@@ -101,6 +111,13 @@ pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     }
     errors.extend(addresses(status, before, "podIPs", "PodIP"));
     errors.extend(host_addresses(status, before));
+    for kind in [
+        "containerStatuses",
+        "initContainerStatuses",
+        "ephemeralContainerStatuses",
+    ] {
+        errors.extend(users(kind, pod));
+    }
     errors
 }
 
@@ -110,52 +127,94 @@ const STATUS: ErrorPath<'static> = ErrorPath::new("status");
 /// path is upstream's.
 fn conditions(status: &Value) -> Vec<FieldError> {
     const OF_THE_SYSTEM: [&str; 3] = ["PodScheduled", "Ready", "Initialized"];
-    let conditions = list(status, "conditions").iter().enumerate();
-    let others = conditions.filter(|(_, c)| !OF_THE_SYSTEM.contains(&text(c, "type")));
-    others
-        .flat_map(|(i, condition)| {
-            let name = text(condition, "type");
-            let metadata = ErrorPath::new("metadata");
-            let item = metadata.item("conditions", i);
-            let field = item.child("Type").to_string();
-            let reasons = names::qualified(name).into_iter();
-            reasons.map(move |why| FieldError::invalid(field.as_str(), &name.into(), why))
-        })
-        .collect()
-}
-
-/// A container that ended does not run again where its pod does not restart it
-/// (`ValidateContainerStateTransition`, `ValidateInitContainerStateTransition`).
-fn restarts(kind: &str, containers: &str, pod: &Value, live: &Value) -> Vec<FieldError> {
-    let policy = match kind {
-        "ephemeralContainerStatuses" => "Never",
-        _ => text(&live["spec"], "restartPolicy"),
-    };
-    if policy == "Always" {
-        return Vec::new();
-    }
-    let of_sidecar = |name: &str| {
-        let mut all = list(&live["spec"], containers).iter();
-        let found = all.find(|container| text(container, "name") == name);
-        found.is_some_and(|container| text(container, "restartPolicy") == "Always")
-    };
-    let ended = |status: &&Value| status["state"]["terminated"].is_object();
     let mut errors = Vec::new();
-    for (i, before) in list(&live["status"], kind).iter().enumerate() {
-        let (name, exit) = (
-            text(before, "name"),
-            &before["state"]["terminated"]["exitCode"],
-        );
-        let may_restart = exit.as_i64().unwrap_or(0) != 0 && policy == "OnFailure";
-        if !ended(&before) || may_restart || of_sidecar(name) {
+    for (i, condition) in list(status, "conditions").iter().enumerate() {
+        let item = STATUS.item("conditions", i);
+        errors.extend(observed(condition, &item));
+        let name = text(condition, "type");
+        if OF_THE_SYSTEM.contains(&name) {
             continue;
         }
-        let now = list(&pod["status"], kind).iter();
-        let running = now.filter(|status| text(status, "name") == name && !ended(status));
-        errors.extend(running.map(|_| {
+        let field = item.child("Type");
+        let reasons = names::qualified(name).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field, &name.into(), why)));
+    }
+    errors
+}
+
+/// What was observed is a generation, which counts from one, or nothing.
+fn observed(owner: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
+    let observed = &owner["observedGeneration"];
+    let field = path.child("observedGeneration");
+    let detail = "must be a non-negative integer";
+    let negative = observed.as_i64().is_some_and(|number| number < 0);
+    negative.then(|| FieldError::invalid(field, observed, detail))
+}
+
+/// `ValidateContainerStateTransition` and its siblings: what ended stays so, unless its policy or a
+/// rule starts it again.
+fn restarts(kind: &str, containers: &str, pod: &Value, live: &Value) -> Vec<FieldError> {
+    let ephemeral = kind == "ephemeralContainerStatuses";
+    let spec = &live["spec"];
+    if !ephemeral && container_restarts::all_may_start_again(spec) {
+        return Vec::new();
+    }
+    let policy = text(spec, "restartPolicy");
+    let starts_again = |name: &str, exit_code: i64| {
+        let mut all = list(spec, containers).iter();
+        let found = all.find(|container| text(container, "name") == name);
+        found.is_some_and(|it| container_restarts::starts_again(it, policy, exit_code))
+    };
+    let ended = |status: &Value| status["state"]["terminated"].is_object();
+    let mut errors = Vec::new();
+    for (i, before) in list(&live["status"], kind).iter().enumerate() {
+        let name = text(before, "name");
+        let exit = before["state"]["terminated"]["exitCode"].as_i64();
+        if !ended(before) || !ephemeral && starts_again(name, exit.unwrap_or(0)) {
+            continue;
+        }
+        let mut now = list(&pod["status"], kind).iter();
+        if now.any(|status| text(status, "name") == name && !ended(status)) {
             let detail = "may not be transitioned to non-terminated state";
-            FieldError::forbidden(STATUS.item(kind, i).child("state"), detail)
-        }));
+            errors.push(FieldError::forbidden(
+                STATUS.item(kind, i).child("state"),
+                detail,
+            ));
+        }
+    }
+    errors
+}
+
+/// `validateLinuxContainerUser`, of each container of a pod that is not of Windows.
+fn users(kind: &str, pod: &Value) -> Vec<FieldError> {
+    let windows = pod["spec"]["os"]["name"] == "windows";
+    let mut errors = Vec::new();
+    for (i, status) in list(&pod["status"], kind).iter().enumerate() {
+        let Some(user) = status["user"].get("linux") else {
+            continue;
+        };
+        let item = STATUS.item(kind, i);
+        let path = item.child("user.linux");
+        if windows {
+            errors.push(FieldError::forbidden(
+                path,
+                "cannot be set for a windows pod",
+            ));
+            continue;
+        }
+        let check = |id: &Value, field: ErrorPath<'_>| -> Vec<FieldError> {
+            let reasons = names::in_range(id.as_i64().unwrap_or(0), 0, i64::from(i32::MAX));
+            let reasons = reasons.into_iter();
+            reasons
+                .map(|why| FieldError::invalid(field, id, why))
+                .collect()
+        };
+        for field in ["uid", "gid"] {
+            errors.extend(check(&user[field], path.child(field)));
+        }
+        for (j, id) in list(user, "supplementalGroups").iter().enumerate() {
+            errors.extend(check(id, path.item("supplementalGroups", j)));
+        }
     }
     errors
 }
@@ -192,28 +251,10 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
     }
     let parsed = now.iter().filter_map(|ip| ip::sloppy(ip.as_str()?));
     let families: BTreeSet<bool> = parsed.map(|ip| IpAddr::is_ipv4(&ip)).collect();
-    let shown = |value: &Value| internal::compact(ty, value);
-    let several = (families.len() != 2 || now.len() > 2).then(|| {
+    if families.len() != 2 || now.len() > 2 {
+        let shown = internal::compact(ty, &status[name]);
         let detail = "may specify no more than one IP for each IP family";
-        let error = FieldError::invalid(path, &Value::Null, detail);
-        error.shown(shown(&status[name]))
-    });
-    let mut seen = BTreeSet::new();
-    let all = list(status, name).iter().enumerate();
-    let repeated = all.filter(|(_, address)| !seen.insert(text(address, "ip").to_owned()));
-    let repeated: Vec<FieldError> = repeated
-        .map(|(i, address)| {
-            let error = FieldError::duplicate(path.index(i), &Value::Null);
-            error.shown(shown(address))
-        })
-        .collect();
-    // Upstream looks for repeated addresses of hosts first.
-    if name == "hostIPs" {
-        errors.extend(repeated);
-        errors.extend(several);
-    } else {
-        errors.extend(several);
-        errors.extend(repeated);
+        errors.push(FieldError::invalid(path, &Value::Null, detail).shown(shown));
     }
     errors
 }
@@ -225,7 +266,10 @@ mod tests {
 
     fn texts(status: Value, before: Value, policy: &str) -> Vec<String> {
         let metadata = json!({"name": "p", "namespace": "n", "uid": "u", "resourceVersion": "1"});
-        let pod = |status| json!({"metadata": metadata, "spec": {"restartPolicy": policy}, "status": status});
+        let pod = |status| {
+            json!({"metadata": metadata, "status": status,
+            "spec": {"restartPolicy": policy, "containers": [{"name": "a"}]}})
+        };
         let errors = validate(&pod(status), &pod(before));
         errors.iter().map(ToString::to_string).collect()
     }
@@ -241,8 +285,7 @@ mod tests {
             texts(ips(&["10.0.0.1", "10.0.0.1"]), json!({}), "Always"),
             [
                 "status.podIPs: Invalid value: [{\"IP\":\"10.0.0.1\"},{\"IP\":\"10.0.0.1\"}]: may \
-                 specify no more than one IP for each IP family",
-                "status.podIPs[1]: Duplicate value: {\"IP\":\"10.0.0.1\"}",
+                 specify no more than one IP for each IP family"
             ]
         );
         // What is stored may stay.
@@ -281,11 +324,34 @@ mod tests {
     }
 
     #[test]
+    fn a_container_that_the_pod_does_not_have_stays_ended() {
+        let state = |state: Value| json!({"containerStatuses": [{"name": "b", "state": state}]});
+        let ended = state(json!({"terminated": {"exitCode": 1}}));
+        let said = texts(state(json!({"running": {}})), ended, "Always");
+        assert_eq!(said.len(), 1);
+    }
+
+    #[test]
+    fn users_and_generations_are_not_negative() {
+        let user = json!({"linux": {"uid": -1, "gid": 0}});
+        let status = json!({"observedGeneration": -1,
+            "containerStatuses": [{"name": "a", "user": user}]});
+        assert_eq!(
+            texts(status, json!({}), "Always"),
+            [
+                "status.observedGeneration: Invalid value: -1: must be a non-negative integer",
+                "status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 \
+                 and 2147483647, inclusive",
+            ]
+        );
+    }
+
+    #[test]
     fn conditions_of_ones_own_have_qualified_names() {
         let condition = |ty: &str| json!({"conditions": [{"type": ty, "status": "True"}]});
         assert!(texts(condition("Ready"), json!({}), "Always").is_empty());
         assert!(texts(condition("x.com/y"), json!({}), "Always").is_empty());
         let said = texts(condition("bad key!"), json!({}), "Always");
-        assert!(said[0].starts_with("metadata.conditions[0].Type: Invalid value: \"bad key!\""));
+        assert!(said[0].starts_with("status.conditions[0].Type: Invalid value: \"bad key!\""));
     }
 }

@@ -1,15 +1,17 @@
 //! What pods and their templates have in common (`ValidatePodTemplateSpec` and `ValidatePodSpec` of
-//! `pkg/apis/core/validation`). Left out: what no feature that is on by default reaches, resource
-//! claims and Windows.
+//! `pkg/apis/core/validation`). Left out: what no feature that is on by default reaches.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{containers, ephemeral_containers, metadata, names, pod_host, pod_scheduling, volumes};
+use super::{
+    containers, ephemeral_containers, metadata, names, pod_annotations, pod_host, pod_profiles,
+    pod_resources, pod_scheduling, pod_windows, resources, volumes,
+};
 use crate::field::ErrorPath;
-use crate::object::text;
+use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
 /// Checks a template.
@@ -22,7 +24,14 @@ pub(super) fn validate(template: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
         &path.child("annotations"),
     ));
     let spec = &template["spec"];
-    errors.extend(spec_errors(spec, &path.child("spec"), false));
+    let given = &meta["annotations"];
+    errors.extend(pod_annotations::validate(
+        given,
+        spec,
+        &path.child("annotations"),
+    ));
+    errors.extend(spec_errors(spec, &path.child("spec"), None));
+    errors.extend(pod_profiles::agree(given, spec, &path.child("spec")));
     if !list(spec, "ephemeralContainers").is_empty() {
         let detail = "ephemeral containers not allowed in pod template";
         let field = path.child("spec.ephemeralContainers");
@@ -32,23 +41,31 @@ pub(super) fn validate(template: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
 }
 
 /// Checks the spec of a pod, or of a template. The order of the errors is upstream's.
-pub(super) fn spec_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<FieldError> {
-    let mut errors = containers_errors(spec, path, of_pod);
+pub(super) fn spec_errors(
+    spec: &Value,
+    path: &ErrorPath<'_>,
+    pod: Option<&Value>,
+) -> Vec<FieldError> {
+    let mut errors = containers_errors(spec, path, pod);
     errors.extend(placement_errors(spec, path));
     errors.extend(identity_errors(spec, path));
     errors
 }
 
 /// The volumes and containers, and how they run.
-fn containers_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<FieldError> {
+fn containers_errors(spec: &Value, path: &ErrorPath<'_>, pod: Option<&Value>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
-    let (known, mut errors) = volumes::validate(list(spec, "volumes"), &field("volumes"));
+    let pod_name = pod.map(Metadata::name).filter(|name| !name.is_empty());
+    let (known, mut errors) = volumes::validate(list(spec, "volumes"), pod_name, &field("volumes"));
+    errors.extend(pod_resources::claims(spec, pod, &field("resourceClaims")));
+    let of_pod = pod.is_some();
     let grace = spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0);
     let pod = containers::PodContext {
         volumes: known,
         grace,
         restarts: text(spec, "restartPolicy"),
         host_users: spec["hostUsers"] != false,
+        claims: pod_resources::claim_names(spec),
     };
     let (regular, init) = (list(spec, "containers"), list(spec, "initContainers"));
     errors.extend(containers::regular(regular, &pod, &field("containers")));
@@ -62,6 +79,7 @@ fn containers_errors(spec: &Value, path: &ErrorPath<'_>, of_pod: bool) -> Vec<Fi
             ephemeral, &others, &pod, &path,
         ));
     }
+    errors.extend(pod_resources::validate(spec, path));
     if spec["hostNetwork"] == true {
         errors.extend(host_ports_of_the_host(spec, path, of_pod));
     }
@@ -96,6 +114,9 @@ fn placement_errors(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         list(spec, "topologySpreadConstraints"),
         &field("topologySpreadConstraints"),
     ));
+    errors.extend(pod_windows::host_processes(spec, path));
+    errors.extend(pod_host::own_users(spec, path));
+    errors.extend(pod_host::hostname(spec, &field("hostnameOverride")));
     errors
 }
 
@@ -130,7 +151,45 @@ fn identity_errors(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         let name = "preemptionPolicy";
         errors.extend(one_of(spec, &field(name), name, &policies));
     }
-    errors.extend(pod_host::system(&spec["os"], &field("os")));
+    if let Some(overhead) = spec.get("overhead") {
+        let limits = serde_json::json!({"limits": overhead});
+        errors.extend(resources::validate(&limits, &field("overhead")));
+    }
+    match pod_host::system(&spec["os"], &field("os")) {
+        Some(error) => errors.push(error),
+        None => errors.extend(pod_windows::not_of_system(spec, path)),
+    }
+    errors.extend(files_in_volumes(spec, path));
+    errors
+}
+
+/// `validateFileKeyRefVolumes`: a variable that is read from a file is in a volume of the pod.
+fn files_in_volumes(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (kind, i, container) in pod_profiles::containers(spec) {
+        for (j, variable) in list(container, "env").iter().enumerate() {
+            let Some(file) = variable["valueFrom"].get("fileKeyRef") else {
+                continue;
+            };
+            let name = text(file, "volumeName");
+            let mut volumes = list(spec, "volumes").iter().rev();
+            let volume = volumes.find(|volume| text(volume, "name") == name);
+            let item = path.item(kind, i);
+            let variable = item.item("env", j);
+            let field = variable.child("valueFrom.fileKeyRef.volumeName");
+            match volume {
+                None => {
+                    let problem = crate::status::Problem::NotFound;
+                    errors.push(FieldError::with_value(problem, field, &name.into(), ""));
+                }
+                Some(volume) if volume.get("emptyDir").is_none() => {
+                    let detail = "referenced volume must be of type emptyDir";
+                    errors.push(FieldError::invalid(field, &name.into(), detail));
+                }
+                Some(_) => {}
+            }
+        }
+    }
     errors
 }
 
@@ -235,11 +294,13 @@ pub(super) fn tolerations(tolerations: &[Value], path: &ErrorPath<'_>) -> Vec<Fi
                     detail,
                 ));
             }
-            other => errors.push(FieldError::not_supported(
-                field("operator"),
-                &other.into(),
-                &["Equal", "Exists"],
-            )),
+            other => {
+                // Comparisons are alpha (`TaintTolerationComparisonOperators`), and named only then.
+                let known = ["Equal", "Exists", "Lt", "Gt"];
+                let count = if matches!(other, "Lt" | "Gt") { 4 } else { 2 };
+                let (field, other) = (field("operator"), other.into());
+                errors.push(FieldError::not_supported(field, &other, &known[..count]));
+            }
         }
         let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
         if !effect.is_empty() && !effects.contains(&effect) {

@@ -11,6 +11,7 @@ use crate::schema::Quantity;
 use crate::status::FieldError;
 
 /// Resources without a domain that a container can have.
+const HUGE_PAGES: &str = "hugepages-";
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 /// Resources without a domain that quotas and nodes know besides.
 const STANDARD: [&str; 17] = [
@@ -48,10 +49,31 @@ const OBJECTS: [&str; 9] = [
 
 /// Checks limits, then requests against them.
 pub(super) fn validate(resources: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    validate_names(resources, path, |name, field| {
+        let reasons = reasons_against(name).into_iter();
+        reasons
+            .map(|why| FieldError::invalid(field, &name.into(), why))
+            .collect()
+    })
+}
+
+/// Checks requests and limits, and their names by a rule (`validateResourceRequirements`).
+pub(super) fn validate_names(
+    resources: &Value,
+    path: &ErrorPath<'_>,
+    against: fn(&str, &ErrorPath<'_>) -> Vec<FieldError>,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
+    let amount = |name: &str, value: &Value, field: &ErrorPath<'_>| {
+        let mut errors = against(name, field);
+        errors.extend(whole_amount(name, value, field));
+        errors
+    };
     let limits = resources.get("limits").and_then(Value::as_object);
     for (name, value) in limits.into_iter().flat_map(JsonMap::iter) {
-        errors.extend(amount(name, value, &path.child("limits").key(name)));
+        let field = path.child("limits");
+        errors.extend(amount(name, value, &field.key(name)));
+        errors.extend(pages(name, value, &field.key(name)));
     }
     let requests = resources.get("requests").and_then(Value::as_object);
     for (name, value) in requests.into_iter().flat_map(JsonMap::iter) {
@@ -62,30 +84,51 @@ pub(super) fn validate(resources: &Value, path: &ErrorPath<'_>) -> Vec<FieldErro
                 let detail = "Limit must be set for non overcommitable resources";
                 errors.push(FieldError::required(path.child("limits"), detail));
             }
+            errors.extend(pages(name, value, &path.child("requests").key(name)));
             continue;
         };
         let (asked, most) = (Quantity::from(value), Quantity::from(limit));
         let rule = if asked != most && !overcommit {
-            "equal to"
+            Some("equal to")
         } else if asked > most {
-            "less than or equal to"
+            Some("less than or equal to")
         } else {
-            continue;
+            None
         };
-        let shown = limit.as_str().unwrap_or_default();
-        let detail = format!("must be {rule} {name} limit of {shown}");
-        errors.push(FieldError::invalid(path.child("requests"), value, detail));
+        if let Some(rule) = rule {
+            let shown = limit.as_str().unwrap_or_default();
+            let detail = format!("must be {rule} {name} limit of {shown}");
+            errors.push(FieldError::invalid(path.child("requests"), value, detail));
+        }
+        errors.extend(pages(name, value, &path.child("requests").key(name)));
+    }
+    let has = |wanted: fn(&str) -> bool| {
+        let mut all = limits.into_iter().chain(requests).flat_map(JsonMap::iter);
+        all.any(|(name, _)| wanted(name))
+    };
+    if has(is_huge_pages) && !has(|name| matches!(name, "cpu" | "memory")) {
+        errors.push(FieldError::forbidden(
+            path,
+            "HugePages require cpu or memory",
+        ));
     }
     errors
 }
 
-fn amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> Vec<FieldError> {
-    let mut errors: Vec<FieldError> = reasons_against(name)
-        .into_iter()
-        .map(|why| FieldError::invalid(field, &name.into(), why))
-        .collect();
-    errors.extend(whole_amount(name, value, field));
-    errors
+fn is_huge_pages(name: &str) -> bool {
+    name.starts_with(HUGE_PAGES)
+}
+
+/// Huge pages come whole (`IsHugePageResourceValueDivisible` of `pkg/apis/core/helper`).
+fn pages(name: &str, value: &Value, field: &ErrorPath<'_>) -> Option<FieldError> {
+    let size = name.strip_prefix(HUGE_PAGES)?;
+    let size = Quantity::parse(size).ok().and_then(Quantity::whole);
+    let fits = size.is_some_and(|size| size > 0 && Quantity::from(value).rounded_up() % size == 0);
+    (!fits).then(|| {
+        let shown = value.as_str().unwrap_or_default();
+        let detail = format!("{shown} is not positive integer multiple of {name}");
+        FieldError::invalid(field, value, detail)
+    })
 }
 
 /// An amount that is not below zero, and without a fraction where things are counted
@@ -105,7 +148,7 @@ pub(super) fn whole_amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> 
 
 /// Whether more of a resource can be promised than there is (`IsOvercommitAllowed`).
 pub(super) fn may_overcommit(name: &str) -> bool {
-    is_native(name) && !name.starts_with("hugepages-")
+    is_native(name) && !is_huge_pages(name)
 }
 
 /// `validateResourceName`.
@@ -122,7 +165,7 @@ pub(super) fn reasons_against_any(name: &str) -> Vec<String> {
 }
 
 fn is_of_containers(name: &str) -> bool {
-    OF_CONTAINERS.contains(&name) || name.starts_with("hugepages-")
+    OF_CONTAINERS.contains(&name) || is_huge_pages(name)
 }
 
 /// `validateContainerResourceName`.

@@ -123,35 +123,65 @@ pub(super) fn kept(service: &Value, live: &Value) -> Vec<FieldError> {
         }
     };
     let (ips, old_ips) = (list(spec, "clusterIPs"), list(before, "clusterIPs"));
+    let mut invalid = |field: &str, value: &[Value], detail: &str| {
+        errors.push(FieldError::invalid(field, &shown(value), detail));
+    };
+    let single = spec["ipFamilyPolicy"] == "SingleStack";
     if !(is_headless(service) && is_headless(live)) {
         if ips.len() == old_ips.len() {
-            for (i, (ip, old)) in ips.iter().zip(old_ips).enumerate() {
-                if ip != old {
-                    let field = IPS.index(i);
-                    errors.push(FieldError::invalid(field, &shown(ips), changed));
-                }
+            for (i, _) in ips
+                .iter()
+                .zip(old_ips)
+                .enumerate()
+                .filter(|(_, (a, b))| a != b)
+            {
+                invalid(&IPS.index(i).to_string(), ips, changed);
             }
         } else if ips.is_empty() {
             let detail = "primary clusterIP can not be unset";
-            errors.push(FieldError::invalid(
-                "spec.clusterIPs[0]",
-                &Value::Null,
-                detail,
-            ));
+            invalid("spec.clusterIPs[0]", ips, detail);
         } else if !old_ips.is_empty() && ips[0] != old_ips[0] {
-            let field = "spec.clusterIPs[0]";
-            errors.push(FieldError::invalid(field, &shown(ips), changed));
+            invalid("spec.clusterIPs[0]", ips, changed);
         }
     }
-    if is_headless(service) || is_headless(live) {
-        return errors;
+    let families = list(spec, "ipFamilies");
+    let stay = !is_headless(service) && !is_headless(live);
+    if stay {
+        let old = list(before, "ipFamilies");
+        let first = "spec.ipFamilies[0]";
+        if families.len() == old.len() {
+            for _ in families.iter().zip(old).filter(|(a, b)| a != b) {
+                invalid(first, families, changed);
+            }
+        } else {
+            if families.len() < old.len() && ips.is_empty() {
+                invalid(first, families, "primary ipFamily can not be unset");
+            }
+            // Upstream shows the addresses here.
+            if families
+                .first()
+                .zip(old.first())
+                .is_some_and(|(a, b)| a != b)
+            {
+                invalid(first, ips, changed);
+            }
+        }
     }
-    let (families, old) = (list(spec, "ipFamilies"), list(before, "ipFamilies"));
-    if let (Some(family), Some(first)) = (families.first(), old.first())
-        && family != first
+    // Who gives up the second address or family says so.
+    let released = [
+        ("clusterIP", ips.len() == 1 && ips.len() < old_ips.len()),
+        (
+            "ipFamily",
+            stay && families.len() == 1 && families.len() < list(before, "ipFamilies").len(),
+        ),
+    ];
+    for (what, _) in released
+        .into_iter()
+        .filter(|(_, released)| *released && !single)
     {
-        let field = "spec.ipFamilies[0]";
-        errors.push(FieldError::invalid(field, &shown(families), changed));
+        let detail = format!("must be set to 'SingleStack' when releasing the secondary {what}");
+        let field = "spec.ipFamilyPolicy";
+        errors.push(FieldError::invalid(field, &spec["ipFamilyPolicy"], detail));
     }
     errors
 }

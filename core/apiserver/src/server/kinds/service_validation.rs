@@ -38,7 +38,8 @@ pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError>
         }
     }
     if live.is_none() {
-        errors.extend(metadata::builtin(service, names::label_1035));
+        // A name may start with a digit since v1.36 (`RelaxedServiceNameValidation`).
+        errors.extend(metadata::builtin(service, names::label));
     }
     // Everything else is checked of an update like of a new Service.
     errors.extend(topology(service));

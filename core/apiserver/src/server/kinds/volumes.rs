@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::checks::of_type;
 use super::label_selector::list;
 use super::pod_template::one_of;
-use super::{names, volume_files};
+use super::{names, volume_files, volume_sources};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::schema::Quantity;
@@ -50,15 +51,22 @@ const SOURCES: [(&str, &str); 30] = [
 /// Checks volumes; those that are sound are given by name, for mounts to refer to.
 pub(super) fn validate<'a>(
     volumes: &'a [Value],
+    pod: Option<&str>,
     path: &ErrorPath<'_>,
 ) -> (BTreeMap<&'a str, &'a Value>, Vec<FieldError>) {
     let mut known = BTreeMap::new();
     let mut errors = Vec::new();
+    // A claim is made of each template, and has the names of the pod and of the volume.
+    let made = volumes.iter().filter(|it| it.get("ephemeral").is_some());
+    let made: Vec<String> = pod.map_or_else(Vec::new, |pod| {
+        made.map(|volume| format!("{pod}-{}", text(volume, "name")))
+            .collect()
+    });
     for (i, volume) in volumes.iter().enumerate() {
         let path = path.index(i);
         let name = text(volume, "name");
         let field = path.child("name");
-        let mut own = source(volume, &path);
+        let mut own = source(volume, pod, &path);
         if name.is_empty() {
             own.push(FieldError::required(field, ""));
         } else {
@@ -72,6 +80,12 @@ pub(super) fn validate<'a>(
             known.insert(name, volume);
         }
         errors.append(&mut own);
+        let claim = text(&volume["persistentVolumeClaim"], "claimName");
+        if made.iter().any(|made| made == claim) {
+            let detail = "must not reference a PVC that gets created for an ephemeral volume";
+            let field = path.child("persistentVolumeClaim.claimName");
+            errors.push(FieldError::invalid(field, &claim.into(), detail));
+        }
     }
     (known, errors)
 }
@@ -144,7 +158,7 @@ fn device_volume(
 }
 
 /// `validateVolumeSource`: one kind of volume, and what it needs.
-fn source(volume: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;
     for (name, when_second) in SOURCES {
@@ -157,13 +171,45 @@ fn source(volume: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
             errors.push(FieldError::forbidden(field, detail));
         } else {
             found = true;
-            errors.extend(of_kind(name, source, &path.child(name)));
+            errors.extend(of_kind(name, source, &path.child(shown(name))));
+            if name == "ephemeral" {
+                errors.extend(made_claim(text(volume, "name"), pod, path));
+            }
+        }
+        if name == "iscsi" && volume_sources::is_portal_too_long(text(volume, "name"), source) {
+            let detail = volume_sources::PORTAL_TOO_LONG;
+            let field = path.child("name");
+            errors.push(FieldError::invalid(field, &volume["name"], detail));
         }
     }
     if !found {
         errors.push(FieldError::required(path, "must specify a volume type"));
     }
     errors
+}
+
+/// How messages name the source of a volume that they check.
+pub(super) fn shown(name: &str) -> &str {
+    match name {
+        "gcePersistentDisk" => "persistentDisk",
+        name => name,
+    }
+}
+
+/// The name of the claim that is made of a template.
+fn made_claim(volume: &str, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let Some(pod) = pod.filter(|_| !volume.is_empty()) else {
+        return Vec::new();
+    };
+    let claim = format!("{pod}-{volume}");
+    let reasons = names::subdomain(&claim).into_iter();
+    let field = path.child("name");
+    reasons
+        .map(|why| {
+            let detail = format!("PVC name {}: {why}", crate::go::quote(&claim));
+            FieldError::invalid(field, &volume.into(), detail)
+        })
+        .collect()
 }
 
 /// Checks a source of this kind.
@@ -193,23 +239,9 @@ pub(super) fn of_kind(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<F
             errors.extend(volume_files::of_keys(source, path));
             errors
         }
-        "nfs" => {
-            let mut errors = required(source, path, &["server", "path"]);
-            let mount = text(source, "path");
-            if !mount.is_empty() && !mount.starts_with('/') {
-                let field = path.child("path");
-                let detail = "must be an absolute path";
-                errors.push(FieldError::invalid(field, &mount.into(), detail));
-            }
-            errors
-        }
         "persistentVolumeClaim" => required(source, path, &["claimName"]),
         "downwardAPI" => volume_files::of_pod(source, path),
         "projected" => volume_files::projected(source, path),
-        "csi" => required(source, path, &["driver"]),
-        "ephemeral" if source.get("volumeClaimTemplate").is_none() => {
-            vec![FieldError::required(path.child("volumeClaimTemplate"), "")]
-        }
         "image" => {
             let mut errors = required(source, path, &["reference"]);
             let field = path.child("pullPolicy");
@@ -217,7 +249,7 @@ pub(super) fn of_kind(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<F
             errors.extend(one_of(source, &field, "pullPolicy", &policies));
             errors
         }
-        _ => Vec::new(),
+        name => of_type(&format!("volume/{name}"), source, path, &Value::Null),
     }
 }
 
@@ -296,7 +328,7 @@ mod tests {
             json!({"name": "b", "emptyDir": {}, "configMap": {"name": "c"}}),
             json!({"name": "c", "secret": {}}),
         ];
-        let (known, errors) = validate(&volumes, &ErrorPath::new("v"));
+        let (known, errors) = validate(&volumes, None, &ErrorPath::new("v"));
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,

@@ -8,7 +8,8 @@ use super::super::names::{self, NameRule};
 use super::super::{
     admission_policies, api_service, autoscaling_checks, certificates, claims, conditions, cron,
     deployment, endpoints, internal, job_policies, job_status, jobs, label_selector, networking,
-    nodes, pod_template, policy, quotas, rbac, scheduling, secret, storage, webhooks, workloads,
+    nodes, pod_template, policy, quotas, rbac, scheduling, secret, storage, volume_sources,
+    webhooks, workloads,
 };
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
@@ -93,7 +94,7 @@ const WORDS: [(&str, Word); 24] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 20] = [
+const CALLS: [&[(&str, Check)]; 21] = [
     admission_policies::CALLS,
     api_service::CALLS,
     autoscaling_checks::CALLS,
@@ -112,6 +113,7 @@ const CALLS: [&[(&str, Check)]; 20] = [
     scheduling::CALLS,
     secret::CALLS,
     storage::CALLS,
+    volume_sources::CALLS,
     webhooks::CALLS,
     workloads::CALLS,
 ];
