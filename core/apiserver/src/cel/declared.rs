@@ -45,6 +45,19 @@ impl Declared {
         })
     }
 
+    /// The type of an object with these fields, whose values are of any type.
+    pub(super) fn object_with(fields: &[&str]) -> CelType {
+        let any = Self::simple(CelType::Dyn, MAX_REQUEST, 1);
+        let fields = fields.iter();
+        let fields = fields.map(|name| ((*name).to_owned(), any.clone()));
+        let shape = DeclaredShape::Object(fields.collect());
+        CelType::Object(Arc::new(Self {
+            shape,
+            max_elements: MAX_REQUEST,
+            min_size: 1,
+        }))
+    }
+
     /// The type that the checker sees.
     pub fn ty(self: &Arc<Self>) -> CelType {
         match &self.shape {

@@ -123,11 +123,16 @@ pub fn is_identifier(text: &str) -> bool {
         && !words.contains(&text)
 }
 
-/// Reads and checks an expression on variables of any type, and gives the name of its type.
+/// Reads and checks an expression on variables of any type, and gives the name of its type. If a
+/// variable is an object with certain fields only, it is named with them.
 ///
 /// # Errors
 /// Why it cannot be used.
-pub fn type_of(text: &str, variables: &[&str]) -> Result<String, Unusable> {
+pub fn type_of(
+    text: &str,
+    variables: &[&str],
+    (object, fields): (&str, &[&str]),
+) -> Result<String, Unusable> {
     let failed = |mut mistakes: Vec<Mistake>| {
         let shown = ast::shown(&mut mistakes, text);
         Unusable::Wrong(format!("compilation failed: {shown}"))
@@ -138,7 +143,13 @@ pub fn type_of(text: &str, variables: &[&str]) -> Result<String, Unusable> {
         Err(Unread::Mistaken(mistakes)) => return Err(failed(mistakes)),
     };
     let variables = variables.iter();
-    let variables = variables.map(|name| ((*name).to_owned(), CelType::Dyn));
+    let variables = variables.map(|name| {
+        let ty = match *name == object {
+            true => Declared::object_with(fields),
+            false => CelType::Dyn,
+        };
+        ((*name).to_owned(), ty)
+    });
     let checked = check::check(&mut parsed.expr, &parsed.places, variables.collect());
     let checked = checked.map_err(failed)?;
     Ok(checked.types[parsed.expr.id].to_string())

@@ -17,7 +17,12 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("param_kind", param_kind),
     ("resource_names", resource_names),
     ("match_conditions", match_conditions),
-    ("policy_variable", variable),
+    ("policy_variables", |variables, errors| {
+        let items = variables.value.as_array().map_or(&[][..], Vec::as_slice);
+        for (i, item) in items.iter().enumerate() {
+            variable(variables.object, i, item, &variables.path.index(i), errors);
+        }
+    }),
     ("validations_or_annotations", validations_or_annotations),
     ("policy_validation", validation),
     ("audit_annotations", audit_annotations),
@@ -41,13 +46,14 @@ fn expression(
     written: &str,
     path: &ErrorPath<'_>,
     variables: &[&str],
+    composed: &[&str],
     types: &[&str],
 ) -> Option<FieldError> {
     // Its functions are not known here.
     if written.contains("authorizer") {
         return None;
     }
-    let detail = match cel::type_of(written, variables) {
+    let detail = match cel::type_of(written, variables, ("variables", composed)) {
         Ok(found) if types.contains(&found.as_str()) => return None,
         // These have types of their own, which are not known here.
         Ok(found)
@@ -77,6 +83,12 @@ fn variables(policy: &Value) -> &'static [&'static str] {
 }
 
 /// `validateParamKind`.
+/// The names of the first variables of a policy: each variable sees those before it, and nothing else.
+fn composed(policy: &Value, count: usize) -> Vec<&str> {
+    let all = list(&policy["spec"], "variables").iter().take(count);
+    all.map(|variable| text(variable, "name")).collect()
+}
+
 fn param_kind(kind: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (written, field) = (
         text(kind.value, "apiVersion"),
@@ -155,7 +167,7 @@ fn match_conditions(conditions: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let field = path.child("expression");
         match text(condition, "expression").trim() {
             "" => errors.push(FieldError::required(field, "")),
-            written => errors.extend(expression(written, &field, known, &["bool"])),
+            written => errors.extend(expression(written, &field, known, &[], &["bool"])),
         }
         let (field, name) = (path.child("name"), text(condition, "name"));
         if name.is_empty() {
@@ -171,22 +183,27 @@ fn match_conditions(conditions: &Checked<'_>, errors: &mut Vec<FieldError>) {
 }
 
 /// `validateVariable`.
-fn variable(variable: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let (name, field) = (text(variable.value, "name"), variable.path.child("name"));
+fn variable(
+    policy: &Value,
+    i: usize,
+    variable: &Value,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
+    let (name, field) = (text(variable, "name"), path.child("name"));
     if name.trim().is_empty() {
         errors.push(FieldError::required(field, "name is not specified"));
     } else if !cel::is_identifier(name) {
         let detail = "must be a valid CEL identifier";
         errors.push(FieldError::invalid(field, &name.into(), detail));
     }
-    let (written, field) = (
-        text(variable.value, "expression"),
-        variable.path.child("expression"),
-    );
+    let (written, field) = (text(variable, "expression"), path.child("expression"));
+    let composed = composed(policy, i);
     if written.trim().is_empty() {
         errors.push(FieldError::required(field, "expression is not specified"));
     } else if !written.contains("authorizer")
-        && let Err(cel::Unusable::Wrong(why)) = cel::type_of(written, variables(variable.object))
+        && let Err(cel::Unusable::Wrong(why)) =
+            cel::type_of(written, variables(policy), ("variables", &composed))
     {
         errors.push(FieldError::invalid(field, &written.into(), why));
     }
@@ -208,12 +225,13 @@ fn validations_or_annotations(spec: &Checked<'_>, errors: &mut Vec<FieldError>) 
 /// `validateValidation`.
 fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let known = variables(validation.object);
+    let composed = composed(validation.object, usize::MAX);
     let written = text(validation.value, "expression");
     let field = validation.path.child("expression");
     if written.trim().is_empty() {
         errors.push(FieldError::required(field, "expression is not specified"));
     } else {
-        errors.extend(expression(written, &field, known, &["bool"]));
+        errors.extend(expression(written, &field, known, &composed, &["bool"]));
     }
     let message = text(validation.value, "messageExpression");
     let field = validation.path.child("messageExpression");
@@ -222,7 +240,7 @@ fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::invalid(field, &message.into(), detail));
     } else if !message.is_empty() {
         // A message does not see what the requester may do.
-        errors.extend(expression(message, &field, known, &["string"]));
+        errors.extend(expression(message, &field, known, &composed, &["string"]));
     }
     let message = text(validation.value, "message");
     let field = validation.path.child("message");
@@ -273,7 +291,8 @@ fn audit_annotations(annotations: &Checked<'_>, errors: &mut Vec<FieldError>) {
         } else {
             let types = ["string", "null_type"];
             let known = variables(annotations.object);
-            errors.extend(expression(written, &value, known, &types));
+            let composed = composed(annotations.object, usize::MAX);
+            errors.extend(expression(written, &value, known, &composed, &types));
         }
         if items[..i].iter().any(|other| text(other, "key") == key) {
             errors.push(FieldError::duplicate(field, &key.into()));
@@ -337,5 +356,46 @@ fn validation_actions(actions: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let detail = "must not contain both Deny and Warn (repeating the same validation failure \
              information in the API response and headers serves no purpose)";
         errors.push(FieldError::invalid(actions.path, actions.value, detail));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::of_type;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_variable_sees_those_before_it_and_a_validation_all() {
+        let variable =
+            |name: &str, expression: &str| json!({"name": name, "expression": expression});
+        let said = |variables: Value, validation: &str| -> Vec<String> {
+            let rule = json!({"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"],
+                "resources": ["pods"], "scope": "*"});
+            let constraints = json!({"matchPolicy": "Exact", "resourceRules": [rule],
+                "namespaceSelector": {}, "objectSelector": {}});
+            let spec = json!({"failurePolicy": "Fail", "matchConstraints": constraints,
+                "variables": variables, "validations": [{"expression": validation}]});
+            let policy = json!({"spec": spec});
+            let path = ErrorPath::new("spec");
+            let errors = of_type(
+                "ValidatingAdmissionPolicySpec",
+                &policy["spec"],
+                &path,
+                &policy,
+            );
+            errors.iter().map(ToString::to_string).collect()
+        };
+        let both = json!([variable("a", "1"), variable("b", "variables.a + 1")]);
+        assert!(said(both.clone(), "variables.b > 1").is_empty());
+        assert_eq!(
+            said(both, "variables.c > 1"),
+            [
+                "spec.validations[0].expression: Invalid value: \"variables.c > 1\": compilation \
+                 failed: ERROR: <input>:1:10: undefined field 'c'\n | variables.c > 1\n | .........^"
+            ]
+        );
+        let own = json!([variable("a", "variables.a")]);
+        assert_eq!(said(own, "variables.a == 1").len(), 1);
     }
 }
