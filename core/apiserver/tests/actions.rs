@@ -226,6 +226,57 @@ fn a_policy_denies_with_the_code_of_its_reason() {
 }
 
 #[test]
+fn a_token_of_an_account_is_known_to_those_it_is_for() {
+    let server = &mut ApiServer::default();
+    let accounts = format!("{NAMESPACED}/serviceaccounts");
+    let account = made(server, &accounts, json!({"metadata": {"name": "a"}}));
+    let request = json!({"spec": {"audiences": ["api"], "expirationSeconds": 600}});
+    let issued = made(server, &format!("{accounts}/a/token"), request);
+    let token = issued["status"]["token"].clone();
+    let reviewed = |server: &mut ApiServer, token: &Value, audiences: Value| {
+        let review = json!({"spec": {"token": token, "audiences": audiences}});
+        let path = "/apis/authentication.k8s.io/v1/tokenreviews";
+        made(server, path, review)["status"].clone()
+    };
+    let groups = [
+        "system:serviceaccounts",
+        "system:serviceaccounts:default",
+        "system:authenticated",
+    ];
+    let user = json!({"username": "system:serviceaccount:default:a", "groups": groups,
+        "uid": account["metadata"]["uid"]});
+    assert_eq!(
+        reviewed(server, &token, json!(["api", "other"])),
+        json!({"authenticated": true, "user": user, "audiences": ["api"]})
+    );
+    let unknown = json!({"user": {}, "error": "invalid bearer token"});
+    assert_eq!(reviewed(server, &token, json!(["other"])), unknown);
+    assert_eq!(reviewed(server, &"a.b.".into(), json!(["api"])), unknown);
+    // A token ends with its account.
+    send(server, "DELETE", &format!("{accounts}/a"), Value::Null);
+    assert_eq!(reviewed(server, &token, json!(["api"])), unknown);
+}
+
+#[test]
+fn cbor_is_not_spoken() {
+    let server = &mut ApiServer::default();
+    let ask = |server: &mut ApiServer, method: &str, header: &str, body: &[u8]| {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{NAMESPACED}/configmaps"))
+            .header(header, "application/cbor");
+        let response = server.handle(request.body(body.to_vec()).unwrap());
+        response.status().as_u16()
+    };
+    // `CBORServingAndStorage` is alpha in v1.36, and off.
+    assert_eq!(ask(server, "GET", "accept", b""), 406);
+    assert_eq!(
+        ask(server, "POST", "content-type", b"\xd9\xd9\xf7\xa0"),
+        415
+    );
+}
+
+#[test]
 fn everybody_may_do_everything() {
     let mut server = ApiServer::default();
     let who = made(

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::environment::Timestamp;
 use crate::go;
 use crate::object::{GroupName, Metadata, text};
+use crate::server::kinds::label_selector::list;
 use crate::server::{ApiServer, RequestInfo, Trace};
 use crate::status::{FieldError, Refusal, Status};
 
@@ -127,17 +128,65 @@ fn unsigned(claims: &Value) -> String {
     format!("{}.{}.", encode(&json!({"alg": "none"})), encode(claims))
 }
 
-/// `TokenReview`. A token that nobody signed is none.
+/// What a token says that this server issued and that still counts: for an account that is stored
+/// with the same uid, and not over. Without a signature anybody can write one; there is nothing here
+/// that a token protects.
+fn claims_of(server: &ApiServer, token: &str) -> Option<Value> {
+    let mut parts = token.split('.');
+    let (_, claims, signature) = (parts.next()?, parts.next()?, parts.next()?);
+    let claims = URL_SAFE_NO_PAD.decode(claims).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    let of = &claims["kubernetes.io"];
+    let (namespace, account) = (text(of, "namespace"), &of["serviceaccount"]);
+    let name = text(account, "name");
+    let key = format!("/registry/serviceaccounts/{namespace}/{name}");
+    let (_, stored) = server.store.get(&key)?;
+    let now = server.environment.now().seconds;
+    let counts = signature.is_empty()
+        && parts.next().is_none()
+        && claims["iss"] == ISSUER
+        && claims["exp"].as_u64().is_some_and(|end| now < end)
+        && stored.uid() == text(account, "uid");
+    counts.then_some(claims)
+}
+
+/// `TokenReview`: a token that this server did not issue is none.
 pub(super) fn review(
-    _: &mut ApiServer,
+    server: &mut ApiServer,
     _: &RequestInfo,
     mut review: Value,
     _: &mut Trace,
 ) -> Result<Value, Refusal> {
-    if text(&review["spec"], "token").is_empty() {
+    let token = text(&review["spec"], "token");
+    if token.is_empty() {
         let why = "token is required for TokenReview in authentication";
         return Err(Status::bad_request(why));
     }
-    review["status"] = json!({"user": {}, "error": "invalid bearer token"});
+    let default = json!([ISSUER]);
+    let wanted = review["spec"].get("audiences").unwrap_or(&default);
+    let claims = claims_of(server, token);
+    let audiences: Vec<&Value> = claims
+        .iter()
+        .flat_map(|claims| list(claims, "aud"))
+        .collect();
+    let common = wanted.as_array().into_iter().flatten();
+    let common: Vec<Value> = common
+        .filter(|it| audiences.contains(it))
+        .cloned()
+        .collect();
+    review["status"] = match &claims {
+        Some(claims) if !common.is_empty() => {
+            let of = &claims["kubernetes.io"];
+            let groups = [
+                "system:serviceaccounts".to_owned(),
+                format!("system:serviceaccounts:{}", text(of, "namespace")),
+                "system:authenticated".to_owned(),
+            ];
+            let user = json!({"username": claims["sub"], "groups": groups,
+                "uid": of["serviceaccount"]["uid"]});
+            json!({"authenticated": true, "user": user, "audiences": common})
+        }
+        _ => json!({"user": {}, "error": "invalid bearer token"}),
+    };
     Ok(review)
 }
