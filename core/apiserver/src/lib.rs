@@ -41,7 +41,7 @@
 //! crate has an etcd-like revisioned store, the types of every built-in kind of v1.36, custom
 //! resources, the four kinds of patch, and server-side apply. It has no clock and no randomness:
 //! time and uids come from [`environment::Environment`], which the caller owns, so the same
-//! requests always get the same answers. It depends on no other crate of the workspace, unless it has
+//! requests always get the same answers. Below it is `optimist-encoding` alone, unless it has
 //! protobuf.
 //!
 //! What is not there: authentication, authorization, admission webhooks, controllers and garbage
@@ -56,20 +56,18 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub use optimist_encoding::{go, json, pointer, size, yaml};
+
 pub mod apply;
 pub mod cel;
 pub mod environment;
 pub mod field;
-pub mod go;
-pub mod json;
 pub mod limits;
 pub mod object;
 pub mod patch;
-pub mod pointer;
 pub mod schema;
 pub mod server;
 #[cfg(feature = "tower")]
 pub mod shared;
 pub mod status;
 pub mod storage;
-pub mod yaml;

@@ -14,7 +14,7 @@ use tree::{Slot, Tree, View, equal, find};
 
 use crate::go;
 use crate::json::{self, Raw};
-use crate::limits::MAX_DEPTH;
+use crate::size::MAX_DEPTH;
 
 /// The maximum number of bytes that the copy operations of one patch may copy
 /// (`JSONPatchMaxCopyBytes`).

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::limits;
 use crate::schema::openapi::Schema;
+use crate::size::Measured;
 
 /// Fills in defaults, from the outside in: in a default, too, what it leaves out is filled in.
 /// Ends once the object has more values than a server takes here ([`limits`]): a default in each
@@ -62,7 +63,7 @@ fn replace_null(value: &mut Value, schema: &Schema, left: &mut usize) {
 
 /// Subtracts the size of a default from the limit; `false` if it is too large.
 fn take(left: &mut usize, default: &Value) -> bool {
-    let size = limits::count(default, *left);
+    let size = default.count(*left);
     let fits = size < *left;
     *left = if fits { *left - size } else { 0 };
     fits

@@ -5,10 +5,10 @@
 use serde_json::Number;
 
 use super::Node;
-use crate::limits::MAX_DEPTH;
+use crate::size::MAX_DEPTH;
 
 /// Reads a document; `None` if it is not plain, nests deep, or is not JSON.
-pub(crate) fn parse(text: &str) -> Option<Node> {
+pub fn parse(text: &str) -> Option<Node> {
     let mut reader = Reader { text, at: 0 };
     let node = reader.value(MAX_DEPTH)?;
     reader.skip_space();

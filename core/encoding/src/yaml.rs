@@ -13,7 +13,7 @@ use serde_json::Number;
 
 use crate::go;
 use crate::json::Node;
-use crate::limits;
+use crate::size::Measured;
 
 pub use located::{Content, Located, Member, parse_located};
 pub use write::written;
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
                     error
                 })?;
                 // Counted before the copy is made.
-                self.nodes += limits::count_node(known, MAX_NODES);
+                self.nodes += known.count(MAX_NODES);
                 if self.nodes > MAX_NODES {
                     return Err(error(span, TOO_LARGE));
                 }
@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
         };
         if anchor != 0 {
             // Anchors may nest, and each keeps a copy.
-            self.nodes += limits::count_node(&node, MAX_NODES);
+            self.nodes += node.count(MAX_NODES);
             if self.nodes > MAX_NODES {
                 return Err(error(span, TOO_LARGE));
             }

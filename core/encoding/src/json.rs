@@ -11,11 +11,10 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-pub(crate) use plain::parse as parse_plain;
+pub use plain::parse as parse_plain;
 pub use raw::Raw;
 
 use crate::go;
-use crate::object::JsonMap;
 
 /// A parsed document.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +132,7 @@ pub fn duplicates(node: &Node) -> Vec<String> {
 
 /// The paths of the repeated members of a document and of everything in it: `data.a`
 /// (`sigs.k8s.io/json`, which stops at 100).
-pub(crate) fn repeated_members(node: &Node) -> Vec<String> {
+pub fn repeated_members(node: &Node) -> Vec<String> {
     fn walk(node: &Node, path: &mut String, found: &mut Vec<String>) {
         let here = path.len();
         match node {
@@ -170,7 +169,7 @@ pub(crate) fn repeated_members(node: &Node) -> Vec<String> {
 }
 
 /// The maximum number of errors of one document (`sigs.k8s.io/json`).
-pub(crate) const MAX_STRICT_ERRORS: usize = 100;
+pub const MAX_STRICT_ERRORS: usize = 100;
 
 impl Node {
     /// A member of an object; of repeated ones the last, as Go decodes.
@@ -311,7 +310,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
 /// The members of an object by name: a map keeps another order where something else in the program
 /// turns on `preserve_order` of `serde_json`.
-pub fn sorted(map: &JsonMap) -> impl Iterator<Item = (&String, &Value)> {
+pub fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let in_order = map.keys().is_sorted();
     let mut others = Vec::new();
     if !in_order {
