@@ -136,3 +136,53 @@ fn each_arrow_of_the_map_is_a_dependency() {
         "all but the lowest crate have an arrow"
     );
 }
+
+/// A crate with one test program names each of its files there: a file that is forgotten is no error
+/// of the compiler.
+#[test]
+fn each_test_file_is_in_a_program() {
+    let mut folders = vec![root().to_owned()];
+    let mut programs = 0;
+    let mut forgotten = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        let tests = folder.join("tests");
+        if manifest.contains("autotests = false") {
+            programs += 1;
+            forgotten.extend(unnamed_modules(&tests, &manifest));
+        }
+        let inner = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let is_source = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            path.is_dir() && !name.starts_with('.') && !["target", "dist"].contains(&name)
+        };
+        folders.extend(inner.filter(is_source));
+    }
+    assert!(programs >= 2, "{programs}");
+    assert_eq!(forgotten, [""; 0]);
+}
+
+/// The files and folders in a folder of tests that neither its program nor its manifest names.
+fn unnamed_modules(tests: &Path, manifest: &str) -> Vec<String> {
+    let program = fs::read_to_string(tests.join("main.rs")).unwrap();
+    let entries = fs::read_dir(tests)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let modules = entries.filter(|path| {
+        path.extension().is_some_and(|it| it == "rs")
+            || path.join("mod.rs").exists()
+            || path.join("main.rs").exists()
+    });
+    let modules = modules.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    let is_named = |name: &String| {
+        name == "main"
+            || program.lines().any(|line| line == format!("mod {name};"))
+            || manifest.contains(&format!("tests/{name}/main.rs"))
+    };
+    modules
+        .filter(|name| !is_named(name))
+        .map(|name| tests.join(name).display().to_string())
+        .collect()
+}

@@ -45,7 +45,7 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 14] = [
+pub static CHECKS: [Check; 12] = [
     Check {
         name: "format",
         stage: "lint",
@@ -130,20 +130,6 @@ pub static CHECKS: [Check; 14] = [
         needs: &[],
         run: |workspace, _| instructions(workspace),
     },
-    Check {
-        name: "clippy-frontend",
-        stage: "lint",
-        place: Place::Browser,
-        needs: &["tools"],
-        run: clippy_frontend,
-    },
-    Check {
-        name: "rustdoc-frontend",
-        stage: "lint",
-        place: Place::Browser,
-        needs: &["tools"],
-        run: rustdoc_frontend,
-    },
 ];
 
 /// What tests count, each with the check that they are in: whether what the page says is true, whether
@@ -215,11 +201,12 @@ fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     Ok(())
 }
 
+/// Lints all crates as native ones, the page too: none of its code is only for the browser.
 fn clippy(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command
-        .args(["clippy", "--workspace", "--exclude", FRONTEND])
-        .args(["--all-targets", "--", "-D", "warnings"]);
+        .args(["clippy", "--workspace", "--all-targets"])
+        .args(["--", "-D", "warnings"]);
     progress::stream("clippy", &mut command, FIX)
 }
 
@@ -227,8 +214,8 @@ fn rustdoc(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command
         .env("RUSTDOCFLAGS", "-D warnings")
-        .args(["doc", "--workspace", "--exclude", FRONTEND])
-        .args(["--no-deps", "--document-private-items"]);
+        .args(["doc", "--workspace", "--no-deps"])
+        .arg("--document-private-items");
     progress::stream("rustdoc", &mut command, FIX)
 }
 
@@ -283,25 +270,6 @@ fn instructions(workspace: &Workspace) -> StageResult<()> {
         &mut command,
         "cargo xtask test instructions",
     )
-}
-
-fn clippy_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
-    let kit = tools::for_lint(toolchain::wasm(workspace)?);
-    let mut command = kit.command(workspace, "cargo")?;
-    command
-        .args(["clippy", "--package", FRONTEND, "--target", TARGET])
-        .args(["--all-targets", "--", "-D", "warnings"]);
-    progress::stream("clippy, frontend", &mut command, FIX)
-}
-
-fn rustdoc_frontend(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
-    let kit = tools::for_lint(toolchain::wasm(workspace)?);
-    let mut command = kit.command(workspace, "cargo")?;
-    command
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .args(["doc", "--package", FRONTEND, "--target", TARGET])
-        .args(["--no-deps", "--document-private-items"]);
-    progress::stream("rustdoc, frontend", &mut command, FIX)
 }
 
 fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()> {
@@ -395,8 +363,8 @@ mod tests {
             Ok(&["native-tests", "client-tests"][..])
         );
         assert_eq!(
-            names(&["format", "clippy-frontend"]).as_deref(),
-            Ok(&["format", "tools", "clippy-frontend"][..])
+            names(&["format", "browser-tests"]).as_deref(),
+            Ok(&["format", "tools", "browser-tests"][..])
         );
         assert_eq!(names(&[]).map(|all| all.len()), Ok(CHECKS.len()));
     }

@@ -12,8 +12,8 @@ use crate::{progress, system};
 /// The target that browsers run.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Debian's compiler (the one kept new enough for browsers), its sources and its linter.
-const DEBIAN_PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-clippy"];
+/// Debian's compiler (the one kept new enough for browsers) and its sources.
+const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 const DEBIAN_CARGO: &str = "/usr/bin/cargo";
 
@@ -113,7 +113,6 @@ fn bring_debian(workspace: &Workspace) -> StageResult<()> {
     let parts = [
         DEBIAN_RUSTC,
         DEBIAN_CARGO,
-        "/usr/bin/clippy-driver",
         "/usr/lib/rustlib/src/rust/library/Cargo.toml",
     ];
     if debian_version(workspace).is_none() || !parts.iter().all(|part| Path::new(part).exists()) {

@@ -65,14 +65,6 @@ pub fn for_browser_tests(workspace: &Workspace, toolchain: Toolchain) -> StageRe
     })
 }
 
-/// What checks code for the browser without running it.
-pub fn for_lint(toolchain: Toolchain) -> Kit {
-    Kit {
-        toolchain,
-        folders: Vec::new(),
-    }
-}
-
 fn trunk(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     let folder = workspace.tool("trunk", TRUNK);
     let fits = |version: &str| {

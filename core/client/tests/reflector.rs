@@ -183,17 +183,19 @@ fn known(reflector: &Reflector) -> State {
         .collect()
 }
 
-/// The number of random histories.
+/// The number of random histories; more of them with `PROPTEST_CASES`.
 fn histories(cases: u32) -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
     ProptestConfig {
-        cases,
+        cases: if asked { usual.cases } else { cases },
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..usual
     }
 }
 
 proptest! {
-    #![proptest_config(histories(10_000))]
+    #![proptest_config(histories(2_500))]
 
     /// Disconnected, lagged and compacted at random, a reflector always knows exactly what the
     /// server had at the version that it says, goes only forward, and at last knows what is there.
@@ -234,7 +236,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(histories(3_000))]
+    #![proptest_config(histories(1_000))]
 
     /// A watch from a version yields exactly the changes after it, each from the view of a client
     /// that sees only the selected objects.

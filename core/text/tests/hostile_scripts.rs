@@ -1,5 +1,5 @@
 //! The exported script and the commands of the kubectl tab never run text of a session.
-//! `PROPTEST_CASES=100000 cargo test -p optimist-text --release --test hostile_scripts` tries more.
+//! `PROPTEST_CASES=100000 cargo test -p optimist-text --release --test all hostile_scripts` tries more.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

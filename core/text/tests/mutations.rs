@@ -4,16 +4,13 @@
 //! Hundreds of links in every test run; `OPTIMIST_MUTATIONS=1000000` looks at so many, and
 //! `OPTIMIST_SEED` begins elsewhere.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod session;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use optimist_apiserver::environment::Environment;
 use optimist_text::share::Session;
 use serde_json::{Value, json};
 
-use session::{a_bit_of_everything, both_want_to_write, packed, seen};
+use crate::session::{a_bit_of_everything, both_want_to_write, packed, seen};
 
 fn setting(name: &str, usual: u64) -> u64 {
     let set = std::env::var(name).ok();

@@ -1,14 +1,11 @@
 //! Values that look private are found everywhere in a session, and can be removed from it.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod session;
-
+use crate::session::{edit, reopened};
 use optimist_client::Write;
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use optimist_text::private::{MASK, masked, masked_text};
 use optimist_text::share::Session;
 use proptest::prelude::*;
-use session::{edit, reopened};
 
 const DEPLOYMENT: &str = "apiVersion: apps/v1
 kind: Deployment

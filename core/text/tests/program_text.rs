@@ -1,7 +1,6 @@
 //! Reconcilers as Go, as Rust and in words.
 
-mod programs;
-
+use crate::programs;
 use std::path::Path;
 use std::{env, fs};
 

@@ -1,8 +1,5 @@
 //! A session becomes a text and the same session again. Other texts are not opened.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod session;
-
 use std::sync::Arc;
 
 use base64::Engine;
@@ -19,7 +16,7 @@ use optimist_text::share::{Learning, MAX_LINK_LENGTH, Session, ShareError, Size}
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use session::{a_bit_of_everything, both_want_to_write, edit, packed, reopened, seen};
+use crate::session::{a_bit_of_everything, both_want_to_write, edit, packed, reopened, seen};
 
 /// An action, its actor, and its node in the tree.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use optimist_apiserver::server::ApiServer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::objects::{SEEDS, Seed};
+use super::objects::{SEEDS, Seed};
 
 /// One request of a random history.
 #[derive(Clone)]

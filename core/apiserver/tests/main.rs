@@ -1,0 +1,6 @@
+//! Tests of the public items of this crate.
+
+mod actions;
+mod linear_work;
+mod properties;
+mod refused;
