@@ -6,9 +6,9 @@ use optimist_sessions::{StorageArea, StorageContents};
 use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run as run_effects};
 
 use crate::style::print;
-use crate::{Answer, BadInput, input};
+use crate::{BadInput, CommandResult, input};
 
-/// What is explained.
+/// The message to explain, and the form of the explanation.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Files with what a tool printed, and with objects that it is about; - is the standard input.
@@ -35,7 +35,7 @@ impl Platform for Nowhere {
 
 /// Prints the case as Markdown: what is known, who owns what, what each way of writing does, and the
 /// ways out.
-pub fn run(arguments: &Arguments) -> Answer {
+pub fn run(arguments: &Arguments) -> CommandResult {
     let nothing = |_: &Effect| true;
     let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
     run_effects(&mut state, effects, &Nowhere, &nothing);

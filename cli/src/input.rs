@@ -1,4 +1,4 @@
-//! What is read: files, and the standard input for `-`.
+//! Reads the input: files, and the standard input for `-`.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::BadInput;
 
 /// The text of a file; of the standard input for `-`.
 pub fn read(file: &str) -> Result<String, BadInput> {
-    let bad = |why: &dyn std::fmt::Display| BadInput(format!("{}: {why}", shown(file)));
+    let bad = |why: &dyn std::fmt::Display| BadInput(format!("{}: {why}", display_name(file)));
     let mut bytes = Vec::new();
     let most = MAX_OBJECTS_TEXT as u64 + 1;
     let read = match file {
@@ -24,7 +24,7 @@ pub fn read(file: &str) -> Result<String, BadInput> {
     Ok(text.into_owned())
 }
 
-fn shown(file: &str) -> &str {
+fn display_name(file: &str) -> &str {
     match file {
         "-" => "standard input",
         file => file,
@@ -55,7 +55,7 @@ pub fn placed_objects(files: &[String]) -> Result<Vec<Placed>, BadInput> {
 }
 
 fn objects_of(file: &str, text: String) -> Result<Vec<Placed>, BadInput> {
-    let file = shown(file);
+    let file = display_name(file);
     let wrong = |line: usize, error: ManifestError| match error {
         ManifestError::Syntax {
             line,

@@ -1,11 +1,11 @@
 //! `optimist lesson`: runs lessons.
 
-use optimist_lesson::told;
+use optimist_lesson::report_on_lesson;
 
 use crate::style::print;
-use crate::{Answer, input};
+use crate::{CommandResult, input};
 
-/// Which lessons are run.
+/// The lessons to run.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Files of lessons; - is the standard input.
@@ -14,13 +14,13 @@ pub struct Arguments {
 }
 
 /// Runs lessons, prints what happens in them and what is false.
-pub fn run(arguments: &Arguments) -> Answer {
+pub fn run(arguments: &Arguments) -> CommandResult {
     let mut is_true = true;
     for file in &arguments.files {
-        let told = told(file, &input::read(file)?);
-        print(&told.happened);
-        eprint!("{}", told.problems);
-        is_true &= told.is_true();
+        let report = report_on_lesson(file, &input::read(file)?);
+        print(&report.transcript);
+        eprint!("{}", report.problems);
+        is_true &= report.is_true();
     }
     Ok(is_true)
 }

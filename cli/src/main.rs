@@ -18,8 +18,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// What an upgrade will do to a cluster, who owns which field, and what an error means; and an API server for
-/// tests.
+/// Shows the effects of an upgrade on a cluster, the owners of fields and the meaning of an error,
+/// and serves an API server for tests.
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100)]
 struct Arguments {
@@ -56,8 +56,8 @@ impl fmt::Display for BadInput {
     }
 }
 
-/// Whether everything is as it should be.
-pub type Answer = Result<bool, BadInput>;
+/// The result of a command: `true` if it found nothing wrong.
+pub type CommandResult = Result<bool, BadInput>;
 
 fn main() -> ExitCode {
     let answer = match Arguments::parse().command {

@@ -7,9 +7,9 @@ use optimist_text::private::Masking;
 use serde_json::Value;
 
 use crate::style::print;
-use crate::{Answer, BadInput, input};
+use crate::{BadInput, CommandResult, input};
 
-/// What is shown.
+/// The objects to show, and the form of the output.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Files with objects; - is the standard input.
@@ -18,7 +18,7 @@ pub struct Arguments {
 }
 
 /// Prints every object with the owners of its lines.
-pub fn run(arguments: &Arguments) -> Answer {
+pub fn run(arguments: &Arguments) -> CommandResult {
     let objects = input::objects(&arguments.files)?;
     let brought: Vec<Brought> = objects.into_iter().map(Brought::Live).collect();
     let cases = Case::all_of(&brought);
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Answer {
     for case in &cases {
         match case.install() {
             Ok(installed) => {
-                let mut masking = Masking::shown();
+                let mut masking = Masking::for_display();
                 let mut object = installed
                     .object()
                     .map(|it| (**it).clone())

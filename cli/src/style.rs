@@ -1,4 +1,5 @@
-//! How text looks: colours and the width of a terminal, and neither where the output is none.
+//! The style of the output: the colours and the width of a terminal; neither if the output is not a
+//! terminal.
 
 use std::io::{IsTerminal, Write};
 
@@ -12,7 +13,7 @@ pub enum Colour {
     Bold,
 }
 
-/// Whether colours are shown, and how wide a line can be.
+/// The colours and the maximum width of a line.
 pub struct Style {
     colours: bool,
     /// The width of the terminal; `None` where the output is no terminal.

@@ -32,7 +32,7 @@ pub(crate) fn now() -> f64 {
     performance.map_or(0.0, |performance| performance.now())
 }
 
-/// How high the page's window is, in CSS pixels; 0 where the browser does not say.
+/// Returns the height of the page's window in CSS pixels; 0 if the browser does not give it.
 pub(crate) fn height() -> f64 {
     let height = window().and_then(|window| window.inner_height().ok()?.as_f64());
     height.unwrap_or_default()
@@ -65,7 +65,7 @@ fn replace_fragment(fragment: &str) {
     }
 }
 
-/// Whether a click is one of a finger.
+/// Returns whether a click is the touch of a finger.
 pub(crate) fn is_touch(event: &MouseEvent) -> bool {
     event
         .dyn_ref::<PointerEvent>()
@@ -81,14 +81,14 @@ pub(crate) fn address() -> String {
     address.split('#').next().unwrap_or_default().to_owned()
 }
 
-/// What the release says of itself in `<meta name="optimist-…">`.
+/// Returns a value that the release wrote into `<meta name="optimist-…">`.
 pub(crate) fn about(name: &str) -> Option<String> {
     let meta = format!("meta[name=optimist-{name}]");
     let meta = document()?.query_selector(&meta).ok()??;
     Reflect::get(&meta, &"content".into()).ok()?.as_string()
 }
 
-/// Whether the page stands in another one (`?embed`).
+/// Returns whether the page is embedded in another one (`?embed`).
 pub(crate) fn is_embedded() -> bool {
     let query = window().and_then(|window| window.location().search().ok());
     let query = query.unwrap_or_default();
@@ -163,7 +163,7 @@ pub(crate) fn focus_after(gone: &'static str, id: String) {
     gloo_timers::callback::Timeout::new(0, then).forget();
 }
 
-/// What is in a file; `None` if the browser cannot read it.
+/// Reads the bytes of a file; `None` if the browser cannot read it.
 pub(crate) async fn bytes(file: &File) -> Option<Vec<u8>> {
     let read = JsFuture::from(file.array_buffer()).await.ok()?;
     Some(Uint8Array::new(&read).to_vec())
@@ -176,7 +176,7 @@ pub(crate) fn pasted(event: &Event) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// What has the keyboard; `None` if nothing in particular has it.
+/// Returns the element that has the keyboard; `None` if only the page as a whole has it.
 pub(crate) fn holder() -> Option<HtmlElement> {
     let holder = document()?.active_element()?;
     let holder = holder.dyn_into::<HtmlElement>().ok()?;
@@ -250,7 +250,8 @@ pub(crate) fn scroll_alike(around: &Element, selector: &str, event: &Event) {
     }
 }
 
-/// How far to scroll so that no line of a text is cut at its upper edge: so far, or a little more.
+/// Returns how far to scroll so that no line of a text is cut at its upper edge: `so_far`, or a
+/// little more.
 fn whole_lines(around: &Element, so_far: f64) -> i32 {
     let first = around.query_selector(":scope > .line").ok().flatten();
     let Some(line) = first.map(|line| line.get_bounding_client_rect()) else {
@@ -293,13 +294,13 @@ pub(crate) fn close_menus(event: &Event) {
     }
 }
 
-/// What a `<select>` is set to.
+/// Returns the value of a `<select>`.
 pub(crate) fn selected(event: &Event) -> String {
     let select = event.target_dyn_into::<HtmlSelectElement>();
     select.map(|select| select.value()).unwrap_or_default()
 }
 
-/// Whether a box is ticked.
+/// Returns whether a box is ticked.
 pub(crate) fn ticked(event: &Event) -> bool {
     let input = event.target_dyn_into::<HtmlInputElement>();
     input.is_some_and(|input| input.checked())
@@ -350,7 +351,7 @@ pub(crate) fn copy(text: String, told: impl FnOnce(bool) + 'static) {
     });
 }
 
-/// What is remembered between visits. A browser may forbid it: then nothing is.
+/// Returns the storage that remembers values between visits; `None` if the browser forbids it.
 fn storage() -> Option<Storage> {
     window()?.local_storage().ok()?
 }
@@ -376,7 +377,7 @@ fn all_of(storage: Option<Storage>) -> BTreeMap<String, String> {
     items.collect()
 }
 
-/// What the state may ask of the browser.
+/// The queries of the state, answered by the browser.
 pub(crate) struct BrowserPlatform;
 
 impl Platform for BrowserPlatform {
@@ -404,7 +405,7 @@ pub(crate) fn salt() -> u64 {
 /// Does what the state wants done; `false` if the browser has no room in a storage or forbids it.
 pub(crate) fn perform(effect: &Effect) -> bool {
     match effect {
-        Effect::Storage(effect) | Effect::Keep(effect) => return change_storage(effect),
+        Effect::Storage(effect) | Effect::MustStore(effect) => return change_storage(effect),
         Effect::GoTo(fragment) => go(fragment),
         Effect::ReplaceAddress(fragment) => replace_fragment(fragment),
         Effect::Focus(id) => focus_soon(id.clone()),
@@ -477,12 +478,12 @@ pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
     };
 }
 
-/// What this tab keeps until it is closed.
+/// Returns the storage of this tab, which ends when the tab is closed.
 fn tab_storage() -> Option<Storage> {
     window()?.session_storage().ok()?
 }
 
-/// Whether the system asks for a dark page.
+/// Returns whether the system asks for a dark page.
 pub(crate) fn prefers_dark() -> bool {
     window()
         .and_then(|window| window.match_media("(prefers-color-scheme: dark)").ok()?)

@@ -1,5 +1,5 @@
-//! Where the keyboard goes when what had it is gone, hidden or disabled. A browser gives it to nothing in
-//! particular then, and who works with keys begins again at the top of the page.
+//! Moves the keyboard when the element that had it is gone, hidden or disabled. A browser then
+//! gives it to the page as a whole, and a user of the keyboard would begin again at the top.
 
 use std::cell::RefCell;
 
@@ -10,20 +10,20 @@ use yew::TargetCast;
 
 use crate::browser;
 
-/// What a key can get to.
+/// The elements that a key can reach.
 const FOCUSABLE: &str = "button, a[href], input, select, textarea, summary, [tabindex=\"0\"]";
 
-/// What a page is about, where nothing is left of the page before: the text of a lesson, what happened, or
-/// all of it.
+/// The main parts of a page, for a page that is wholly new: the text of a lesson, the history, or
+/// everything.
 const CONTENTS: [&str; 3] = ["#lesson-text", "#history", "main"];
 
 thread_local! {
-    /// What had the keyboard last, and everything around it, from the inside.
+    /// The element that had the keyboard last, and everything around it, from the inside.
     static HELD: RefCell<Vec<HtmlElement>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes what gets the keyboard.
-pub(crate) fn note(event: &Event) {
+/// Records the element that gets the keyboard.
+pub(crate) fn record_holder(event: &Event) {
     let mut held: Vec<HtmlElement> = Vec::new();
     let mut next = event.target_dyn_into::<Element>();
     while let Some(element) = next {
@@ -46,8 +46,8 @@ pub(crate) fn mend() {
     .forget();
 }
 
-/// Whether what had the keyboard lost it by what was drawn since. Who presses beside all controls gives it
-/// away.
+/// Returns whether the last drawing took the keyboard from its element. A click beside all controls
+/// gives it away, and does not count.
 fn is_lost(held: &[HtmlElement]) -> bool {
     let holder = browser::holder();
     holder.is_none_or(|holder| !can_have_it(&holder))
@@ -67,7 +67,7 @@ fn give(held: &[HtmlElement]) {
     for place in around.filter(|place| can_have_it(place) && place.tag_name() != "BODY") {
         let itself = place.has_attribute("tabindex").then(|| place.clone());
         let first = || browser::all_within(place, FOCUSABLE).find_map(controlled);
-        if take(itself.or_else(first)) {
+        if give_to(itself.or_else(first)) {
             return;
         }
     }
@@ -82,7 +82,7 @@ fn give(held: &[HtmlElement]) {
             if found.tab_index() < 0 {
                 found.set_tab_index(-1);
             }
-            if take(Some(found)) {
+            if give_to(Some(found)) {
                 return;
             }
         }
@@ -95,7 +95,7 @@ fn controlled(element: Element) -> Option<HtmlElement> {
 }
 
 /// Gives the keyboard to an element, and tells whether the element took it.
-fn take(element: Option<HtmlElement>) -> bool {
+fn give_to(element: Option<HtmlElement>) -> bool {
     element.is_some_and(|element| {
         // What cannot have it leaves it where it is.
         let _ = element.focus();

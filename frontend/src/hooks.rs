@@ -1,4 +1,4 @@
-//! What the page does beside drawing: what it hears from the browser, and what it does to it when the
+//! The effects of the page besides drawing: it listens to the browser, and changes it when the
 //! state changes. The effects of single messages are in [`crate::state`].
 
 use gloo_events::{EventListener, EventListenerOptions};
@@ -12,10 +12,11 @@ use crate::scheduler::Slices;
 use crate::state::{Lane, Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle, Theme};
 use crate::{browser, focus, keyboard};
 
-/// How long a step stands while playing, in milliseconds.
+/// The time between two steps while playing, in milliseconds.
 const PACE: u32 = 1100;
 
-/// How long after a change the session is kept, in milliseconds: a burst of changes is kept once.
+/// The time between a change and the keeping of the session, in milliseconds: a burst of changes is
+/// kept once.
 const KEEPING: u32 = 400;
 
 /// Keys, wherever the keyboard is.
@@ -69,7 +70,7 @@ pub(crate) fn use_work(store: &StateHandle) {
     let dispatcher = store.dispatcher();
     use_effect_with(store.is_working(), move |working| {
         let slices = working.then(|| {
-            Slices::begin(move || {
+            Slices::start(move || {
                 dispatcher.dispatch(Msg::Work);
                 true
             })
@@ -84,14 +85,14 @@ pub(crate) fn use_persistence(store: &StateHandle) {
     let dispatcher = store.dispatcher();
     use_effect_with(store.changes(), move |changes| {
         let soon = (*changes > 0)
-            .then(|| Timeout::new(KEEPING, move || dispatcher.send(PersistenceMsg::Keep)));
+            .then(|| Timeout::new(KEEPING, move || dispatcher.send(PersistenceMsg::Save)));
         move || drop(soon)
     });
     let dispatcher = store.dispatcher();
     use_effect_with((), move |()| {
         let listener = browser::window().map(|window| {
             EventListener::new(&window, "pagehide", move |_| {
-                dispatcher.send(PersistenceMsg::Keep);
+                dispatcher.send(PersistenceMsg::Save);
             })
         });
         move || drop(listener)
@@ -115,7 +116,7 @@ pub(crate) fn use_menus() {
 pub(crate) fn use_focus(store: &StateHandle) {
     use_effect_with((), |()| {
         let listeners = browser::document().map(|document| {
-            let noted = EventListener::new(&document, "focusin", focus::note);
+            let noted = EventListener::new(&document, "focusin", focus::record_holder);
             // A part of the page may have a state of its own.
             [
                 noted,
@@ -196,7 +197,7 @@ fn reveal_content(slug: &str) {
     browser::reveal(&format!("#card-{slug} button.value{not}"), 48.0);
 }
 
-/// What the browser's tab says.
+/// Sets the title of the browser's tab.
 #[hook]
 pub(crate) fn use_title(store: &StateHandle) {
     let course = store.learn.course.as_ref();

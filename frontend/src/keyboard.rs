@@ -1,4 +1,4 @@
-//! What the keys do, wherever the keyboard is.
+//! The keys of the page, which work wherever the keyboard is.
 
 use optimist_messages::label;
 use optimist_simulation::ActorId;
@@ -44,7 +44,7 @@ pub(crate) const LESSON_KEYS: [Key; 7] = [
     ("PageDown", label::key_presenter),
 ];
 
-/// What has the keyboard, as far as keys mean something to it already.
+/// The kind of element that has the keyboard, by the keys that it uses itself.
 #[derive(Clone, Copy, PartialEq)]
 enum Holder {
     Page,
@@ -136,7 +136,7 @@ pub(crate) fn message(state: &State, event: &KeyboardEvent) -> Option<Msg> {
     })
 }
 
-/// What a key asks of a lesson. While teaching, the arrows turn its pages.
+/// Returns the message of a key for a lesson. While teaching, the arrows turn its pages.
 fn learning(state: &State, holder: Holder, key: &str) -> Option<Msg> {
     if !state.learn.is_on_stage() {
         return None;

@@ -25,7 +25,7 @@ use yew::AppHandle;
 
 pub use app::App;
 
-/// What `start.js` dispatches once enough of the program is there to draw the page.
+/// The event that `start.js` dispatches once enough of the program is loaded to draw the page.
 const DRAW: &str = "optimist-draw";
 
 /// Waits until the page may be drawn, and mounts it where `index.html` has a place for it.

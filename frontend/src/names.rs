@@ -1,10 +1,10 @@
-//! What the pages are called.
+//! The names and titles of the pages.
 
 use optimist_messages::label;
 
 use crate::state::Page;
 
-/// What the navigation calls a page.
+/// Returns the name of a page in the navigation.
 pub(crate) fn page_name(page: Page) -> String {
     match page {
         Page::Play => label::page_play(),
@@ -14,7 +14,7 @@ pub(crate) fn page_name(page: Page) -> String {
     }
 }
 
-/// What a page is about, beside its name.
+/// Returns the title of a page, besides its name.
 pub(crate) fn page_title(page: Page) -> String {
     match page {
         Page::Play => label::title_play(),

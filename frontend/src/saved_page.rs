@@ -15,10 +15,10 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::browser::{self, about};
 
-/// How long the browser may take to save the file, in milliseconds.
+/// The maximum time in which the browser saves the file, in milliseconds.
 const SAVING: u32 = 60_000;
 
-/// How many bytes the browser compresses at once.
+/// The number of bytes that the browser compresses at once.
 const SLICE: u32 = 64 * 1024;
 
 /// Why a page was not saved.
@@ -40,7 +40,7 @@ pub(crate) struct SavedFile {
     pub(crate) size: f64,
 }
 
-/// Whether this page can be saved: only a release has a page for it.
+/// Returns whether this page can be saved: only a release has a page for it.
 pub(crate) fn can_be_saved() -> bool {
     about("saved").is_some()
 }
@@ -69,7 +69,7 @@ pub(crate) async fn save(
         title,
         shown: &shown,
         address: &address,
-        note: &note(own, &address),
+        note: &page_note(own, &address),
     };
     let needed = needed_files(&page).ok_or_else(|| not_loaded(own))?;
     let [before, after] = saved_page(&page, &content).ok_or_else(|| not_loaded(own))?;
@@ -94,7 +94,7 @@ pub(crate) async fn save(
 }
 
 /// The line of the saved page that says what it is, as markup.
-fn note(own: &str, address: &str) -> String {
+fn page_note(own: &str, address: &str) -> String {
     let release = own.trim_start_matches("optimist-");
     let release = release.split('.').next().unwrap_or_default();
     let date = browser::date(js_sys::Date::now());
@@ -127,7 +127,7 @@ async fn file(name: &str, integrity: &str) -> Result<String, JsValue> {
         return Err(JsValue::NULL);
     }
     let mut bytes = Uint8Array::new(&all_of(&response)?.await?);
-    let compressor = made("CompressionStream", &Array::of1(&"gzip".into()));
+    let compressor = construct("CompressionStream", &Array::of1(&"gzip".into()));
     let compressed = compressor.is_ok();
     if let Ok(compressor) = compressor {
         bytes = through(&compressor, &bytes).await?;
@@ -145,10 +145,10 @@ fn all_of(response: &JsValue) -> Result<JsFuture, JsValue> {
     Ok(JsFuture::from(Promise::from(bytes)))
 }
 
-/// What becomes of bytes in a stream that changes them. A browser may compress on the thread of the page:
-/// the page is free between two slices.
+/// Sends bytes through a stream that changes them, and returns the result. A browser may compress
+/// on the thread of the page: the page is free between two slices.
 async fn through(stream: &JsValue, bytes: &Uint8Array) -> Result<Uint8Array, JsValue> {
-    let changed = made("Response", &Array::of1(&get(stream, "readable")?))?;
+    let changed = construct("Response", &Array::of1(&get(stream, "readable")?))?;
     // A stream takes only as much as is read from it.
     let changed = all_of(&changed)?;
     let writer = call(&get(stream, "writable")?, "getWriter", &Array::new())?;
@@ -170,7 +170,7 @@ async fn through(stream: &JsValue, bytes: &Uint8Array) -> Result<Uint8Array, JsV
 pub(crate) fn save_file(parts: &Array, media_type: &str, name: &str) -> Result<f64, JsValue> {
     let kind = Object::new();
     Reflect::set(&kind, &"type".into(), &media_type.into())?;
-    let file = made("Blob", &Array::of2(parts, &kind))?;
+    let file = construct("Blob", &Array::of2(parts, &kind))?;
     let addresses = get(&window()?, "URL")?;
     let address = call(&addresses, "createObjectURL", &Array::of1(&file))?;
     let link = browser::document().ok_or(JsValue::NULL)?;
@@ -205,7 +205,7 @@ fn call(object: &JsValue, name: &str, arguments: &Array) -> Result<JsValue, JsVa
 }
 
 /// Makes an object of a class of the browser; an error in a browser without that class.
-fn made(class: &str, arguments: &Array) -> Result<JsValue, JsValue> {
+fn construct(class: &str, arguments: &Array) -> Result<JsValue, JsValue> {
     let class: Function = get(&window()?, class)?.dyn_into()?;
     Reflect::construct(&class, arguments)
 }

@@ -10,12 +10,12 @@ pub(crate) struct Slices {
     _timer: Rc<Timer>,
 }
 
-/// What will do the next slice.
+/// The timer of the next slice.
 type Timer = RefCell<Option<Timeout>>;
 
 impl Slices {
-    /// Begins with work that does one slice at each call, and says whether there is more.
-    pub(crate) fn begin(work: impl FnMut() -> bool + 'static) -> Self {
+    /// Starts work that does one slice at each call. `work` returns whether there is more.
+    pub(crate) fn start(work: impl FnMut() -> bool + 'static) -> Self {
         let timer = Rc::default();
         later(&timer, Box::new(work));
         Self { _timer: timer }

@@ -59,7 +59,7 @@ impl Reducible for PageState {
         if matches!(msg, Msg::View(ViewMsg::Focus(editor)) if editor == self.view.focus) {
             return self;
         }
-        let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Keep));
+        let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Save));
         let mut next = (*self).clone();
         let effects = next.state.update(msg, &BrowserPlatform);
         run(
@@ -78,7 +78,7 @@ impl Reducible for PageState {
 
 /// Ways to send messages.
 pub(crate) trait Sends {
-    /// What sends them.
+    /// Returns the dispatcher that sends them.
     fn sender(&self) -> Dispatcher;
 
     /// Sends a message.

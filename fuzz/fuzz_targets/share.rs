@@ -27,6 +27,6 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     // What opened is a session like any other: it becomes a link that opens.
-    let again = Session::parse(&Session::of(&tree).to_text());
+    let again = Session::parse(&Session::from_tree(&tree).to_text());
     assert!(again.is_ok_and(|session| session.replay().finish().is_ok()));
 });

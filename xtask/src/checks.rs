@@ -18,7 +18,7 @@ pub struct Check {
     pub name: &'static str,
     /// The name of the stage that it belongs to: `lint`, `native`, `speed`, `browser` or `page`.
     pub stage: &'static str,
-    /// Where it has cargo build.
+    /// The folder and workspace in which it runs.
     pub place: Place,
     /// The names of the checks that make what this one needs.
     pub needs: &'static [&'static str],
@@ -132,9 +132,9 @@ pub static CHECKS: [Check; 12] = [
     },
 ];
 
-/// What tests count, each with the check that they are in: whether what the page says is true, whether
-/// two answers to one question agree, whether printed commands do what is said, and whether a secret
-/// leaves the page. A test tells a count with a line `counted: NAME: …`.
+/// The counts of the tests, each with its check: whether the sentences of the page are true,
+/// whether two answers to one question agree, whether printed commands do what the page says, and
+/// whether a secret leaves the page. A test reports a count with a line `counted: NAME: …`.
 const COUNTS: [(&str, &str); 14] = [
     ("native-tests", "truth conditions"),
     ("native-tests", "truth of Play"),

@@ -43,7 +43,7 @@ cargo xtask COMMAND
 Tools are installed in $OPTIMIST_TOOLS, or by default in optimist/ in the user's cache folder.
 Set CHROME and CHROMEDRIVER to a browser and its driver if they are not on PATH.";
 
-/// What the command line asks for.
+/// The command line.
 #[derive(Debug, PartialEq)]
 enum Command {
     Help,

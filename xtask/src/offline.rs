@@ -1,5 +1,5 @@
-//! What lets the release site open without a network: a worker that keeps its files, and a manifest
-//! that lets a browser install the page.
+//! Adds the files that let the release site open without a network: a worker that keeps its files,
+//! and a manifest that lets a browser install the page.
 
 use std::fs;
 use std::path::Path;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, StageResult};
 
-/// How many of a failed tool's last lines are shown.
+/// The number of a failed tool's last lines that are displayed.
 const LAST_LINES: usize = 20;
 
 /// Prints `title`, does `work`, and prints how long it took.
@@ -171,17 +171,17 @@ pub struct Counted {
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
-    /// What tests say that they counted, by what they are called.
-    pub told: BTreeMap<String, String>,
+    /// The counts that tests reported, by name.
+    pub reported: BTreeMap<String, String>,
 }
 
 impl Counted {
     /// Prints the numbers, if there were tests, and what tests counted. A count of `expected` that no
-    /// test told is printed as missing.
+    /// test reported is printed as missing.
     pub fn print(&self, expected: &[&str]) {
         for what in expected {
-            let told = self.told.get(*what);
-            println!("{what:<26} {}", told.map_or("MISSING", String::as_str));
+            let reported = self.reported.get(*what);
+            println!("{what:<26} {}", reported.map_or("MISSING", String::as_str));
         }
         if (self.passed, self.failed) != (0, 0) {
             println!("{} passed, {} failed", self.passed, self.failed);
@@ -193,7 +193,7 @@ impl Counted {
         if let Some((_, told)) = line.split_once("counted: ")
             && let Some((what, count)) = told.split_once(": ")
         {
-            self.told
+            self.reported
                 .insert(what.to_owned(), count.trim_end().to_owned());
         }
         let Some((_, result)) = line.split_once("test result:") else {
@@ -287,9 +287,9 @@ mod tests {
         // A runner with one thread has written the name of the test before.
         counted.read("test a ... counted: canaries of Play: 9 secrets: 0 exposed\n");
         counted.read("test b ... ok");
-        let told = counted.told.get("canaries of Play");
+        let told = counted.reported.get("canaries of Play");
         assert_eq!(told.map(String::as_str), Some("9 secrets: 0 exposed"));
-        assert_eq!(counted.told.len(), 1);
+        assert_eq!(counted.reported.len(), 1);
     }
 
     #[test]

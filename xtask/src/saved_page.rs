@@ -5,8 +5,9 @@ use crate::failure::StageResult;
 use crate::html::{self, SCRIPTS_WHILE_WORKING, STYLES_WHILE_WORKING, unexpected};
 use crate::offline::Files;
 
-/// What the page fills in, in this order: the title, the fragment that opens what is saved, the
-/// address of the site, the line that says what the file is, and the files of the release.
+/// The placeholders that the page fills in, in this order: the title, the fragment that opens the
+/// saved content, the address of the site, the line that describes the file, and the files of the
+/// release.
 const PLACES: [&str; 5] = [
     "{{title}}",
     "{{shown}}",
@@ -15,13 +16,15 @@ const PLACES: [&str; 5] = [
     "{{files}}",
 ];
 
-/// What the script of the program says at its end: a module in a page exports to nothing.
+/// The export at the end of the program's script. The script of a saved page must not have it: a
+/// module inside a page cannot export.
 const EXPORTS: &str = "export { initSync, __wbg_init as default };";
 
 /// A browser may look up the hosts of links before people follow them. It does not for a saved page.
 const NO_LOOKUP: &str = "<meta http-equiv=\"x-dns-prefetch-control\" content=\"off\">";
 
-/// What the page asks of its own host, which a saved page does not have.
+/// The parts of the page's policy that name its own host, and their replacements. A saved page has
+/// no host.
 const FROM_HOST: [(&str, &str); 2] = [
     ("connect-src 'self'; ", ""),
     ("img-src 'self' data:", "img-src data:"),
@@ -59,7 +62,7 @@ pub fn page(html: &str, script: &str, style: &str, files: &Files) -> StageResult
     allow_inline(&html)
 }
 
-/// Whether the page asks for this file at run time.
+/// Returns whether the page asks for this file at run time.
 fn is_needed(name: &str) -> bool {
     let read = [".wasm", ".yaml", ".txt"];
     read.iter().any(|end| name.ends_with(end)) || name == "licences.html"

@@ -14,7 +14,7 @@ use crate::failure::{Failure, StageResult};
 use crate::progress::{self, Counted};
 use crate::workspace::Workspace;
 
-/// How often a line names the running checks.
+/// The time between two lines that name the running checks.
 const TICK: Duration = Duration::from_secs(15);
 
 /// A running check.
@@ -38,7 +38,7 @@ struct Done {
 /// still run, unless they need its result.
 ///
 /// # Errors
-/// Which checks failed.
+/// Names the checks that failed.
 pub fn run(workspace: &Workspace, checks: &[&'static Check]) -> StageResult<()> {
     let mut counted = Counted::default();
     if let [check] = checks {
@@ -102,7 +102,7 @@ fn run_at_once(
         }
         while let Some(check) = take_next(&mut waiting, &running) {
             println!("==> {}", check.name);
-            running.push(begin(workspace, check)?);
+            running.push(start_check(workspace, check)?);
         }
         let mut still = Vec::new();
         for mut one in running {
@@ -163,7 +163,7 @@ fn take_next(waiting: &mut Vec<&'static Check>, running: &[Running]) -> Option<&
 }
 
 /// Starts a process for one check.
-fn begin(workspace: &Workspace, check: &'static Check) -> StageResult<Running> {
+fn start_check(workspace: &Workspace, check: &'static Check) -> StageResult<Running> {
     let log = workspace.log(check.name);
     let told = |error: std::io::Error| {
         Failure::new(

@@ -122,7 +122,8 @@ fn split(
     put_parts([&program, &script], html, &first, &rest).map(Some)
 }
 
-/// Where the linker says what is where in the memory of the program (`frontend/build.rs`).
+/// The file with the linker's map: the address of everything in the memory of the program
+/// (`frontend/build.rs`).
 fn link_map(workspace: &Workspace) -> PathBuf {
     workspace.wasm_target().join("program.map")
 }

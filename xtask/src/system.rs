@@ -19,7 +19,7 @@ pub fn on_path(name: &str) -> Option<PathBuf> {
         .find(|path| is_program(path))
 }
 
-/// Whether `path` is a file that can be run.
+/// Returns whether `path` is a file that can be run.
 pub fn is_program(path: &Path) -> bool {
     let Ok(metadata) = fs::metadata(path) else {
         return false;
@@ -45,7 +45,7 @@ pub fn path_with(folders: &[PathBuf]) -> StageResult<OsString> {
     })
 }
 
-/// What a short command prints, when it succeeds.
+/// Runs a short command and returns its output; `None` if it fails.
 pub fn output(command: &mut Command) -> Option<String> {
     let output = command.stderr(Stdio::null()).output().ok()?;
     output
@@ -54,14 +54,14 @@ pub fn output(command: &mut Command) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether this is Debian. The package names here are Debian's.
+/// Returns whether this is Debian. The package names here are Debian's.
 pub fn is_debian() -> bool {
     cfg!(target_os = "linux")
         && on_path("apt-get").is_some()
         && fs::read_to_string("/etc/os-release").is_ok_and(|text| os_release_id(&text) == "debian")
 }
 
-/// Whether packages can be installed right now.
+/// Returns whether packages can be installed now.
 pub fn can_install() -> bool {
     is_debian() && is_root()
 }

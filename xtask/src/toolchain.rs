@@ -17,7 +17,7 @@ const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 const DEBIAN_CARGO: &str = "/usr/bin/cargo";
 
-/// Which compiler builds for the browser.
+/// The compiler that builds for the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolchain {
     /// The one that runs this program.
@@ -102,7 +102,7 @@ pub fn wasm(workspace: &Workspace) -> StageResult<Toolchain> {
     debian(workspace)
 }
 
-/// Whether that `rustc` has a standard library for the browser.
+/// Returns whether this `rustc` has a standard library for the browser.
 fn has_target(rustc: &mut Command) -> bool {
     system::output(rustc.args(["--print", "target-libdir", "--target", TARGET]))
         .is_some_and(|folder| !rlibs(Path::new(folder.trim()), "libstd-").is_empty())
@@ -137,7 +137,7 @@ fn bring_debian(workspace: &Workspace) -> StageResult<()> {
     build_std(workspace, &version)
 }
 
-/// Whether the standard library that was built here is the one of that compiler.
+/// Returns whether the standard library that was built here belongs to this compiler.
 fn has_built_std(workspace: &Workspace, version: &str) -> bool {
     has_target(&mut workspace.command(DEBIAN_RUSTC))
         && fs::read_to_string(std_marker()).is_ok_and(|built| built == version)

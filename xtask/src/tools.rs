@@ -11,7 +11,7 @@ use crate::{progress, system};
 
 /// The newest Trunk that every compiler in use here can build.
 const TRUNK: &str = "0.21.14";
-/// As in Trunk.toml, which makes Trunk insist on it.
+/// The version in Trunk.toml, on which Trunk insists.
 const BINARYEN: &str = "132";
 /// The npm package of that.
 const BINARYEN_PACKAGE: &str = "132.0.0";
@@ -43,21 +43,21 @@ impl Kit {
     }
 }
 
-/// What builds and serves the page while it is worked on.
+/// The tools that build and serve the page during development.
 pub fn for_play(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Kit> {
     let mut kit = for_browser_tests(workspace, toolchain)?;
     kit.folders.extend(trunk(workspace)?);
     Ok(kit)
 }
 
-/// What builds the release site.
+/// The tools that build the release site.
 pub fn for_release(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Kit> {
     let mut kit = for_play(workspace, toolchain)?;
     kit.folders.extend(wasm_opt(workspace)?);
     Ok(kit)
 }
 
-/// What runs tests in a browser.
+/// The tools that run tests in a browser.
 pub fn for_browser_tests(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Kit> {
     Ok(Kit {
         toolchain,
@@ -251,7 +251,7 @@ fn has(folder: &Path, programs: &[&str]) -> bool {
     })
 }
 
-/// Whether all `programs` are on PATH in a version that `fits`.
+/// Returns whether all `programs` are on PATH in a version that `fits`.
 fn on_path(workspace: &Workspace, programs: &[&str], fits: impl Fn(&str) -> bool) -> bool {
     programs.iter().all(|program| {
         system::on_path(program)

@@ -52,7 +52,7 @@ impl Workspace {
         &self.root
     }
 
-    /// Where the release site goes.
+    /// The folder of the release site.
     pub fn dist(&self) -> PathBuf {
         self.root.join("dist")
     }
@@ -68,12 +68,12 @@ impl Workspace {
         self.target.join("xtask").join(name)
     }
 
-    /// Where a quiet tool's output goes.
+    /// The file for the output of a quiet tool.
     pub fn log(&self, name: &str) -> PathBuf {
         self.scratch("log").join(format!("{name}.log"))
     }
 
-    /// Where a tool of that version is kept, shared by all checkouts of this user.
+    /// The folder of a tool in this version, which all checkouts of this user share.
     pub fn tool(&self, name: &str, version: &str) -> PathBuf {
         self.tools.join(format!("{name}-{version}"))
     }

@@ -11,7 +11,7 @@ use optimist_diagnose::ways::ReleaseMethod;
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 
 use crate::style::{Style, print};
-use crate::{Answer, BadInput, input};
+use crate::{BadInput, CommandResult, input};
 
 /// What is previewed, and how it is shown.
 #[derive(Debug, clap::Args)]
@@ -110,7 +110,7 @@ impl Tool {
 }
 
 /// Prints a preview. Whether nothing is refused.
-pub fn run(arguments: Arguments) -> Answer {
+pub fn run(arguments: Arguments) -> CommandResult {
     let (tool, options) = tool(&arguments)?;
     let files = [&arguments.live, &arguments.next, &arguments.before];
     if files

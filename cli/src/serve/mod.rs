@@ -29,7 +29,7 @@ use self::controllers::Controller;
 use self::kubeconfig::Kubeconfig;
 use self::log::{ChangeLog, Opened};
 use crate::style::print;
-use crate::{Answer, BadInput};
+use crate::{BadInput, CommandResult};
 
 /// How long open requests may take when the program ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
@@ -88,7 +88,7 @@ enum Output {
 }
 
 /// Serves until SIGINT or SIGTERM.
-pub fn run(arguments: &Arguments) -> Answer {
+pub fn run(arguments: &Arguments) -> CommandResult {
     let (server, log) = server(arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

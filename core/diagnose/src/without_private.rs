@@ -55,13 +55,13 @@ impl PrivateSearch {
         match self.left.pop_front() {
             Some(text) => self.read(text),
             None if !self.is_done => {
-                let known = self.masking.known();
+                let known = self.masking.known_values();
                 for text in &mut self.done.texts {
                     if let Some(new) = known.replaced(text) {
                         *text = new;
                     }
                 }
-                self.done.private = self.masking.found();
+                self.done.private = self.masking.findings();
                 self.is_done = true;
             }
             None => {}

@@ -53,7 +53,7 @@ fn get(world: &optimist_simulation::World) -> Value {
 fn a_link_carries_an_installed_object() {
     for text in LIVE {
         let tree = HistoryTree::new(installed(text).world);
-        let link = Session::of(&tree).to_text();
+        let link = Session::from_tree(&tree).to_text();
         let replay = Session::parse(&link).expect("it is a link").replay();
         let again = replay.finish().expect("it can be replayed");
         assert_eq!(again.world().stored(), tree.world().stored());

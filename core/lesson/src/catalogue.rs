@@ -15,7 +15,7 @@ pub struct Catalogue {
 pub struct Chapter {
     /// Its title.
     pub title: String,
-    /// What the learner can do after it.
+    /// The skill that the learner has after the lesson.
     pub goal: String,
     /// In the recommended order.
     pub lessons: Vec<CatalogueEntry>,
@@ -41,7 +41,7 @@ impl Catalogue {
     /// The first error, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
         let located = parse_located(source)?;
-        let fields = Fields::of(&located, "the catalogue", &["chapters"])?;
+        let fields = Fields::read(&located, "the catalogue", &["chapters"])?;
         let chapters = items(fields.needed("chapters")?)?.iter().map(chapter);
         Ok(Self {
             chapters: chapters.collect::<Read<_>>()?,
@@ -55,9 +55,9 @@ impl Catalogue {
 }
 
 fn chapter(located: &Located) -> Read<Chapter> {
-    let fields = Fields::of(located, "a chapter", &["title", "goal", "lessons"])?;
+    let fields = Fields::read(located, "a chapter", &["title", "goal", "lessons"])?;
     let lessons = items(fields.needed("lessons")?)?.iter().map(|located| {
-        let fields = Fields::of(located, "a lesson", &["name", "title", "belief", "pages"])?;
+        let fields = Fields::read(located, "a lesson", &["name", "title", "belief", "pages"])?;
         let pages = fields.number("pages")?.unwrap_or_default();
         Ok(CatalogueEntry {
             name: fields.needed_text("name")?,

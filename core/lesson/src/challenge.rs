@@ -18,9 +18,9 @@ const MAX_STATES: usize = 100_000;
 pub struct Finding {
     /// The number of orders for each verdict.
     pub tally: Tally,
-    /// Whether the search is complete.
+    /// `true` if the search is complete.
     pub complete: bool,
-    /// Whether an actor retries although the challenge does not allow it.
+    /// `true` if an actor retries although the challenge does not allow it.
     pub retries: bool,
     /// The forbidden verdicts that some orders have.
     pub against: Vec<Verdict>,
@@ -29,7 +29,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether the challenge is met.
+    /// Returns whether the challenge is met.
     pub fn is_met(&self) -> bool {
         self.complete && !self.retries && self.against.is_empty()
     }
@@ -101,7 +101,7 @@ impl Challenge {
         Some(Search::new(scenario, MAX_STATES))
     }
 
-    /// Whether ways of writing meet the challenge at the current node.
+    /// Returns whether these write methods meet the challenge at the current node.
     pub(super) fn is_met_by(&self, writes: &[(ActorId, Write)], tree: &HistoryTree) -> bool {
         let mut tree = tree.clone();
         for (actor, write) in writes {
@@ -131,12 +131,13 @@ impl Challenge {
         }
     }
 
-    /// Whether a search used the write methods that are selected at the current node.
+    /// Returns whether a search used the write methods that are selected at the current node.
     pub fn is_searched_by(&self, search: &Search, tree: &HistoryTree) -> bool {
         self.chosen(tree) == writes(search)
     }
 
-    /// Whether a finding belongs to the write methods that are selected at the current node.
+    /// Returns whether a finding belongs to the write methods that are selected at the current
+    /// node.
     pub fn is_answered_by(&self, finding: &Finding, tree: &HistoryTree) -> bool {
         self.chosen(tree) == finding.writes
     }

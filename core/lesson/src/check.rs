@@ -36,13 +36,14 @@ impl LessonCheck {
         let begin = line.iter().position(|node| *node == since).unwrap_or(0);
         for node in line.iter().take(tree.position() + 1).skip(begin + 1) {
             if let Some(step) = tree.step(*node) {
-                self.tell(told(tree, step));
+                self.tell(step_line(tree, step));
             }
         }
     }
 }
 
-fn told(tree: &HistoryTree, step: &Step) -> String {
+/// Formats a step for the transcript: its actor, its action and the status of the answer.
+fn step_line(tree: &HistoryTree, step: &Step) -> String {
     let who = step
         .actor()
         .map_or("", |actor| tree.world().actor(actor).name.as_ref());
@@ -177,7 +178,7 @@ pub(super) fn hold(check: &mut LessonCheck, claim: &Claim, tree: &HistoryTree, b
     };
     for condition in &claim.conditions {
         if !past.holds(condition) {
-            let found = found(condition, past);
+            let found = actual_value(condition, past);
             check.problem(
                 claim.line,
                 format_args!("this is false: {condition}{found}"),
@@ -186,9 +187,9 @@ pub(super) fn hold(check: &mut LessonCheck, claim: &Claim, tree: &HistoryTree, b
     }
 }
 
-/// The value that was found instead, if there is a word for it.
-fn found(condition: &Condition, past: Past<'_>) -> String {
-    past.instead_of(condition)
+/// Formats the actual value behind a false claim, if one word can say it.
+fn actual_value(condition: &Condition, past: Past<'_>) -> String {
+    past.actual_value(condition)
         .map_or(String::new(), |found| format!(" (it is {found})"))
 }
 

@@ -9,7 +9,7 @@ use optimist_simulation::{
     ControllerOperation, ControllerProgram, ControllerStart, HistoryTree, Operation,
 };
 
-/// What a script does with the controller. A cache is named by its kind.
+/// An action of a script on the controller. A cache is named by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerAction {
     /// Each cache lists and opens its watch.
@@ -46,7 +46,7 @@ pub(super) fn start(located: &Located) -> Read<ControllerStart> {
         return Ok(ControllerStart::new(ControllerProgram::Written(program)));
     }
     let known = ["program", "switches", "parent", "child"];
-    let fields = Fields::of(located, "a controller", &known)?;
+    let fields = Fields::read(located, "a controller", &known)?;
     let name: ReadyProgramName = camel(fields.needed("program")?, "a ready program")?;
     let kind = |key: &str, usual: Kind| -> Read<Kind> {
         let Some(located) = fields.get(key) else {
@@ -124,7 +124,7 @@ impl ControllerAction {
             };
         }
         let known = ["steps", "deliver", "drop watch", "resync"];
-        let fields = Fields::of(located, "what a controller does", &known)?;
+        let fields = Fields::read(located, "what a controller does", &known)?;
         let [member] = fields.members else {
             return Err(LessonError::new(located.line, "one action is needed here"));
         };

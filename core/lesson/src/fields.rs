@@ -49,7 +49,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Reads a mapping with only these keys.
-    pub(super) fn of(located: &'a Located, what: &str, known: &[&str]) -> Read<Self> {
+    pub(super) fn read(located: &'a Located, what: &str, known: &[&str]) -> Read<Self> {
         let members = members(located, what)?;
         for member in members {
             if !known.contains(&member.key.as_str()) {

@@ -16,7 +16,7 @@ use optimist_simulation::{ActorId, HistoryTree, Start, World};
 pub struct Lesson {
     /// Its title.
     pub title: String,
-    /// What the lesson teaches, in one or two sentences.
+    /// The content of the lesson, in one or two sentences.
     pub teaches: String,
     /// The common belief that it refutes, if there is one.
     pub belief: Option<String>,
@@ -122,7 +122,7 @@ pub struct Choice {
     pub when: Claim,
 }
 
-/// What the learner does.
+/// The task of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Reach a goal in this history.
@@ -204,7 +204,7 @@ pub struct Challenge {
     pub edits: Vec<(ActorId, Vec<ScriptEdit>)>,
     /// Verdicts that no order may have.
     pub never: Vec<Verdict>,
-    /// Whether retries after a conflict are not allowed.
+    /// `true` if retries after a conflict are not allowed.
     pub without_retries: bool,
     /// The result of the search before the learner's first choice.
     pub found_at_first: VerdictCounts,
@@ -258,7 +258,7 @@ impl Lesson {
     /// # Errors
     /// If its objects cannot be loaded.
     pub fn world(&self) -> Result<World, LessonError> {
-        self.begin(Arc::clone(&self.start))
+        self.open_world(Arc::clone(&self.start))
     }
 
     /// The same with the libraries that the controller of a kept history has.
@@ -271,10 +271,10 @@ impl Lesson {
                 .into_iter()
                 .for_each(|it| it.release = kept.release);
         }
-        self.begin(start)
+        self.open_world(start)
     }
 
-    fn begin(&self, start: Arc<Start>) -> Result<World, LessonError> {
+    fn open_world(&self, start: Arc<Start>) -> Result<World, LessonError> {
         let loaded = World::begin(start);
         let (mut world, _) =
             loaded.map_err(|error| LessonError::new(self.objects_line, error.to_string()))?;

@@ -33,12 +33,12 @@ pub struct AlsoRight {
     pub because: String,
 }
 
-/// How the tasks of a lesson met other ways of writing.
+/// The result of trying the tasks of a lesson with other ways of writing.
 #[derive(Clone, Debug, Default)]
 pub struct MutantReport {
-    /// How many were tried.
+    /// The number of other ways that were tried.
     pub tried: usize,
-    /// How many of them reached a task.
+    /// The number of them that reached a task.
     pub accepted: usize,
     /// Those that reached a task and should not, and reasons that are not needed.
     pub problems: Vec<LessonError>,
@@ -53,7 +53,7 @@ impl AlsoRight {
 
     fn read(located: &Located) -> Read<Self> {
         let known = ["send", "version", "force", "test", "retry", "because"];
-        let fields = Fields::of(located, "a way that is also right", &known)?;
+        let fields = Fields::read(located, "a way that is also right", &known)?;
         let sends = fields.get("send").map_or(Ok(&[][..]), items)?;
         let strategies = sends.iter().map(|item| word(item, &STRATEGIES));
         Ok(Self {
@@ -125,7 +125,7 @@ fn writes(like: &Write) -> Vec<Write> {
 }
 
 /// A way of writing in words, for a report.
-fn told(write: &Write) -> String {
+fn describe_write(write: &Write) -> String {
     let word = STRATEGIES
         .iter()
         .find(|(_, known)| *known == write.strategy);
@@ -176,7 +176,7 @@ fn sending(way: &[ScriptAction], at: &[usize], write: &Write) -> Vec<ScriptActio
     way
 }
 
-/// Whether actions reach the goal of a page, at their end or on their way.
+/// Returns whether actions reach the goal of a page, at their end or before.
 fn reaches(walk: &Walkthrough, tree: &HistoryTree, way: &[ScriptAction]) -> bool {
     let mut tree = tree.clone();
     way.iter().any(|action| {
@@ -185,8 +185,8 @@ fn reaches(walk: &Walkthrough, tree: &HistoryTree, way: &[ScriptAction]) -> bool
 }
 
 impl MutantReport {
-    /// Notes what a mutant did. `reasons` are those that name it.
-    fn note(&mut self, reached: bool, right: bool, line: usize, what: impl Fn() -> String) {
+    /// Counts a mutant, and adds a problem if it reached the task and no reason says that this is right.
+    fn record(&mut self, reached: bool, right: bool, line: usize, what: impl Fn() -> String) {
         self.tried += 1;
         self.accepted += usize::from(reached);
         if reached && !right {
@@ -234,7 +234,9 @@ impl MutantReport {
                 let reached = reaches(walk, tree, &mutant);
                 let reason = goal.also_right.iter().find(|reason| reason.says(&write));
                 used.extend(reason.filter(|_| reached).map(|reason| reason.line));
-                self.note(reached, reason.is_some(), goal.line, || told(&write));
+                self.record(reached, reason.is_some(), goal.line, || {
+                    describe_write(&write)
+                });
             }
         }
         self.needless(&goal.also_right, &used);
@@ -262,10 +264,10 @@ impl MutantReport {
                     .iter()
                     .find(|reason| reason.says(&write));
                 used.extend(reason.filter(|_| reached).map(|reason| reason.line));
-                self.note(reached, reason.is_some(), challenge.line, || {
+                self.record(reached, reason.is_some(), challenge.line, || {
                     let who = changed.and_then(|at| challenge.solution.get(at));
                     let who = who.map_or("all", |(actor, _)| actor.letter());
-                    format!("{who}: {}", told(&write))
+                    format!("{who}: {}", describe_write(&write))
                 });
             }
         }
@@ -297,7 +299,7 @@ impl MutantReport {
             let mut reasons = challenge.also_right.iter();
             let right = reasons.any(|reason| reason.switches.is_subset(&chosen));
             let reached = search.finding().is_met();
-            self.note(reached, right, challenge.line, || format!("{chosen:?}"));
+            self.record(reached, right, challenge.line, || format!("{chosen:?}"));
         }
     }
 }

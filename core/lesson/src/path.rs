@@ -151,7 +151,7 @@ impl FieldPath {
         }
     }
 
-    /// Whether it is the same path as a path of server-side apply.
+    /// Returns whether a path of server-side apply leads to the same field.
     pub fn is(&self, path: &[PathElement]) -> bool {
         self.parts.len() == path.len()
             && self.parts.iter().zip(path).all(|pair| match pair {

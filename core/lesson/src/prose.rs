@@ -12,7 +12,7 @@ pub enum Block {
 /// Text in one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// As it is.
+    /// Text without a mark.
     Plain(String),
     /// Between backticks.
     Code(String),

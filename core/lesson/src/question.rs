@@ -1,4 +1,4 @@
-//! What a lesson asks of every history of a controller.
+//! The question that a lesson asks of every history of a controller.
 
 use std::fmt;
 
@@ -17,24 +17,25 @@ use super::script::{ACTORS, ScriptEdit, edits};
 /// The search of a challenge stops after this many states.
 pub(super) const MOST_STATES: usize = 20_000;
 
-/// What must hold in every history, and what can happen in them.
+/// The properties of every history, and the events that can happen in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// What the editors do, each once: each reads the current object, edits it and sends an Update.
+    /// The edits of each editor. An editor acts once: it reads the current object, edits it and
+    /// sends an Update.
     pub editors: Vec<(ActorId, Vec<ScriptEdit>)>,
-    /// How many times the controller can restart.
+    /// The maximum number of restarts of the controller.
     pub restarts: u8,
-    /// How many times expectations can run out.
+    /// The maximum number of times that expectations run out.
     pub timeouts: u8,
-    /// What must hold in every state and for every step.
+    /// The properties of every state and every step.
     pub never: Vec<Forbidden>,
-    /// Whether every run must come to rest.
+    /// `true` if every run must come to rest.
     pub settles: bool,
-    /// What must be true at rest.
+    /// The conditions at rest.
     pub at_rest: Vec<RestCondition>,
 }
 
-/// What no history may have.
+/// An event that no history may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forbidden {
     /// More than this number of objects of a kind.
@@ -47,7 +48,7 @@ pub enum Forbidden {
     FinalizerRemoved(String),
 }
 
-/// What must be true at rest.
+/// A condition on the state at rest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RestCondition {
     /// This number of objects of a kind.
@@ -63,7 +64,7 @@ pub enum RestCondition {
 impl Question {
     /// Reads the members of a question.
     pub(super) fn read(located: &Located) -> Read<Self> {
-        Self::of(&Fields::of(
+        Self::from_fields(&Fields::read(
             located,
             "what is asked of every history",
             &Self::KEYS,
@@ -80,7 +81,7 @@ impl Question {
         "at rest",
     ];
 
-    pub(super) fn of(fields: &Fields<'_>) -> Read<Self> {
+    pub(super) fn from_fields(fields: &Fields<'_>) -> Read<Self> {
         let few = |key: &str| -> Read<u8> {
             let number = fields.number(key)?.unwrap_or(0);
             u8::try_from(number)
@@ -167,7 +168,7 @@ impl Question {
 }
 
 impl Forbidden {
-    /// As a property of the search; `None` if the world does not have the kind.
+    /// Returns it as a property of the search; `None` if the world does not have the kind.
     fn safety(&self, world: &World, current: &Kind) -> Option<Safety> {
         Some(match self {
             Self::MoreThan(most, kind) => Safety::AtMost(*most, kind_of(world, kind)?),
@@ -217,7 +218,7 @@ fn forbidden(located: &Located) -> Read<Forbidden> {
 
 fn at_rest(located: &Located) -> Read<Vec<RestCondition>> {
     let known = ["objects", "stored", "same", "contains"];
-    let fields = Fields::of(located, "what is true at rest", &known)?;
+    let fields = Fields::read(located, "what is true at rest", &known)?;
     let mut all = Vec::new();
     let pairs = |key: &str| {
         fields

@@ -45,7 +45,7 @@ impl Lesson {
         let located = parse_lesson(source)?;
         let mut known = vec!["title", "teaches", "belief", "actors", "steps"];
         known.extend(OBJECTS);
-        let fields = Fields::of(&located, "a lesson", &known)?;
+        let fields = Fields::read(&located, "a lesson", &known)?;
         let steps = items(fields.needed("steps")?)?;
         if steps.is_empty() {
             return Err(LessonError::new(
@@ -101,7 +101,7 @@ fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
         let known = ACTORS.iter().find(|(name, _)| *name == member.key);
         let (_, actor) =
             known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
-        let fields = Fields::of(&member.value, "an actor", &["name", "manager"])?;
+        let fields = Fields::read(&member.value, "an actor", &["name", "manager"])?;
         Ok(CastMember {
             actor: *actor,
             name: fields.text("name")?,
@@ -124,7 +124,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         "challenge",
         "controller challenge",
     ];
-    let fields = Fields::of(located, "a step", &known)?;
+    let fields = Fields::read(located, "a step", &known)?;
     let mut actions = some_deeds(&fields, "do")?;
     let task = task(&fields, &mut actions)?;
     let prediction = fields.get("predict").map(prediction).transpose()?;
@@ -189,7 +189,7 @@ fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
 fn fact(located: &Located, text: &str) -> Read<PageFact> {
     let mut known = vec!["say", "source", "do", "check"];
     known.extend(OBJECTS);
-    let fields = Fields::of(located, "a fact", &known)?;
+    let fields = Fields::read(located, "a fact", &known)?;
     let claims = fields.items("check")?;
     let held = match (fields.text("source")?, claims.is_empty()) {
         (Some(source), true) => FactBasis::Source(source),
@@ -221,7 +221,7 @@ fn claim(located: &Located) -> Read<Claim> {
 }
 
 fn prediction(located: &Located) -> Read<Prediction> {
-    let fields = Fields::of(located, "a prediction", &["ask", "choices"])?;
+    let fields = Fields::read(located, "a prediction", &["ask", "choices"])?;
     let choices = items(fields.needed("choices")?)?;
     if choices.len() < 2 {
         return Err(LessonError::new(
@@ -230,7 +230,7 @@ fn prediction(located: &Located) -> Read<Prediction> {
         ));
     }
     let choice = |located: &Located| {
-        let fields = Fields::of(located, "a choice", &["say", "when"])?;
+        let fields = Fields::read(located, "a choice", &["say", "when"])?;
         Ok(Choice {
             text: fields.needed_text("say")?,
             when: claim(fields.needed("when")?)?,
@@ -253,7 +253,7 @@ fn goal(located: &Located) -> Read<Goal> {
         "also right",
         "reached",
     ];
-    let fields = Fields::of(located, "a goal", &known)?;
+    let fields = Fields::read(located, "a goal", &known)?;
     Ok(Goal {
         line: located.line,
         ask: fields.needed_text("ask")?,
@@ -276,7 +276,7 @@ fn goal(located: &Located) -> Read<Goal> {
 }
 
 fn other_way(located: &Located) -> Read<OtherWay> {
-    let fields = Fields::of(located, "another way", &["say", "do"])?;
+    let fields = Fields::read(located, "another way", &["say", "do"])?;
     fields.needed("do")?;
     Ok(OtherWay {
         line: located.line,
@@ -286,7 +286,7 @@ fn other_way(located: &Located) -> Read<OtherWay> {
 }
 
 fn mistake(located: &Located) -> Read<WrongAttempt> {
-    let fields = Fields::of(located, "a mistake", &["say", "do", "misses", "then"])?;
+    let fields = Fields::read(located, "a mistake", &["say", "do", "misses", "then"])?;
     fields.needed("do")?;
     let misses = items(fields.needed("misses")?)?.iter().map(text);
     Ok(WrongAttempt {
@@ -310,7 +310,7 @@ fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     let aims = items.iter().map(|located| {
         let mut known = vec!["say"];
         known.extend(keys());
-        let fields = Fields::of(located, "a part of a goal", &known)?;
+        let fields = Fields::read(located, "a part of a goal", &known)?;
         let conditions = conditions_of(&fields)?;
         let label = match fields.text("say")? {
             Some(text) => PartLabel::Own(text),
@@ -339,7 +339,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         "also right",
         "reached",
     ];
-    let fields = Fields::of(located, "a challenge", &known)?;
+    let fields = Fields::read(located, "a challenge", &known)?;
     let (intents, mut prepared) = challenge_edits(fields.needed("edits")?)?;
     if let Some(at_first) = fields.get("at first") {
         for (actor, write) in ways(at_first)? {
@@ -365,8 +365,8 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         edits: intents,
         never: never.collect::<Read<_>>()?,
         without_retries: fields.flag("without retries")?.unwrap_or(false),
-        found_at_first: found(fields.get("found at first"))?,
-        found: found(fields.get("found"))?,
+        found_at_first: verdict_counts(fields.get("found at first"))?,
+        found: verdict_counts(fields.get("found"))?,
         solution: ways(fields.needed("solution")?)?,
         other_ways: chosen(&fields, "other ways")?,
         mistakes: chosen(&fields, "mistakes")?,
@@ -379,7 +379,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
 /// The edits of each actor.
 type ActorEdits = Vec<(ActorId, Vec<ScriptEdit>)>;
 
-/// What each actor of a challenge wants, and its first actions.
+/// Reads the edits that each actor of a challenge wants to make, and the first actions.
 fn challenge_edits(located: &Located) -> Read<(ActorEdits, Vec<ScriptAction>)> {
     let mut intents = Vec::new();
     let mut prepared = Vec::new();
@@ -404,23 +404,23 @@ fn challenge_edits(located: &Located) -> Read<(ActorEdits, Vec<ScriptAction>)> {
 /// Choices of write methods, and the claimed results.
 fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<ChallengeCase>> {
     let chosen = fields.items(key)?.iter().map(|located| {
-        let fields = Fields::of(located, "a choice", &["say", "with", "found"])?;
+        let fields = Fields::read(located, "a choice", &["say", "with", "found"])?;
         Ok(ChallengeCase {
             line: located.line,
             say: fields.needed_text("say")?,
             writes: ways(fields.needed("with")?)?,
-            found: found(fields.get("found"))?,
+            found: verdict_counts(fields.get("found"))?,
         })
     });
     chosen.collect()
 }
 
-fn found(located: Option<&Located>) -> Read<VerdictCounts> {
+fn verdict_counts(located: Option<&Located>) -> Read<VerdictCounts> {
     let Some(located) = located else {
         return Ok(VerdictCounts::default());
     };
     let known = ["orders", "kept", "replaced", "left out", "refused", "lost"];
-    let fields = Fields::of(located, "what is found", &known)?;
+    let fields = Fields::read(located, "what is found", &known)?;
     Ok(VerdictCounts {
         orders: fields.number("orders")?,
         kept: fields.number("kept")?,

@@ -48,7 +48,7 @@ pub enum ScriptActionKind {
 /// One value that an actor changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptEdit {
-    /// Where.
+    /// The path of the edited field.
     pub path: FieldPath,
     /// The new value; `None` to remove it.
     pub value: Option<Value>,
@@ -150,8 +150,8 @@ fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
         return act(Action::Request(by_hand(value)?));
     }
     if has("delete") {
-        let fields = Fields::of(value, "a delete", &["delete"])?;
-        let asked = Fields::of(fields.needed("delete")?, "a delete", &["uid", "version"])?;
+        let fields = Fields::read(value, "a delete", &["delete"])?;
+        let asked = Fields::read(fields.needed("delete")?, "a delete", &["uid", "version"])?;
         return act(Action::Delete(Preconditions {
             uid: asked.flag("uid")?.unwrap_or(false),
             resource_version: asked.flag("version")?.unwrap_or(false),
@@ -179,7 +179,7 @@ fn plain_action(actor: ActorId, value: &Located) -> Read<ScriptActionKind> {
 fn edit_and_send(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>> {
     let mut known = vec!["send", "choose"];
     known.extend(WRITE);
-    let fields = Fields::of(value, "an actor's action", &known)?;
+    let fields = Fields::read(value, "an actor's action", &known)?;
     let mut whats = Vec::new();
     if let Some(edit) = fields.get("edit") {
         whats.push(ScriptActionKind::Edit(actor, edits(edit)?));
@@ -281,7 +281,7 @@ fn body(value: &Located) -> String {
 }
 
 fn by_hand(value: &Located) -> Read<ByHand> {
-    let fields = Fields::of(value, "a request", &["request", "type", "body"])?;
+    let fields = Fields::read(value, "a request", &["request", "type", "body"])?;
     let line = fields.needed_text("request")?;
     let (method, target) = line.split_once(' ').ok_or_else(|| {
         LessonError::new(value.line, "method and path are needed here: GET /api/v1/…")
@@ -311,7 +311,7 @@ pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
             .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
         let mut known = vec!["send"];
         known.extend(WRITE);
-        let fields = Fields::of(&member.value, "how an actor writes", &known)?;
+        let fields = Fields::read(&member.value, "how an actor writes", &known)?;
         ways.push((*actor, write(fields.needed("send")?, &fields)?));
     }
     Ok(ways)

@@ -26,9 +26,9 @@ pub struct SwitchChallenge {
     pub ask: String,
     /// An optional hint.
     pub hint: Option<String>,
-    /// What must hold.
+    /// The properties that must hold.
     pub question: Question,
-    /// Whether a switch that is not needed is a mistake.
+    /// `true` if a switch that is not needed is a mistake.
     pub nothing_else: bool,
     /// The switches before the learner chooses.
     pub at_first: BTreeSet<Switch>,
@@ -69,7 +69,7 @@ pub struct SwitchSearch {
 pub struct SwitchFinding {
     /// The number of states of all histories.
     pub states: usize,
-    /// Whether all of them were looked at, as far as that is needed.
+    /// `true` if the search looked at all histories that can matter.
     pub complete: bool,
     /// The shortest history that answers with no.
     pub witness: Option<ControllerWitness>,
@@ -78,7 +78,7 @@ pub struct SwitchFinding {
 }
 
 impl SwitchFinding {
-    /// Whether the challenge is met.
+    /// Returns whether the challenge is met.
     pub fn is_met(&self) -> bool {
         self.complete && self.witness.is_none() && self.needless.is_empty()
     }
@@ -115,13 +115,13 @@ impl SwitchChallenge {
             "reached",
         ];
         known.extend(Question::KEYS);
-        let fields = Fields::of(located, "a controller challenge", &known)?;
+        let fields = Fields::read(located, "a controller challenge", &known)?;
         fields.needed("solution")?;
         Ok(Self {
             line: located.line,
             ask: fields.needed_text("ask")?,
             hint: fields.text("hint")?,
-            question: Question::of(&fields)?,
+            question: Question::from_fields(&fields)?,
             nothing_else: fields.flag("nothing else")?.unwrap_or(false),
             at_first: named(&fields, "at first")?,
             solution: named(&fields, "solution")?,
@@ -132,8 +132,9 @@ impl SwitchChallenge {
         })
     }
 
-    /// What is told when it is met with these switches; `None` if they are not known any more.
-    pub fn told_when_met(&self, chosen: Option<&BTreeSet<Switch>>) -> String {
+    /// Returns the closing texts of the challenge, for the switches that met it; without them, the
+    /// texts that need no switch.
+    pub fn closing_text(&self, chosen: Option<&BTreeSet<Switch>>) -> String {
         let none = BTreeSet::new();
         let chosen = chosen.unwrap_or(&none);
         let told = self.reached.iter();
@@ -154,12 +155,12 @@ impl SwitchChallenge {
     /// The search of every history from the lesson's start with these switches. `None` if the
     /// lesson has no ready program.
     pub fn search(&self, lesson: &Lesson, chosen: &BTreeSet<Switch>) -> Option<SwitchSearch> {
-        let (tree, search) = self.begin(lesson, chosen)?;
+        let (tree, search) = self.start_search(lesson, chosen)?;
         let mut fewer = Vec::new();
         for switch in chosen.iter().filter(|_| self.nothing_else) {
             let mut without = chosen.clone();
             without.remove(switch);
-            fewer.push((*switch, self.begin(lesson, &without)?.1));
+            fewer.push((*switch, self.start_search(lesson, &without)?.1));
         }
         Some(SwitchSearch {
             tree,
@@ -168,7 +169,7 @@ impl SwitchChallenge {
         })
     }
 
-    fn begin(
+    fn start_search(
         &self,
         lesson: &Lesson,
         chosen: &BTreeSet<Switch>,
@@ -255,7 +256,7 @@ fn named(fields: &Fields<'_>, key: &str) -> Read<BTreeSet<Switch>> {
 
 fn cases(fields: &Fields<'_>, key: &str) -> Read<Vec<SwitchCase>> {
     let cases = fields.items(key)?.iter().map(|located| {
-        let fields = Fields::of(located, "a choice", &["say", "with"])?;
+        let fields = Fields::read(located, "a choice", &["say", "with"])?;
         Ok(SwitchCase {
             line: located.line,
             say: fields.needed_text("say")?,
@@ -324,7 +325,7 @@ fn closing_texts(check: &mut LessonCheck, challenge: &SwitchChallenge) {
         .chain(others)
         .collect();
     for (line, switches) in &ways {
-        if !challenge.reached.is_empty() && challenge.told_when_met(Some(switches)).is_empty() {
+        if !challenge.reached.is_empty() && challenge.closing_text(Some(switches)).is_empty() {
             check.problem(*line, "“reached” tells nothing to this choice");
         }
     }

@@ -28,7 +28,7 @@ struct Page {
     chosen: Option<usize>,
     /// The choice that is right.
     right: Option<usize>,
-    /// Whether its task is done.
+    /// `true` if its task is done.
     solved: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct PageRecord {
     pub end: Option<NodeId>,
     /// The choice that was predicted.
     pub chosen: Option<usize>,
-    /// Whether its task is done.
+    /// `true` if its task is done.
     pub solved: bool,
 }
 
@@ -111,7 +111,7 @@ impl Walkthrough {
         &mut self.pages[self.at]
     }
 
-    /// Whether the actions of this page have happened.
+    /// Returns whether the actions of this page have happened.
     pub fn happened(&self) -> bool {
         self.page().end.is_some()
     }
@@ -126,12 +126,12 @@ impl Walkthrough {
         self.page().right
     }
 
-    /// Whether the task of this page is done.
+    /// Returns whether the task of this page is done.
     pub fn solved(&self) -> bool {
         self.page().solved
     }
 
-    /// Whether the last page is done.
+    /// Returns whether the last page is done.
     pub fn finished(&self) -> bool {
         self.pages.len() == self.lesson.steps.len()
             && self
@@ -245,8 +245,9 @@ impl Walkthrough {
         self.stands().node
     }
 
-    /// Whether the current node of the tree is not the node of the script.
-    pub fn is_aside(&self, tree: &HistoryTree) -> bool {
+    /// Returns whether the learner has left the script: the current node of the tree is not its
+    /// node.
+    pub fn has_left_script(&self, tree: &HistoryTree) -> bool {
         tree.current() != self.node()
     }
 

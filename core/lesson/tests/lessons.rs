@@ -954,11 +954,11 @@ fn each_choice_of_switches_is_told_what_is_true_of_it() {
     };
     let told = |switch: Option<Switch>| {
         let chosen = switch.into_iter().collect::<BTreeSet<Switch>>();
-        challenge.told_when_met(Some(&chosen))
+        challenge.closing_text(Some(&chosen))
     };
     assert!(told(Some(Switch::DerivedName)).contains("needs no memory"));
     assert!(!told(Some(Switch::LiveList)).contains("needs no memory"));
     let waits = told(Some(Switch::WaitForOwnVersion));
     assert!(waits.contains("a restart forgets it"), "{waits}");
-    assert!(waits.starts_with(&challenge.told_when_met(None)));
+    assert!(waits.starts_with(&challenge.closing_text(None)));
 }

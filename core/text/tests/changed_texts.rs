@@ -108,7 +108,7 @@ fn check(tree: &HistoryTree, what: &str) {
     script(tree);
     markdown(tree);
     mermaid(tree);
-    let again = Session::parse(&Session::of(tree).to_text());
+    let again = Session::parse(&Session::from_tree(tree).to_text());
     let again = again.map(|session| session.replay().finish());
     assert!(matches!(again, Ok(Ok(_))), "it does not open again: {what}");
 }

@@ -41,7 +41,7 @@ fn played(mut tree: HistoryTree) -> HistoryTree {
 }
 
 fn reopened(tree: &HistoryTree) -> HistoryTree {
-    let text = Session::of(tree).to_text();
+    let text = Session::from_tree(tree).to_text();
     Session::parse(&text).unwrap().replay().finish().unwrap()
 }
 

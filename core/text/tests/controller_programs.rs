@@ -89,7 +89,7 @@ proptest! {
             tree.act(operation);
         }
         tree.run_controller();
-        let text = Session::of(&tree).to_text();
+        let text = Session::from_tree(&tree).to_text();
         let again = Session::parse(&text).unwrap().replay().finish().unwrap();
         prop_assert_eq!(format!("{:?}", again.world()), format!("{:?}", tree.world()));
     }

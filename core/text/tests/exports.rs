@@ -197,10 +197,10 @@ fn what_leaves_carries_the_manifest_without_comments_and_without_what_was_droppe
     let (world, dropped) = World::load(pasted).unwrap();
     assert_eq!(dropped.len(), 4, "{dropped:?}");
     let tree = HistoryTree::new(world);
-    let link = Session::of(&tree);
+    let link = Session::from_tree(&tree);
     let reopened = link.clone().replay().finish().unwrap();
     assert_eq!(
-        Session::of(&reopened),
+        Session::from_tree(&reopened),
         link,
         "what is cleaned stays as it is"
     );

@@ -29,7 +29,7 @@ fn a_link_installs_the_object_again() {
     let tree = tree();
     let (version, _) = tree.world().stored().expect("it is stored");
     assert_eq!(version, 4711);
-    let session = Session::of(&tree);
+    let session = Session::from_tree(&tree);
     let again = Session::parse(&session.to_text()).expect("it is a link");
     assert_eq!(again.to_text(), session.to_text());
     let again = again.replay().finish().expect("it can be replayed");

@@ -149,8 +149,8 @@ fn mutated(text: &str, chance: &mut Environment) -> String {
 
 /// What is changed: sessions, and one with all that a session can say besides.
 fn links() -> [String; 3] {
-    let [short, long] =
-        [both_want_to_write(), a_bit_of_everything()].map(|tree| Session::of(&tree).to_text());
+    let [short, long] = [both_want_to_write(), a_bit_of_everything()]
+        .map(|tree| Session::from_tree(&tree).to_text());
     let mut json = unpacked(&long);
     let object = json.as_object_mut().unwrap();
     let ann =
@@ -184,13 +184,13 @@ fn held(link: &str) -> Option<Result<(), String>> {
         return Some(Err(why));
     }
     let tree = session.replay().finish().ok()?;
-    let shared = Session::of(&tree).to_text();
+    let shared = Session::from_tree(&tree).to_text();
     let again = Session::parse(&shared).and_then(|session| session.replay().finish());
     let again = match again {
         Ok(again) => again,
         Err(error) => return Some(Err(format!("what was shared does not open: {error}"))),
     };
-    let shared_again = Session::of(&again).to_text();
+    let shared_again = Session::from_tree(&again).to_text();
     if shared_again != shared {
         let (one, other) = (unpacked(&shared), unpacked(&shared_again));
         return Some(Err(format!("another link:\n  {one}\n  {other}")));

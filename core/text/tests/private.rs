@@ -54,7 +54,7 @@ fn said(session: &Session) -> String {
 
 #[test]
 fn what_names_and_shapes_betray_is_found_and_what_only_refers_to_it_is_not() {
-    let session = Session::of(&tree(DEPLOYMENT));
+    let session = Session::from_tree(&tree(DEPLOYMENT));
     let mut found = fields(&session);
     found.sort();
     assert_eq!(found.len(), 3, "{found:?}");
@@ -64,7 +64,7 @@ fn what_names_and_shapes_betray_is_found_and_what_only_refers_to_it_is_not() {
         "{found:?}"
     );
     assert_eq!(found[2], "token: a token");
-    assert!(fields(&Session::of(&tree(optimist_simulation::NGINX))).is_empty());
+    assert!(fields(&Session::from_tree(&tree(optimist_simulation::NGINX))).is_empty());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn what_is_left_out_is_nowhere_and_the_history_goes_the_same_way() {
             body,
         }),
     ));
-    let session = Session::of(&tree);
+    let session = Session::from_tree(&tree);
     let (without, found) = session.without_private();
     assert_eq!(found.len(), 5, "{found:?}");
     let said = said(&without);
@@ -108,7 +108,10 @@ fn what_is_left_out_is_nowhere_and_the_history_goes_the_same_way() {
     };
     assert_eq!(codes(&again), codes(&tree));
     assert_eq!(codes(&again), [200, 200, 200]);
-    assert_eq!(Session::of(&reopened(&again)), Session::of(&again));
+    assert_eq!(
+        Session::from_tree(&reopened(&again)),
+        Session::from_tree(&again)
+    );
 }
 
 proptest! {
@@ -121,7 +124,7 @@ proptest! {
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
             "data": {"password": password, "colour": "blue"},
         });
-        let session = Session::of(&tree(&config.to_string()));
+        let session = Session::from_tree(&tree(&config.to_string()));
         let left = session.without_private().0;
         let tree = Session::parse(&left.to_text()).unwrap().replay().finish().unwrap();
         let (_, object) = tree.world().stored().unwrap();
@@ -209,7 +212,7 @@ fn texts_that_a_page_adds_are_searched_too_also_a_watch() {
             "metadata": {"name": "login"}, "data": {"word": word}}})
     };
     let watch = format!("{}\n{}\n", event("aHVudGVyMg=="), event("aHVudGVyMw=="));
-    let mut session = Session::of(&tree(
+    let mut session = Session::from_tree(&tree(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
     ));
     session.extra = serde_json::json!({"texts": [SECRET, watch, "No object at all"]});

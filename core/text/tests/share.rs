@@ -170,10 +170,10 @@ fn the_release_of_the_server_is_carried_unless_it_is_the_default() {
         assert_eq!(again.world().server().release(), release);
     }
     // Texts that were made before there were releases say nothing of them.
-    let usual = Session::of(&begun(Release::default()));
+    let usual = Session::from_tree(&begun(Release::default()));
     assert!(!packed_json(&usual).contains("v1.36"));
     let older = usual.at_release(Release::V1_36_2);
-    assert_eq!(older, Session::of(&begun(Release::V1_36_2)));
+    assert_eq!(older, Session::from_tree(&begun(Release::V1_36_2)));
     let unknown = packed(&json!({"m": manifest, "r": "v9.0.0"}));
     let refused = Session::parse(&unknown).unwrap_err();
     assert!(
@@ -197,18 +197,18 @@ proptest! {
         operations in proptest::collection::vec(operations(), 0..30)
     ) {
         let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
-        let mut kept = (tree.clone(), Session::of(&tree));
+        let mut kept = (tree.clone(), Session::from_tree(&tree));
         for (i, operation) in operations.into_iter().enumerate() {
             perform(&mut tree, operation);
             if i % 3 == 0 {
                 let renewed = kept.1.renewed(&kept.0, &tree);
-                prop_assert_eq!(&renewed, &Session::of(&tree));
+                prop_assert_eq!(&renewed, &Session::from_tree(&tree));
                 kept = (tree.clone(), renewed);
             }
         }
         let again = reopened(&tree);
         prop_assert_eq!(seen(&again), seen(&tree));
-        prop_assert_eq!(Session::of(&again).to_text(), Session::of(&tree).to_text());
+        prop_assert_eq!(Session::from_tree(&again).to_text(), Session::from_tree(&tree).to_text());
     }
 
     #[test]
@@ -220,7 +220,7 @@ proptest! {
 
     #[test]
     fn a_damaged_session_never_panics(at in 1..400usize, with in "[A-Za-z0-9_-]") {
-        let mut text = Session::of(&both_want_to_write()).to_text();
+        let mut text = Session::from_tree(&both_want_to_write()).to_text();
         let at = at % text.len();
         text.replace_range(at..=at, &with);
         if let Ok(session) = Session::parse(&text) {
@@ -270,7 +270,7 @@ fn what_is_declared_unchanged_is_in_the_link() {
     let before = tree.current();
     tree.act(Operation::Act(a, Action::Send(apply)));
     let sent = |tree: &HistoryTree| tree.step(tree.current()).unwrap().exchange.clone().unwrap();
-    let again = Session::parse(&Session::of(&tree).to_text()).unwrap();
+    let again = Session::parse(&Session::from_tree(&tree).to_text()).unwrap();
     let mut again = again.replay().finish().unwrap();
     assert_eq!(sent(&again).sent, sent(&tree).sent);
     assert!(sent(&tree).sent["spec"].get("replicas").is_some());
@@ -279,7 +279,7 @@ fn what_is_declared_unchanged_is_in_the_link() {
     assert_eq!(again.world().copy(a), tree.world().copy(a));
     // What is chosen otherwise there by now is no part of what was sent.
     tree.world_mut().copy_mut(a).discard();
-    let other = Session::parse(&Session::of(&tree).to_text()).unwrap();
+    let other = Session::parse(&Session::from_tree(&tree).to_text()).unwrap();
     let mut other = other.replay().finish().unwrap();
     assert_eq!(other.world().copy(a).declared(), []);
     other.forward();
@@ -348,7 +348,7 @@ fn a_link_carries_a_retry_in_which_another_one_writes() {
     edit(&mut tree, b, 7);
     tree.act_once(Operation::Act(b, send(&Write::default())))
         .unwrap();
-    let text = Session::of(&tree).to_text();
+    let text = Session::from_tree(&tree).to_text();
     let mut again = Session::parse(&text).unwrap().replay().finish().unwrap();
     assert_eq!(again.world().next_attempt(a), Some(Action::Get));
     for tree in [&mut tree, &mut again] {
@@ -371,7 +371,7 @@ fn names_stay_and_what_was_deleted_is_not_carried() {
     let end = tree.current();
     tree.set_name(end, "deleted instead");
     assert!(tree.delete(gone));
-    let session = Session::of(&tree);
+    let session = Session::from_tree(&tree);
     assert_eq!(session.steps(), 5);
     let again = Session::parse(&session.to_text())
         .unwrap()
@@ -386,7 +386,7 @@ fn names_stay_and_what_was_deleted_is_not_carried() {
 #[test]
 fn typical_sessions_fit_into_a_link() {
     let both = both_want_to_write();
-    let short = Session::of(&both).to_text().len();
+    let short = Session::from_tree(&both).to_text().len();
     let mut long = both_want_to_write();
     for round in 0..100u32 {
         for actor in ActorId::EDITORS {
@@ -397,7 +397,7 @@ fn typical_sessions_fit_into_a_link() {
             long.act(Operation::Act(actor, Action::Send(Write::default())));
         }
     }
-    let long = Session::of(&long).to_text().len();
+    let long = Session::from_tree(&long).to_text().len();
     println!("4 steps: {short} characters; 404 steps: {long} characters");
     assert!(short < 300, "{short}");
     assert!(long < MAX_LINK_LENGTH / 4, "{long}");
@@ -434,10 +434,10 @@ fn a_way_through_a_lesson_is_kept_with_its_tree() {
         (restored.at(), restored.chosen(), restored.right()),
         (3, Some(1), Some(1))
     );
-    assert!(restored.is_aside(&again));
+    assert!(restored.has_left_script(&again));
     let mut again = again;
     restored.resume(&mut again);
-    assert!(!restored.is_aside(&again));
+    assert!(!restored.has_left_script(&again));
     restored.forward(&mut again).unwrap();
     assert_eq!(restored.at(), 4);
 }
@@ -527,7 +527,7 @@ fn fill(body: &mut dyn FnMut() -> String) -> usize {
                 size.fits(&before),
                 "the step that was refused leaves nothing"
             );
-            let text = Session::of(&tree).to_text();
+            let text = Session::from_tree(&tree).to_text();
             let again = Session::parse(&text).and_then(|session| session.replay().finish());
             if let Ok(again) = again {
                 assert!(step > 1 && again.len() == tree.len(), "close to the limit");

@@ -1,4 +1,4 @@
-//! What was brought, and what to bring next.
+//! Writes the sections on the input, and on the input that is still missing.
 
 use optimist_diagnose::brought::Brought;
 use optimist_diagnose::case::ObjectId;
@@ -80,7 +80,8 @@ fn message(out: &mut CaseDocument, text: &str) {
     out.code("text", &shown);
 }
 
-/// What to bring after error messages, and of which nothing can be rebuilt.
+/// Writes the commands that get the missing objects of error messages, and the reasons why a
+/// message has no scene.
 pub(crate) fn what_next(out: &mut CaseDocument, case: &DiagnoseState) {
     let reading = case.reading();
     let made = reading.is_some_and(|it| it.scene.is_some());

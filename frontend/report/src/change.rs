@@ -1,4 +1,4 @@
-//! What each way of writing would do, and the ways out of a conflict.
+//! Writes the effects of each write method, and the ways out of a conflict.
 
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::ways::{Instruction, InstructionLanguage, Row};
@@ -42,7 +42,8 @@ pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&Ca
     fields(out, &all);
 }
 
-/// What the table and the message do not agree on, and why a client has a conflict with its own name.
+/// Writes the differences between the table and the message, and why a client has a conflict with
+/// its own name.
 fn disagreements(out: &mut CaseDocument, run: &ChangeRun) {
     if let Some(of) = &run.contradiction {
         out.says(&messages::contradiction(of));
@@ -56,7 +57,7 @@ fn rows(run: &ChangeRun) -> impl Iterator<Item = &Row> {
     run.rows.iter().map(|row| &**row)
 }
 
-/// How people do what a row did.
+/// Writes the instructions to make the write of a row.
 fn instructions(out: &mut CaseDocument, run: &ChangeRun, row: &Row) {
     let all = run.instructions(row.way);
     if all.is_empty() {
@@ -112,7 +113,7 @@ pub(crate) fn ways_out(out: &mut CaseDocument, run: &ChangeRun) {
     }
 }
 
-/// What a client can do after "the object has been modified".
+/// Writes the options of a client after "the object has been modified".
 pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
     out.heading(3, &label::next_title());
     out.says(&label::next_says());

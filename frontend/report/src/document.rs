@@ -61,7 +61,7 @@ impl CaseDocument {
         self.block(&markdown::folded(summary, &inner.text));
     }
 
-    /// Whether nothing was written.
+    /// Returns whether the document is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }

@@ -7,7 +7,7 @@ use optimist_diagnose::ways::{Instruction, InstructionLanguage};
 use optimist_messages::{diagnose, label, preview as messages};
 use optimist_text::{one_line, quote};
 
-/// Which hand-over each object gets.
+/// The hand-over to use for each object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandOverChoice {
     /// For objects that are not named. `None`: the first one that settles the conflict.
@@ -27,12 +27,12 @@ pub struct HandOverScript {
     /// The objects in conflict that it does not hand over: no hand-over settles their conflict, or the chosen one
     /// is not there.
     pub left: Vec<PreviewObject>,
-    /// Whether it has a command that runs. Otherwise it has comments alone.
+    /// `true` if it has a command that runs. Otherwise it has comments alone.
     pub runs: bool,
 }
 
 impl HandOverScript {
-    /// Which objects it does not hand over.
+    /// Writes the sentence that lists the objects without a hand-over.
     pub fn says_left(&self) -> String {
         let left: Vec<String> = self.left.iter().map(|it| it.id().to_string()).collect();
         label::upgrade_script_left(&left.join(", "))
@@ -43,7 +43,8 @@ impl HandOverScript {
 const WRITE: &str = "--write";
 
 impl HandOverChoice {
-    fn of<'a>(&self, row: &'a PreviewRow) -> Option<&'a HandOver> {
+    /// Finds the hand-over of an object; `None` if no hand-over fits the choice.
+    fn find<'a>(&self, row: &'a PreviewRow) -> Option<&'a HandOver> {
         let name = row.object.to_string();
         let named = self.for_object.iter().find(|(object, _)| *object == name);
         let kind = named.map(|(_, kind)| *kind).or(self.for_all);
@@ -60,7 +61,7 @@ impl HandOverScript {
     /// conflict.
     pub fn new(preview: &Preview, choice: &HandOverChoice) -> Option<Self> {
         let conflicts = preview.rows.iter().filter(|row| !row.hand_overs.is_empty());
-        let chosen: Vec<_> = conflicts.map(|row| (row, choice.of(row))).collect();
+        let chosen: Vec<_> = conflicts.map(|row| (row, choice.find(row))).collect();
         if chosen.is_empty() {
             return None;
         }
@@ -133,7 +134,7 @@ fn text(
     out
 }
 
-/// What the script does to each object, and what people do, as comments.
+/// Writes comments for each object: the effect of the script, and the steps that people must do.
 fn by_hand(out: &mut String, taken: &[(&PreviewRow, &HandOver)]) {
     for (row, one) in taken {
         let (name, note) = messages::hand_over(one);
@@ -158,7 +159,7 @@ fn by_hand(out: &mut String, taken: &[(&PreviewRow, &HandOver)]) {
     }
 }
 
-/// Whether a step runs as it stands: a command of kubectl without a placeholder.
+/// Returns whether a step runs as it stands: a command of kubectl without a placeholder.
 fn is_run(step: &Instruction) -> bool {
     let command = step.text.lines().any(|it| it.starts_with("kubectl "));
     let is_whole = !step.text.lines().any(|it| it.ends_with("-f MANIFEST.yaml"));

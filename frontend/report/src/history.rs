@@ -1,4 +1,4 @@
-//! What happened to an object, from its versions.
+//! Writes the history of an object, from its versions.
 
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::observed::{FieldChange, Fight};
@@ -34,7 +34,7 @@ pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedH
     changes(out, history);
 }
 
-/// What is to be said where there is no fight; empty if there is one.
+/// Returns the sentence for a history without a fight; empty if there is one.
 fn verdict(history: &ObservedHistory) -> String {
     match &history.problem {
         Some(problem) => label::happened_managed_fields(problem),

@@ -70,7 +70,7 @@ pub fn not_installed(reading: &CaseReading) -> String {
     }
 }
 
-/// What an error message does not say.
+/// Writes the parts of the scene that the error message does not contain.
 fn scene(out: &mut CaseDocument, reading: &CaseReading) {
     let Some(scene) = &reading.scene else {
         return;

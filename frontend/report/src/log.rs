@@ -1,4 +1,4 @@
-//! What an audit log shows.
+//! Writes the findings of an audit log.
 
 use optimist_apiserver::environment::Timestamp;
 use optimist_diagnose::audit::findings::Findings;

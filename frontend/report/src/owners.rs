@@ -1,4 +1,4 @@
-//! Who owns what.
+//! Writes the owners of fields.
 
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::message::PrintedError;

@@ -1,4 +1,4 @@
-//! What a tool will do to many objects, for a pull request.
+//! Writes the preview of a tool's writes to many objects, for a pull request.
 
 use optimist_client::Preset;
 use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
@@ -39,7 +39,7 @@ pub fn preview_markdown(preview: &Preview, tool: Preset) -> String {
     out.finish()
 }
 
-/// Whether nothing happens to an object.
+/// Returns whether nothing happens to an object.
 fn is_quiet(row: &PreviewRow) -> bool {
     row.troubles.is_empty() && matches!(row.outcome, Outcome::Unchanged | Outcome::NotTouched)
 }

@@ -41,18 +41,18 @@ pub enum StorageArea {
 pub enum StorageEffect {
     /// Writes a value.
     Write {
-        /// Where.
+        /// The storage.
         place: StorageArea,
-        /// Under which key.
+        /// The key.
         key: String,
-        /// What.
+        /// The value.
         value: String,
     },
     /// Removes a key.
     Remove {
-        /// Where.
+        /// The storage.
         place: StorageArea,
-        /// Which key.
+        /// The key.
         key: String,
     },
 }
@@ -60,14 +60,14 @@ pub enum StorageEffect {
 /// The content of the page, to be kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionSnapshot {
-    /// What people call it.
+    /// The name that the user gave it.
     pub name: String,
     /// The session.
     pub text: String,
     /// Unfinished texts of working copies, by actor.
     pub drafts: Drafts,
-    /// Whether the user made it. Such a session is kept after the tab is closed. A history that is
-    /// only shown is not.
+    /// `true` if the user made it. Such a session is kept after the tab is closed. A history that
+    /// the user has only opened is not.
     pub own: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Sessions {
     live: String,
     /// The stored form of the tab's own session, as far as this tab knows.
     known: Option<String>,
-    /// Whether the user made the tab's own session.
+    /// `true` if the user made the tab's own session.
     own: bool,
     /// The sessions that were archived in this tab, the last one first.
     away: Vec<String>,
@@ -139,12 +139,12 @@ impl Sessions {
         key(&self.live)
     }
 
-    /// Whether the user made the tab's own session; `false` if it is only shown.
+    /// Returns whether the user made the tab's own session. `false` if the user has only opened it.
     pub fn is_own(&self) -> bool {
         self.own
     }
 
-    /// Whether the tab has a session that is not opened yet.
+    /// Returns whether the tab has a session that is not opened yet.
     pub fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
@@ -178,7 +178,7 @@ impl Sessions {
             if present.is_some() && present != self.known.as_deref() {
                 self.live = self.new_id(now);
             }
-            let entry = SavedSession::of(self.live.clone(), shown, now);
+            let entry = SavedSession::new(self.live.clone(), shown, now);
             let value = entry.to_value();
             effects.push(write(StorageArea::Browser, &entry.key(), &value));
             self.known = Some(value);
@@ -194,7 +194,7 @@ impl Sessions {
 
     /// Archives the shown session before another one is opened. It is not kept if the user did not
     /// make it. If `back` is set, [`last_away`](Self::last_away) returns it. Returns its id.
-    pub fn set_aside(
+    pub fn archive(
         &mut self,
         shown: &SessionSnapshot,
         back: bool,
@@ -219,7 +219,7 @@ impl Sessions {
                 Some(id)
             }
             None if shown.own => {
-                let entry = SavedSession::of(self.live.clone(), shown, now);
+                let entry = SavedSession::new(self.live.clone(), shown, now);
                 effects.push(write(StorageArea::Browser, &entry.key(), &entry.to_value()));
                 let id = entry.id.clone();
                 self.insert(entry);
@@ -280,7 +280,7 @@ impl Sessions {
         (entry, vec![write(StorageArea::Tab, OPENING, "1")])
     }
 
-    /// Whether a kept session is being opened.
+    /// Returns whether a kept session is being opened.
     pub fn is_opening(&self) -> bool {
         self.opening.is_some()
     }
@@ -332,7 +332,7 @@ impl Sessions {
             text: text.to_owned(),
             ..SessionSnapshot::default()
         };
-        let entry = SavedSession::of(self.new_id(now), &shown, now);
+        let entry = SavedSession::new(self.new_id(now), &shown, now);
         vec![self.stand(entry, OfferStatus::Unopened)]
     }
 
@@ -346,7 +346,7 @@ impl Sessions {
 
     /// Records that the tab's own session is not opened after a reload, because another one is
     /// opened. The user can return to it later.
-    pub fn put_off(&mut self, now: f64) -> Vec<StorageEffect> {
+    pub fn archive_waiting(&mut self, now: f64) -> Vec<StorageEffect> {
         let Some(entry) = self.waiting.take() else {
             return Vec::new();
         };

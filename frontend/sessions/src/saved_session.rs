@@ -75,13 +75,14 @@ pub(crate) fn drafts_of_json(json: Option<&Value>) -> Drafts {
 }
 
 impl SavedSession {
-    pub(crate) fn of(id: String, shown: &SessionSnapshot, now: f64) -> Self {
+    /// Makes a session that is offered, from a snapshot of the page.
+    pub(crate) fn new(id: String, snapshot: &SessionSnapshot, now: f64) -> Self {
         Self {
             id,
-            name: shown.name.clone(),
+            name: snapshot.name.clone(),
             date: now,
-            text: shown.text.clone(),
-            drafts: shown.drafts.clone(),
+            text: snapshot.text.clone(),
+            drafts: snapshot.drafts.clone(),
             standing: OfferStatus::Offered,
         }
     }

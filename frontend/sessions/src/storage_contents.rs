@@ -21,7 +21,8 @@ pub struct StorageContents {
 }
 
 impl StorageContents {
-    fn of(&self, place: StorageArea) -> &BTreeMap<String, String> {
+    /// Returns the content of a storage.
+    fn area(&self, place: StorageArea) -> &BTreeMap<String, String> {
         match place {
             StorageArea::Tab => &self.tab,
             StorageArea::Browser => &self.browser,
@@ -31,7 +32,7 @@ impl StorageContents {
 
 impl Sessions {
     /// Reads the sessions when a tab opens. `salt` is a number that differs between tabs.
-    pub fn found(found: &StorageContents, now: f64, salt: u64) -> (Self, Vec<StorageEffect>) {
+    pub fn read(found: &StorageContents, now: f64, salt: u64) -> (Self, Vec<StorageEffect>) {
         let mut sessions = Self {
             salt,
             ..Self::default()
@@ -71,7 +72,7 @@ impl Sessions {
 
     fn read_entries(&mut self, found: &StorageContents) {
         for place in [StorageArea::Browser, StorageArea::Tab] {
-            let entries = found.of(place).iter();
+            let entries = found.area(place).iter();
             for (key, value) in entries.filter(|(key, _)| key.starts_with(PREFIX)) {
                 match SavedSession::of_value(&key[PREFIX.len()..], value) {
                     Some(entry) if self.entry(&entry.id).is_none() => self.insert(entry),
@@ -135,7 +136,7 @@ impl Sessions {
     fn find_earlier(&mut self, found: &StorageContents, now: f64) -> Vec<StorageEffect> {
         let mut effects = Vec::new();
         for (place, key) in [(StorageArea::Tab, OWN_BEFORE), (StorageArea::Browser, LAST)] {
-            let Some(text) = found.of(place).get(key) else {
+            let Some(text) = found.area(place).get(key) else {
                 continue;
             };
             let own = self

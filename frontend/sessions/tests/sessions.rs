@@ -46,7 +46,7 @@ impl Browser {
     }
 
     fn open(&mut self, salt: u64) -> Sessions {
-        let (mut sessions, effects) = Sessions::found(&self.found, 1000.0, salt);
+        let (mut sessions, effects) = Sessions::read(&self.found, 1000.0, salt);
         self.perform(&mut sessions, effects);
         sessions
     }
@@ -70,8 +70,8 @@ impl Browser {
         self.perform(sessions, effects);
     }
 
-    fn set_aside(&mut self, sessions: &mut Sessions, text: &str, now: f64) {
-        let (_, effects) = sessions.set_aside(&shown(text), true, now);
+    fn archive(&mut self, sessions: &mut Sessions, text: &str, now: f64) {
+        let (_, effects) = sessions.archive(&shown(text), true, now);
         self.perform(sessions, effects);
     }
 
@@ -117,15 +117,15 @@ fn b_over_a_and_c_over_b_leads_back_to_b_and_then_to_a() {
     let mut browser = Browser::default();
     let mut tab = browser.open(1);
     browser.save(&mut tab, "A", 1.0);
-    browser.set_aside(&mut tab, "A", 2.0);
+    browser.archive(&mut tab, "A", 2.0);
     browser.save(&mut tab, "B", 3.0);
-    browser.set_aside(&mut tab, "B", 4.0);
+    browser.archive(&mut tab, "B", 4.0);
     browser.save(&mut tab, "C", 5.0);
     assert_eq!(last_away(&tab), Some("B"));
     let (mut tab, own) = browser.reload(2);
     assert_eq!(own.as_deref(), Some("C"));
     assert_eq!(last_away(&tab), Some("B"));
-    let (_, effects) = tab.set_aside(&shown("C"), false, 6.0);
+    let (_, effects) = tab.archive(&shown("C"), false, 6.0);
     browser.perform(&mut tab, effects);
     let b = tab.last_away().unwrap().clone();
     assert_eq!((&*b.name, b.date), ("session B", 4.0), "named and dated");
@@ -214,7 +214,7 @@ fn a_link_that_is_opened_in_the_tab_puts_its_own_session_off() {
     let mut tab = browser.open(1);
     browser.save(&mut tab, "A", 1.0);
     let mut tab = browser.open(2);
-    let effects = tab.put_off(2.0);
+    let effects = tab.archive_waiting(2.0);
     browser.perform(&mut tab, effects);
     let mut link = shown("link");
     link.own = false;
@@ -257,10 +257,10 @@ fn a_full_storage_takes_what_was_refused_away_and_nothing_else() {
     browser.perform(&mut tab, effects);
     browser.save(&mut tab, "A", 2.0);
     browser.room = Some(browser.found.browser.values().map(String::len).sum());
-    browser.set_aside(&mut tab, "A", 3.0);
+    browser.archive(&mut tab, "A", 3.0);
     browser.save(&mut tab, "B", 4.0);
     assert_eq!(browser.texts(), ["A", "B"]);
-    browser.set_aside(&mut tab, "B", 5.0);
+    browser.archive(&mut tab, "B", 5.0);
     browser.save(&mut tab, &"C".repeat(200), 6.0);
     assert_eq!(browser.texts(), ["A", "B"]);
     assert_eq!(
@@ -387,7 +387,7 @@ proptest! {
                     shown_now = Some(text);
                 }
                 TabAction::SetAside(back) => if let Some(text) = shown_now.take() {
-                    let (_, effects) = tab.set_aside(&shown(&text), back, now);
+                    let (_, effects) = tab.archive(&shown(&text), back, now);
                     browser.perform(&mut tab, effects);
                 },
                 TabAction::Take(n) => if let (None, Some(id)) = (&shown_now, pick(&tab, n)) {
@@ -406,7 +406,7 @@ proptest! {
                 }
                 TabAction::PutOff => {
                     tab = browser.open(salt);
-                    let effects = tab.put_off(now);
+                    let effects = tab.archive_waiting(now);
                     browser.perform(&mut tab, effects);
                     shown_now = None;
                 }
@@ -447,7 +447,7 @@ proptest! {
             }
         }
         let kept: Vec<_> = sessions.saved().iter().map(|entry| entry.text.clone()).collect();
-        browser.set_aside(&mut sessions, "more", 5.0);
+        browser.archive(&mut sessions, "more", 5.0);
         let texts = browser.texts();
         prop_assert!(kept.iter().all(|text| texts.contains(text)));
     }

@@ -1,4 +1,4 @@
-//! What the server answered and why, before anything that went over the wire.
+//! The answer of the server and its reason, above the details of the request.
 
 use optimist_client::visible;
 use optimist_messages::{self as messages, label};

@@ -1,4 +1,4 @@
-//! Where branches part: a button for each, with what became of it.
+//! The picker at a fork of the history: a button for each branch, with its result.
 
 use optimist_messages::label;
 use optimist_simulation::NodeId;
@@ -16,7 +16,7 @@ pub(crate) struct Branch {
     pub(crate) node: NodeId,
     /// Its name, or what became of it.
     pub(crate) label: String,
-    /// What it begins with.
+    /// The first steps of the branch.
     pub(crate) summary: String,
     pub(crate) shown: bool,
 }

@@ -9,7 +9,7 @@ use yew::{Event, Html, TargetCast, classes, html};
 use super::dialog::Modal;
 use crate::state::{Sends, SessionMsg, StateHandle};
 
-/// What a branch is called: its name, or its number.
+/// Returns the name of a branch, or its number if it has none.
 fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
     let name = store.session.tree.name(end);
     name.map_or_else(|| label::branch_numbered(&(number + 1)), str::to_owned)

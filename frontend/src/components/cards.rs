@@ -18,7 +18,8 @@ use crate::state::{StateHandle, aligned_rows, rows_of_changes};
 #[derive(Clone, PartialEq)]
 pub(crate) struct CardRows {
     pub(crate) aligned: Rc<AlignedRows>,
-    /// How many characters the rows need that say what a value was, or what it is elsewhere.
+    /// The number of characters for the notes beside values, by row: an earlier value, or the value
+    /// in another card.
     pub(crate) changes: Rc<BTreeMap<String, usize>>,
 }
 

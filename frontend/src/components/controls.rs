@@ -1,4 +1,4 @@
-//! How an editor sends its edits, and the buttons that do it.
+//! The write method of an editor, and the buttons that send its edits.
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ pub(crate) struct ControlsProps {
     pub(crate) resource: Arc<Resource>,
     /// The version that was read.
     pub(crate) version: Option<String>,
-    /// What a delete asks the server to compare.
+    /// The preconditions of a delete.
     pub(crate) preconditions: Preconditions,
-    /// Whether there is a working copy.
+    /// `true` if there is a working copy.
     pub(crate) read: bool,
     pub(crate) edited: bool,
-    /// Whether the working copy is typed as a whole.
+    /// `true` if the user types the working copy as a whole.
     pub(crate) raw: bool,
-    /// Whether the typed text is not an object yet.
+    /// `true` if the typed text is not an object yet.
     pub(crate) wrong: bool,
-    /// Whether edits were discarded that can be made again.
+    /// `true` if edits were discarded that can be restored.
     pub(crate) discarded: bool,
-    /// Whether it has a write to try again after a conflict.
+    /// `true` if the editor has a write to retry after a conflict.
     pub(crate) retries: bool,
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn Controls(props: &ControlsProps) -> Html {
     }
 }
 
-/// How it writes; it opens everything that can be chosen about that.
+/// Draws the write method, as the button that opens its options.
 fn method(props: &ControlsProps) -> Html {
     let method = write_method(&props.write, props.version.as_deref());
     html! {
@@ -161,7 +161,7 @@ fn undo(props: &ControlsProps) -> Html {
     }
 }
 
-/// That what is sent is not what the card shows.
+/// Says that the request by hand differs from the card.
 #[inline(never)] // not on the first screen
 fn by_hand(props: &ControlsProps) -> Html {
     let computed = Write {

@@ -10,7 +10,7 @@ use super::step_row::slug;
 use crate::state::StateHandle;
 
 /// A value in a cell of the table.
-fn shown(value: Option<&Value>) -> String {
+fn value_text(value: Option<&Value>) -> String {
     let text = match value {
         None => return label::diff_absent(),
         Some(object @ (Value::Object(_) | Value::Array(_))) => to_yaml(object),
@@ -33,8 +33,8 @@ fn head(name: String, version: Option<&String>) -> Html {
 }
 
 fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
-    let stored = shown(row.stored.as_ref());
-    let was = (row.before != row.stored).then(|| shown(row.before.as_ref()));
+    let stored = value_text(row.stored.as_ref());
+    let was = (row.before != row.stored).then(|| value_text(row.before.as_ref()));
     let wanted = row.wanted != row.read;
     let kept = row.wanted == row.stored;
     html! {
@@ -42,8 +42,8 @@ fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
             <tr class="place"><th colspan="3" scope="rowgroup">{ dotted(&row.pointer) }</th></tr>
             if copy {
                 <tr>
-                    <td>{ shown(row.read.as_ref()) }</td>
-                    <td class={classes!(wanted.then_some(slug))}>{ shown(row.wanted.as_ref()) }</td>
+                    <td>{ value_text(row.read.as_ref()) }</td>
+                    <td class={classes!(wanted.then_some(slug))}>{ value_text(row.wanted.as_ref()) }</td>
                     <td class={classes!(if kept { "ok" } else { "other" })}>
                         { stored }
                         if let Some(was) = was {
@@ -53,7 +53,7 @@ fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
                 </tr>
             } else {
                 <tr>
-                    <td>{ shown(row.before.as_ref()) }</td>
+                    <td>{ value_text(row.before.as_ref()) }</td>
                     <td colspan="2">{ stored }</td>
                 </tr>
             }

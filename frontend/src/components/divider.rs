@@ -7,7 +7,7 @@ use yew::{Callback, Html, KeyboardEvent, PointerEvent, TargetCast, html};
 
 use crate::state::{CARDS, CARDS_AT_FIRST, Sends, StateHandle, ViewMsg};
 
-/// How far a key moves the line, in percent of the height that both share.
+/// The distance that a key moves the divider, in percent of the height of both parts.
 const STEP: u8 = 4;
 
 /// Draws the line.
@@ -32,7 +32,7 @@ pub(crate) fn divider(store: &StateHandle) -> Html {
             aria-valuenow={height.to_string()}
             title={label::divider()}
             onkeydown={keys(store, height)}
-            onpointerdown={Callback::from(take)}
+            onpointerdown={Callback::from(capture_pointer)}
             onpointermove={Callback::from(drag)}
             {onpointerup}
             ondblclick={store.sends(ViewMsg::Cards(None))}
@@ -56,8 +56,8 @@ fn keys(store: &StateHandle, height: u8) -> Callback<KeyboardEvent> {
     })
 }
 
-/// The pointer stays with the line until it lets go.
-fn take(event: PointerEvent) {
+/// Captures the pointer, so that it stays with the line until it lets go.
+fn capture_pointer(event: PointerEvent) {
     if let Some(line) = event.target_dyn_into::<Element>() {
         // It fails only for a pointer that is gone.
         let _ = line.set_pointer_capture(event.pointer_id());
@@ -72,7 +72,7 @@ fn drag(event: PointerEvent) {
     }
 }
 
-/// Where the pointer holds the line: in what, and how high the cards are then, in percent.
+/// Returns the element around the divider and the height of the cards at the pointer, in percent.
 fn dragged(event: &PointerEvent) -> Option<(HtmlElement, u8)> {
     let line = event.target_dyn_into::<Element>()?;
     if !line.has_pointer_capture(event.pointer_id()) {

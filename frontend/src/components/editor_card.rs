@@ -91,8 +91,8 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, rows: &CardRows) -> 
     }
 }
 
-/// Where the fields are that an apply of the editor declares unchanged; `None` if it does not apply
-/// its edits.
+/// Returns the fields that an apply of the editor declares unchanged; `None` if the editor does not
+/// apply its edits.
 fn declared(store: &StateHandle, id: ActorId) -> Option<Vec<String>> {
     let write = store.world().actor(id).write();
     let copy = store.world().copy(id);
@@ -104,7 +104,7 @@ fn declared(store: &StateHandle, id: ActorId) -> Option<Vec<String>> {
     Some(fields.filter_map(|field| field.pointer(object)).collect())
 }
 
-/// How stale a copy is, and behind it what has changed since.
+/// Says how many versions a copy is behind, and lists the changes since.
 #[inline(never)] // not on the first screen
 fn stale(store: &StateHandle, id: ActorId, chip: [String; 2]) -> Html {
     let changed = store.world().changed_since_read(id);
@@ -149,7 +149,7 @@ fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
     }
 }
 
-/// Whose lane it is; the right one can be another's.
+/// Returns the name of a lane's actor. In the right lane it can be the third actor.
 pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
     let has_controller = store.world().controller().is_some();
     let name = |id: ActorId| match has_controller && id == ActorId::C {

@@ -16,7 +16,7 @@ use crate::state::StateHandle;
 const STYLE: &str = include_str!("../style/etcd.css");
 
 thread_local! {
-    /// Whether the page has the style already.
+    /// `true` if the page has the style already.
     static STYLED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -25,7 +25,7 @@ struct KeysProps {
     store: StateHandle,
 }
 
-/// What is printed.
+/// The command whose output is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Command {
     Get,
@@ -39,7 +39,7 @@ pub(super) fn keys(store: &StateHandle) -> Html {
     html! { <Keys store={store.clone()} /> }
 }
 
-/// What compaction took.
+/// Says which versions a compaction removed.
 #[inline(never)] // not on the first screen
 pub(super) fn compaction(store: &StateHandle) -> Html {
     let said = optimist_messages::cards::compaction(store.world());

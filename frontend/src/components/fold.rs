@@ -1,4 +1,4 @@
-//! Which parts of an object are folded away at first.
+//! Decides which parts of an object are folded at first.
 
 use serde_json::Value;
 
@@ -13,14 +13,14 @@ pub(crate) fn is_quiet(pointer: &str) -> bool {
     .contains(&pointer)
 }
 
-/// Whether one place holds another.
+/// Returns whether a JSON pointer is above another one, or the same.
 pub(crate) fn holds(outer: &str, inner: &str) -> bool {
     inner
         .strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What a fold hides, in a word.
+/// Describes the folded content in a word.
 pub(crate) fn size(value: &Value) -> String {
     match value {
         Value::Array(list) => counted(list.len(), "item"),

@@ -140,7 +140,7 @@ fn explore(store: &StateHandle) -> Html {
             </button>
         };
     }
-    let edits = ExplorableEdits::of(&store.session.tree);
+    let edits = ExplorableEdits::find(&store.session.tree);
     // Six orders of two who read and write; of three there are more.
     let name = match edits {
         Some(edits) if edits.has_third => label::explore_orders(),

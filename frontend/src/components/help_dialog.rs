@@ -1,4 +1,4 @@
-//! What this is, and the keys.
+//! The help: what Optimist is, and the keys.
 
 use optimist_messages::label;
 use yew::{Html, html};

@@ -1,4 +1,4 @@
-//! What the current step sent and got, and why.
+//! The request and the answer of the current step, and the reasons for the answer.
 
 use optimist_messages::{self as messages, label};
 use optimist_simulation::{EditResult, Step};
@@ -81,7 +81,7 @@ fn nothing_yet() -> Html {
     }
 }
 
-/// Where the inspector is a sheet: its upper edge, which says the answer in a line.
+/// Draws the upper edge of the inspector, where it is a sheet: the answer in one line.
 fn sheet_handle(store: &StateHandle, step: Option<&Step>) -> Html {
     let up = store.view.sheet;
     let (status, tone, rest) = match step {

@@ -8,7 +8,7 @@ use yew::{Html, classes, html};
 use super::fold::{holds, size};
 use crate::state::{ObjectView, Sends, StateHandle, ViewMsg};
 
-/// What is drawn, and how.
+/// The JSON to draw, and its view.
 pub(crate) struct JsonView<'a> {
     pub(crate) store: &'a StateHandle,
     pub(crate) view: ObjectView,
@@ -73,7 +73,7 @@ impl Printer<'_> {
         depth == 0 || self.short || emphasis.iter().any(|place| holds(pointer, place))
     }
 
-    /// Whether a member of a long body says nothing about this request.
+    /// Returns whether a member of a long body has no meaning for this request.
     fn is_quiet(&self, pointer: &str, depth: usize) -> bool {
         let told = ["/metadata/name", "/metadata/managedFields"].contains(&pointer);
         !self.short

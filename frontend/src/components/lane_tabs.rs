@@ -1,4 +1,4 @@
-//! Where only one card fits: heads that choose which one is open.
+//! The heads of the cards, for windows with room for one card: they choose the open one.
 
 use optimist_messages::{cards, controller_card::cache_chip, label};
 use optimist_simulation::ActorId;

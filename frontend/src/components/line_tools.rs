@@ -1,5 +1,5 @@
-//! What can be done with the lines of a working copy beside typing over values: add to them, take them
-//! out, own what stands in them.
+//! The tools of a line in a working copy, besides typing over a value: add an item, remove the
+//! line, own its value.
 
 use optimist_client::{ItemNotation, Line, dotted};
 use optimist_messages::label;
@@ -13,12 +13,12 @@ use super::yaml_view::YamlViewProps;
 use crate::browser;
 use crate::state::{EditMsg, Sends, Typing};
 
-/// Whether there is a list at a place.
+/// Returns whether there is a list at a place.
 pub(super) fn is_list(props: &YamlViewProps, pointer: &str) -> bool {
     props.object.pointer(pointer).is_some_and(Value::is_array)
 }
 
-/// Whether something can be added to what a line holds.
+/// Returns whether something can be added to the value of a line.
 pub(super) fn grows(line: &Line) -> bool {
     line.below > 0 || line.value.as_ref().is_some_and(|token| !token.scalar)
 }
@@ -28,8 +28,8 @@ pub(super) fn item_begun(line: &Line) -> Option<&String> {
     line.items.last().filter(|item| **item != line.pointer)
 }
 
-/// What can be done with a line of an editor: add to it, take it out. For the pointer and for those
-/// who use a screen reader; the keyboard has `+` and Delete on the line itself.
+/// Draws the tools of an editor's line: add to it, remove it. They are for the pointer and for
+/// users of a screen reader; the keyboard has `+` and Delete on the line itself.
 #[inline(never)] // not on the first screen
 pub(super) fn tools(props: &YamlViewProps, line: &Line) -> Html {
     let Some((editor, _)) = props.editor else {
@@ -164,7 +164,7 @@ fn add(props: &YamlViewProps, editor: ActorId, pointer: &str, word: String) -> H
     }
 }
 
-/// What a place is called; the empty one is the whole object.
+/// Returns the name of a place; an empty pointer is the whole object.
 fn place_of(pointer: &str) -> String {
     match pointer {
         "" => label::the_object(),

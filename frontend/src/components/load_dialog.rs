@@ -13,7 +13,7 @@ use super::icon::{Icon, icon};
 use crate::state::{Dialog, ManifestMsg, Sends, StateHandle, ViewMsg};
 
 /// Reads a file into the dialog. One that cannot be read leaves what was typed.
-fn take(store: &StateHandle, file: File) {
+fn read_file(store: &StateHandle, file: File) {
     let dispatcher = store.dispatcher();
     spawn_local(async move {
         dispatcher.send(match text_of(&file).await {
@@ -29,7 +29,7 @@ fn choosing(store: &StateHandle) -> Callback<Event> {
     Callback::from(move |event: Event| {
         if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
             if let Some(file) = input.files().and_then(|files| files.get(0)) {
-                take(&store, file);
+                read_file(&store, file);
             }
             // So that the same file can be chosen again after it was fixed.
             input.set_value("");
@@ -44,7 +44,7 @@ fn dropping(store: &StateHandle) -> Callback<DragEvent> {
         let files = event.data_transfer().and_then(|data| data.files());
         if let Some(file) = files.and_then(|files| files.get(0)) {
             event.prevent_default();
-            take(&store, file);
+            read_file(&store, file);
         }
     })
 }
@@ -147,7 +147,7 @@ fn explain(problem: &LoadError, text: &str) -> Html {
     }
 }
 
-/// How much of a line is shown around the mistake.
+/// The number of characters of a line that are displayed on each side of an error.
 const AROUND: usize = 48;
 
 fn excerpt(text: &str, line: usize, column: usize) -> Html {

@@ -5,7 +5,7 @@ use yew::{Callback, Event, Html, TargetCast, html};
 
 use crate::browser::ticked;
 
-/// Which option of a list was chosen.
+/// Returns the position of the chosen option in a list.
 pub(crate) fn chosen(event: &Event) -> usize {
     let select = event.target_dyn_into::<HtmlSelectElement>();
     select.map_or(0, |select| select.selected_index().max(0) as usize)

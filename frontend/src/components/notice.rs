@@ -1,4 +1,4 @@
-//! What there is to say of the address, of what was kept and of what is being opened.
+//! The notices on the address, on kept sessions and on the session that is being opened.
 
 use optimist_messages::label;
 use yew::{Html, html};
@@ -19,7 +19,7 @@ fn notice(store: &StateHandle, dismiss: impl Into<Msg>, told: Html) -> Html {
     }
 }
 
-/// How far the opening of a session is that takes more than a moment.
+/// Draws the progress of opening a long session.
 #[inline(never)] // not on the first screen
 fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
     html! {
@@ -34,7 +34,7 @@ fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
     }
 }
 
-/// What there is to say of the address, and of what was kept.
+/// Draws the notices on the address and on kept sessions.
 pub(crate) fn kept_notice(store: &StateHandle) -> Html {
     if let Some(progress) = store.progress().filter(|(done, _)| *done > 0) {
         return opening(store, progress);

@@ -1,5 +1,5 @@
-//! Who owns what: each line of the stored object with its managers, and what the editor at work
-//! would take from them.
+//! The owners of fields: each line of the stored object with its managers, and the fields that the
+//! current editor would take from them.
 
 use optimist_apiserver::apply::{Manager, Owners};
 use optimist_client::{Line, lines};
@@ -88,9 +88,10 @@ fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
     }
 }
 
-/// What an apply of the editor at work would take from others and take away, before it is sent.
+/// Says which fields an apply of the current editor would take from others and remove, before it is
+/// sent.
 #[inline(never)] // not on the first screen
-pub(crate) fn foresight(store: &StateHandle) -> Html {
+pub(crate) fn apply_preview(store: &StateHandle) -> Html {
     let id = store.view.focus;
     let name = store.name(id);
     let slug = Lane::Editor(id).slug();

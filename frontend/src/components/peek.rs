@@ -19,14 +19,14 @@ pub(crate) struct Pointed {
     node: NodeId,
     /// From the top of the track, in CSS pixels.
     at: i32,
-    /// Whether there is more room above the row than below it.
+    /// `true` if there is more room above the row than below it.
     upwards: bool,
-    /// How much room there is, in CSS pixels.
+    /// The height of the room, in CSS pixels.
     room: i32,
 }
 
 impl Pointed {
-    /// What an event in the timeline points at.
+    /// Finds the step at which an event in the timeline points.
     pub(crate) fn at(target: Option<EventTarget>, keyboard: bool) -> Option<Self> {
         let target = target?.dyn_into::<Element>().ok()?;
         let button = target.closest(".step-button").ok()??;
@@ -50,7 +50,7 @@ impl Pointed {
     }
 }
 
-/// What was sent, in few lines.
+/// Draws the request in few lines.
 #[inline(never)] // not on the first screen
 pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     let step = state.session.tree.step(pointed.node);

@@ -131,7 +131,7 @@ fn body(store: &StateHandle, by_hand: &ByHand) -> Html {
     }
 }
 
-/// What an event changes in the request.
+/// Makes a callback that changes the request by an event.
 fn changed<E: 'static>(
     store: &StateHandle,
     by_hand: &ByHand,

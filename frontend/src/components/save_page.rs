@@ -12,13 +12,13 @@ use crate::saved_page::{SaveProblem, SavedFile, save};
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct SavePageProps {
-    /// What the page is called.
+    /// The title of the page.
     pub(crate) title: AttrValue,
     /// The fragment that opens what is saved.
     pub(crate) fragment: AttrValue,
 }
 
-/// How far saving is.
+/// The progress of saving.
 #[derive(Clone, Debug, PartialEq)]
 enum Saving {
     NotBegun,

@@ -38,7 +38,7 @@ fn name(tab: ServerTab) -> String {
 /// Marked places, and the class of their colour.
 type Marks = (Vec<ValueChange>, &'static str);
 
-/// What the step that led here changed in the store, and whose colour that has.
+/// Marks the fields that the last step changed in the store, with the colour of its actor.
 pub(super) fn last_write(state: &State) -> Marks {
     let step = state.session.tree.step(state.session.tree.current());
     let wrote = match (step, state.session.tree.last_write()) {
@@ -60,7 +60,7 @@ pub(super) fn last_write(state: &State) -> Marks {
     (marks, super::step_row::slug(step))
 }
 
-/// Which object the cards are about, where there are several.
+/// Draws the choice of the object in the cards, if there are several.
 fn subjects(store: &StateHandle) -> Html {
     let world = store.world();
     let all: Vec<(String, String)> = world
@@ -177,14 +177,14 @@ fn object(store: &StateHandle, rows: &CardRows, (marks, tone): Marks) -> Html {
     }
 }
 
-/// What can be done in the view that is open, and the tabs that choose one.
+/// Draws the actions of the open view, and the tabs that choose a view.
 fn footer(store: &StateHandle) -> Html {
     let chosen = TABS.iter().position(|tab| *tab == store.view.server_tab);
     html! {
         <div class="controls">
             { match store.view.server_tab {
                 ServerTab::Object => unevaluated_rules(store),
-                ServerTab::Owners => owners::foresight(store),
+                ServerTab::Owners => owners::apply_preview(store),
                 ServerTab::Revisions => html! {
                     <p class="last-write">{ messages::last_write(&store.session.tree) }</p>
                 },

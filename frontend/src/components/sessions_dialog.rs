@@ -8,7 +8,7 @@ use super::dialog::Modal;
 use crate::browser;
 use crate::state::{PersistenceMsg, Sends, StateHandle};
 
-/// What a session is called, and since when it is kept.
+/// Returns the name of a session, and the time since when it is kept.
 pub(crate) fn called(entry: &SavedSession) -> String {
     let name = match entry.name.as_str() {
         "" => label::session_unnamed(),

@@ -21,7 +21,7 @@ pub(super) fn shared(store: &StateHandle) -> Option<&SharedCase> {
     }
 }
 
-/// Which values are left out.
+/// Draws the choice of the values to leave out.
 pub(super) fn values(store: &StateHandle) -> Html {
     let now = store.share.withheld;
     let choice = |what: Withheld, name: String, says: String| {
@@ -53,7 +53,7 @@ pub(super) fn values(store: &StateHandle) -> Html {
     }
 }
 
-/// What is left out, and what stays.
+/// Says which values are left out, and which stay.
 fn stays(store: &StateHandle) -> Html {
     let told = |says: String| html! { <p class="muted share-stays" role="status">{ says }</p> };
     match &store.share.values {
@@ -143,7 +143,7 @@ impl PartialEq for KnownCase {
 #[derive(Clone, PartialEq, Properties)]
 struct CaseMarkdownProps {
     case: KnownCase,
-    /// Whether stand-ins are in the place of values.
+    /// `true` if stand-ins replace values.
     stand_ins: bool,
 }
 

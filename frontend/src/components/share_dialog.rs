@@ -1,4 +1,4 @@
-//! What is on the stage as a link or a file, and sessions from files.
+//! Shares the stage as a link or a file, and opens sessions from files.
 
 use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
@@ -88,7 +88,7 @@ fn leaving(store: &StateHandle, page: Page, text: &str) -> Html {
     }
 }
 
-/// What the page is called that is saved as a file: what it is about.
+/// Returns the title of the page that is saved as a file, from its content.
 fn saved_title(store: &StateHandle, page: Page) -> String {
     let subject = store.world().subject();
     let object = ObjectId {
@@ -174,7 +174,7 @@ fn link_and_file(store: &StateHandle, link: &str, text: &str) -> Html {
     }
 }
 
-/// How many of the values that look private are named.
+/// The maximum number of values that are named.
 const MAX_NAMED: usize = 6;
 
 /// The fields whose values look private.
@@ -196,7 +196,7 @@ pub(super) fn named(private: &[Private]) -> String {
     }
 }
 
-/// What in it looks as if it were not meant for others.
+/// Names the values that look private.
 fn warning(store: &StateHandle, private: &[Private]) -> Html {
     let on = store.share.redacted.is_some();
     let named = named(private);

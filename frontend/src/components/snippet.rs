@@ -12,7 +12,7 @@ use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_sta
 use crate::browser;
 use crate::state::StateHandle;
 
-/// What a request can be shown as.
+/// The form in which a request is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
     Kubectl,
@@ -57,7 +57,7 @@ pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> H
     }
 }
 
-/// What the terminal prints.
+/// Draws the output of the terminal.
 fn terminal(output: &KubectlOutput) -> Html {
     let name = if output.is_object {
         label::terminal_object()
@@ -104,12 +104,12 @@ fn code(name: String, imports: String, code: String) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CopyProps {
     pub(crate) text: AttrValue,
-    /// What the button says; `Copy` if nothing is given.
+    /// The text on the button; the default is `Copy`.
     #[prop_or_default]
     pub(crate) label: Option<AttrValue>,
 }
 
-/// How long a button says that it has copied.
+/// The time for which a button says that it has copied, in milliseconds.
 const SAID: u32 = 1600;
 
 /// Copies a text, and shows a message.

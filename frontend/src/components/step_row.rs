@@ -10,7 +10,7 @@ use super::icon::{Icon, icon};
 use super::watch::arrows::{self, Events};
 use crate::state::{Dispatcher, Lane, Sends, SessionMsg, State};
 
-/// Where a step stands, seen from the current one.
+/// The position of a step relative to the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepPhase {
     Past,
@@ -36,14 +36,14 @@ pub(crate) struct StepRowProps {
     /// The actor of the step; `None` for a step of the watcher or without an actor.
     pub(crate) editor: Option<ActorId>,
     pub(crate) outcome: Outcome,
-    /// Whether it took away what another had written.
+    /// `true` if the step replaced an edit that its actor had not seen.
     pub(crate) lossy: bool,
     pub(crate) headline: String,
     /// The same where there is little room, if it names a long value.
     pub(crate) brief: Option<String>,
     pub(crate) answer: String,
     pub(crate) pill: Option<(String, &'static str)>,
-    /// What reached the watcher.
+    /// The events that reached the watcher.
     pub(crate) events: Events,
     /// The events for a controller of what the step stored, and whether they have arrived.
     pub(crate) sent: Vec<(String, bool)>,
@@ -115,7 +115,7 @@ pub(crate) fn row(
     let brief = messages::ask_brief(step, state.world());
     let is_long = brief.contains('…') || headline.chars().count() > TWO_NARROW_LINES;
     let sent = sent(state, parent, node);
-    let events = Events::of(&step.arrived);
+    let events = Events::new(&step.arrived);
     let mut texts = events.texts();
     texts.extend(arrows::sent_texts(&sent));
     let sentence = messages::row_sentence(step, state.world(), answer.clone(), &texts);
@@ -217,7 +217,7 @@ pub(crate) fn StepRow(props: &StepRowProps) -> Html {
     }
 }
 
-/// What was asked and answered: with an arrow each, or in a line.
+/// Draws the request and the answer: with an arrow each, or in a line.
 fn exchange(props: &StepRowProps, current: bool) -> Html {
     html! {
         <span class="half">

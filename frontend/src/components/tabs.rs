@@ -6,7 +6,7 @@ use crate::browser;
 
 /// A row of tabs.
 pub(crate) struct Tabs<'a> {
-    /// What the tabs are about.
+    /// The label of the tabs, for screen readers.
     pub(crate) label: String,
     /// Begins the ids of the tabs and of their panel.
     pub(crate) id: &'static str,

@@ -1,4 +1,4 @@
-//! What happened, downwards in time: a row for each step, between the lanes.
+//! The history, downwards in time: a row for each step, between the lanes.
 
 use optimist_messages::label;
 use yew::{
@@ -128,7 +128,7 @@ fn rows(store: &StateHandle, sight: &VisibleRows) -> Vec<Html> {
         Some(_) => tree.run_parts(),
         None => Vec::new(),
     };
-    let drawn = Drawn::of(tree, sight).into_iter().enumerate();
+    let drawn = Drawn::list(tree, sight).into_iter().enumerate();
     let rows = drawn.filter_map(|(i, drawn)| match drawn {
         Drawn::Row(position, key) => {
             let (parent, node) = (line[position - 1], line[position]);

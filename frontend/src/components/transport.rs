@@ -69,7 +69,7 @@ fn play(store: &StateHandle, off: bool) -> Html {
     }
 }
 
-/// How many branches there are, and what the one is called that we are in.
+/// Draws the number of branches, and the name of the current one.
 fn branches(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
     let count = tree.ends().len();
@@ -91,7 +91,7 @@ fn branches(store: &StateHandle) -> Html {
     }
 }
 
-/// What went wrong up to here.
+/// Counts the conflicts and the lost updates so far.
 fn counts(tree: &HistoryTree) -> Html {
     let class = |kind| match kind {
         TroubleKind::Broken | TroubleKind::Lost => "lost",
@@ -147,7 +147,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
             <span class="rail" />
             <span class="rail done" style={format!("--at:{:.4}", share(here))} />
             if last > CROWDED {
-                <Ticks ticks={steps.map(Tick::of).collect::<Vec<_>>()} />
+                <Ticks ticks={steps.map(Tick::from_step).collect::<Vec<_>>()} />
                 <span class="mark current" style={format!("--at:{:.4}", share(here))} />
             } else {
                 { for line.iter().enumerate().map(mark) }
@@ -166,7 +166,7 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
     }
 }
 
-/// What a tick says of its step.
+/// The kind of a tick, by the result of its step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Tick {
     /// It lost an update.
@@ -179,7 +179,7 @@ enum Tick {
 }
 
 impl Tick {
-    fn of(step: &Step) -> Self {
+    fn from_step(step: &Step) -> Self {
         match (step.outcome(), step.actor()) {
             _ if !step.losses.is_empty() => Self::Lossy,
             (Outcome::Refused, _) => Self::Refused,

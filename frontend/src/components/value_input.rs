@@ -21,16 +21,16 @@ const MAX_LINES: usize = 12;
 pub(crate) struct ValueInputProps {
     pub(crate) dispatcher: Dispatcher,
     pub(crate) editing: Editing,
-    /// What the value is called.
+    /// The name of the value.
     pub(crate) label: AttrValue,
-    /// What is shown while nothing is typed.
+    /// The text that is displayed while the field is empty.
     #[prop_or_default]
     pub(crate) placeholder: AttrValue,
-    /// What gets the keyboard afterwards.
+    /// The id of the element that gets the keyboard afterwards.
     pub(crate) back_to: AttrValue,
 }
 
-/// What a field has in it.
+/// Returns the text in a field.
 fn typed(field: &NodeRef) -> String {
     let field = field.cast::<HtmlElement>();
     let value = field.and_then(|field| match field.dyn_into::<HtmlInputElement>() {
@@ -40,7 +40,7 @@ fn typed(field: &NodeRef) -> String {
     value.unwrap_or_default()
 }
 
-/// What a field hears.
+/// The event handlers of a field.
 #[derive(Clone)]
 struct FieldEvents {
     onkeydown: Callback<KeyboardEvent>,
@@ -68,7 +68,7 @@ fn use_first_text(input: &NodeRef) -> Rc<RefCell<String>> {
     at_first
 }
 
-/// What a field does with what is typed in it. `long` if Enter begins another line.
+/// Makes the event handlers of a field. `long` if Enter begins another line.
 #[hook]
 fn use_field_events(props: &ValueInputProps, input: &NodeRef, long: bool) -> FieldEvents {
     let at_first = use_first_text(input);

@@ -20,8 +20,8 @@ pub(super) fn text(token: &Token) -> String {
     block
 }
 
-/// The text of a value that was or is another one elsewhere: of a long one, the part that differs.
-pub(super) fn shown(token: &Token, other: Option<&str>) -> String {
+/// Returns the text of a value; of a long one, the part that differs from another text.
+pub(super) fn brief(token: &Token, other: Option<&str>) -> String {
     let long = token.plain.chars().count() > MAX_LENGTH && !token.plain.contains('\n');
     match other.filter(|_| long) {
         Some(other) => differing(&token.plain, other),
@@ -34,8 +34,8 @@ fn differing(text: &str, other: &str) -> String {
     visible(&part).into_owned()
 }
 
-/// How many bytes at the end of a text begin with the word in which it differs from another one; 0 if all
-/// of it is as short as that.
+/// Returns the length in bytes of the end of a text that begins with the first word that differs
+/// from another text; 0 if the whole text is short.
 pub(super) fn tail(text: &str, other: &str) -> usize {
     const SHORT: usize = 8;
     /// The end of a longer word would need all of the line.
@@ -78,7 +78,7 @@ pub(super) fn end_in_sight(text: &str, value: usize, end: usize) -> Html {
     }
 }
 
-/// What a text was: of a long one, the part that differs from what it is now.
+/// Returns the earlier text of a value; of a long one, the part that differs from the current text.
 pub(super) fn was(text: &str, now: Option<&Value>) -> String {
     match now {
         Some(Value::String(now)) => differing(text, now),

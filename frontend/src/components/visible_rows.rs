@@ -1,4 +1,5 @@
-//! Which rows of a long history are drawn: those in sight, and those where we are.
+//! Decides which rows of a long history are drawn: the visible ones, and those around the current
+//! step.
 
 use std::ops::{AddAssign, Range};
 
@@ -29,7 +30,7 @@ pub(crate) struct RowHeight {
 }
 
 impl RowHeight {
-    fn of(step: &Step) -> Self {
+    fn from_step(step: &Step) -> Self {
         Self {
             rows: 1,
             events: arrows::lines(step.arrived.len()) as i32,
@@ -49,7 +50,7 @@ impl AddAssign for RowHeight {
     }
 }
 
-/// What stands in the timeline.
+/// An item of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Drawn {
     /// The row of the step at this position of the line, from 1, and its key: after a jump the
@@ -60,8 +61,8 @@ pub(crate) enum Drawn {
 }
 
 impl Drawn {
-    /// What stands for the line of a tree.
-    pub(crate) fn of(tree: &HistoryTree, sight: &VisibleRows) -> Vec<Self> {
+    /// Makes the items for the current path of a tree.
+    pub(crate) fn list(tree: &HistoryTree, sight: &VisibleRows) -> Vec<Self> {
         let line = tree.current_path();
         let row = |position: usize, shift| Drawn::Row(position, position as isize + shift);
         if is_short(line) {
@@ -74,7 +75,7 @@ impl Drawn {
                 continue;
             }
             let step = line.get(position).and_then(|node| tree.step(*node));
-            let room = step.map(RowHeight::of).unwrap_or_default();
+            let room = step.map(RowHeight::from_step).unwrap_or_default();
             match drawn.last_mut() {
                 Some(Drawn::Gap(gap)) => *gap += room,
                 _ => drawn.push(Drawn::Gap(room)),
@@ -84,19 +85,19 @@ impl Drawn {
     }
 }
 
-/// Whether a line is drawn as a whole.
+/// Returns whether all rows of a path are drawn.
 fn is_short(line: &[NodeId]) -> bool {
     line.len() <= SHORT + 1
 }
 
-/// Which rows of a timeline are in sight.
+/// The range of a timeline's rows that are visible.
 #[derive(Clone, Debug)]
 pub(crate) struct VisibleRows {
-    /// Where we are.
+    /// The position of the current step.
     here: usize,
     /// The positions of those that are in sight, or nearly so.
     rows: Range<usize>,
-    /// How many there is room for.
+    /// The number of rows that there is room for.
     room: usize,
     /// From a position to the key of its row.
     shift: isize,
@@ -150,7 +151,7 @@ impl VisibleRows {
     }
 }
 
-/// What is in sight, which on paper is all, and what tells of scrolling.
+/// Returns the visible rows (on paper, all of them) and the callback for scrolling.
 #[hook]
 pub(crate) fn use_in_sight(
     timeline: &NodeRef,
@@ -168,7 +169,7 @@ pub(crate) fn use_in_sight(
         );
         move || {
             let timeline = timeline.cast::<Element>();
-            let shown = timeline.and_then(|timeline| shown(&timeline, &tree));
+            let shown = timeline.and_then(|timeline| rows_in_sight(&timeline, &tree));
             if shown.is_some_and(|(shown, room)| visible_rows.borrow_mut().look(shown, room)) {
                 drawn.force_update();
             }
@@ -205,9 +206,9 @@ pub(crate) fn use_in_sight(
     (sight, onscroll)
 }
 
-/// The rows that a timeline shows, and how many there is room for; `None` where all is drawn.
+/// Returns the visible rows of a timeline and the number that there is room for; `None` if all are drawn.
 #[inline(never)] // not on the first screen
-fn shown(timeline: &Element, tree: &HistoryTree) -> Option<(Range<usize>, usize)> {
+fn rows_in_sight(timeline: &Element, tree: &HistoryTree) -> Option<(Range<usize>, usize)> {
     let line = tree.current_path();
     if is_short(line) {
         return None;
@@ -219,7 +220,7 @@ fn shown(timeline: &Element, tree: &HistoryTree) -> Option<(Range<usize>, usize)
     let (mut bottom, mut first, mut last) = (0, line.len(), line.len());
     for (position, node) in line.iter().enumerate().skip(1) {
         let step = tree.step(*node);
-        let room = step.map(RowHeight::of).unwrap_or_default();
+        let room = step.map(RowHeight::from_step).unwrap_or_default();
         let is_tall = |step: &Step| position == tree.position() && step.outcome() != Outcome::Done;
         if bottom > lower {
             last = position;

@@ -1,4 +1,4 @@
-//! What the page is for, until the first request: two ways to begin.
+//! The introduction, until the first request: two ways to begin.
 
 use optimist_messages::label;
 use optimist_simulation::ActorId;
@@ -12,7 +12,7 @@ use crate::state::{DiagnoseMsg, RequestMsg, Sends, StateHandle, lesson_fragment}
 /// The lesson that makes the 409 step by step.
 const LESSON: &str = "02-resourceversion-and-the-409";
 
-/// Whether the page says what it is for: on a first visit, before anything was sent.
+/// Returns whether the page introduces itself: on a first visit, before the first request.
 pub(crate) fn is_welcome(store: &StateHandle) -> bool {
     let editors_alone = store.world().subjects().count() == 1
         && store.world().controller().is_none()
@@ -54,7 +54,7 @@ pub(crate) fn welcome(store: &StateHandle) -> Html {
     }
 }
 
-/// Where an error is pasted. It opens Diagnose.
+/// Draws the field for an error message. It opens Diagnose.
 fn error(store: &StateHandle) -> Html {
     let onsubmit = store.on(|event: SubmitEvent| {
         event.prevent_default();

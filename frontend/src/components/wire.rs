@@ -39,7 +39,7 @@ pub(super) fn request_line(
     }
 }
 
-/// What matters in the first event of a stream.
+/// The important fields of the first event of a stream.
 const EVENT: [&str; 4] = [
     "/0/object/code",
     "/0/object/reason",
@@ -188,7 +188,7 @@ fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
     }
 }
 
-/// What Send would put on the wire now.
+/// Draws the request that Send would send now.
 #[inline(never)] // not on the first screen
 pub(crate) fn preview(store: &StateHandle) -> Html {
     let id = store.view.focus;

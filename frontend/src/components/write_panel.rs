@@ -18,7 +18,7 @@ const STRATEGIES: [Strategy; 5] = [
     Strategy::Apply,
 ];
 
-/// What a strategy is called where there is little room, and what it sends.
+/// Returns the short name of a strategy, and a description of its request.
 fn strategy_words(strategy: Strategy) -> (String, String) {
     match strategy {
         Strategy::Update => (label::strategy_update(), label::strategy_update_title()),
@@ -48,7 +48,7 @@ fn on_conflict_words(on_conflict: OnConflict) -> String {
 
 const DECLARES: [Declares; 2] = [Declares::Edits, Declares::Manifest];
 
-/// What an apply declares, in short and in full.
+/// Describes the fields that an apply declares, in short and in full.
 fn declares_words(declares: Declares) -> (String, String) {
     match declares {
         Declares::Edits => (label::declares_edits(), label::declares_edits_title()),
@@ -187,7 +187,7 @@ fn options(props: &ControlsProps) -> Html {
     }
 }
 
-/// Whether an apply sends the edits or the whole working copy.
+/// Draws the choice between the edits and the whole working copy, for an apply.
 #[inline(never)] // not on the first screen
 fn declares(props: &ControlsProps) -> Html {
     let (id, write) = (props.id, props.write.clone());
@@ -286,7 +286,7 @@ fn target(props: &ControlsProps) -> Html {
     }
 }
 
-/// What is sent more rarely.
+/// Draws the requests that are rarely used.
 fn requests(props: &ControlsProps) -> Html {
     let (id, delete) = (props.id, props.preconditions);
     let dispatcher = &props.dispatcher;

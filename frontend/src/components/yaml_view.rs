@@ -14,7 +14,7 @@ use super::line_tools::{
     addition, addition_to_object, additions, grows, is_list, item_begun, line_keys, own, tools,
 };
 use super::value_input::ValueInput;
-use super::value_text::{cut, end_in_sight, shown, tail, was};
+use super::value_text::{brief, cut, end_in_sight, tail, was};
 use crate::state::{Dispatcher, EditMsg, Editing, Folds, ObjectView, Sends, Typing, ViewMsg};
 
 /// Everything that a view shows, so that one that looks the same is not drawn again.
@@ -33,13 +33,13 @@ pub(crate) struct YamlViewProps {
     /// The colour of the marks.
     pub(crate) tone: &'static str,
     pub(crate) toggled: Folds,
-    /// Whose edits go where, and what they are called; `None` if nothing can be edited.
+    /// The editor whose edits are displayed, and its name; `None` if nothing can be edited.
     pub(crate) editor: Option<(ActorId, Arc<str>)>,
     /// The paths of the fields that an apply declares unchanged; `None` if the actor does not apply
     /// edits.
     #[prop_or_default]
     pub(crate) declared: Option<Vec<String>>,
-    /// What is being typed in it.
+    /// The edit that the user types in it.
     pub(crate) editing: Option<Editing>,
 }
 
@@ -58,7 +58,8 @@ impl YamlViewProps {
         self.rows.aligned.line(row, self.copy)
     }
 
-    /// What the server has now at a place that an editor read otherwise, and how it is said.
+    /// Returns the current value on the server if the editor has read another one, and the sentence
+    /// about it.
     fn now(
         &self,
         row: &AlignedRow,
@@ -101,7 +102,7 @@ impl YamlViewProps {
         others.next().map(|token| token.plain.as_str())
     }
 
-    /// What is being typed at a place.
+    /// Returns the edit that the user types at a place.
     pub(super) fn typed(&self, typing: Typing, pointer: &str) -> Option<&Editing> {
         let editing = self.editing.as_ref();
         editing.filter(|editing| editing.typing == typing && editing.pointer == pointer)
@@ -192,7 +193,7 @@ fn rows(props: &YamlViewProps) -> Vec<Html> {
     rows
 }
 
-/// How far a line is indented, and the room that its tools need beside it.
+/// Returns the style for the indentation of a line, with room for its tools.
 fn indented(props: &YamlViewProps, line: &Line) -> String {
     let room = match (&props.editor, item_begun(line)) {
         (None, _) => 0,
@@ -368,7 +369,7 @@ fn value_and_changes(
     }
 }
 
-/// What begins to edit a value in place; `None` if it cannot be.
+/// Returns the message that begins to edit a value in place; `None` if it cannot be edited.
 fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<EditMsg> {
     // What Send does with the version is chosen beside Send, not typed.
     let fixed = !token.scalar || line.pointer == "/metadata/resourceVersion";
@@ -384,7 +385,7 @@ fn value(
     token: &Token,
     (start, other): (Option<EditMsg>, Option<&str>),
 ) -> Html {
-    let shown = shown(token, other);
+    let shown = brief(token, other);
     let end = other.map_or(0, |other| tail(&shown, other));
     let said = end_in_sight(&shown, shown.len(), end);
     let title = other.map(|_| shown.clone());

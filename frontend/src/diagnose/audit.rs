@@ -1,4 +1,4 @@
-//! What an audit log shows: what stands out, and every request with the core beside it.
+//! The content of an audit log: its findings, and every request with the core's answer beside it.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use super::recorded::Recorded;
 use crate::components::more::chosen;
 use crate::state::{AuditReplay, AuditRun, DiagnoseMsg, Dispatcher, Sends, StateHandle};
 
-/// How many findings of one kind are listed.
+/// The maximum number of findings of one kind that are listed.
 const MAX_LISTED: usize = 40;
 
 /// Draws a log.
@@ -58,7 +58,7 @@ fn progress(store: &StateHandle, run: &AuditRun) -> Html {
     }
 }
 
-/// Which object of the log is looked at.
+/// Draws the choice of the log's object.
 fn objects(store: &StateHandle, run: &AuditRun) -> Html {
     if run.objects.is_empty() {
         return match run.progress() {
@@ -109,7 +109,7 @@ fn skipped(log: &AuditLog) -> String {
     visible(&label::audit_skipped(&log.skipped, &first)).into_owned()
 }
 
-/// How many updates were lost, and how many conflicts there were.
+/// Counts the lost updates and the conflicts.
 fn counts(replay: &AuditReplay) -> Html {
     let (lost, conflicts) = (replay.findings.lost.len(), replay.findings.conflicts.len());
     if lost + conflicts == 0 {

@@ -1,4 +1,4 @@
-//! What was brought, and the ways to bring more.
+//! The input of the case, and the ways to add more.
 
 use optimist_diagnose::brought::MAX_LOG;
 use optimist_messages::label;
@@ -15,7 +15,7 @@ use crate::state::{
 /// The largest file, in megabytes.
 const MEGABYTES: usize = MAX_LOG / 1024 / 1024;
 
-/// What was left out of the case when it was shared.
+/// Says which values were left out when the case was shared.
 fn left_out(what: Withheld) -> Html {
     let says = match what {
         Withheld::Nothing => return Html::default(),
@@ -62,7 +62,7 @@ pub(super) fn brought(store: &StateHandle) -> Html {
     }
 }
 
-/// How far the reading is.
+/// Draws the progress of the reading.
 fn reading(store: &StateHandle) -> Html {
     let percent = store.diagnose.percent_read();
     html! {
@@ -80,7 +80,7 @@ fn reading(store: &StateHandle) -> Html {
     }
 }
 
-/// What was not taken, or is not kept.
+/// Says which input was not taken, or is not kept.
 fn problem(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     html! {
@@ -101,7 +101,7 @@ fn problem(store: &StateHandle) -> Html {
     }
 }
 
-/// Where a text is pasted or typed.
+/// Draws the field for a text that is pasted or typed.
 fn paste(store: &StateHandle) -> Html {
     let draft = store.diagnose.draft.clone();
     let empty = draft.trim().is_empty();

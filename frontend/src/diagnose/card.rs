@@ -14,13 +14,13 @@ use super::sign::sign;
 use crate::components::icon::{Icon, icon};
 use crate::state::{BroughtItem, DiagnoseMsg, Dispatcher, Sends};
 
-/// How much of a text that is not recognized is shown, in characters.
+/// The number of characters that are displayed of a text that is not recognized.
 const SHOWN: usize = 400;
 
 /// The longest text that is typed again, in bytes.
 const MAX_TYPED: usize = 200_000;
 
-/// How many errors of one text are listed.
+/// The maximum number of errors of one text that are listed.
 const MAX_LISTED: usize = 6;
 
 /// A thing that was brought, compared by where it is: it never changes.
@@ -78,7 +78,7 @@ pub(super) fn Card(props: &CardProps) -> Html {
     }
 }
 
-/// What something is, and what was read out of it.
+/// Returns the kind of an input, and the facts that were read from it.
 fn recognized(brought: &Brought) -> (String, Html) {
     let named = |object: &Value| ObjectId::of(object).to_string();
     let says = |text: String| html! { <p>{ text }</p> };

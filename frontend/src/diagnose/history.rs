@@ -1,4 +1,4 @@
-//! What happened to an object, from its versions: fights, and each change.
+//! The history of an object, from its versions: fights, and each change.
 
 use optimist_apiserver::apply::{Manager, Path};
 use optimist_client::visible;
@@ -16,13 +16,13 @@ use super::recorded::{Recorded, number_of, version_after, version_before};
 use super::step_card::step_card;
 use crate::state::{CaseReading, Dispatcher, ObservedHistory, StateHandle};
 
-/// How many fights are named first.
+/// The maximum number of fights that are named first.
 const MAX_HEADLINES: usize = 3;
 
-/// How many changes are drawn.
+/// The maximum number of changes that are drawn.
 const MAX_CHANGES: usize = 300;
 
-/// How many steps of a fight are drawn.
+/// The maximum number of steps of a fight that are drawn.
 const MAX_FLIPS: usize = 120;
 
 /// Draws a history: first who fights over what, then its steps, then each field.
@@ -69,7 +69,7 @@ pub(super) fn steps(store: &StateHandle, recorded: &Recorded) -> Html {
     }
 }
 
-/// Who fights over what, in a line each: the first answer.
+/// Draws the first answer: a line for each fight, with its managers and its field.
 pub(super) fn headlines(fights: &[Fight]) -> Html {
     let more = fights.len().saturating_sub(MAX_HEADLINES);
     html! {
@@ -95,7 +95,7 @@ pub(super) fn headlines(fights: &[Fight]) -> Html {
     }
 }
 
-/// What is to be said where there is no fight.
+/// Returns the sentence for a history without a fight.
 fn verdict(history: &ObservedHistory) -> Html {
     let says = match &history.problem {
         Some(problem) => label::happened_managed_fields(problem),

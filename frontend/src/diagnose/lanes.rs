@@ -21,7 +21,7 @@ use crate::state::{DiagnoseMsg, Dispatcher, SelectedStep, Sends, StepMove};
 /// A history of up to this number of rows is drawn as a whole.
 const SHORT: usize = 60;
 
-/// How many rows of a longer one are drawn: more than there is room for.
+/// The number of rows of a long history that are drawn: more than there is room for.
 const DRAWN: usize = 48;
 
 /// After how many rows others are drawn.
@@ -106,7 +106,7 @@ fn use_row_keys(place: &NodeRef, props: &LanesProps) -> Callback<KeyboardEvent> 
     })
 }
 
-/// Which rows are drawn, and what tells of scrolling.
+/// Returns the rows to draw, and the callback for scrolling.
 #[hook]
 fn use_drawn(place: &NodeRef, rows: usize) -> (Range<usize>, Callback<Event>) {
     let first = use_state_eq(|| 0_usize);
@@ -189,7 +189,8 @@ fn transport(props: &LanesProps) -> Html {
     }
 }
 
-/// What a button of this history asks for: before a step is selected, there may be two histories.
+/// Returns the message of a button of this history. Before a step is selected, there may be two
+/// histories.
 fn message(history: &Recorded, here: Option<usize>, to: StepMove) -> DiagnoseMsg {
     if here.is_some() {
         return DiagnoseMsg::MoveStep(to);
@@ -312,7 +313,7 @@ fn row(props: &LanesProps, at: usize, stop: Option<usize>) -> Option<RowProps> {
 #[derive(Clone, PartialEq, Properties)]
 struct RowProps {
     step: SelectedStep,
-    /// How many rows there are.
+    /// The number of all rows.
     of: usize,
     text: RowText,
     /// The lanes, each with the number that chooses its colour and pattern.
@@ -321,7 +322,7 @@ struct RowProps {
     loses: bool,
     mark: CoreMark,
     selected: bool,
-    /// Whether the tab key stops here.
+    /// `true` if the tab key stops here.
     stop: bool,
     sender: Dispatcher,
 }
@@ -399,7 +400,7 @@ fn RecordedRow(props: &RowProps) -> Html {
     }
 }
 
-/// Who asked what, and the code of the answer, on the way from the lane to the server.
+/// Draws the request and the code of the answer, between the lane and the server.
 fn exchange(props: &RowProps) -> Html {
     let text = &props.text;
     let from = props
@@ -427,7 +428,7 @@ fn exchange(props: &RowProps) -> Html {
     }
 }
 
-/// What the core says.
+/// Draws the mark for the core's answer.
 fn mark(props: &RowProps) -> Html {
     let class = match props.mark {
         CoreMark::Same => "same",

@@ -1,4 +1,4 @@
-//! What error messages say of owners, and what to bring next.
+//! The facts about owners in error messages, and the input to add next.
 
 use optimist_client::visible;
 use optimist_diagnose::message::{PrintedError, ReportedError};
@@ -92,7 +92,7 @@ pub(super) fn instruction(one: &Instruction) -> Html {
     }
 }
 
-/// What to bring after an error message.
+/// Says which input to add after an error message.
 pub(super) fn next_step(error: &ReportedError) -> Html {
     let Some(get) = messages::get_command(&error.object) else {
         return Html::default();

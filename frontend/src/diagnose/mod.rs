@@ -43,11 +43,11 @@ const STYLE: [&str; 2] = [
 ];
 
 thread_local! {
-    /// Whether the page has the style already.
+    /// `true` if the page has the style already.
     static STYLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the page is given.
+/// The properties of the page.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct DiagnoseProps {
     pub(crate) store: StateHandle,
@@ -120,7 +120,7 @@ fn section_class(open: CaseSection, of: CaseSection) -> Classes {
     )
 }
 
-/// Whether a recorded history is shown: its lanes need room.
+/// Returns whether a recorded history is displayed: its lanes need room.
 fn has_lanes(store: &StateHandle) -> bool {
     let case = &store.diagnose;
     case.replay().is_some()
@@ -129,7 +129,7 @@ fn has_lanes(store: &StateHandle) -> bool {
             .is_some_and(|history| history.versions.len() > 1)
 }
 
-/// Which part a narrow window shows.
+/// Draws the tabs that choose a part in a narrow window.
 fn tabs(store: &StateHandle) -> Html {
     let tab = |of: CaseSection| {
         let name = match of {
@@ -166,7 +166,7 @@ fn announcement(store: &StateHandle) -> String {
     }
 }
 
-/// Who owns what: of the object that is looked at, else as error messages say.
+/// Draws the owners: in the selected object, or else in the error messages.
 fn middle(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     if let Some(all) = case.preview.as_ref().filter(|_| !case.one_object) {
@@ -220,7 +220,7 @@ fn middle(store: &StateHandle) -> Html {
     }
 }
 
-/// Who owned what at the step that is selected.
+/// Draws the owners at the selected step.
 fn at_step(store: &StateHandle, object: &Rc<StepObject>) -> Html {
     let case = &store.diagnose;
     html! {
@@ -238,7 +238,7 @@ fn at_step(store: &StateHandle, object: &Rc<StepObject>) -> Html {
     }
 }
 
-/// Which object is looked at, if there are several.
+/// Draws the choice of the object, if there are several.
 fn objects(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     if case.cases.len() < 2 {
@@ -259,7 +259,7 @@ fn objects(store: &StateHandle) -> Html {
     }
 }
 
-/// What happened, and what would happen.
+/// Draws the history, and the effects of a write.
 fn outcome(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     let reading = case.reading();

@@ -1,4 +1,4 @@
-//! What a client can do after "the object has been modified".
+//! The options of a client after "the object has been modified".
 
 use optimist_messages::{diagnose as messages, label};
 use yew::{Html, classes, html};

@@ -14,7 +14,7 @@ use super::recorded::number_of;
 use crate::components::Copy;
 use crate::state::{CaseReading, DiagnoseMsg, Dispatcher, OwnerFilter, Sends, StepObject};
 
-/// How many lines are drawn at first, and with each press of the button below them.
+/// The number of lines that are drawn at first, and that each press of the button below them adds.
 const LINES: usize = 400;
 
 /// The longest value that is drawn, in characters.
@@ -28,7 +28,7 @@ const LOOKS: usize = 6;
 pub(super) enum OwnedObject {
     /// The newest version that was brought.
     Newest(Rc<CaseReading>),
-    /// As it was at a step of a recorded history.
+    /// The object at a step of a recorded history.
     AtStep(Rc<StepObject>),
 }
 
@@ -175,7 +175,7 @@ fn numbers(ownership: &ObjectOwnership, names: &[String]) -> Vec<usize> {
     entries.map(number).collect()
 }
 
-/// What was added to the object, or is not known of it.
+/// Lists the facts that were added to the object, or are not known about it.
 fn notes(reading: &CaseReading) -> Html {
     let notes = reading.installed.as_ref().map(|installed| &installed.notes);
     let notes = notes.into_iter().flatten();
@@ -184,7 +184,7 @@ fn notes(reading: &CaseReading) -> Html {
     }
 }
 
-/// Whether a line has a value that has no owner, although it could have one.
+/// Returns whether the value of a line could have an owner and has none.
 fn is_free(line: &OwnedLine) -> bool {
     matches!(line.unowned, Some(Unowned::Default | Unowned::NoEntry))
 }

@@ -1,4 +1,5 @@
-//! What the tool would do to all objects of the case, an object a row, the worst first.
+//! The preview of a tool's effects on all objects of the case: a row for each object, the worst
+//! first.
 
 use std::rc::Rc;
 
@@ -13,10 +14,10 @@ use super::table::broken;
 use crate::saved_page::save_file;
 use crate::state::{CasePreview, DiagnoseMsg, Sends, StateHandle, case_of};
 
-/// How many fields of an object a row shows.
+/// The maximum number of fields of an object in a row.
 const FIELDS: usize = 3;
 
-/// Which of both is shown: the preview, or one object.
+/// Draws the switch between the preview and one object.
 pub(super) fn switch(store: &StateHandle) -> Html {
     if store.diagnose.preview.is_none() {
         return Html::default();
@@ -77,7 +78,7 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
     }
 }
 
-/// What is exported.
+/// The exports of a preview.
 #[derive(Clone, Properties)]
 struct ExportsProps {
     preview: Rc<Preview>,
@@ -133,7 +134,7 @@ fn save(file: &'static str, label: String, text: impl Fn() -> String + 'static) 
     html! { <button type="button" class="button" onclick={save}>{ label }</button> }
 }
 
-/// How many objects have each outcome; each shows these alone.
+/// Draws the number of objects with each outcome. Each number is a filter.
 fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
     let tile = |(outcome, count): (&Outcome, &usize)| {
         let pressed = preview.shown == Some(*outcome);

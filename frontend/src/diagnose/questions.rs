@@ -1,4 +1,5 @@
-//! What people ask of a cluster: where nothing was brought, what to bring for each question.
+//! The questions that users have about a cluster, and the input for each. They are displayed while
+//! there is no input.
 
 use optimist_messages::label;
 use yew::{Html, html};

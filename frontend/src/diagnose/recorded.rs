@@ -34,7 +34,7 @@ impl PartialEq for Recorded {
 }
 
 impl Recorded {
-    /// What it was read from.
+    /// Returns the source of the history.
     pub(super) fn source(&self) -> RecordedSource {
         match self {
             Self::Log(_) => RecordedSource::AuditLog,
@@ -73,7 +73,7 @@ impl Recorded {
         self.lanes()?.rows.get(row)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.lanes().map_or(0, |lanes| lanes.rows.len())
     }
@@ -108,7 +108,7 @@ impl Recorded {
         }
     }
 
-    /// What a row says.
+    /// Returns the text of a row.
     pub(super) fn text(&self, at: usize) -> Option<RowText> {
         let row = self.row(at)?;
         let changes = self.changes_of(at);

@@ -19,7 +19,7 @@ pub(super) fn scene(store: &StateHandle, scene: &Scene) -> Html {
             }
             <div class="scene-parts">
                 { for scene.missing.iter().map(|part| missing(store, part)) }
-                { for given(store) }
+                { for given_parts(store) }
             </div>
             <button
                 type="button"
@@ -33,7 +33,7 @@ pub(super) fn scene(store: &StateHandle, scene: &Scene) -> Html {
     }
 }
 
-/// Whether there is a field for a part.
+/// Returns whether there is a field for a part.
 fn can_be_filled_in(part: &MissingPart) -> bool {
     matches!(
         part,
@@ -70,7 +70,7 @@ fn missing(store: &StateHandle, part: &MissingPart) -> Html {
 }
 
 /// The parts that people have filled in.
-fn given(store: &StateHandle) -> Vec<Html> {
+fn given_parts(store: &StateHandle) -> Vec<Html> {
     let given = &store.diagnose.given;
     let mut parts = Vec::new();
     if let Some(name) = &given.name {

@@ -13,7 +13,7 @@ use yew::{Html, classes, html};
 use super::recorded::Recorded;
 use crate::state::{AuditReplay, CaseSection, DiagnoseMsg, Sends, StateHandle};
 
-/// How many changes and differences are listed.
+/// The maximum number of changes and differences that are listed.
 const MAX_LISTED: usize = 40;
 
 /// Draws the card of a row.
@@ -126,7 +126,7 @@ fn changes(changes: &[&FieldChange]) -> Html {
     }
 }
 
-/// What the findings say of the step.
+/// Draws the findings about the step.
 fn stands_out(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at: usize) -> Html {
     let sender = store.dispatcher();
     let who = |step: usize| messages::sender(&replay.history, step);

@@ -1,4 +1,4 @@
-//! What would happen: the change in each way of writing.
+//! The effects of the change with each write method.
 
 use optimist_apiserver::apply::Path;
 use optimist_client::visible;
@@ -12,7 +12,7 @@ use crate::components::Copy;
 use crate::components::more::chosen;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, StateHandle, WRITERS};
 
-/// How the change is written: the client, and its field manager.
+/// Draws the choice of the writer: the client, and its field manager.
 pub(super) fn writer(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     let client = case.client();
@@ -70,7 +70,7 @@ fn notices(store: &StateHandle) -> Html {
     }
 }
 
-/// What the table and the message do not agree on, and why a client has a conflict with its own name.
+/// Says where the table and the message differ, and why a client has a conflict with its own name.
 pub(super) fn disagreements(run: &ChangeRun) -> Html {
     let contradiction = run.contradiction.as_ref().map(messages::contradiction);
     let same_name = run.same_name.as_ref().map(messages::same_name);
@@ -149,7 +149,7 @@ fn head(path: &Path) -> Html {
     }
 }
 
-/// What the rows that are shown stand on, each once.
+/// Lists the assumptions of the displayed rows, each once.
 fn assumptions(store: &StateHandle, run: &ChangeRun) -> Html {
     let all = store.diagnose.all_ways;
     let shown = run.rows.iter().filter(|row| all || run.is_first(row));
@@ -248,7 +248,7 @@ fn instructions(way: Way, all: &[Instruction]) -> Html {
     }
 }
 
-/// What becomes of a field that has a column.
+/// Draws the effect on a field that has a column.
 fn cell(row: &Row, column: &Path) -> Html {
     let outcome = row.fields.iter().find(|field| field.field == *column);
     let class = match outcome.map(|outcome| outcome.effect) {
@@ -259,7 +259,7 @@ fn cell(row: &Row, column: &Path) -> Html {
     html! { <td class={classes!("code", class)}>{ messages::column_fate(row, column) }</td> }
 }
 
-/// How many fields of a row are listed.
+/// The maximum number of fields of a row that are listed.
 const MAX_FIELDS: usize = 200;
 
 /// Every field that changed, or whose owners changed.

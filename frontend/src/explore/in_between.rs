@@ -1,4 +1,5 @@
-//! Who writes in between, in a case of Diagnose: an edit that is made up, and can be another one.
+//! The writers in between, in a case of Diagnose. Their edit is made up, and the user can change
+//! it.
 
 use optimist_messages::{explore as messages, label, value as in_words};
 use serde_json::Value;

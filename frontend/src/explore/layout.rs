@@ -1,5 +1,4 @@
-//! Where the states of a search are drawn: steps of A lead down to the left, steps of B down to
-//! the right.
+//! Places the states of a search: steps of A lead down to the left, steps of B down to the right.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +14,9 @@ const MARGIN: f64 = 44.0;
 pub(super) struct Layout {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Where each state is.
+    /// The position of each state.
     pub(super) places: Vec<(f64, f64)>,
-    /// Whether there is room for what each step is.
+    /// `true` if there is room for the names of the steps.
     pub(super) labels: bool,
 }
 

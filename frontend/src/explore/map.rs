@@ -61,7 +61,7 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
     }
 }
 
-/// What is looked at, in words. It has room whether there is something or not.
+/// Describes the focused part of the map. The description has its room even if it is empty.
 fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
     let text = match model.focus {
         Some(MapFocus::State(id)) => messages::state(search, id, outlook.get(id)),

@@ -148,7 +148,7 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
     }
 }
 
-/// How many histories of a row end with a verdict.
+/// Draws the number of histories of a row that end with a verdict.
 fn count(store: &StateHandle, model: &Explored, row: &ExploreRow, verdict: Verdict) -> Html {
     let count = row.tally.of(verdict);
     let all = count > 0 && count == row.tally.total();

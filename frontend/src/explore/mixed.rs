@@ -10,14 +10,14 @@ use super::store::ExploreStore;
 use crate::browser::{selected, ticked};
 use crate::state::{ExploreMsg, ExploreSetup};
 
-/// What it depends on; searches go on beside it without drawing it again.
+/// The properties of the row. A running search does not draw it again.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct MixedProps {
     pub(super) setup: ExploreSetup,
     pub(super) ways: Rc<Vec<WriteMethod>>,
-    /// Whether the row is the chosen one.
+    /// `true` if the row is the chosen one.
     pub(super) chosen: bool,
-    /// How many columns the table has.
+    /// The number of columns of the table.
     pub(super) columns: &'static str,
     pub(super) dispatcher: UseReducerDispatcher<ExploreStore>,
 }

@@ -33,7 +33,7 @@ fn on<E>(model: &Explored, message: impl Fn(E) -> ExploreMsg + 'static) -> Callb
     Callback::from(move |event| dispatcher.dispatch(message(event)))
 }
 
-/// What the page is given.
+/// The properties of the page.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ExploreProps {
     pub(crate) store: StateHandle,
@@ -47,12 +47,12 @@ fn use_searches(model: &Explored) {
     use_effect_with(model.turn, move |turn| {
         let run = turn
             .is_running()
-            .then(|| run::begin(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
+            .then(|| run::start(begun, Rc::new(move |msg| dispatcher.dispatch(msg))));
         move || drop(run)
     });
 }
 
-/// What Play or a link wants explored.
+/// Takes the scenario that Play or a link wants to explore.
 #[hook]
 fn use_request(store: &StateHandle, model: &Explored) {
     let model = model.clone();

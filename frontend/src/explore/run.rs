@@ -12,12 +12,12 @@ use crate::state::{
     EditSource, ExploreModel, ExploreMsg, ExploreRow, RowState, StopReason, ThirdActorChoice, slice,
 };
 
-/// How long a slice takes, in milliseconds. Much less than what a page may be away for: the state
-/// that is begun last may take as long again.
+/// The duration of a slice, in milliseconds. The page may be away for much longer: the last state
+/// of a slice may take as long again.
 const SLICE: f64 = 18.0;
-/// How long one row may take.
+/// The maximum time for one row, in seconds.
 pub(super) const MAX_SECONDS: u32 = 10;
-/// How many states one row may have; each takes about half a kilobyte.
+/// The maximum number of states of one row; each takes about half a kilobyte.
 const MAX_STATES: usize = 60_000;
 
 /// A callback for events.
@@ -33,15 +33,15 @@ struct Job {
 struct Searches {
     turn: u32,
     base: Option<Scenario>,
-    /// What the rows before have asked the server.
+    /// The requests to the server in the rows before, with their answers.
     memory: Memory,
     model: Rc<ExploreModel>,
     jobs: VecDeque<Job>,
     tell: Tell,
 }
 
-/// Begins with the chosen row, and goes on until all is searched or the slices are dropped.
-pub(super) fn begin(model: Rc<ExploreModel>, tell: Tell) -> Slices {
+/// Searches the chosen row, then all other rows, until all are done or the slices are dropped.
+pub(super) fn start(model: Rc<ExploreModel>, tell: Tell) -> Slices {
     let done = |row: &usize| {
         let row = model.rows.get(*row);
         row.is_some_and(|row| row.search().is_some())
@@ -67,7 +67,7 @@ pub(super) fn begin(model: Rc<ExploreModel>, tell: Tell) -> Slices {
         jobs,
         tell,
     };
-    Slices::begin(move || searches.slice())
+    Slices::start(move || searches.slice())
 }
 
 impl Searches {

@@ -1,4 +1,4 @@
-//! What the page says of the model: names of rows, intents, results.
+//! The texts about the model: names of rows, intents, results.
 
 use optimist_client::visible;
 use optimist_messages::{explore as messages, write_method};
@@ -33,7 +33,7 @@ pub(super) fn stopped(row: &ExploreRow) -> Option<String> {
     })
 }
 
-/// What the steps inside a request show, if they are shown.
+/// Describes the steps inside a request, if they are displayed.
 pub(super) fn inside(model: &ExploreModel) -> Option<String> {
     let way = model.chosen_way().filter(|_| model.setup.micro_steps)?;
     Some(messages::inside(way))
@@ -48,7 +48,7 @@ pub(super) fn announcement(model: &ExploreModel) -> String {
     })
 }
 
-/// What the actors of a case do.
+/// Describes the actors of a case.
 fn of_case(between: &WritersInBetween) -> Option<String> {
     let (edit, writer) = (&between.edit, between.writer()?);
     Some(messages::pair_of_case(
@@ -59,7 +59,7 @@ fn of_case(between: &WritersInBetween) -> Option<String> {
     ))
 }
 
-/// How each actor of a case writes: `A: Apply as helm`.
+/// Returns the write method of each actor of a case: `A: Apply as helm`.
 pub(super) fn own_ways(between: &WritersInBetween) -> Vec<String> {
     let writer = between.writer().map(|writer| &writer.write);
     let writes = [Some(&between.write), writer].into_iter().enumerate();

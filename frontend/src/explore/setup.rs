@@ -1,4 +1,4 @@
-//! What is to be explored.
+//! The setup of a search.
 
 use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::{PRESETS, ThirdActor};

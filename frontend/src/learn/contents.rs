@@ -60,7 +60,7 @@ fn next_lesson(course: &CourseProgress<'_>) -> Html {
     html! { <a class="button primary" href={lesson_fragment(&next.name)}>{ says }</a> }
 }
 
-/// How many lessons are finished, and a way to forget it.
+/// Draws the number of finished lessons, and the button that forgets them.
 fn so_far(store: &StateHandle, course: &CourseProgress<'_>) -> Html {
     if course.opened == 0 {
         return Html::default();

@@ -159,7 +159,7 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
 fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     let walk = &course.walk;
     let last = walk.at() + 1 == walk.lesson().steps.len();
-    let aside = walk.happened() && walk.is_aside(&store.session.tree);
+    let aside = walk.happened() && walk.has_left_script(&store.session.tree);
     let label = match (walk.happened(), step.task.is_some() && !walk.solved()) {
         (false, _) => label::lesson_show(),
         (true, true) => label::lesson_skip(),

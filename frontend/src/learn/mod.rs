@@ -15,7 +15,7 @@ use crate::browser;
 use crate::components::stage;
 use crate::state::{LearnMsg, LearnProblem, Sends, StateHandle};
 
-/// What the page is given.
+/// The properties of the page.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LessonsProps {
     pub(crate) store: StateHandle,

@@ -43,13 +43,13 @@ pub(super) fn switches(store: &StateHandle, course: &Course, challenge: &SwitchC
                 { if searching { label::switches_trying() } else { label::switches_try() } }
             </button>
             if let Some(found) = &course.switches.found {
-                { told(&found.0, found.1.as_ref()) }
+                { finding(&found.0, found.1.as_ref()) }
             }
         </>
     }
 }
 
-fn told(finding: &SwitchFinding, tree: Option<&HistoryTree>) -> Html {
+fn finding(finding: &SwitchFinding, tree: Option<&HistoryTree>) -> Html {
     let met = finding.is_met();
     let class = classes!(if met { "ok" } else { "lost" }, (!met).then_some("against"));
     let steps = tree.into_iter().flat_map(|tree| {

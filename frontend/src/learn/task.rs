@@ -1,4 +1,4 @@
-//! What the learner does: a goal in this history, or a challenge over all of them.
+//! The task of the learner: a goal in this history, or a challenge over all histories.
 
 use optimist_lesson::{Challenge, Finding, Goal, SwitchChallenge, Task};
 use optimist_messages::explore::ending;
@@ -23,7 +23,7 @@ pub(super) fn task(store: &StateHandle, course: &Course) -> Html {
 
 fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
     let walk = &course.walk;
-    let moved = walk.is_aside(&store.session.tree);
+    let moved = walk.has_left_script(&store.session.tree);
     let aims = walk.goal(&store.session.tree);
     let here = aims.iter().all(|(_, holds)| *holds);
     html! {
@@ -56,7 +56,7 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
     }
 }
 
-/// That the goal cannot be reached from here, and the way back.
+/// Says that the goal cannot be reached from here, and offers the way back.
 fn dead_end(store: &StateHandle, course: &Course) -> Html {
     if course.walk.solved() {
         return html! {};
@@ -92,7 +92,7 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
                 { if store.learn.is_searching() { label::challenge_trying() } else { label::challenge_try() } }
             </button>
             if let Some(finding) = finding.filter(current) {
-                { found(finding) }
+                { verdict_list(finding) }
             }
             { hint(course, challenge.hint.as_deref()) }
             <div class="task-row">
@@ -122,12 +122,12 @@ fn controller_challenge(store: &StateHandle, course: &Course, challenge: &Switch
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
-            { reached(solved, here, &challenge.told_when_met(chosen)) }
+            { reached(solved, here, &challenge.closing_text(chosen)) }
         </div>
     }
 }
 
-fn found(finding: &Finding) -> Html {
+fn verdict_list(finding: &Finding) -> Html {
     let tally = finding.tally;
     let row = |(verdict, class): (Verdict, &'static str)| {
         let count = tally.of(verdict);
@@ -185,7 +185,7 @@ fn link(store: &StateHandle, label: String, msg: LearnMsg) -> Html {
     }
 }
 
-/// What is to be said once it was reached; less where something else stands here by now.
+/// Draws the text after the task is done; a shorter one if the stage shows something else now.
 fn reached(solved: bool, here: bool, text: &str) -> Html {
     html! {
         if solved && !here {

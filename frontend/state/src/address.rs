@@ -9,7 +9,7 @@ pub enum Page {
     Explore,
     /// Lessons.
     Learn,
-    /// What a cluster says.
+    /// The analysis of a cluster's objects, errors and logs.
     Diagnose,
 }
 
@@ -27,7 +27,7 @@ impl Page {
         }
     }
 
-    /// What its address and links call it.
+    /// Returns the name of the page in addresses and links.
     pub fn slug(self) -> &'static str {
         self.fragment().trim_start_matches("#/")
     }
@@ -43,10 +43,10 @@ pub fn session_fragment(page: Page, text: &str) -> String {
     format!("{}?s={text}", page.fragment())
 }
 
-/// What an address asks for: `#/learn/01-the-lost-update?s=1pY5L…`.
+/// An address of the site, in its parts: `#/learn/01-the-lost-update?s=1pY5L…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address<'a> {
-    /// Where it leads.
+    /// The page that it opens.
     pub destination: Destination<'a>,
     /// The text of the session that it carries.
     pub session: Option<&'a str>,
@@ -54,7 +54,7 @@ pub struct Address<'a> {
     pub place: &'a str,
 }
 
-/// Where an address leads.
+/// The destination of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination<'a> {
     /// To a page other than Learn. Without a fragment it is Play.
@@ -67,7 +67,7 @@ pub enum Destination<'a> {
     Unknown,
 }
 
-/// Where in Learn an address leads.
+/// The destination of an address inside Learn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LessonAddress<'a> {
     /// To the list of lessons.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::State;
 
-/// What the cards show, from left to right.
+/// The objects in the cards, from left to right.
 #[derive(Clone, Debug)]
 pub struct CardObjects {
     objects: [Option<Arc<Value>>; 3],
@@ -18,7 +18,7 @@ pub struct CardObjects {
 }
 
 impl PartialEq for CardObjects {
-    /// Whether they are the same objects, without looking into them.
+    /// Returns whether both have the same objects, by their addresses in memory alone.
     fn eq(&self, other: &Self) -> bool {
         let mut both = self.objects.iter().zip(&other.objects);
         let same = both.all(|both| match both {
@@ -30,7 +30,8 @@ impl PartialEq for CardObjects {
 }
 
 impl CardObjects {
-    pub(crate) fn of(world: &World, right: ActorId) -> Self {
+    /// Reads the objects from a world. `right` is the actor of the right lane.
+    pub(crate) fn new(world: &World, right: ActorId) -> Self {
         let edited = |actor: ActorId| world.copy(actor).edited().cloned();
         Self {
             objects: [
@@ -94,8 +95,8 @@ fn characters(
 }
 
 impl State {
-    /// What the cards show.
+    /// Returns the objects in the cards.
     pub fn card_objects(&self) -> CardObjects {
-        CardObjects::of(self.world(), self.view.right)
+        CardObjects::new(self.world(), self.view.right)
     }
 }

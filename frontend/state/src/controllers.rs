@@ -25,10 +25,10 @@ pub enum ControllerPart {
     Memory,
 }
 
-/// How the controller's card is looked at.
+/// The view of the controller's card.
 #[derive(Clone, Debug)]
 pub struct ControllerView {
-    /// What its program is written in.
+    /// The language in which its program is displayed.
     pub language: ProgramLanguage,
     /// The part that a narrow window shows.
     pub part: ControllerPart,
@@ -46,7 +46,7 @@ impl Default for ControllerView {
     }
 }
 
-/// What people do with a controller.
+/// A message about a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControllerMsg {
     /// Begins a session with an example.
@@ -201,7 +201,7 @@ impl State {
         };
         let mut tree = HistoryTree::new(world);
         tree.connect_controller();
-        self.put_aside(true, fx);
+        self.archive_shown(true, fx);
         self.view.show_all_controls(fx);
         self.show_controller(tree);
     }
@@ -230,9 +230,9 @@ impl State {
             program: ControllerProgram::Ready(ready),
             ..start
         };
-        let session = Session::of(&self.session.tree);
+        let session = Session::from_tree(&self.session.tree);
         if let Ok(tree) = session.with_controller(start) {
-            self.put_aside(true, fx);
+            self.archive_shown(true, fx);
             self.show_controller(tree);
         }
     }

@@ -1,4 +1,4 @@
-//! What is being typed into the working copies: a value in place, or the whole as a text.
+//! The edits that the user types into the working copies: a value in place, or the whole as a text.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,16 +18,16 @@ use crate::view::{ObjectView, ViewState};
 /// The id of the field in which a value is typed in place.
 pub const FIELD: &str = "typing-field";
 
-/// What is being typed in place.
+/// The kind of an edit in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typing {
     /// A value.
     Value,
-    /// What is to be added to a map or list.
+    /// An item to add to a map or list.
     Addition,
 }
 
-/// What is being typed in place, and where.
+/// An edit in place, and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Editing {
     /// In whose working copy.
@@ -40,7 +40,7 @@ pub struct Editing {
     pub text: String,
     /// Why the text cannot be taken.
     pub error: Option<String>,
-    /// How an item of a list can be typed, apart from YAML.
+    /// The notation for an item of a list, apart from YAML.
     pub notation: Option<ItemNotation>,
 }
 
@@ -53,7 +53,7 @@ pub struct RawYaml {
     pub error: Option<String>,
 }
 
-/// What was discarded, and where.
+/// Edits that were discarded, and their position in the history.
 #[derive(Clone, Debug)]
 struct Discarded {
     node: NodeId,
@@ -61,12 +61,12 @@ struct Discarded {
     raw: Option<RawYaml>,
 }
 
-/// What is being typed.
+/// The edits that the user types.
 #[derive(Clone, Debug, Default)]
 pub struct EditingState {
     /// The value that is typed in place.
     pub in_place: Option<Editing>,
-    /// What was added last: in whose working copy, and its JSON pointer.
+    /// The value that was added last: the actor of the working copy, and the JSON pointer.
     pub added: Option<(ActorId, String)>,
     /// The working copies that are typed as a whole.
     pub raw: Rc<BTreeMap<ActorId, RawYaml>>,
@@ -74,7 +74,7 @@ pub struct EditingState {
     discarded: BTreeMap<ActorId, Discarded>,
 }
 
-/// What people do with the working copies.
+/// A message about the working copies.
 #[derive(Clone, Debug)]
 pub enum EditMsg {
     /// Begins to type in place: whose, what, at which pointer, and with which text.
@@ -87,7 +87,7 @@ pub enum EditMsg {
     Remove(ActorId, String),
     /// An apply declares an unchanged value, or no longer does.
     Own(ActorId, String),
-    /// Whether a working copy is typed as a whole.
+    /// Types a working copy as a whole, or (`false`) no longer.
     Raw(ActorId, bool),
     /// The text of a working copy that is typed as a whole.
     RawText(ActorId, String),
@@ -95,7 +95,7 @@ pub enum EditMsg {
     Discard(ActorId),
     /// Takes back that edits were discarded.
     Undo(ActorId),
-    /// How an editor sends its edits.
+    /// Selects the write method of an editor.
     Strategy(ActorId, Strategy),
     /// The same with all options.
     Write(ActorId, Write),
@@ -190,7 +190,7 @@ impl EditingState {
         }
     }
 
-    /// Whether the whole text of a working copy is no object.
+    /// Returns whether the text of a whole working copy is not an object.
     pub(crate) fn is_wrong(&self, editor: ActorId) -> bool {
         self.raw.get(&editor).is_some_and(|raw| raw.error.is_some())
     }
@@ -304,7 +304,7 @@ impl EditingState {
         self.write_raw(session, editor, self.raw.contains_key(&editor));
     }
 
-    /// Whether there are edits to be had back, where they were discarded.
+    /// Returns whether the last discard of an editor can be undone.
     pub(crate) fn can_undo_discard(&self, session: &SessionState, editor: ActorId) -> bool {
         self.discarded.get(&editor).is_some_and(|discarded| {
             let copy = session.world().copy(editor);
@@ -337,7 +337,7 @@ impl EditingState {
 /// Opens the folds around a place in a working copy, and its own.
 fn unfold(session: &SessionState, view: &mut ViewState, editor: ActorId, pointer: &str) {
     let copy = if editor == ActorId::A { 0 } else { 2 };
-    let aligned = aligned_rows(&CardObjects::of(session.world(), view.right));
+    let aligned = aligned_rows(&CardObjects::new(session.world(), view.right));
     let Some(place) = aligned.row_at(copy, pointer) else {
         return;
     };

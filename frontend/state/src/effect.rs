@@ -1,11 +1,12 @@
-//! What the state asks of the browser, and what it wants done there.
+//! The interface to the browser: the queries of the state, and the effects that it asks for.
 
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 
 use crate::persistence::PersistenceMsg;
 use crate::{Msg, State};
 
-/// What the state may ask of the browser. Nothing here changes the browser: an [`Effect`] does.
+/// The queries that the state can ask of the browser. None of them changes the browser: an
+/// [`Effect`] does.
 pub trait Platform {
     /// The time, in milliseconds since 1970.
     fn now(&self) -> f64;
@@ -17,13 +18,13 @@ pub trait Platform {
     fn storages(&self) -> StorageContents;
 }
 
-/// What is to be done in the browser.
+/// A change that the state asks of the browser.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Changes a storage. If the browser refuses, nothing else is done.
     Storage(StorageEffect),
     /// Changes a storage. If the browser refuses, [`PersistenceMsg::Refused`] follows.
-    Keep(StorageEffect),
+    MustStore(StorageEffect),
     /// Goes to another fragment of the address.
     GoTo(String),
     /// Says another fragment in the address, without a new entry in the browser's history.
@@ -34,7 +35,7 @@ pub enum Effect {
     Then(Box<Msg>),
 }
 
-/// How long the page may be away for a part of long work, in milliseconds.
+/// The duration of a slice of long work, in milliseconds. The page does not react during a slice.
 pub const SLICE: f64 = 12.0;
 
 /// Repeats a step of long work until it gives something or `budget` milliseconds are over. `None`
@@ -84,7 +85,7 @@ impl<'a> Effects<'a> {
     }
 
     pub(crate) fn keep(&mut self, effects: impl IntoIterator<Item = StorageEffect>) {
-        self.list.extend(effects.into_iter().map(Effect::Keep));
+        self.list.extend(effects.into_iter().map(Effect::MustStore));
     }
 
     /// Writes to a storage or removes from it; a refusal only means that nothing is remembered.
@@ -104,11 +105,11 @@ impl<'a> Effects<'a> {
         self.platform.storages()
     }
 
-    /// What a storage has under a key once the effects so far are done.
+    /// Returns the value that a storage will have under a key after the effects so far.
     pub(crate) fn read(&self, area: StorageArea, key: &str) -> Option<String> {
         for effect in self.list.iter().rev() {
             match effect {
-                Effect::Storage(effect) | Effect::Keep(effect) => match effect {
+                Effect::Storage(effect) | Effect::MustStore(effect) => match effect {
                     StorageEffect::Write {
                         place,
                         key: written,
@@ -145,7 +146,7 @@ pub fn run(
         let msg = match effect {
             Effect::Then(msg) => *msg,
             effect => match (perform(&effect), effect) {
-                (false, Effect::Keep(effect)) => PersistenceMsg::Refused(effect).into(),
+                (false, Effect::MustStore(effect)) => PersistenceMsg::Refused(effect).into(),
                 _ => continue,
             },
         };

@@ -26,25 +26,25 @@ use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
 
-/// What one page left for the other.
+/// The data that Play and Explore pass to each other.
 #[derive(Clone, Debug, Default)]
 pub struct ExploreTransfer {
-    /// Whether Explore was opened: what it found stays there from then on.
+    /// `true` if Explore was opened. Its results stay from then on.
     pub opened: bool,
-    /// What Play or a link wants explored.
+    /// The scenario that Play or a link wants to explore.
     pub request: Option<ExploreRequest>,
-    /// What is explored, for links, and whether its edits are those of the request.
+    /// The explored scenario, for links, and `true` if its edits are those of the request.
     explored: (Value, bool),
-    /// Whether the tab keeps a case.
+    /// `true` if the tab's storage has a case.
     keeps_case: bool,
 }
 
-/// What Play and Explore say to each other.
+/// A message between Play and Explore.
 #[derive(Clone, Debug)]
 pub enum TransferMsg {
     /// Takes the edits to Explore.
     Explore,
-    /// What Explore shows, for links, and whether of edits that it was given.
+    /// Reports the explored scenario, for links, and whether its edits are those of the request.
     Explored(Value, bool),
     /// Another edit of the one who writes in between, in a case of Diagnose.
     Other(OtherChoice),
@@ -61,9 +61,9 @@ pub struct ExploreRequest {
     pub node: NodeId,
     /// The session that the tree is of, if it is one of this tab.
     pub session: Option<u32>,
-    /// How it is to be explored, as a link says; null for as it is.
+    /// The setup of the search, from a link; null for the setup of the page.
     pub setup: Value,
-    /// Who writes in between, if it is a case of Diagnose.
+    /// The writers in between, if it is a case of Diagnose.
     pub between: Option<Rc<WritersInBetween>>,
 }
 
@@ -82,7 +82,7 @@ impl ExploreTransfer {
     pub(crate) fn ask(&mut self, tree: HistoryTree, setup: Value) {
         let is_case = setup.get(link::BETWEEN) == Some(&Value::Bool(true));
         let between = is_case
-            .then(|| WritersInBetween::of(tree.world()))
+            .then(|| WritersInBetween::from_world(tree.world()))
             .flatten();
         self.opened = true;
         self.request = Some(ExploreRequest {
@@ -95,13 +95,13 @@ impl ExploreTransfer {
         });
     }
 
-    /// Whether what is explored is a case of Diagnose.
+    /// Returns whether the explored scenario is a case of Diagnose.
     pub(crate) fn is_of_case(&self) -> bool {
         let request = self.request.as_ref().filter(|_| self.explored.1);
         request.is_some_and(|request| request.between.is_some())
     }
 
-    /// What is explored, as a session: the edits are those of the working copies in it.
+    /// Returns the explored scenario as a session, whose working copies have the edits.
     pub(crate) fn session(&self) -> Option<Session> {
         let (setup, of_request) = &self.explored;
         let request = self.request.as_ref().filter(|_| *of_request);
@@ -113,7 +113,7 @@ impl ExploreTransfer {
             }
             None => HistoryTree::new(World::load(NGINX).ok()?.0),
         };
-        let mut session = Session::of(&tree);
+        let mut session = Session::from_tree(&tree);
         session.page = Page::Explore.slug().to_owned();
         session.extra = setup.clone();
         Some(session)
@@ -124,7 +124,7 @@ impl State {
     pub(crate) fn update_explore(&mut self, msg: TransferMsg, fx: &mut Effects<'_>) {
         match msg {
             TransferMsg::Explore => {
-                let edits = ExplorableEdits::of(&self.session.tree);
+                let edits = ExplorableEdits::find(&self.session.tree);
                 let tree = edits.and_then(|edits| edits.tree(&self.session.tree));
                 if let Some((edits, tree)) = edits.zip(tree) {
                     self.explore.request = Some(ExploreRequest {
@@ -147,7 +147,7 @@ impl State {
     }
 }
 
-/// How far from the current moment edits are looked for.
+/// The search for edits ends this many steps from the current one.
 const FAR: usize = 50;
 
 /// Edits that can be explored.
@@ -158,16 +158,16 @@ pub struct ExplorableEdits {
     /// The moment at which each editor has its edits, in the order of [`ActorId::EDITORS`]. They are the
     /// same if both have edits at one moment.
     of: [NodeId; 2],
-    /// Whether the third actor has edits too.
+    /// `true` if the third actor has edits too.
     pub has_third: bool,
 }
 
 impl ExplorableEdits {
-    /// The edits of the history that is shown: those that both editors have at one moment, the last one
+    /// Finds the edits of the displayed history: those that both editors have at one moment, the last one
     /// before here if there is one. Else the edits that are next to each other: a history that comes from a
     /// link or a file, or where one editor has sent before the other one began, need not have such a
     /// moment.
-    pub fn of(tree: &HistoryTree) -> Option<Self> {
+    pub fn find(tree: &HistoryTree) -> Option<Self> {
         let (line, here) = (tree.current_path(), tree.position());
         let back = line.get(here.saturating_sub(FAR)..=here)?.iter().rev();
         let forward = line.iter().skip(here + 1).take(FAR);

@@ -88,19 +88,19 @@ pub struct State {
     pub unknown_address: Option<String>,
     /// The session on the stage.
     pub session: SessionState,
-    /// What is being typed into the working copies.
+    /// The edits that the user types into the working copies.
     pub editing: EditingState,
-    /// What the next requests are made of.
+    /// The settings of the next requests.
     pub requests: RequestState,
     /// A manifest to begin with.
     pub manifest: ManifestState,
-    /// How the page is looked at.
+    /// The view of the page.
     pub view: ViewState,
-    /// How the controller's card is looked at.
+    /// The view of the controller's card.
     pub controller: ControllerView,
     /// Lessons.
     pub learn: Learn,
-    /// What Play and Explore left for each other.
+    /// The data that Play and Explore pass to each other.
     pub explore: ExploreTransfer,
     /// The case of Diagnose.
     pub diagnose: Rc<DiagnoseState>,
@@ -110,7 +110,7 @@ pub struct State {
     pub persistence: Persistence,
 }
 
-/// What happens to the page.
+/// A message: an event on the page that changes the state.
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// The address has this fragment.
@@ -265,7 +265,7 @@ impl State {
         match address.session {
             Some(text) => {
                 self.view.show_all_controls_here(fx);
-                self.put_off(fx);
+                self.archive_waiting(fx);
                 // Before anything is done: a reload is not to try again what brought a page down.
                 fx.push(Effect::ReplaceAddress(address.place.to_owned()));
                 fx.then(ShareMsg::Open(text.to_owned()));
@@ -333,7 +333,7 @@ impl State {
         }
     }
 
-    /// Who did the step that led to where we are.
+    /// Returns the actor of the last step.
     fn acted(&self) -> Option<ActorId> {
         let tree = &self.session.tree;
         tree.step(tree.current())?.actor()
@@ -360,22 +360,22 @@ impl State {
         self.lanes().into_iter().chain(controller).collect()
     }
 
-    /// What an actor is called.
+    /// Returns the name of an actor.
     pub fn name(&self, actor: ActorId) -> &str {
         &self.world().actor(actor).name
     }
 
-    /// Whether there are edits of an editor to be had back.
+    /// Returns whether the last discard of an editor can be undone.
     pub fn can_undo_discard(&self, editor: ActorId) -> bool {
         self.editing.can_undo_discard(&self.session, editor)
     }
 
-    /// Whether the page shows only what is needed to make the first conflict.
+    /// Returns whether the page shows only the controls that are needed to make the first conflict.
     pub fn shows_only_the_first_steps(&self) -> bool {
         self.view.first_visit && self.page == Page::Play
     }
 
-    /// Whether something takes long and goes on a slice at a time.
+    /// Returns whether long work is running, a slice at a time.
     pub fn is_working(&self) -> bool {
         let redacted = self.share.redacted.as_deref();
         let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
@@ -390,8 +390,8 @@ impl State {
     }
 }
 
-/// Whose lane the right one is in a session that is shown at its current step: that of the last
-/// actor beside A who did something. Before that, a controller comes before Editor B.
+/// Chooses the actor of the right lane, for a session that opens at its current step: the last
+/// actor beside A who made a step. If there is none, a controller comes before Editor B.
 fn right_lane(tree: &HistoryTree) -> ActorId {
     let steps = tree.current_path().iter().take(tree.position() + 1);
     let actors = steps.rev().filter_map(|node| tree.step(*node)?.actor());

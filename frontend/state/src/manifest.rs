@@ -10,14 +10,14 @@ use crate::effect::Effects;
 use crate::learn::LearnProblem;
 use crate::view::Dialog;
 
-/// What came of loading a manifest.
+/// The result of loading a manifest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The kind and name of the object.
     pub object: String,
     /// Its resourceVersion.
     pub version: u64,
-    /// How many objects there are besides.
+    /// The number of other objects in it.
     pub others: usize,
     /// Fields that were dropped.
     pub dropped: Vec<String>,
@@ -30,13 +30,13 @@ pub struct Loaded {
 pub struct ManifestState {
     /// The text that is being typed.
     pub text: String,
-    /// What is wrong with it.
+    /// The error in the manifest.
     pub problem: Option<LoadError>,
-    /// What came of loading the last one, until that is dismissed.
+    /// The result of loading the last manifest, until the user dismisses it.
     pub loaded: Option<Loaded>,
 }
 
-/// What people do with a manifest.
+/// A message about the manifest.
 #[derive(Clone, Debug)]
 pub enum ManifestMsg {
     /// The text as it is typed.
@@ -87,7 +87,7 @@ impl State {
             ..ManifestState::default()
         };
         // What was there is not lost: the header leads back to it.
-        self.put_aside(true, fx);
+        self.archive_shown(true, fx);
         self.enter(Rc::new(HistoryTree::new(world)));
         self.view.dialog = None;
     }

@@ -21,20 +21,20 @@ pub struct OrdersSearch {
     search: Rc<RefCell<ControllerSearch>>,
     /// The number of states at which it next asks whether it knows enough.
     next_look: usize,
-    /// What it found; `None` while it works.
+    /// The result; `None` while the search is running.
     pub found: Option<Rc<OrdersFinding>>,
 }
 
-/// What a search of every order found.
+/// The result of a search of every order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrdersFinding {
     /// The number of states.
     pub states: usize,
-    /// Whether all states were looked at.
+    /// `true` if the search visited all states.
     pub complete: bool,
     /// The editors that send their edits in the orders.
     pub editors: Vec<ActorId>,
-    /// How many times the controller restarts in them at most.
+    /// The maximum number of restarts of the controller in an order.
     pub restarts: u8,
     /// Each property, and what is known of it.
     pub properties: Vec<(OrderProperty, PropertyAnswer)>,
@@ -45,7 +45,7 @@ pub struct OrdersFinding {
 pub enum OrderProperty {
     /// Something that must hold for every step.
     Safety(Safety),
-    /// That every order comes to rest, and what must be true then.
+    /// Every order comes to rest, and these goals hold then.
     Settles(Vec<Wish>),
 }
 
@@ -87,7 +87,7 @@ impl OrdersSearch {
 }
 
 impl State {
-    /// Whether every order can be searched from here.
+    /// Returns whether every order can be searched from here.
     pub fn can_search_orders(&self) -> bool {
         ControllerQuestion::of_ready_program(self.world()).is_some()
     }
@@ -140,7 +140,7 @@ impl State {
         let mut tree = HistoryTree::clone(&orders.tree);
         let replayed = orders.search.borrow().replay(&mut tree, &witness.run());
         if replayed.is_some() {
-            self.put_aside(true, fx);
+            self.archive_shown(true, fx);
             self.show_controller(tree);
         }
     }

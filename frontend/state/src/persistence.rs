@@ -15,7 +15,7 @@ use crate::effect::Effects;
 use crate::share::ShareMsg;
 use crate::view::Dialog;
 
-/// What was kept last, so that keeping it again takes as long as what changed.
+/// The last snapshot. The next one reads only the changes since then.
 #[derive(Debug)]
 struct Last {
     of: Rc<HistoryTree>,
@@ -23,42 +23,43 @@ struct Last {
     drafts: Drafts,
 }
 
-/// What the browser keeps and the page cannot read.
+/// Data in the browser's storages that the page cannot read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnreadableData {
-    /// What was being typed in this tab.
+    /// The text that was being typed in this tab.
     Typing,
     /// A session.
     Session,
-    /// How far one got in the lessons.
+    /// The progress in the lessons.
     Lessons,
 }
 
-/// What is known of keeping.
+/// The state of the browser's storages, as this tab knows it.
 #[derive(Clone, Debug, Default)]
 pub struct Persistence {
     /// The sessions that the browser keeps.
     pub sessions: Rc<Sessions>,
-    /// Whether the browser refuses to keep anything, and that is to be said.
+    /// `true` if the browser refuses to store anything, and the page must say so.
     pub refused: bool,
-    /// Whether that was said.
+    /// `true` if the page has said so.
     told: bool,
-    /// What could not be read as the page opened, and is to be said.
+    /// The data that could not be read when the page opened, and that the page must name.
     pub unreadable: Vec<UnreadableData>,
-    /// Whether what is being opened is returned from, to what is shown now.
+    /// `true` if the header must lead from the session that is being opened back to the current
+    /// one.
     back: bool,
-    /// What is shown as it was when it came, if no person here made it.
+    /// The displayed session as it was when it opened, if the user did not make it.
     shown: Option<Rc<Session>>,
-    /// The last session that was set aside, by its id, ready to be shown again.
-    aside: Option<(String, Rc<HistoryTree>)>,
+    /// The session that was archived last, by its id, and its tree, to show it again at once.
+    archived: Option<(String, Rc<HistoryTree>)>,
     last: Rc<RefCell<Option<Last>>>,
 }
 
-/// What happens to the sessions that the browser keeps.
+/// A message about the sessions that the browser keeps.
 #[derive(Clone, Debug)]
 pub enum PersistenceMsg {
-    /// Keep the session, for after a reload.
-    Keep,
+    /// Saves the session, for after a reload.
+    Save,
     /// The browser refused to change a storage.
     Refused(StorageEffect),
     /// Shows another history; what was there is kept.
@@ -78,7 +79,7 @@ pub enum PersistenceMsg {
 impl State {
     pub(crate) fn update_persistence(&mut self, msg: PersistenceMsg, fx: &mut Effects<'_>) {
         match msg {
-            PersistenceMsg::Keep => self.keep(fx),
+            PersistenceMsg::Save => self.save(fx),
             PersistenceMsg::Refused(effect) => self.refused(&effect, fx),
             PersistenceMsg::Enter(tree) => self.enter_shown(tree, fx),
             PersistenceMsg::Return => self.return_to_own(fx),
@@ -94,7 +95,7 @@ impl State {
 
     /// Finds what was kept, as the page opens. `salt` is a number that is another one in every tab.
     pub(crate) fn find_kept(&mut self, salt: u64, fx: &mut Effects<'_>) {
-        let (sessions, effects) = Sessions::found(&fx.storages(), fx.now(), salt);
+        let (sessions, effects) = Sessions::read(&fx.storages(), fx.now(), salt);
         let mut unreadable = Vec::new();
         for (place, key) in sessions.unreadable() {
             let what = match (place, key.as_str()) {
@@ -118,7 +119,7 @@ impl State {
         Rc::make_mut(&mut self.persistence.sessions)
     }
 
-    /// What the browser refused is done another way, or said.
+    /// Stores a refused value in another place, or makes the page say that it is lost.
     fn refused(&mut self, effect: &StorageEffect, fx: &mut Effects<'_>) {
         let other = self.sessions().failed(effect);
         let lost = other.is_empty() && matches!(effect, StorageEffect::Write { .. });
@@ -152,25 +153,25 @@ impl State {
     }
 
     /// A link is opened instead of what the tab had, which can be returned to.
-    pub(crate) fn put_off(&mut self, fx: &mut Effects<'_>) {
-        fx.keep(self.sessions().put_off(fx.now()));
+    pub(crate) fn archive_waiting(&mut self, fx: &mut Effects<'_>) {
+        fx.keep(self.sessions().archive_waiting(fx.now()));
     }
 
     /// Sets what is shown aside, if a person made it, to show something else. Whether the header
     /// leads back to it.
-    pub(crate) fn put_aside(&mut self, back: bool, fx: &mut Effects<'_>) {
+    pub(crate) fn archive_shown(&mut self, back: bool, fx: &mut Effects<'_>) {
         let shown = self.snapshot();
-        let (id, effects) = self.sessions().set_aside(&shown, back, fx.now());
+        let (id, effects) = self.sessions().archive(&shown, back, fx.now());
         fx.keep(effects);
-        self.persistence.aside = id.map(|id| (id, Rc::clone(&self.session.tree)));
+        self.persistence.archived = id.map(|id| (id, Rc::clone(&self.session.tree)));
         self.persistence.last = Rc::default();
         self.persistence.shown = None;
     }
 
     /// Shows a history that no person here made.
     pub(crate) fn enter_shown(&mut self, tree: Rc<HistoryTree>, fx: &mut Effects<'_>) {
-        self.put_aside(true, fx);
-        self.persistence.shown = Some(Rc::new(Session::of(&tree)));
+        self.archive_shown(true, fx);
+        self.persistence.shown = Some(Rc::new(Session::from_tree(&tree)));
         self.enter(tree);
         self.manifest.loaded = None;
     }
@@ -180,13 +181,13 @@ impl State {
         if !self.persistence.sessions.is_opening() {
             return false;
         }
-        self.put_aside(self.persistence.back, fx);
+        self.archive_shown(self.persistence.back, fx);
         let Some((entry, effects)) = self.sessions().opened() else {
             return false;
         };
         fx.keep(effects);
         if !self.persistence.sessions.is_own() {
-            self.persistence.shown = Some(Rc::new(Session::of(tree)));
+            self.persistence.shown = Some(Rc::new(Session::from_tree(tree)));
         }
         self.enter(Rc::clone(tree));
         self.manifest.loaded = None;
@@ -203,7 +204,8 @@ impl State {
         }
     }
 
-    /// What was being opened could not be; whether it was kept here, and still is.
+    /// Reports that a session could not be opened. Returns whether it was a kept session, which
+    /// stays kept.
     pub(crate) fn not_opened_kept(&mut self, fx: &mut Effects<'_>) -> bool {
         let (kept, effects) = self.sessions().not_opened(fx.now());
         fx.keep(effects);
@@ -216,8 +218,8 @@ impl State {
         let Some(id) = away.map(|entry| entry.id.clone()) else {
             return;
         };
-        let aside = self.persistence.aside.take();
-        let Some((_, tree)) = aside.filter(|(known, _)| *known == id) else {
+        let archived = self.persistence.archived.take();
+        let Some((_, tree)) = archived.filter(|(known, _)| *known == id) else {
             return self.reopen(&id, false, fx);
         };
         if let Some((_, effects)) = self.sessions().open(&id) {
@@ -258,14 +260,14 @@ impl State {
         fx.keep(self.sessions().keep_unopened(name, text, fx.now()));
     }
 
-    /// What Play shows, as it is kept.
+    /// Makes a snapshot of Play, for the browser's storages.
     fn snapshot(&self) -> SessionSnapshot {
         let tree = &self.session.tree;
         let session = match self.persistence.last.take() {
             Some(Last { of, session, .. }) if Rc::ptr_eq(&of, tree) => session,
             Some(Last { of, session, .. }) => session.renewed(&of, tree),
             None => {
-                let mut session = Session::of(tree);
+                let mut session = Session::from_tree(tree);
                 Page::Play.slug().clone_into(&mut session.page);
                 session
             }
@@ -300,7 +302,7 @@ impl State {
             .collect()
     }
 
-    /// Whether a person made what Play shows, so that it would be missed.
+    /// Returns whether the user made the session of Play, so that it must not be lost.
     fn is_own(&self, session: &Session) -> bool {
         let typed = self.editing.raw.values().any(|raw| raw.error.is_some());
         match &self.persistence.shown {
@@ -315,13 +317,13 @@ impl State {
         }
     }
 
-    /// Whether the session began with something else than the page itself does.
+    /// Returns whether the session began with other objects than those of the page.
     fn is_loaded(&self) -> bool {
         self.world().start().manifests != NGINX
     }
 
     /// Keeps the session of Play, and what is being typed.
-    fn keep(&mut self, fx: &mut Effects<'_>) {
+    fn save(&mut self, fx: &mut Effects<'_>) {
         self.keep_draft(fx);
         let manifest = self.manifest.text.clone();
         self.sessions().type_manifest(&manifest);

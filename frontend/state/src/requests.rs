@@ -1,4 +1,4 @@
-//! What an editor asks the server: by a button, or with a request that is written by hand.
+//! The requests of an editor: by a button, or written by hand.
 
 use optimist_client::{Write, WriteMethod};
 use optimist_simulation::{Action, ActorId, ByHand, Operation, Preconditions};
@@ -11,7 +11,7 @@ use crate::view::Dialog;
 /// A request that is being written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestDraft {
-    /// Who sends it.
+    /// The actor that sends it.
     pub actor: ActorId,
     /// The request.
     pub by_hand: ByHand,
@@ -19,16 +19,16 @@ pub struct RequestDraft {
     pub problem: Option<String>,
 }
 
-/// What the next requests are made of.
+/// The settings of the next requests.
 #[derive(Clone, Debug, Default)]
 pub struct RequestState {
-    /// What a delete asks the server to compare.
+    /// The preconditions of a delete.
     pub preconditions: Preconditions,
     /// A request that is written by hand.
     pub draft: Option<RequestDraft>,
 }
 
-/// What people ask the server.
+/// A message about requests.
 #[derive(Clone, Debug)]
 pub enum RequestMsg {
     /// Reads the object.
@@ -43,7 +43,7 @@ pub enum RequestMsg {
     Delete(ActorId),
     /// Creates the object.
     Create(ActorId),
-    /// What a delete asks the server to compare.
+    /// Sets the preconditions of a delete.
     Preconditions(Preconditions),
     /// Begins a request by hand.
     Begin(ActorId),

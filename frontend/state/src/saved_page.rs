@@ -12,7 +12,7 @@ const PLACES: [&str; 5] = [
     "{{files}}",
 ];
 
-/// What comes before the names of the files that the page needs.
+/// The text before the names of the files that the page needs.
 const FILES: &str = "<meta name=\"optimist-files\" content=\"";
 
 /// The longest fragment that opens what is saved, in characters: Firefox refuses an address of 1 MiB.
@@ -30,10 +30,10 @@ pub struct NeededFile<'a> {
     pub integrity: &'a str,
 }
 
-/// What a saved page is about. None of it is markup, except the note.
+/// The content of a saved page. None of it is markup, except the note.
 #[derive(Clone, Copy, Debug)]
 pub struct SavedContent<'a> {
-    /// What it is called in tabs and lists of files.
+    /// The title in tabs and lists of files.
     pub title: &'a str,
     /// The query and the fragment of the address that open it.
     pub shown: &'a str,
@@ -54,8 +54,8 @@ pub fn needed_files(page: &str) -> Option<Vec<NeededFile<'_>>> {
     pairs.collect()
 }
 
-/// What comes before and behind the files in the page that is saved; `None` if the text is no page of
-/// the release with places.
+/// Returns the text before the files and the text after them in the saved page; `None` if `page` is
+/// no page of the release with placeholders.
 pub fn saved_page(page: &str, content: &SavedContent<'_>) -> Option<[String; 2]> {
     let texts = [
         escaped(content.title),

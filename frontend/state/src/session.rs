@@ -15,23 +15,23 @@ pub struct SessionState {
     pub tree: Rc<HistoryTree>,
     /// Counts loads: a node's id says nothing in another session.
     pub number: u32,
-    /// Whether the last step was not taken, because no session as large as that can be opened.
+    /// `true` if the last step was not taken, because no session as large as that can be opened.
     pub full: bool,
-    /// Whether steps are taken by themselves.
+    /// `true` if the page takes steps by itself.
     pub playing: bool,
     size: Size,
     /// The ends of the two histories that are compared, where they were chosen.
     compare: [Option<NodeId>; 2],
 }
 
-/// What people do with the session.
+/// A message about the session.
 #[derive(Clone, Debug)]
 pub enum SessionMsg {
     /// Shows another branch of the same histories.
     Branch(Rc<HistoryTree>),
     /// Something that no editor does.
     Act(Operation),
-    /// Which of its objects it is about, by kind and name.
+    /// Selects one of its objects, by kind and name.
     LookAt(String, String),
     /// Goes to a node.
     Go(NodeId),
@@ -59,7 +59,7 @@ pub enum SessionMsg {
     Tick,
 }
 
-/// What became of the session, for the other parts of the state to follow.
+/// The effect of a message on the session, for the other parts of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum SessionChange {

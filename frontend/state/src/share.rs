@@ -13,14 +13,14 @@ use crate::effect::Effects;
 use crate::view::Dialog;
 use crate::without_values::ValuesLeftOut;
 
-/// What goes out and what comes in.
+/// The session that is shared, and the session that is opened.
 #[derive(Clone, Debug, Default)]
 pub struct ShareState {
     /// The session that is being opened.
     pub opening: SessionLoad,
-    /// What is left out of what is shared.
+    /// The values that are left out of a shared session.
     pub withheld: Withheld,
-    /// What looks private in the session that is shared.
+    /// The values in the shared session that look private.
     pub private: Rc<[Private]>,
     /// The session without private values, if it is shared so.
     pub redacted: Option<Rc<Redacted>>,
@@ -28,20 +28,20 @@ pub struct ShareState {
     pub values: Option<ValuesLeftOut>,
 }
 
-/// What people do with sessions as texts.
+/// A message about sessions as texts.
 #[derive(Clone, Debug)]
 pub enum ShareMsg {
     /// Opens a session from its text.
     Open(String),
     /// Stops opening a session.
     CancelOpening,
-    /// What is left out of what is shared.
+    /// Selects the values to leave out of a shared session.
     Withhold(Withheld),
     /// Does what is on the stage again, on a server of another release.
     Release(Release),
 }
 
-/// What is left out of what is shared.
+/// The values that are left out of a shared session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Withheld {
     /// Nothing.
@@ -56,17 +56,17 @@ pub enum Withheld {
 /// A session that is being opened.
 #[derive(Clone, Debug, Default)]
 pub struct SessionLoad {
-    /// What is left to be done.
+    /// The steps that are left to repeat.
     replay: Option<Rc<RefCell<Replay>>>,
     /// Why the last one was not opened.
     pub problem: Option<String>,
-    /// Whether it is kept here, where it was before.
+    /// `true` if it is a kept session, and stays kept.
     pub still_kept: bool,
-    /// Whether it is what is on the stage, done again.
+    /// `true` if it repeats the session on the stage.
     in_place: bool,
 }
 
-/// What is shared where private values are left out of it.
+/// A shared session without its private values.
 #[derive(Clone, Debug)]
 pub struct Redacted {
     /// The session without them.
@@ -77,7 +77,7 @@ pub struct Redacted {
     pub replay: ReplayState,
 }
 
-/// How far a session is repeated, for the exports of it.
+/// The progress of repeating a session, for its exports.
 #[derive(Clone, Debug)]
 pub enum ReplayState {
     /// Some steps are left.
@@ -89,7 +89,8 @@ pub enum ReplayState {
 }
 
 impl ReplayState {
-    /// How many steps are done, and how many there are, while some are left.
+    /// Returns the number of steps that are done and the number of all steps; `None` if none is
+    /// left.
     pub fn progress(&self) -> Option<(usize, usize)> {
         match self {
             ReplayState::Running(replay) => Some(replay.borrow().progress()),
@@ -107,7 +108,7 @@ pub(crate) fn replay_slice(
 }
 
 impl SessionLoad {
-    /// How many steps are done, and how many there are.
+    /// Returns the number of steps that are done and the number of all steps.
     pub(crate) fn progress(&self) -> Option<(usize, usize)> {
         let replay = self.replay.as_ref()?;
         Some(replay.borrow().progress())
@@ -124,18 +125,18 @@ impl State {
         }
     }
 
-    /// What is on the stage, as a session.
+    /// Returns the session on the stage.
     pub(crate) fn stage_session(&self) -> Session {
         let tree = &self.session.tree;
         let (mut session, page) = match self.learn.learning() {
             Some(learning) => (Session::of_lesson(tree, learning), Page::Learn),
-            None => (Session::of(tree), Page::Play),
+            None => (Session::from_tree(tree), Page::Play),
         };
         page.slug().clone_into(&mut session.page);
         session
     }
 
-    /// What the page that is open shows, as a session.
+    /// Returns the session that the open page shows.
     pub fn shared(&self) -> Session {
         let other = match self.page {
             Page::Explore => self.explore.session(),
@@ -266,7 +267,8 @@ impl State {
         self.withhold(Withheld::Private);
     }
 
-    /// How many steps of what is being opened are done, and how many there are.
+    /// Returns the number of steps that are done and the number of all steps of the session that is
+    /// being opened.
     pub fn progress(&self) -> Option<(usize, usize)> {
         let opening = &self.share.opening;
         opening.progress().or_else(|| self.learn.progress())

@@ -1,4 +1,4 @@
-//! How the page is looked at: which card, tab and dialog is open, and what is folded.
+//! The view of the page: the open card, tab and dialog, and the folds.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -35,7 +35,7 @@ impl Lane {
 pub struct Folds(Rc<BTreeSet<(ObjectView, String)>>);
 
 impl Folds {
-    /// Whether a fold is one of them.
+    /// Returns whether a fold is in the set.
     pub fn contains(&self, view: ObjectView, pointer: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&(view, pointer.to_owned()))
     }
@@ -49,7 +49,7 @@ impl Folds {
     }
 }
 
-/// Where an object or a body is shown, each with folds of its own.
+/// The part of the page that displays an object or a body. Each has its own folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectView {
     /// The cards, which have the same folds.
@@ -62,12 +62,12 @@ pub enum ObjectView {
     Preview,
 }
 
-/// What the server's card shows.
+/// The tab of the server's card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerTab {
     /// The stored object.
     Object,
-    /// Who owns which field.
+    /// The owners of the fields.
     Owners,
     /// Every stored version.
     Revisions,
@@ -77,7 +77,7 @@ pub enum ServerTab {
     Etcd,
 }
 
-/// What the inspector shows.
+/// The tab of the inspector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InspectorTab {
     /// The request and the response.
@@ -88,9 +88,9 @@ pub enum InspectorTab {
     Go,
     /// The same with kube-rs.
     Rust,
-    /// What the step changed.
+    /// The changes of the step.
     Diff,
-    /// What Send would send.
+    /// The request that Send would send.
     Preview,
 }
 
@@ -109,14 +109,14 @@ pub enum Dialog {
     Request,
     /// The sessions that the browser keeps.
     Sessions,
-    /// Who the third actor is, and the examples of controllers.
+    /// The choice of the third actor, and the examples of controllers.
     Controllers,
 }
 
 /// Light, dark, or what the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// What the system says.
+    /// The setting of the system.
     System,
     /// Light.
     Light,
@@ -124,44 +124,44 @@ pub enum Theme {
     Dark,
 }
 
-/// How the page is looked at.
+/// The view of the page.
 #[derive(Clone, Debug)]
 pub struct ViewState {
     /// Whom the keyboard speaks for.
     pub focus: ActorId,
     /// The card that is open where only one fits.
     pub lane: Lane,
-    /// Whose lane the right one is: Editor B's or the third actor's.
+    /// The actor of the right lane: Editor B or the third actor.
     pub right: ActorId,
     /// Folds that are not as they are at first.
     pub toggled: Folds,
-    /// What the server's card shows.
+    /// The open tab of the server's card.
     pub server_tab: ServerTab,
     /// The resourceVersion that the next watch is opened from; empty to leave it unset.
     pub watch_from: String,
-    /// Whether compacting restarts the server too.
+    /// `true` if compacting also restarts the server.
     pub restart: bool,
-    /// What the inspector shows.
+    /// The open tab of the inspector.
     pub inspector_tab: InspectorTab,
-    /// Whether the inspector is up where it is a sheet.
+    /// `true` if the inspector is open, where it is a sheet.
     pub sheet: bool,
     /// The dialog that is open.
     pub dialog: Option<Dialog>,
     /// The theme.
     pub theme: Theme,
-    /// Whether keys that are a single character do something.
+    /// `true` if keys that are a single character are commands.
     pub letter_keys: bool,
-    /// How high the cards are, in percent of what they share with the timeline; `None` until
-    /// someone moves the divider.
+    /// The height of the cards, in percent of the height of cards and timeline; `None` until the
+    /// user moves the divider.
     pub cards: Option<u8>,
-    /// Whether this browser has never shown a conflict in Optimist. Play then shows only what is
-    /// needed to make one.
+    /// `true` if this browser has never shown a conflict in Optimist. Play then shows only the
+    /// controls that are needed to make one.
     pub first_visit: bool,
-    /// Whether the browser knows that Play is to show all controls, and not this tab alone.
+    /// `true` if the browser's storage, and not this tab alone, says that Play shows all controls.
     all_controls_kept: bool,
 }
 
-/// What people do with the view.
+/// A message about the view.
 #[derive(Clone, Debug)]
 pub enum ViewMsg {
     /// Works as an editor.
@@ -174,28 +174,28 @@ pub enum ViewMsg {
     ServerTab(ServerTab),
     /// Chooses what the inspector shows.
     InspectorTab(InspectorTab),
-    /// Whether the inspector is up where it is a sheet.
+    /// Opens or closes the inspector, where it is a sheet.
     Sheet(bool),
     /// Opens a dialog, or closes it.
     Dialog(Option<Dialog>),
     /// The resourceVersion that the next watch is opened from.
     WatchFrom(String),
-    /// Whether compacting restarts the server too.
+    /// Sets whether compacting also restarts the server.
     Restart(bool),
     /// Chooses a theme.
     Theme(Theme),
-    /// Whether keys that are a single character do something.
+    /// Sets whether keys that are a single character are commands.
     LetterKeys(bool),
-    /// How high the cards are, in percent; `None` as at first.
+    /// Sets the height of the cards, in percent; `None` for the height at first.
     Cards(Option<u8>),
     /// Shows all controls, also before the first conflict.
     ShowAllControls,
 }
 
-/// How high the cards can be, in percent of what they share with the timeline.
+/// The possible heights of the cards, in percent of the height of cards and timeline.
 pub const CARDS: RangeInclusive<u8> = 25..=85;
 
-/// How high the cards are until someone moves the divider. `layout.css` has the same number.
+/// The height of the cards until the user moves the divider. `layout.css` has the same number.
 pub const CARDS_AT_FIRST: u8 = 68;
 
 const CARDS_KEY: &str = "optimist.cards";

@@ -38,20 +38,20 @@ pub enum ValuesLeftOut {
 /// A case of which something is left out.
 #[derive(Clone, Debug)]
 pub struct SharedCase {
-    /// As a session for links.
+    /// The session for links.
     pub session: Session,
     /// The text of the session.
     pub text: Rc<str>,
     /// The case, run again as it is shared, for its Markdown.
     pub case: Rc<DiagnoseState>,
-    /// What is left out of it.
+    /// The values that were left out.
     pub found: CaseLeftOut,
 }
 
-/// What is left out of a case.
+/// The values that were left out of a case.
 #[derive(Clone, Debug)]
 pub enum CaseLeftOut {
-    /// What looks private.
+    /// The values that look private.
     Private(WithoutPrivate),
     /// The values of the objects.
     Values(WithoutValues),
@@ -65,7 +65,7 @@ impl CaseLeftOut {
         }
     }
 
-    /// Whether stand-ins are in the place of all values, and the answers are the same.
+    /// Returns whether stand-ins replace all values, and the answers of the server are the same.
     pub fn has_stand_ins(&self) -> bool {
         matches!(self, Self::Values(found) if found.same)
     }

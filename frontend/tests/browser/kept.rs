@@ -192,7 +192,7 @@ fn long_link(steps: usize) -> String {
     for _ in 0..steps {
         tree.act_once(Operation::Act(ActorId::A, Action::Get));
     }
-    format!("#/play?s={}", Session::of(&tree).to_text())
+    format!("#/play?s={}", Session::from_tree(&tree).to_text())
 }
 
 fn fragment() -> String {

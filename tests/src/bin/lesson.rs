@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use optimist_lesson::told;
+use optimist_lesson::report_on_lesson;
 
 fn main() -> ExitCode {
     let files: Vec<String> = std::env::args().skip(1).collect();
@@ -31,8 +31,8 @@ fn check(file: &str) -> bool {
             return false;
         }
     };
-    let told = told(file, &text);
-    print!("{}", told.happened);
-    eprint!("{}", told.problems);
-    told.is_true()
+    let report = report_on_lesson(file, &text);
+    print!("{}", report.transcript);
+    eprint!("{}", report.problems);
+    report.is_true()
 }

@@ -80,7 +80,7 @@ fn main() {
         "memory as it opens: {}",
         mebibytes(&browser.run(MEMORY, &[]))
     );
-    let session = Session::of(&history()).to_text();
+    let session = Session::from_tree(&history()).to_text();
     println!("{STEPS} steps as a link: {} characters", session.len());
     browser.go("about:blank");
     browser.go(&format!("{}#/play?s={session}", site.url()));

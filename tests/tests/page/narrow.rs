@@ -27,7 +27,7 @@ fn refused(site: &Site, manifest: &str, pointer: &str, values: [&str; 2]) -> Str
         let write = tree.world().actor(editor).write();
         tree.act(Operation::Act(editor, Action::Send(write)));
     }
-    let mut session = Session::of(&tree);
+    let mut session = Session::from_tree(&tree);
     session.page = "play".to_owned();
     format!("{}#/play?s={}", site.url(), session.to_text())
 }
@@ -230,7 +230,7 @@ fn a_long_path_in_why_stays_in_its_place() {
         .choose(optimist_client::Strategy::Apply);
     let write = world.actor(ActorId::B).write();
     tree.act(Operation::Act(ActorId::B, Action::Send(write)));
-    let mut session = Session::of(&tree);
+    let mut session = Session::from_tree(&tree);
     session.page = "play".to_owned();
     let browser = open(
         &format!("{}#/play?s={}", site.url(), session.to_text()),

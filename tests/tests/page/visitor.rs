@@ -424,7 +424,11 @@ fn reads(site: &Site, count: usize) -> String {
     for _ in 0..count {
         tree.act(Operation::Act(ActorId::A, Action::Get));
     }
-    format!("{}#/play?s={}", site.url(), Session::of(&tree).to_text())
+    format!(
+        "{}#/play?s={}",
+        site.url(),
+        Session::from_tree(&tree).to_text()
+    )
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn run() -> Result<()> {
         bail!("usage: optimist-notices TARGET FILE");
     };
     let packages = packages::of_the_page(target)?;
-    fs::write(file, page::of(&packages)).with_context(|| file.clone())?;
+    fs::write(file, page::render(&packages)).with_context(|| file.clone())?;
     println!("    {} packages", packages.len());
     Ok(())
 }

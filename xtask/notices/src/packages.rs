@@ -1,4 +1,4 @@
-//! Which packages are in the program, and what their licences say.
+//! Finds the packages in the program, and the texts of their licences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,10 +10,10 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Package
 /// The package of which the program is made.
 const PAGE: &str = "optimist-frontend";
 
-/// How a file is called that says under which terms a package may be used.
+/// The beginnings of the names of files with the terms of a licence.
 const LICENCES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "UNLICENSE"];
 
-/// How a file is called that must go along with a licence.
+/// The beginnings of the names of files that must go along with a licence.
 const NOTICES: [&str; 2] = ["NOTICE", "COPYRIGHT"];
 
 /// A package that the program contains.
@@ -23,7 +23,7 @@ pub struct Contained {
     pub name: String,
     /// An SPDX expression: `MIT OR Apache-2.0`.
     pub licence: String,
-    /// Where its source is, if it says so.
+    /// The address of its source, if the package gives it.
     pub source: Option<String>,
     /// The texts that go along with it.
     pub texts: Vec<String>,
@@ -112,7 +112,7 @@ fn described(package: &Package) -> Result<Contained> {
     })
 }
 
-/// What the files of a package say; nothing where none of them is a licence.
+/// Reads the licence files of a package; empty if it has none.
 fn texts_in(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let mut is_licensed = false;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::packages::Contained;
 
 /// A page that lists packages and has each text once.
-pub fn of(packages: &[Contained]) -> String {
+pub fn render(packages: &[Contained]) -> String {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut texts: Vec<&str> = Vec::new();
     let mut list = String::new();
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn each_text_is_there_once_and_every_package_leads_to_its_own() {
-        let page = of(&[
+        let page = render(&[
             package("a 1", &["one <a@b>", "two"]),
             package("b 1", &["two"]),
         ]);

@@ -109,8 +109,9 @@ fn weigh((name, bytes): &File, first: bool) -> io::Result<Weighed> {
     })
 }
 
-/// Which files a browser loads to show the first screen: the page, and whatever is named in
-/// it or in the scripts and styles it loads. What only the program names comes later.
+/// Tells of each file whether a browser loads it to show the first screen: the page, and the files
+/// that are named in it or in the scripts and styles that it loads. The program loads the files
+/// that only it names later.
 fn first_screen(files: &[File]) -> Vec<bool> {
     let mut first: Vec<bool> = files.iter().map(|(name, _)| name == "index.html").collect();
     let mut open: Vec<usize> = (0..files.len()).filter(|index| first[*index]).collect();

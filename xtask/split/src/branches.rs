@@ -1,4 +1,4 @@
-//! Which branches of a function ran, and a function without those that did not.
+//! Records which branches of a function ran, and removes the branches that did not run.
 //!
 //! A sequence of instructions is left early by a jump only at an instruction that may jump, or at a
 //! block that somebody jumps out of. So one mark where a sequence begins and one after each of those
@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::reads::{self, Noting};
+use crate::reads::{self, ReadRecorder};
 use anyhow::Result;
 use walrus::ir::{self, Instr, InstrSeqId};
 use walrus::{ConstExpr, FunctionId, LocalFunction, Module, ValType};
@@ -97,7 +97,7 @@ pub fn mark(module: &mut Module) -> Result<()> {
         }
         mark += places.len() as u64;
     }
-    let noting = Noting {
+    let noting = ReadRecorder {
         memory,
         notes: mark,
         range,
@@ -115,7 +115,7 @@ pub fn mark(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-/// What ran, by the numbers of the marks that were reached.
+/// The record of a run, by the numbers of the marks that it reached.
 pub struct Ran {
     marks: BTreeSet<usize>,
     /// The first mark of each function, by the function's index.
@@ -125,7 +125,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// What these marks say about this module, which is as it was when [`mark`] read it.
+    /// Assigns marks to the functions of a module. The module must be as [`mark`] read it.
     ///
     /// # Errors
     /// If the module writes nothing into its memory.
@@ -146,7 +146,7 @@ impl Ran {
         })
     }
 
-    /// Whether the function of this index began.
+    /// Returns whether the function with this index began.
     pub fn began(&self, function: usize) -> bool {
         let first = self.first.get(&function);
         first.is_some_and(|mark| self.marks.contains(mark))
@@ -185,7 +185,7 @@ impl Ran {
     }
 }
 
-/// How many instructions there are in a sequence from one on, with those within them.
+/// Counts the instructions of a sequence from a position on, with those in its inner blocks.
 fn size(function: &LocalFunction, sequence: InstrSeqId, from: usize) -> usize {
     let mut open = vec![(sequence, from)];
     let mut size = 0;

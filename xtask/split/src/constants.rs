@@ -1,5 +1,5 @@
-//! Which constants the first part needs: those that were read until the page was drawn, those whose
-//! address is in its code, and those whose address is in such a constant.
+//! Finds the constants that the first part needs: those that were read until the page was drawn,
+//! those whose address is in its code, and those whose address is in such a constant.
 //!
 //! The linker's map says where each constant begins and how long it is. A number in the code or in
 //! a constant that could be an address counts as one, so the first part may have more than it needs.
@@ -16,7 +16,7 @@ const SECTION: &str = ".rodata";
 /// The part of the section that the linker makes of constants that end with a zero byte.
 const MERGED: &str = "<internal>:(.rodata)";
 
-/// What moves is at least that long, because each piece of memory has a header.
+/// The minimum length of a constant that moves. Each piece of memory has a header.
 const LEAST: usize = 24;
 
 /// An optimizer may subtract a small number from the address of a constant before it adds an index.
@@ -25,7 +25,7 @@ const BEFORE: u32 = 256;
 /// A piece of memory: where it begins, and what is in it.
 pub type Piece = (u32, Vec<u8>);
 
-/// What each part writes into the memory when it is loaded.
+/// The bytes that each part writes into the memory when it is loaded.
 pub struct LinearMemory {
     pub first: Vec<Piece>,
     pub rest: Vec<Piece>,
@@ -43,7 +43,7 @@ impl LinearMemory {
         addresses: &BTreeSet<u32>,
         read: &BTreeSet<u32>,
     ) -> Result<Self> {
-        let image = Image::of(module)?;
+        let image = Image::read(module)?;
         let constants = constants(map, &image)?;
         check(&constants, addresses)?;
         let mut needed = vec![false; constants.len()];
@@ -65,10 +65,10 @@ impl LinearMemory {
     }
 }
 
-/// From where to where.
+/// The first address of a range, and the first address after it.
 type Range = (u32, u32);
 
-/// Where a segment of a module is.
+/// Returns the address of a segment of a module.
 ///
 /// # Errors
 /// If it has no fixed address.
@@ -86,7 +86,8 @@ pub fn address(data: &Data) -> Result<u32> {
 struct Image(Vec<u8>);
 
 impl Image {
-    fn of(module: &Module) -> Result<Self> {
+    /// Reads the memory of a module.
+    fn read(module: &Module) -> Result<Self> {
         let mut image = Vec::new();
         for data in module.data.iter() {
             let start = address(data)? as usize;
@@ -139,7 +140,8 @@ impl Image {
         memory
     }
 
-    /// What must be written in a range: zeros are there already.
+    /// Returns the bytes that must be written in a range, without the zeros at both ends, which are
+    /// there already.
     fn piece(&self, (start, end): Range) -> Option<Piece> {
         let bytes = self.bytes((start, end));
         let first = bytes.iter().position(|byte| *byte != 0)?;
@@ -148,7 +150,7 @@ impl Image {
     }
 }
 
-/// Where the constants are, in order, by the map.
+/// Reads the ranges of the constants from the map, in order.
 fn constants(map: &str, image: &Image) -> Result<Vec<Range>> {
     let mut constants: Vec<Range> = Vec::new();
     for line in map.lines() {

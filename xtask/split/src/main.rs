@@ -1,22 +1,22 @@
-//! Splits the program of the page in two: the first file has what runs until the page is drawn,
-//! the rest is loaded as soon as that stands (`frontend/src/start.js`).
+//! Splits the program of the page in two: the first file has the code that runs until the page is
+//! drawn. The page loads the rest as soon as it is drawn (`frontend/src/start.js`).
 //!
-//! - `optimist-split WASM INSTRUMENTED` writes one that notes which branches run.
+//! - `optimist-split WASM INSTRUMENTED` writes a program that records which branches run.
 //! - `optimist-split WASM FIRST REST RAN MAP SCRIPT` reads the same file, the numbers of the branches
 //!   that ran, the map of the linker, and the script of the program; writes both parts, and the script
 //!   with the names of imports that the first part has.
 //!
 //! Of a function that stays, the first part has the branches that ran, and a trap in the place of
-//! the others; the rest has the whole of such a function, which replaces the first in its slot of the
+//! each other branch. The rest has the whole function, which replaces the first in its slot of the
 //! function table.
 //!
 //! Constants are split in the same way (`constants.rs`): the first part has those that it may read, and
 //! the rest writes all others into the memory.
 //!
-//! What stays and calls a function that moved calls a stub instead: it goes on by a slot of the
-//! function table which the rest fills. A call before then traps. The page sees to it that there is
-//! none: it hears of nothing that people do until the rest is there, and when it traps all the same
-//! it opens again with both files.
+//! A function that stays may call one that moved. It then calls a stub, which calls a slot of the
+//! function table that the rest fills. A call before that traps. The page prevents such calls: it
+//! ignores the user until the rest is there. If it traps all the same, it opens again with both
+//! files.
 
 mod branches;
 mod constants;

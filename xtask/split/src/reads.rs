@@ -1,4 +1,4 @@
-//! Which bytes of the program's constants are read.
+//! Records which bytes of the program's constants are read.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use walrus::{LocalId, MemoryId, Module, ValType};
 
 use crate::branches;
 
-/// Where a module writes into its memory before it starts: from the first byte to the last one.
+/// Returns the range of memory that a module writes before it starts.
 pub fn written(module: &Module) -> Result<Range<u32>> {
     let mut written: Option<Range<u32>> = None;
     for data in module.data.iter() {
@@ -29,21 +29,21 @@ struct Locals {
     address: LocalId,
     /// Its distance from the first constant.
     distance: LocalId,
-    /// How many bytes are copied.
+    /// The number of bytes that are copied.
     count: LocalId,
 }
 
-/// Where it is noted.
-pub struct Noting {
+/// The memory in which reads are recorded.
+pub struct ReadRecorder {
     /// The memory of the notes.
     pub memory: MemoryId,
-    /// Which bytes are observed.
+    /// The observed bytes.
     pub range: Range<u32>,
-    /// Where the notes begin: a byte for each observed byte, and one for all others.
+    /// The address of the notes: a byte for each observed byte, and one for all others.
     pub notes: u64,
 }
 
-impl Noting {
+impl ReadRecorder {
     /// Has every function note what it reads.
     pub fn mark(&self, module: &mut Module) {
         let functions: Vec<_> = module.funcs.iter_local().map(|(id, _)| id).collect();
@@ -77,7 +77,7 @@ impl Noting {
                         local: locals.address,
                     }
                     .into());
-                    self.note(locals, load.arg.offset as u32)
+                    self.record_read(locals, load.arg.offset as u32)
                         .into_iter()
                         .for_each(&mut add);
                 }
@@ -90,7 +90,7 @@ impl Noting {
                         local: locals.address,
                     }
                     .into());
-                    self.note(locals, 0).into_iter().for_each(&mut add);
+                    self.record_read(locals, 0).into_iter().for_each(&mut add);
                     add(ir::LocalGet {
                         local: locals.count,
                     }
@@ -103,8 +103,9 @@ impl Noting {
         function.block_mut(sequence).instrs = noting;
     }
 
-    /// Notes a read at an offset from the address. What is read elsewhere has one note.
-    fn note(&self, locals: Locals, offset: u32) -> [Instr; 11] {
+    /// Writes the instructions that record a read at an offset from the address. All reads outside of
+    /// the range have one note.
+    fn record_read(&self, locals: Locals, offset: u32) -> [Instr; 11] {
         let size = self.range.end - self.range.start;
         let number = |number: u32| {
             let value = Value::I32(number.cast_signed());

@@ -14,21 +14,21 @@ use walrus::{
 
 /// Both parts.
 pub struct Parts {
-    /// What the first screen needs.
+    /// The part that the first screen needs.
     pub first: Vec<u8>,
-    /// What is loaded later.
+    /// The part that is loaded later.
     pub rest: Vec<u8>,
     /// The script of the first part.
     pub script: String,
-    /// How many functions are in the first part.
+    /// The number of functions in the first part.
     pub staying: usize,
-    /// How many moved.
+    /// The number of functions that moved.
     pub moving: usize,
-    /// Of how many of those that stay the first part has no more than what ran.
+    /// The number of functions that stay without the branches that did not run.
     pub shortened: usize,
-    /// By how many ways the first part calls the rest.
+    /// The number of stubs through which the first part calls the rest.
     pub stubs: usize,
-    /// How many bytes of memory the first part fills, and how many the rest.
+    /// The number of bytes of memory that the first part fills, and the number for the rest.
     pub constants: [usize; 2],
 }
 
@@ -79,7 +79,8 @@ fn parse(wasm: &[u8]) -> Result<Module> {
     config.parse(wasm)
 }
 
-/// What a function calls and points at, by index, and every number in it that may be an address.
+/// The functions and globals that a function uses, by index, and every number in it that may be an
+/// address.
 #[derive(Default)]
 struct Uses {
     functions: BTreeSet<usize>,
@@ -88,7 +89,8 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(function: &FunctionKind) -> Self {
+    /// Collects the uses of a function.
+    fn read(function: &FunctionKind) -> Self {
         let mut used = Self::default();
         if let FunctionKind::Local(local) = function {
             dfs_in_order(&mut used, local, local.entry_block());
@@ -96,7 +98,8 @@ impl Uses {
         used
     }
 
-    fn of_all<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+    /// Joins the uses of several functions.
+    fn union<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let mut used = Self::default();
         for one in all {
             used.functions.extend(&one.functions);
@@ -153,19 +156,20 @@ where
     reached
 }
 
-/// Who goes where. Functions and globals are named by their index, which is the same in every
-/// reading of the module.
+/// The place of each function and global. Both are named by their index, which is the same each
+/// time the module is read.
 struct Plan {
     functions: usize,
     moving: BTreeSet<usize>,
     /// Those that stay without the branches that did not run; the rest has the whole of them.
     shortened: BTreeSet<usize>,
-    /// What is in the slots of the function table that are filled by the rest: what was shortened,
-    /// where the short one is until then; and what moves and is used by what stays.
+    /// The functions in the slots of the table that the rest fills: those that were shortened,
+    /// whose short form is in the slot until then; and those that moved and are used by the first
+    /// part.
     slots: Vec<usize>,
-    /// Where the slots begin: after the table as it was.
+    /// The first of these slots: it follows the table of the whole module.
     base: usize,
-    /// Under which name the rest imports a function that stays.
+    /// The names under which the rest imports functions of the first part.
     shared: BTreeMap<usize, String>,
     /// The same for globals.
     globals: BTreeMap<usize, String>,
@@ -177,7 +181,7 @@ impl Plan {
     fn new(mut module: Module, ran: &Ran, map: &str) -> Result<Self> {
         let functions = module.funcs.iter();
         let whole: BTreeMap<usize, Uses> = functions
-            .map(|function| (function.id().index(), Uses::of(&function.kind)))
+            .map(|function| (function.id().index(), Uses::read(&function.kind)))
             .collect();
         let local: BTreeSet<usize> = module
             .funcs
@@ -205,14 +209,14 @@ impl Plan {
         let shortened: BTreeSet<usize> = short.keys().copied().collect();
         let shortened: BTreeSet<usize> = shortened.intersection(&staying).copied().collect();
 
-        let used = Uses::of_all(staying.iter().map(uses));
+        let used = Uses::union(staying.iter().map(uses));
         let memory = LinearMemory::split(&module, map, &used.addresses, &ran.read)?;
         let mut called = used.functions;
         called.extend(&roots);
         let mut slots: Vec<usize> = shortened.iter().copied().collect();
         slots.extend(called.intersection(&moving));
         let in_rest: BTreeSet<usize> = moving.union(&shortened).copied().collect();
-        let needed = Uses::of_all(in_rest.iter().map(|function| &whole[function]));
+        let needed = Uses::union(in_rest.iter().map(|function| &whole[function]));
         let shared = needed.functions.difference(&in_rest).copied().zip(0..);
         let globals = needed.globals.into_iter().zip(0..);
         let table = module.tables.main_function_table()?;
@@ -354,7 +358,7 @@ fn shorten<'a>(
     for function in functions {
         let kind = &mut module.funcs.get_mut(all[function]).kind;
         if ran.leave_out(*function, kind.unwrap_local_mut()) >= WORTH_IT {
-            short.insert(*function, Uses::of(kind));
+            short.insert(*function, Uses::read(kind));
         }
     }
     short
@@ -367,8 +371,8 @@ fn by_index(module: &Module) -> BTreeMap<usize, FunctionId> {
         .collect()
 }
 
-/// What the browser's side calls may be called before the rest is there: an import that throws,
-/// say, has its error stored.
+/// Finds the functions that the script may call before the rest is there: an import that throws
+/// stores its error, for example.
 fn called_by_browser(module: &Module, uses: &BTreeMap<usize, Uses>) -> BTreeSet<usize> {
     let mut open = Vec::new();
     for export in module.exports.iter() {
@@ -387,7 +391,8 @@ fn called_by_browser(module: &Module, uses: &BTreeMap<usize, Uses>) -> BTreeSet<
     called
 }
 
-/// What is not called by its name alone: what starts, is exported, or is in the function table.
+/// Finds the functions that may run without a direct call: those that start, are exported, or are
+/// in the function table.
 fn roots(module: &Module) -> BTreeSet<usize> {
     let mut roots = BTreeSet::new();
     roots.extend(module.start.map(|start| start.index()));
@@ -404,7 +409,7 @@ fn roots(module: &Module) -> BTreeSet<usize> {
     roots
 }
 
-/// What calls whatever is in the slot as it was called itself.
+/// Makes a function that passes its arguments to the function in a slot of the table.
 fn stub(
     module: &mut Module,
     function: FunctionId,

@@ -21,7 +21,7 @@ const TABLE: &str = "core/apiserver/src/schema/kinds.schema";
 const FIRST: &str = "core/apiserver/src/schema/builtin.schema";
 const MESSAGES: &str = "core/protobuf/src/messages.facts";
 
-/// How the command is called.
+/// An example of the command.
 pub const USAGE: &str = "cargo xtask kinds ../kubernetes/staging/src/k8s.io";
 
 /// The packages whose types are in `builtin.schema`.

@@ -490,7 +490,7 @@ impl Masked {
     fn of(row: &Row) -> Self {
         let of_secret =
             text(&row.before, "kind") == "Secret" || text(&row.after, "kind") == "Secret";
-        let mut masking = Masking::shown().with_secrets(of_secret);
+        let mut masking = Masking::for_display().with_secrets(of_secret);
         let mut masked = |object: &Value| {
             let mut object = object.clone();
             masking.object(&mut object);
@@ -517,7 +517,7 @@ impl Masked {
     }
 
     fn text(&mut self, text: &str) -> String {
-        let known = self.masking.known();
+        let known = self.masking.known_values();
         let text = known.replaced(text).unwrap_or_else(|| text.to_owned());
         self.masking.message(&text).unwrap_or(text)
     }

@@ -221,7 +221,7 @@ impl PreviewRun {
         }
         row.assumed = self.assumed(key, &table, way, &run);
         if row.outcome == Outcome::Conflict {
-            let mut masking = Masking::shown();
+            let mut masking = Masking::for_display();
             masking.object(&mut manifest.clone());
             row.hand_overs = hand_over::of(&table, preset, masking.is_empty());
         }

@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::{Content, Located};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
-use super::{Claim, Condition, Past, Shown, found_at, has, places};
+use super::{Claim, Condition, Past, Shown, has, places, value_at};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, number, text};
 
@@ -23,7 +23,7 @@ struct Reason(String);
 #[derive(Debug)]
 struct Message(String);
 
-/// What the last request's body has at a place; `None`: nothing.
+/// The last request's body has this value at a path; `None`: it has no value there.
 #[derive(Debug)]
 struct Sent(FieldPath, Option<Value>);
 
@@ -61,7 +61,7 @@ impl Claim for Code {
         past.last().map(|last| last.code) == self.0
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(past.last()?.code.to_string())
     }
 }
@@ -81,7 +81,7 @@ impl Claim for Reason {
         last.is_some_and(|last| text_of(&last.received, "reason") == self.0)
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(text_of(&past.last()?.received, "reason").to_owned())
     }
 }
@@ -98,7 +98,7 @@ impl Claim for Message {
         message.is_some_and(|message| message.contains(&self.0))
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(past.last()?.message().unwrap_or("no message").to_owned())
     }
 }
@@ -115,8 +115,8 @@ impl Claim for Sent {
         has(sent, &self.0, self.1.as_ref())
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(found_at(Some(&past.last()?.sent), &self.0))
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(value_at(Some(&past.last()?.sent), &self.0))
     }
 }
 

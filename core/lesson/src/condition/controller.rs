@@ -8,28 +8,29 @@ use optimist_simulation::{ControllerEvent, HistoryTree};
 use serde_json::Value;
 
 use super::counted::Count;
-use super::{Claim, Condition, Past, Shown, found_at, has, places};
+use super::{Claim, Condition, Past, Shown, has, places, value_at};
 use crate::FieldPath;
 use crate::controller::cache_of;
 use crate::fields::{Read, flag, members, word};
 
-/// How many objects of a kind are stored.
+/// The store has this number of objects of a kind.
 #[derive(Debug)]
 struct Objects(String, Count);
 
-/// How many events have not reached the cache of a kind.
+/// This number of events has not reached the cache of a kind.
 #[derive(Debug)]
 struct Behind(String, Count);
 
-/// What the controller's cached copy of the object has at a place; `None`: nothing.
+/// The controller's cached copy of the object has this value at a path; `None`: it has no value
+/// there.
 #[derive(Debug)]
 struct Cached(FieldPath, Option<Value>);
 
-/// How the last run ended.
+/// The last run of the controller ended in this way.
 #[derive(Debug)]
 struct Ended(RunEnd);
 
-/// Whether the controller has nothing left to do.
+/// The controller has nothing left to do, or (`false`) has something.
 #[derive(Debug)]
 struct AtRest(bool);
 
@@ -92,7 +93,7 @@ impl Claim for Objects {
         self.1.holds(self.count(past.tree()))
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(self.count(past.tree()).to_string())
     }
 }
@@ -124,7 +125,7 @@ impl Claim for Behind {
             .is_some_and(|count| self.1.holds(count))
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(self.count(past.tree())?.to_string())
     }
 }
@@ -149,8 +150,8 @@ impl Claim for Cached {
         has(cached_object(past.tree()), &self.0, self.1.as_ref())
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(found_at(cached_object(past.tree()), &self.0))
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(value_at(cached_object(past.tree()), &self.0))
     }
 }
 
@@ -160,7 +161,7 @@ impl fmt::Display for Cached {
     }
 }
 
-/// How runs of the controller ended.
+/// Returns the ends of the controller's runs, in order.
 fn ends(past: Past<'_>) -> impl DoubleEndedIterator<Item = RunEnd> {
     past.steps()
         .filter_map(|step| match step.controller.as_deref()? {
@@ -174,13 +175,13 @@ fn ends(past: Past<'_>) -> impl DoubleEndedIterator<Item = RunEnd> {
         })
 }
 
-/// How many runs have ended.
+/// Counts the runs that have ended.
 pub(super) fn runs(past: Past<'_>) -> usize {
     ends(past).count()
 }
 
-/// What the handlers of the controller were told.
-fn told(past: Past<'_>) -> impl Iterator<Item = &Handled> {
+/// Returns the events that reached the handlers of the controller.
+fn handled_events(past: Past<'_>) -> impl Iterator<Item = &Handled> {
     let events = past.steps().filter_map(|step| step.controller.as_deref());
     let told = events.filter_map(|event| match event {
         ControllerEvent::Delivered { report, .. } => Some(report.handled.as_slice()),
@@ -190,32 +191,32 @@ fn told(past: Past<'_>) -> impl Iterator<Item = &Handled> {
     told.flatten()
 }
 
-/// How many notifications a predicate dropped.
+/// Counts the events that a predicate dropped.
 pub(super) fn dropped(past: Past<'_>) -> usize {
-    told(past)
+    handled_events(past)
         .filter(|handled| handled.dropped_by.is_some())
         .count()
 }
 
-/// How many notifications were delivered.
+/// Counts the events that were delivered.
 pub(super) fn delivered(past: Past<'_>) -> usize {
-    told(past).count()
+    handled_events(past).count()
 }
 
-/// How many additions of a key made no further run.
+/// Counts the additions of a key that made no further run, because the key was queued already.
 pub(super) fn merged(past: Past<'_>) -> usize {
-    let keys = told(past).flat_map(|handled| &handled.keys);
+    let keys = handled_events(past).flat_map(|handled| &handled.keys);
     keys.filter(|(_, addition)| *addition == KeyAddition::AlreadyQueued)
         .count()
 }
 
-/// How many keys are queued.
+/// Counts the keys in the queue.
 pub(super) fn queued(past: Past<'_>) -> usize {
     let controller = past.tree().world().controller();
     controller.map_or(0, |controller| controller.queue().queued().count())
 }
 
-/// How many keys wait for their time.
+/// Counts the keys that wait for their time.
 pub(super) fn waiting(past: Past<'_>) -> usize {
     let controller = past.tree().world().controller();
     controller.map_or(0, |controller| controller.queue().waiting().len())

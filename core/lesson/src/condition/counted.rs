@@ -15,11 +15,11 @@ use crate::fields::{LessonError, Read, number};
 pub(super) struct Counted {
     /// Its key in the text of a lesson.
     pub(super) key: &'static str,
-    /// What is counted, in the plural.
+    /// The counted things, in the plural.
     what: &'static str,
-    /// As a goal: that there are none. The name of the message, and its text in English.
+    /// The goal "there are none": the name of its message, and its text in English.
     none: Option<(&'static str, &'static str)>,
-    /// Whether there can be fewer of them later.
+    /// `true` if the count can become smaller.
     falls: bool,
     count: fn(Past<'_>) -> usize,
 }
@@ -144,7 +144,7 @@ impl Counted {
     }
 }
 
-/// That the count is so.
+/// A count has a wanted value.
 #[derive(Debug)]
 struct CountIs {
     counted: &'static Counted,
@@ -156,7 +156,7 @@ impl Claim for CountIs {
         self.count.holds((self.counted.count)(past))
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some((self.counted.count)(past).to_string())
     }
 
@@ -188,14 +188,14 @@ impl fmt::Display for CountIs {
     }
 }
 
-/// How many.
+/// A wanted count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// So many and no others.
+    /// Exactly this number.
     Exactly(u64),
-    /// So many or more.
+    /// This number or more.
     AtLeast(u64),
-    /// So many or fewer.
+    /// This number or fewer.
     AtMost(u64),
 }
 
@@ -209,7 +209,7 @@ impl Count {
         }
     }
 
-    /// Whether a count is more than what is wanted.
+    /// Returns whether a count is too large. A count that never falls can then not be right again.
     pub(super) fn is_exceeded_by(self, count: usize) -> bool {
         match self {
             Count::Exactly(most) | Count::AtMost(most) => count as u64 > most,

@@ -15,7 +15,7 @@ pub struct GoalLabel {
 }
 
 impl GoalLabel {
-    /// What a condition claims, as it is.
+    /// Makes a label that repeats the claim of a condition.
     pub(super) fn claim(claim: String) -> Self {
         Self {
             message: "goal_claim",
@@ -38,7 +38,7 @@ impl fmt::Display for GoalLabel {
     }
 }
 
-/// What a part of a goal is called.
+/// The label of a part of a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartLabel {
     /// In the lesson's own words.

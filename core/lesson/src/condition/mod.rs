@@ -1,4 +1,4 @@
-//! What can be true of a history: the claims that a lesson makes, the answers among which one
+//! Conditions on a history: the claims that a lesson makes, the answers among which a learner
 //! predicts, and the goals.
 //!
 //! A kind of condition is one descriptor: its key in the lesson's text, how its value is read, and
@@ -41,12 +41,12 @@ impl Condition {
         Self(Arc::new(claim))
     }
 
-    /// As a goal that one works towards.
+    /// Returns the condition as a goal for the learner.
     pub(super) fn label(&self) -> GoalLabel {
         self.0.label()
     }
 
-    /// Whether its label says that there is nothing of what a history has.
+    /// Returns whether the label says that there is none of something that the history has.
     pub(super) fn denies(&self, past: Past<'_>) -> bool {
         self.0.denies(past)
     }
@@ -67,25 +67,25 @@ impl fmt::Display for Condition {
 
 /// A kind of condition with its values: `Display` gives it as a claim.
 trait Claim: fmt::Debug + fmt::Display + Send + Sync {
-    /// Whether it is true.
+    /// Returns whether the claim is true.
     fn holds(&self, past: Past<'_>) -> bool;
 
-    /// What is there instead, where a word can say that.
-    fn found(&self, _: Past<'_>) -> Option<String> {
+    /// Returns the actual value, if one word can say it.
+    fn actual(&self, _: Past<'_>) -> Option<String> {
         None
     }
 
-    /// Whether it can never hold again, whatever happens next.
+    /// Returns whether the claim is false and stays false, whatever happens next.
     fn is_out_of_reach(&self, _: Past<'_>) -> bool {
         false
     }
 
-    /// Whether its label says that there is nothing of what a history has.
+    /// Returns whether the label says that there is none of something that the history has.
     fn denies(&self, _: Past<'_>) -> bool {
         false
     }
 
-    /// As a goal that one works towards.
+    /// Returns the claim as a goal for the learner.
     fn label(&self) -> GoalLabel {
         GoalLabel::claim(self.to_string())
     }
@@ -137,7 +137,7 @@ pub(super) fn keys() -> Vec<&'static str> {
 
 /// Reads conditions: a mapping whose members must all hold.
 pub(super) fn conditions(located: &Located) -> Read<Vec<Condition>> {
-    conditions_of(&Fields::of(located, "a condition", &keys())?)
+    conditions_of(&Fields::read(located, "a condition", &keys())?)
 }
 
 /// Reads the conditions among the members of a mapping.
@@ -195,13 +195,13 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// What an object has at a place, as JSON writes it.
-fn found_at(object: Option<&Value>, path: &FieldPath) -> String {
+/// Writes the value that an object has at a path as JSON.
+fn value_at(object: Option<&Value>, path: &FieldPath) -> String {
     let found = object.and_then(|object| path.find(object));
     found.map_or("not there".to_owned(), Value::to_string)
 }
 
-/// Whether an object has a value at a place; `None`: nothing.
+/// Returns whether an object has this value at a path; `None` asks whether it has no value there.
 fn has(object: Option<&Value>, path: &FieldPath, value: Option<&Value>) -> bool {
     object.and_then(|object| path.find(object)) == value
 }

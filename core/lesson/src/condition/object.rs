@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::Located;
 use optimist_simulation::{ActorId, Outcome};
 use serde_json::Value;
 
-use super::{Claim, Condition, GoalLabel, Past, Shown, by_actor, found_at, has, place, places};
+use super::{Claim, Condition, GoalLabel, Past, Shown, by_actor, has, place, places, value_at};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, flag, items, members, number, text, word};
 use crate::script::ACTORS;
@@ -16,7 +16,7 @@ use crate::script::ACTORS;
 #[derive(Debug)]
 struct HasRead(ActorId);
 
-/// What the stored object has at a place; `None`: nothing.
+/// The stored object has this value at a path; `None`: it has no value there.
 #[derive(Debug)]
 struct Stored(FieldPath, Option<Value>);
 
@@ -24,7 +24,7 @@ struct Stored(FieldPath, Option<Value>);
 #[derive(Debug)]
 struct Same(FieldPath, FieldPath);
 
-/// What an actor's working copy has at a place; `None`: nothing.
+/// An actor's working copy has this value at a path; `None`: it has no value there.
 #[derive(Debug)]
 struct Copy(ActorId, FieldPath, Option<Value>);
 
@@ -36,7 +36,7 @@ struct Stale(ActorId, usize);
 #[derive(Debug)]
 struct Owners(FieldPath, Vec<String>);
 
-/// Whether the object exists.
+/// The object exists, or (`false`) does not.
 #[derive(Debug)]
 struct Exists(bool);
 
@@ -121,8 +121,8 @@ impl Claim for Stored {
         has(past.stored(), &self.0, self.1.as_ref())
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(found_at(past.stored(), &self.0))
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(value_at(past.stored(), &self.0))
     }
 
     /// A version that has passed does not come again.
@@ -174,8 +174,8 @@ impl Claim for Same {
         })
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        let [one, other] = [&self.0, &self.1].map(|path| found_at(past.stored(), path));
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        let [one, other] = [&self.0, &self.1].map(|path| value_at(past.stored(), path));
         Some(format!("{one} and {other}"))
     }
 
@@ -204,10 +204,10 @@ impl Claim for Copy {
         has(edited, &self.1, self.2.as_ref())
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         let copy = past.tree().world().copy(self.0);
         let edited = copy.edited().map(|object| object.as_ref());
-        Some(found_at(edited, &self.1))
+        Some(value_at(edited, &self.1))
     }
 }
 
@@ -223,7 +223,7 @@ impl Claim for Stale {
         past.tree().world().stale_by(self.0) == self.1
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(past.tree().world().stale_by(self.0).to_string())
     }
 }
@@ -243,7 +243,7 @@ impl Claim for Owners {
         stored.is_some_and(|object| owners_of(object, &self.0) == self.1)
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(owners_of(past.stored()?, &self.0).join(", "))
     }
 

@@ -1,4 +1,4 @@
-//! The part of a history that conditions are about, and what is asked of it.
+//! The part of a history that conditions are about, and queries on it.
 
 use serde_json::Value;
 
@@ -45,17 +45,17 @@ impl<'a> Past<'a> {
         self.steps().filter(|step| wanted(step)).count()
     }
 
-    /// Whether all of them hold.
+    /// Returns whether all conditions hold.
     pub fn fulfils(self, conditions: &[Condition]) -> bool {
         conditions.iter().all(|condition| self.holds(condition))
     }
 
-    /// Whether a condition holds.
+    /// Returns whether a condition holds.
     pub fn holds(self, condition: &Condition) -> bool {
         condition.0.holds(self)
     }
 
-    /// Whether a condition can never hold again, whatever happens next.
+    /// Returns whether a condition is false and stays false, whatever happens next.
     pub fn rules_out(self, condition: &Condition) -> bool {
         condition.0.is_out_of_reach(self)
     }
@@ -66,9 +66,9 @@ impl<'a> Past<'a> {
         Some(world.server().store().revision())
     }
 
-    /// What is there instead of what a condition wants, where that can be said in a word.
-    pub(crate) fn instead_of(self, condition: &Condition) -> Option<String> {
-        condition.0.found(self)
+    /// Returns the actual value behind a false condition, if one word can say it.
+    pub(crate) fn actual_value(self, condition: &Condition) -> Option<String> {
+        condition.0.actual(self)
     }
 
     /// The last request that was sent.
@@ -87,14 +87,14 @@ impl<'a> Past<'a> {
         stored.map(|(_, object)| object.as_ref())
     }
 
-    /// How many applies were sent with force.
+    /// Counts the applies that were sent with force.
     pub(super) fn forced(self) -> usize {
         let forced = |exchange: &&Exchange| {
             let query = exchange
                 .target
                 .split_once('?')
                 .map_or("", |(_, query)| query);
-            WriteKind::of(exchange) == Some(WriteKind::Send(Strategy::Apply))
+            WriteKind::from_exchange(exchange) == Some(WriteKind::Send(Strategy::Apply))
                 && form_urlencoded::parse(query.as_bytes())
                     .find(|(name, _)| name == "force")
                     .is_some_and(|(_, value)| is_true(&value))
@@ -102,20 +102,20 @@ impl<'a> Past<'a> {
         self.exchanges().filter(forced).count()
     }
 
-    /// How many writes of a strategy were stored that did not say of which version.
+    /// Counts the stored writes that named no version of the object, of the wanted strategies.
     pub(super) fn unversioned(self, wanted: fn(Strategy) -> bool) -> usize {
         self.count(|step| {
             let sent = step.exchange.as_ref();
             let sent = sent.filter(
-                |sent| matches!(WriteKind::of(sent), Some(WriteKind::Send(strategy)) if wanted(strategy)),
+                |sent| matches!(WriteKind::from_exchange(sent), Some(WriteKind::Send(strategy)) if wanted(strategy)),
             );
             step.outcome() == Outcome::Written && sent.is_some_and(|sent| !names_version(sent))
         })
     }
 }
 
-/// Whether a request says of which version of the object it is: in its body, or as a JSON patch's
-/// test.
+/// Returns whether a request names the version of the object that it expects: in its body, or as a
+/// test of its JSON patch.
 fn names_version(exchange: &Exchange) -> bool {
     exchange.precondition().is_some() || exchange.tests_version()
 }

@@ -8,7 +8,8 @@ use super::counted::Count;
 use super::{Claim, Condition, Past};
 use crate::fields::{LessonError, Read, members};
 
-/// How many versions of an object, by its kind and name, were made since the step began.
+/// This number of versions of an object was made since the step began. Kind and name say which
+/// object.
 #[derive(Debug)]
 struct Versions {
     kind: String,
@@ -33,7 +34,7 @@ pub(super) fn versions(value: &Located) -> Read<Vec<Condition>> {
 }
 
 impl Versions {
-    fn made(&self, past: Past<'_>) -> Option<usize> {
+    fn count_made(&self, past: Past<'_>) -> Option<usize> {
         let world = past.tree().world();
         let mut subjects = world.subjects();
         let subject =
@@ -45,15 +46,16 @@ impl Versions {
 
 impl Claim for Versions {
     fn holds(&self, past: Past<'_>) -> bool {
-        self.made(past).is_some_and(|made| self.count.holds(made))
+        self.count_made(past)
+            .is_some_and(|made| self.count.holds(made))
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(self.made(past)?.to_string())
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(self.count_made(past)?.to_string())
     }
 
     fn is_out_of_reach(&self, past: Past<'_>) -> bool {
-        let made = self.made(past);
+        let made = self.count_made(past);
         made.is_some_and(|made| self.count.is_exceeded_by(made))
     }
 }

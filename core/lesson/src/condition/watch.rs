@@ -10,7 +10,7 @@ use super::answer::status_code;
 use super::{Claim, Condition, Past};
 use crate::fields::{LessonError, Read};
 
-/// How it is about the watch of the current object.
+/// The state of the watch of the current object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Watch {
     None,
@@ -44,7 +44,8 @@ pub(super) fn watch(value: &Located) -> Read<Vec<Condition>> {
     Ok(vec![Condition::new(watch)])
 }
 
-fn found(past: Past<'_>) -> Watch {
+/// Returns the state of the watch after a part of a history.
+fn watch_after(past: Past<'_>) -> Watch {
     match past.tree().world().watcher().connection() {
         Connection::None => Watch::None,
         Connection::Open { .. } => Watch::Open,
@@ -57,11 +58,11 @@ fn found(past: Past<'_>) -> Watch {
 
 impl Claim for Watch {
     fn holds(&self, past: Past<'_>) -> bool {
-        found(past) == *self
+        watch_after(past) == *self
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(found(past).word())
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(watch_after(past).word())
     }
 }
 

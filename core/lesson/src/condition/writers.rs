@@ -12,7 +12,7 @@ use crate::FieldPath;
 use crate::fields::{LessonError, Read, items, members, word};
 use crate::script::{ACTORS, STRATEGIES};
 
-/// How a version was made.
+/// The operation that made a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WriteKind {
     /// An edit was sent.
@@ -33,8 +33,8 @@ impl WriteKind {
         sent.chain(Self::OTHERS)
     }
 
-    /// Of a request, also of one by hand; `None` if the request does not write.
-    pub(super) fn of(exchange: &Exchange) -> Option<Self> {
+    /// Reads the operation from a request, also from one by hand; `None` if the request does not write.
+    pub(super) fn from_exchange(exchange: &Exchange) -> Option<Self> {
         Some(match exchange.method.as_str() {
             "PUT" => WriteKind::Send(Strategy::Update),
             "POST" => WriteKind::Create,
@@ -60,7 +60,7 @@ impl fmt::Display for WriteKind {
     }
 }
 
-/// Whose write was the last to change what is stored at a place.
+/// This actor was the last to change the value at a path.
 #[derive(Debug)]
 struct SetBy(FieldPath, ActorId);
 
@@ -96,7 +96,7 @@ pub(super) fn writers(value: &Located) -> Read<Vec<Condition>> {
 }
 
 impl SetBy {
-    /// Whose step was the last after which something else was stored at the place.
+    /// Finds the actor of the last step that changed the stored value at the path.
     fn setter(&self, past: Past<'_>) -> Option<ActorId> {
         let tree = past.tree();
         let key = tree.world().subject().key();
@@ -118,7 +118,7 @@ impl Claim for SetBy {
         self.setter(past) == Some(self.1)
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
+    fn actual(&self, past: Past<'_>) -> Option<String> {
         Some(
             self.setter(past)
                 .map_or("no actor", ActorId::letter)
@@ -145,11 +145,11 @@ impl fmt::Display for SetBy {
 }
 
 impl Writers {
-    /// Who made new versions in a part of a history.
-    fn of(past: Past<'_>) -> Self {
+    /// Collects the writers of a part of a history, from the steps that stored a new version.
+    fn from_past(past: Past<'_>) -> Self {
         let mut writers: BTreeMap<ActorId, BTreeSet<WriteKind>> = BTreeMap::new();
         for step in past.steps() {
-            let kind = step.exchange.as_ref().and_then(WriteKind::of);
+            let kind = step.exchange.as_ref().and_then(WriteKind::from_exchange);
             if let (Outcome::Written, Some(actor), Some(kind)) =
                 (step.outcome(), step.actor(), kind)
             {
@@ -176,22 +176,22 @@ impl Writers {
 
 impl Claim for Writers {
     fn holds(&self, past: Past<'_>) -> bool {
-        Self::of(past).0 == self.0
+        Self::from_past(past).0 == self.0
     }
 
-    /// Who has written otherwise stays one of the writers.
+    /// A write that no row allows stays in the history, so the claim can never hold again.
     fn is_out_of_reach(&self, past: Past<'_>) -> bool {
         let wanted = |actor: ActorId, kind: &WriteKind| {
             let mut writers = self.0.iter();
             writers.any(|(writer, kinds)| *writer == actor && kinds.contains(kind))
         };
-        let found = Self::of(past).0;
+        let found = Self::from_past(past).0;
         let mut found = found.iter();
         found.any(|(actor, kinds)| kinds.iter().any(|kind| !wanted(*actor, kind)))
     }
 
-    fn found(&self, past: Past<'_>) -> Option<String> {
-        Some(Self::of(past).names())
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(Self::from_past(past).names())
     }
 }
 

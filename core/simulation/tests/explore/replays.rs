@@ -116,7 +116,7 @@ fn a_link_carries_an_opened_history_whole() {
             let end = search.ends().last().unwrap();
             let path = search.path_to(end.id);
             let opened = replayed(&search, &path, 1, tree(ready.manifest));
-            let text = Session::of(&opened).to_text();
+            let text = Session::from_tree(&opened).to_text();
             let again = Session::parse(&text).unwrap().replay().finish().unwrap();
             assert_eq!(answers(&again), answers(&opened), "{}", way.slug());
             assert_eq!(again.position(), opened.position());

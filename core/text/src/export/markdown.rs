@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{mermaid, told, who};
+use super::{exported_steps, mermaid, who};
 use crate::markdown::{fenced, text as cell};
 use optimist_client::to_yaml;
 use optimist_simulation::{HistoryTree, Outcome};
@@ -10,26 +10,26 @@ use optimist_simulation::{HistoryTree, Outcome};
 /// The steps to the current node: a table, the messages of refusals, the final object, and a
 /// diagram.
 pub fn markdown(tree: &HistoryTree) -> String {
-    let (world, steps) = (tree.world(), told(tree));
+    let (world, steps) = (tree.world(), exported_steps(tree));
     let mut out = format!("## {}\n\n", cell(&world.subject().to_string()));
     out.push_str("| | who | request | answer | resourceVersion |\n|---|---|---|---|---|\n");
     let mut refusals = String::new();
-    for told in &steps {
-        let step = told.step;
+    for exported in &steps {
+        let step = exported.step;
         let version = match step.outcome() {
             Outcome::Written => format!("{} → {}", step.before, step.after),
             _ => step.after.to_string(),
         };
-        let (who, what) = (cell(who(told)), cell(&step.headline().to_string()));
+        let (who, what) = (cell(who(exported)), cell(&step.headline().to_string()));
         let answer = cell(&step.status_line());
         // Writing to a string does not fail.
         let _ = writeln!(
             out,
             "| {} | {who} | {what} | {answer} | {version} |",
-            told.number
+            exported.number
         );
         if let Some(message) = step.message() {
-            let _ = writeln!(refusals, "\n{}. {who}: {answer}\n", told.number);
+            let _ = writeln!(refusals, "\n{}. {who}: {answer}\n", exported.number);
             let _ = writeln!(refusals, "{}", fenced("text", message));
         }
     }

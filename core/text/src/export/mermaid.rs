@@ -2,16 +2,21 @@
 
 use std::fmt::Write;
 
-use super::{Told, told};
+use super::{ExportedStep, exported_steps};
 use optimist_client::visible;
 use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome};
 
 /// The steps to the current node, as a Mermaid `sequenceDiagram`.
 pub fn mermaid(tree: &HistoryTree) -> String {
-    let steps = told(tree);
+    let steps = exported_steps(tree);
     let mut out = "sequenceDiagram\n".to_owned();
-    let acts = |id: ActorId| steps.iter().any(|told| told.step.actor() == Some(id));
-    let watches = |told: &Told<'_>| matches!(told.step.operation, Operation::Watch(_));
+    let acts = |id: ActorId| {
+        steps
+            .iter()
+            .any(|exported| exported.step.actor() == Some(id))
+    };
+    let watches =
+        |exported: &ExportedStep<'_>| matches!(exported.step.operation, Operation::Watch(_));
     let mut line = |text: std::fmt::Arguments<'_>| {
         // Writing to a string does not fail.
         let _ = writeln!(out, "    {text}");
@@ -26,8 +31,8 @@ pub fn mermaid(tree: &HistoryTree) -> String {
     if steps.iter().any(watches) {
         line(format_args!("participant W as Watcher"));
     }
-    for told in &steps {
-        let step = told.step;
+    for exported in &steps {
+        let step = exported.step;
         let what = safe(&step.headline().to_string());
         let from = match &step.operation {
             Operation::Act(ActorId::A, _) => "A",

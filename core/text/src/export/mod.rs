@@ -12,7 +12,7 @@ use optimist_simulation::{ActorId, HistoryTree, Operation, Step, World};
 
 /// A step on the path to the current node, with the worlds before and after it.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct ExportedStep<'a> {
     /// Counted from 1.
     number: usize,
     step: &'a Step,
@@ -21,12 +21,12 @@ struct Told<'a> {
 }
 
 /// The steps to the current node, oldest first.
-fn told(tree: &HistoryTree) -> Vec<Told<'_>> {
+fn exported_steps(tree: &HistoryTree) -> Vec<ExportedStep<'_>> {
     let line = tree.current_path();
     let line = line.get(..=tree.position()).unwrap_or_default();
     let steps = line.windows(2).enumerate().filter_map(|(i, pair)| {
         let [from, to] = pair else { return None };
-        Some(Told {
+        Some(ExportedStep {
             number: i + 1,
             step: tree.step(*to)?,
             before: tree.world_at(*from)?,
@@ -37,12 +37,12 @@ fn told(tree: &HistoryTree) -> Vec<Told<'_>> {
 }
 
 /// The name of a step's actor.
-fn who<'a>(told: &Told<'a>) -> &'a str {
-    match &told.step.operation {
-        Operation::Act(actor, _) => &told.before.actor(*actor).name,
+fn who<'a>(exported: &ExportedStep<'a>) -> &'a str {
+    match &exported.step.operation {
+        Operation::Act(actor, _) => &exported.before.actor(*actor).name,
         Operation::Watch(_) => "Watcher",
         Operation::Compact { .. } => "etcd",
         Operation::Wait(_) => "Clock",
-        Operation::Control(_) => &told.before.actor(ActorId::C).name,
+        Operation::Control(_) => &exported.before.actor(ActorId::C).name,
     }
 }

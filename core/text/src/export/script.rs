@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Told, told, who};
+use super::{ExportedStep, exported_steps, who};
 use crate::render::{ClientRequest, is_of_kind, kubectl};
 use crate::shell::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_apiserver::object::{Metadata, text};
@@ -44,8 +44,8 @@ pub fn script(tree: &HistoryTree) -> String {
         uids: BTreeMap::new(),
     };
     script.start(tree.origin());
-    for told in told(tree) {
-        script.step(&told);
+    for exported in exported_steps(tree) {
+        script.step(&exported);
     }
     without_nul(script.out)
 }
@@ -135,12 +135,12 @@ impl Script {
         }
     }
 
-    fn step(&mut self, told: &Told<'_>) {
-        let step = told.step;
+    fn step(&mut self, exported: &ExportedStep<'_>) {
+        let step = exported.step;
         let title = format!(
             "{}. {}: {} (here {})",
-            told.number,
-            who(told),
+            exported.number,
+            who(exported),
             step.headline(),
             step.status_line()
         );
@@ -159,7 +159,7 @@ impl Script {
             self.line(format!("\n# {title}: its body is no JSON"));
             return;
         }
-        let resource = told.before.resource();
+        let resource = exported.before.resource();
         let command = kubectl(&ClientRequest {
             method: exchange.method.as_str(),
             target: &exchange.target,
@@ -175,9 +175,9 @@ impl Script {
         self.line(format!("\nstep {} <<'{end}'", quote(&title)));
         self.line(command.trim_end());
         self.line(&end);
-        let subjects: Vec<ObjectRef> = told.after.subjects().cloned().collect();
+        let subjects: Vec<ObjectRef> = exported.after.subjects().cloned().collect();
         for subject in &subjects {
-            self.learn(Some(told.before), told.after, subject);
+            self.learn(Some(exported.before), exported.after, subject);
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) fn short_option(option: &str, argument: &str) -> Option<ShortOption> 
     (at_once && !argument.starts_with("--")).then_some(ShortOption::Rest(option.len()))
 }
 
-/// Where the value of a short option is.
+/// The place of the value of a short option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShortOption {
     Next,

@@ -18,7 +18,7 @@ const fn lenient() -> GeneralPurposeConfig {
 const PLAIN: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, lenient());
 const OF_URLS: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, lenient());
 
-/// What base64 stands for.
+/// The content of a text in base64.
 pub(super) enum Decoded {
     /// Text.
     Text(String),
@@ -28,7 +28,7 @@ pub(super) enum Decoded {
     Bytes,
 }
 
-/// What a text stands for if all of it is base64, also in lines.
+/// Decodes a text that is base64 as a whole, also in several lines; `None` if it is not base64.
 pub(super) fn decoded(text: &str) -> Option<Decoded> {
     if text.len() < MIN {
         return None;

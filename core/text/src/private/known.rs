@@ -27,8 +27,8 @@ pub struct Known {
 }
 
 impl Masking {
-    /// The values that were found so far.
-    pub fn known(&self) -> Known {
+    /// Collects the private values that were found so far.
+    pub fn known_values(&self) -> Known {
         let mut known = Known {
             begins: vec![false; 256],
             ..Known::default()

@@ -1,5 +1,6 @@
-//! What looks private, and texts and objects without it. There is one definition, for objects,
-//! messages and free text, in Play and in Diagnose, in links, files, Markdown and scripts.
+//! Finds values that look private, and makes texts and objects without them. There is one
+//! definition, for objects, messages and free text, in Play and in Diagnose, in links, files,
+//! Markdown and scripts.
 //!
 //! A value is private
 //! - by its place: the data of a Secret;
@@ -31,7 +32,7 @@ use serde_json::Value;
 pub use known::Known;
 pub use structure::{has_structure, names_secret};
 
-/// What stands for a private value where an object is shown.
+/// The stand-in for a private value in an object that is displayed.
 pub const MASK: &str = "••••••";
 
 /// The beginning of what stands for a private value where an object is shared.
@@ -42,11 +43,11 @@ const STAND_IN: &str = "left-out-";
 pub struct Private {
     /// The field that it was found in: `data.password`, `DB_PASSWORD`.
     pub field: String,
-    /// What it looks like: `a password`.
+    /// What the value looks like: `a password`.
     pub looks_like: &'static str,
 }
 
-/// What takes the place of private values.
+/// The kind of stand-in that replaces private values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     /// [`MASK`], to be shown.
@@ -72,9 +73,9 @@ pub struct Masking {
     last: usize,
     /// Words that stand where they are not private.
     public: BTreeSet<String>,
-    /// Whether the text is a message: its lines are sentences.
+    /// `true` if the text is a message: its lines are sentences.
     in_message: bool,
-    /// How many texts are inside each other.
+    /// The number of texts that this text is inside of.
     depth: usize,
 }
 
@@ -85,7 +86,7 @@ struct Span {
     /// The name before it.
     field: Option<Range<usize>>,
     looks_like: &'static str,
-    /// What takes its place, if that is not the stand-in of all of it.
+    /// The text that replaces it; `None`: the stand-in for the whole value.
     replacement: Option<String>,
 }
 
@@ -101,8 +102,8 @@ impl Span {
 }
 
 impl Masking {
-    /// With [`MASK`] in the place of each value, to be shown.
-    pub fn shown() -> Self {
+    /// Starts a search that puts [`MASK`] in the place of each private value, for texts on a screen.
+    pub fn for_display() -> Self {
         Self::new(Style::Mask)
     }
 
@@ -136,14 +137,14 @@ impl Masking {
         self
     }
 
-    /// What was found, in the order of its fields.
-    pub fn found(&self) -> Vec<Private> {
+    /// Returns the private values that were found, sorted by their fields.
+    pub fn findings(&self) -> Vec<Private> {
         let mut found: Vec<Private> = self.found.values().cloned().collect();
         found.sort();
         found
     }
 
-    /// Whether nothing was found.
+    /// Returns whether no private value was found.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -153,7 +154,7 @@ impl Masking {
         self.stand_in(field.to_owned(), looks_like, value)
     }
 
-    /// What takes the place of a private value.
+    /// Returns the stand-in for a private value, and records the value.
     fn stand_in(&mut self, field: String, looks_like: &'static str, value: &str) -> String {
         if names::is_left_out(value) {
             return value.to_owned();
@@ -186,7 +187,7 @@ fn last_stand_in(text: &str) -> usize {
     numbers.max().unwrap_or(0)
 }
 
-/// Whether something was left out of a text: it is of no use in a command.
+/// Returns whether a text has stand-ins, so that it is of no use in a command.
 pub fn has_left_out(text: &str) -> bool {
     text.contains(MASK) || last_stand_in(text) > 0
 }
@@ -196,28 +197,28 @@ pub fn masked(object: &Value) -> Value {
     hidden(object).unwrap_or_else(|| object.clone())
 }
 
-/// As [`masked`]: the same object if nothing in it looks private.
-pub fn shown(object: &Arc<Value>) -> Arc<Value> {
+/// Like [`masked`], but returns the same object if nothing in it looks private.
+pub fn masked_arc(object: &Arc<Value>) -> Arc<Value> {
     hidden(object).map_or_else(|| Arc::clone(object), Arc::new)
 }
 
 fn hidden(object: &Value) -> Option<Value> {
-    let mut masking = Masking::shown();
+    let mut masking = Masking::for_display();
     let mut hidden = object.clone();
     masking.object(&mut hidden);
     if masking.is_empty() {
         return None;
     }
-    masking.known().replace(&mut hidden);
+    masking.known_values().replace(&mut hidden);
     Some(hidden)
 }
 
 /// A text with [`MASK`] in the place of each value that looks private, to be shown; the rest letter for
 /// letter.
 pub fn masked_text(text: &str) -> String {
-    let mut masking = Masking::shown();
+    let mut masking = Masking::for_display();
     let Some(hidden) = masking.message(text) else {
         return text.to_owned();
     };
-    masking.known().replaced(&hidden).unwrap_or(hidden)
+    masking.known_values().replaced(&hidden).unwrap_or(hidden)
 }

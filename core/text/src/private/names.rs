@@ -127,7 +127,8 @@ const OF_SECRETS: [&str; 4] = [
 /// The longest name that is looked at.
 const MAX_NAME: usize = 120;
 
-/// What the value of a name looks like; `None` if the name says nothing, or where the value is.
+/// Tells from a name what its value looks like; `None` if the name says nothing, or says only where
+/// the value is.
 pub(super) fn by_name(name: &str) -> Option<&'static str> {
     // The domain of a label or an annotation says nothing of its value.
     let name = name.rsplit('/').next().unwrap_or_default();
@@ -150,7 +151,7 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
         }
         before = byte;
     }
-    let looks_like = known(&plain, &words)?;
+    let looks_like = match_name(&plain, &words)?;
     let last = words.iter().rev().find_map(|at| {
         let word = plain.get(*at..).unwrap_or_default();
         (!word.is_empty()).then_some(word)
@@ -162,7 +163,8 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     (!elsewhere).then_some(looks_like)
 }
 
-fn known(plain: &str, words: &[usize]) -> Option<&'static str> {
+/// Finds the first private word or part of a name, and returns what its value looks like.
+fn match_name(plain: &str, words: &[usize]) -> Option<&'static str> {
     if let Some((_, looks_like)) = PARTS.iter().find(|(part, _)| plain.contains(part)) {
         return Some(looks_like);
     }
@@ -174,7 +176,8 @@ fn known(plain: &str, words: &[usize]) -> Option<&'static str> {
     })
 }
 
-/// Whether a value under a private name is none: a switch, a reference, or one that is left out.
+/// Returns whether a value under a private name is not private: a switch, a reference, or a
+/// stand-in.
 pub(super) fn is_blank(text: &str) -> bool {
     const SWITCHES: [&str; 11] = [
         "true", "false", "yes", "no", "on", "off", "null", "nil", "none", "~", "{}",
@@ -193,7 +196,7 @@ pub(super) fn is_blank(text: &str) -> bool {
         || value.len() > 2 && value.chars().all(|c| matches!(c, '*' | '•'))
 }
 
-/// Whether a value was left out before.
+/// Returns whether a value is a stand-in.
 pub(super) fn is_left_out(value: &str) -> bool {
     let number = value.strip_prefix(super::STAND_IN);
     number.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))

@@ -11,7 +11,7 @@ use super::encoded::{self, Decoded};
 use super::names::{by_name, is_blank};
 use super::{Masking, Style};
 
-/// Where a value is in an object.
+/// The place of a value in an object.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     above: Option<&'a Place<'a>>,
@@ -159,7 +159,8 @@ impl Masking {
         }
     }
 
-    /// Whether a number is a password: at least four digits, and neither a count nor a time.
+    /// Returns whether a number is a password: at least four digits, and neither a count nor a
+    /// time.
     fn is_private_number(&self, number: &serde_json::Number, at: &Place<'_>) -> bool {
         number.as_u64().is_some_and(|number| number >= 1000)
             && by_name(at.name) == Some("a password")
@@ -394,7 +395,8 @@ impl Masking {
     }
 }
 
-/// Whether a text under a private name only names an object of Kubernetes: `secret: registry`.
+/// Returns whether a text under a private name only names an object of Kubernetes: `secret:
+/// registry`.
 fn is_reference(text: &str, at: &Place<'_>) -> bool {
     let of_secret = matches!(at.name, "secret" | "secrets" | "Secret");
     of_secret

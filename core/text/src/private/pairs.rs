@@ -10,13 +10,14 @@ use super::names::{by_name, is_blank};
 /// The longest name before a value.
 const MAX_NAME: usize = 120;
 
-/// How far the closing quote of a value is looked for.
+/// The search for the closing quote of a value ends after this many bytes.
 const MAX_QUOTED: usize = 1 << 16;
 
-/// How far behind a name its value can be, where both have a field: `name: DB_PASSWORD, value: x`.
+/// A value can follow this many bytes after a name, if both have a field: `name: DB_PASSWORD,
+/// value: x`.
 const NEAR: usize = 200;
 
-/// How the refusal of a value begins, after the name of its field
+/// The beginnings of refusals of a value, after the name of its field
 /// (`k8s.io/apimachinery/pkg/util/validation/field/errors.go`, v1.36).
 const REFUSALS: [&str; 9] = [
     "Invalid value",
@@ -30,7 +31,7 @@ const REFUSALS: [&str; 9] = [
     "Internal error",
 ];
 
-/// How a text is read.
+/// The rules for reading a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// `data` is that of a Secret.
@@ -39,7 +40,7 @@ pub(super) struct Reading {
     pub(super) sentences: bool,
 }
 
-/// Finds what names betray.
+/// Finds the values whose names say that they are private.
 pub(super) fn find(text: &str, reading: Reading, found: &mut Vec<Span>) {
     let mut scan = Scan {
         text,
@@ -63,7 +64,8 @@ struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
     reading: Reading,
-    /// Where a field names a private variable, and what the value of that looks like.
+    /// The position after a field that names a private variable, and what the variable's value
+    /// looks like.
     near: Option<(usize, &'static str)>,
     found: &'a mut Vec<Span>,
 }
@@ -71,7 +73,7 @@ struct Scan<'a> {
 /// A name before a value.
 struct Key {
     range: Range<usize>,
-    /// Where the quote before it begins, or the name itself.
+    /// The start of the quote before the name, or of the name itself.
     begin: usize,
     is_quoted: bool,
 }
@@ -141,7 +143,8 @@ impl Scan<'_> {
         self.text.get(key.range.clone()).unwrap_or_default()
     }
 
-    /// Whether a name is the first of its line, behind the marks of lists, differences and comments.
+    /// Returns whether a name is the first word of its line, behind the marks of lists, differences
+    /// and comments.
     fn begins_line(&self, key: &Key) -> bool {
         let before = self.text.get(self.begin_of_line(key.begin)..key.begin);
         let before = before.unwrap_or_default();
@@ -183,11 +186,17 @@ impl Scan<'_> {
         }
         let Some(looks_like) = looks_like else { return };
         if let Some(range) = self.value(at, &key) {
-            self.take(Some(key.range), range, looks_like);
+            self.add_value(Some(key.range), range, looks_like);
         }
     }
 
-    fn take(&mut self, field: Option<Range<usize>>, value: Range<usize>, looks_like: &'static str) {
+    /// Records a value as private, unless the server has refused it or it is a placeholder.
+    fn add_value(
+        &mut self,
+        field: Option<Range<usize>>,
+        value: Range<usize>,
+        looks_like: &'static str,
+    ) {
         let text = self.text.get(value.clone()).unwrap_or_default();
         let refused = REFUSALS.iter().any(|refusal| text.starts_with(refusal));
         if !refused && !is_blank(text) {
@@ -346,7 +355,7 @@ impl Scan<'_> {
             let mut next = end + 1;
             if let Some((field, range)) = range {
                 next = next.max(self.end_of_line(range.end) + 1);
-                self.take(Some(field), range, "data of a Secret");
+                self.add_value(Some(field), range, "data of a Secret");
             }
             at = next;
         }
@@ -366,7 +375,7 @@ impl Scan<'_> {
             };
             if let Some(range) = range {
                 at = range.end + 1;
-                self.take(Some(key.range), range, "data of a Secret");
+                self.add_value(Some(key.range), range, "data of a Secret");
             }
         }
     }
@@ -384,7 +393,7 @@ impl Scan<'_> {
         };
         let rest = self.text.get(at + 1..).unwrap_or_default();
         if let Some(length) = rest.find('<').filter(|length| *length > 0) {
-            self.take(Some(open..at), at + 1..at + 1 + length, looks_like);
+            self.add_value(Some(open..at), at + 1..at + 1 + length, looks_like);
         }
     }
 
@@ -403,7 +412,7 @@ impl Scan<'_> {
             if let Some(looks_like) = by_name(word)
                 && let Some(value) = self.argument(at)
             {
-                self.take(Some(begin..at), value, looks_like);
+                self.add_value(Some(begin..at), value, looks_like);
             }
             return;
         }
@@ -442,7 +451,7 @@ impl Scan<'_> {
             None => None,
         };
         if let Some(range) = range.filter(|range| !range.is_empty()) {
-            self.take(Some(begin..at), range, "a password");
+            self.add_value(Some(begin..at), range, "a password");
         }
     }
 
@@ -469,7 +478,7 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a line begins with the name of a field.
+/// Returns whether a line begins with the name of a field.
 fn is_field(line: &str) -> bool {
     let plain = line.trim_start_matches(['"', '\'']);
     let length = plain.bytes().take_while(|byte| is_of_name(*byte)).count();
@@ -477,7 +486,7 @@ fn is_field(line: &str) -> bool {
     length > 0 && (rest.starts_with(": ") || rest.trim_end() == ":")
 }
 
-/// Whether a text begins with another assignment: `Encrypt=true`.
+/// Returns whether a text begins with another assignment: `Encrypt=true`.
 fn assigns(text: &str) -> bool {
     let text = text.trim_start();
     let length = text

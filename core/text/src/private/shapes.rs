@@ -150,7 +150,7 @@ fn pem(text: &str, found: &mut Vec<Span>) {
     }
 }
 
-/// Where certificates and public keys are: they look random, and are public.
+/// Finds certificates and public keys: they look random, and are public.
 fn certificates(text: &str) -> Vec<Range<usize>> {
     let begins = text.match_indices("-----BEGIN ");
     let public = begins.filter(|(at, _)| {
@@ -224,7 +224,7 @@ fn urls(text: &str, found: &mut Vec<Span>) {
     }
 }
 
-/// Whether the user of a URL is a key and not a name.
+/// Returns whether the user of a URL is a key and not a name.
 fn is_key(user: &str) -> bool {
     user.len() >= 16 && user.bytes().any(|byte| byte.is_ascii_digit()) && user.bytes().all(is_token)
 }
@@ -289,7 +289,7 @@ fn split(text: &str, word: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     ranges.collect::<Vec<_>>().into_iter()
 }
 
-/// Whether a part of a path is a name.
+/// Returns whether a part of a path is a name.
 fn is_plain(part: &str) -> bool {
     part.len() > 1
         && part.len() < MIN_RANDOM
@@ -305,8 +305,9 @@ fn has_classes(word: &str) -> bool {
     any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
 }
 
-/// Whether a word looks as if a generator made it: long, of all kinds of characters, none of which is
-/// frequent. Names in camel case have few digits, hashes in hexadecimal one case only.
+/// Returns whether a word looks as if a generator made it: it is long and has all kinds of
+/// characters, and none of them is frequent. Names in camel case have few digits; hashes in
+/// hexadecimal have one case only.
 fn is_random(word: &str) -> bool {
     let word = word.trim_matches(['-', '_']);
     if word.len() < MIN_RANDOM || !has_classes(word) {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::encoded::{self, Decoded};
 use super::{Masking, Span, commands, pairs, shapes};
 
-/// How many texts can be inside each other: a manifest in an annotation in a manifest in a log.
+/// The maximum number of texts inside each other: a manifest in an annotation in a manifest in a
+/// log.
 const MAX_DEPTH: usize = 6;
 
 /// The values of a text in JSON or YAML; JSON documents may follow each other, as in a watch. `None`
@@ -30,18 +31,18 @@ fn read(text: &str) -> Option<(Vec<Value>, bool)> {
     structured(&yaml).then_some((yaml, json))
 }
 
-/// Whether a text is JSON or YAML as a whole.
+/// Returns whether a text is JSON or YAML as a whole.
 pub fn has_structure(text: &str) -> bool {
     read(text).is_some()
 }
 
 impl Masking {
-    /// A text without what looks private; `None` if nothing in it does. What is private is remembered.
+    /// Returns the text without private values; `None` if it has none. Records the private values.
     pub fn text(&mut self, text: &str) -> Option<String> {
         self.within(text, true, &String::new)
     }
 
-    /// As [`Masking::text`] for a message: all but what is private stays letter for letter.
+    /// Like [`Masking::text`] for a message: all text that is not private stays letter for letter.
     pub fn message(&mut self, text: &str) -> Option<String> {
         self.depth += 1;
         self.in_message = true;
@@ -51,7 +52,7 @@ impl Masking {
         new
     }
 
-    /// As [`Masking::text`]. `random`: also without words that look random.
+    /// Like [`Masking::text`]. With `random`, it also removes words that look random.
     pub(super) fn within(
         &mut self,
         text: &str,
@@ -93,7 +94,8 @@ impl Masking {
         self.free(text, random, path)
     }
 
-    /// Whether a comment of YAML has something private. Comments are in no object.
+    /// Returns whether a comment of YAML has something private. A comment is in no object, so the
+    /// search of objects cannot find it.
     fn has_private_comment(&mut self, text: &str, json: bool) -> bool {
         if json || !text.contains('#') {
             return false;
@@ -134,7 +136,7 @@ impl Masking {
         inner.or(plain)
     }
 
-    /// Where JSON is in a text, and what takes its place if something in it is private.
+    /// Finds the JSON in a text. Adds a span for each part of it that has private values.
     fn parts(&mut self, text: &str, spans: &mut Vec<Span>) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut from = 0;
@@ -210,7 +212,7 @@ impl Masking {
     }
 }
 
-/// Whether a text has, or had, a Secret in it.
+/// Returns whether a text has, or had, a Secret in it.
 fn speaks_of_secret(text: &str) -> bool {
     names_secret(text)
         || ["Secret", "secret/", "secrets "]
@@ -238,7 +240,7 @@ fn written(values: &[Value], json: bool, ends: bool) -> String {
     text
 }
 
-/// Whether a text names the kind Secret for one of its objects, also where it is escaped.
+/// Returns whether a text says that one of its objects is a Secret, also where the text is escaped.
 pub fn names_secret(text: &str) -> bool {
     text.match_indices("Secret").any(|(at, word)| {
         let before = text[..at].trim_end_matches(['"', '\'', '\\', ' ']);

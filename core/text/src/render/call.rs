@@ -27,7 +27,7 @@ pub struct ClientRequest<'a> {
     pub edits: Option<&'a [ValueChange]>,
     /// The maximum number of attempts while the answer is a conflict.
     pub attempts: u8,
-    /// Whether each retry first reads the object again.
+    /// `true` if each retry reads the object again before it writes.
     pub reads_again: bool,
 }
 
@@ -153,7 +153,7 @@ impl<'a> ClientRequest<'a> {
         }
     }
 
-    /// Whether the body is an object with kind, name and namespace.
+    /// Returns whether the body is an object with the kind, name and namespace of the target.
     fn is_manifest(&self, target: &ResourcePath<'_>) -> bool {
         let is = |stated: &str, wanted: &str| wanted.is_empty() || stated == wanted;
         !text(self.body, "apiVersion").is_empty()
@@ -178,7 +178,7 @@ impl<'a> ClientRequest<'a> {
     }
 }
 
-/// Whether a request concerns a kind: its collection, an object, or a subresource.
+/// Returns whether a request concerns a kind: its collection, an object, or a subresource.
 pub(crate) fn is_of_kind(target: &str, resource: &Resource) -> bool {
     let path = target.split('?').next().unwrap_or_default();
     let gv = &resource.group_version;

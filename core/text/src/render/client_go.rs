@@ -469,7 +469,7 @@ struct Body {
     before: String,
     /// The expression that sends the request.
     send: String,
-    /// Whether it also returns the answer.
+    /// `true` if the code also returns the answer.
     answers: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What `etcdctl` prints about the keys of an API server.
+//! The output of `etcdctl` about the keys of an API server.
 //!
 //! Source: `go.etcd.io/etcd` v3.6: `etcdctl/ctlv3/command` `printer_json.go` `printJSON`,
 //! `printer_simple.go` `Watch`, `printKV`, `watch_command.go` `printWatchCh`; `api/mvccpb/kv.proto`

@@ -54,7 +54,7 @@ pub fn kubectl_dry_run(call: &ClientRequest<'_>) -> Option<String> {
 struct Shell<'a> {
     call: &'a ClientRequest<'a>,
     request: &'a ParsedRequest<'a>,
-    /// Whether the command is in a loop that ends when it succeeds.
+    /// `true` if the command is in a loop that ends when it succeeds.
     repeats: bool,
     out: String,
 }
@@ -270,8 +270,8 @@ impl Shell<'_> {
     }
 }
 
-/// Whether the body is a Scale. kubectl maps the kind of a file to a resource, and no resource has this
-/// kind.
+/// Returns whether the body is a Scale. kubectl maps the kind of a file to a resource, and no
+/// resource has this kind.
 fn is_scale(call: &ClientRequest<'_>) -> bool {
     text(call.body, "kind") == "Scale"
 }
@@ -320,16 +320,16 @@ pub(super) fn cascade(options: &Value) -> Option<&'static str> {
     }
 }
 
-/// Whether its type has every field of the value.
+/// Returns whether a type has every field of a value.
 fn fits(value: &Value, root: &Struct) -> bool {
-    fn known(value: &Value, ty: &Type) -> bool {
+    fn fits_type(value: &Value, ty: &Type) -> bool {
         match (ty, value) {
             (Type::Struct(inner), value) => fits(value, inner),
-            (Type::Map(inner), Value::Object(members)) => {
-                members.values().all(|member| known(member, &inner.value))
-            }
+            (Type::Map(inner), Value::Object(members)) => members
+                .values()
+                .all(|member| fits_type(member, &inner.value)),
             (Type::List(inner), Value::Array(items)) => {
-                items.iter().all(|item| known(item, &inner.item))
+                items.iter().all(|item| fits_type(item, &inner.item))
             }
             _ => true,
         }
@@ -337,5 +337,5 @@ fn fits(value: &Value, root: &Struct) -> bool {
     let members = value.as_object().into_iter().flatten();
     members
         .map(|(name, member)| (root.member(name), member))
-        .all(|(ty, member)| ty.is_some_and(|ty| known(member, ty)))
+        .all(|(ty, member)| ty.is_some_and(|ty| fits_type(member, ty)))
 }

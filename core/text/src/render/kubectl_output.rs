@@ -1,4 +1,4 @@
-//! What kubectl prints when it has sent a request.
+//! The output of kubectl after it has sent a request.
 //!
 //! Source: `k8s.io/kubectl` v1.36, `pkg/cmd/util/helpers.go` `checkErr`, `StandardErrorMessage`,
 //! `AddSourceToErr` and `MultilineError`; `pkg/cmd/{replace,patch,create,delete,apply}`; `k8s.io/cli-runtime`
@@ -12,20 +12,20 @@ use serde_json::Value;
 use super::call::{ClientRequest, ParsedRequest};
 use super::kubectl::cascade;
 
-/// What the terminal shows after the command that [`kubectl`](super::kubectl::kubectl) gives.
+/// The text that the terminal shows after a command of [`kubectl`](super::kubectl::kubectl).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KubectlOutput {
     /// Standard error, then standard output.
     pub text: String,
-    /// Whether kubectl goes on with advice about how to resolve an apply conflict. `text` does not
+    /// `true` if kubectl then prints advice on how to resolve an apply conflict. `text` does not
     /// have it.
     pub advice: bool,
-    /// Whether the text is the object of the answer.
+    /// `true` if the text is the object of the answer.
     pub is_object: bool,
 }
 
 impl KubectlOutput {
-    fn said(text: String) -> Self {
+    fn message(text: String) -> Self {
         Self {
             text,
             advice: false,
@@ -42,7 +42,7 @@ impl KubectlOutput {
     }
 }
 
-/// What kubectl prints for the answer to a request.
+/// Returns the output of kubectl for the answer to a request.
 pub fn kubectl_output(call: &ClientRequest<'_>, exchange: &Exchange) -> KubectlOutput {
     let request = call.read();
     let answer = &*exchange.received;
@@ -57,7 +57,8 @@ pub fn kubectl_output(call: &ClientRequest<'_>, exchange: &Exchange) -> KubectlO
     output
 }
 
-/// How a request is sent: with a command for its verb, or as it is.
+/// Returns whether kubectl sends a request as it is (`--raw`). Otherwise it has a command for the
+/// verb.
 fn is_raw(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> bool {
     match request.verb {
         RequestKind::Update => call.version().is_empty(),
@@ -88,7 +89,7 @@ fn success(
     };
     let name = qualified(text(answer, "kind"), text(answer, "apiVersion"));
     let dry_run = dry_run(request);
-    KubectlOutput::said(format!("{name}/{} {operation}{dry_run}\n", answer.name()))
+    KubectlOutput::message(format!("{name}/{} {operation}{dry_run}\n", answer.name()))
 }
 
 fn dry_run(request: &ParsedRequest<'_>) -> &'static str {
@@ -128,7 +129,7 @@ fn deleted(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> KubectlOutp
         target.name,
         dry_run(request)
     );
-    KubectlOutput::said(text)
+    KubectlOutput::message(text)
 }
 
 fn refusal(
@@ -145,7 +146,7 @@ fn refusal(
     let (reason, message) = (text(answer, "reason"), text(answer, "message"));
     let raw = is_raw(call, request);
     if reason == "Invalid" {
-        return KubectlOutput::said(invalid(answer));
+        return KubectlOutput::message(invalid(answer));
     }
     let media_type = code == 415;
     let message = match request.verb {
@@ -160,14 +161,14 @@ fn refusal(
         RequestKind::Apply if media_type => {
             let text =
                 format!("error: Server-side apply not available on the server: ({message})\n");
-            return KubectlOutput::said(text);
+            return KubectlOutput::message(text);
         }
         RequestKind::Create => format!("error when creating \"STDIN\": {message}"),
         RequestKind::Update => format!("error when replacing \"STDIN\": {message}"),
         RequestKind::MergePatch | RequestKind::StrategicMergePatch | RequestKind::JsonPatch
             if media_type =>
         {
-            return KubectlOutput::said(format!("error: {}\n", not_supported(call, message)));
+            return KubectlOutput::message(format!("error: {}\n", not_supported(call, message)));
         }
         _ => message.to_owned(),
     };
@@ -175,7 +176,7 @@ fn refusal(
         "" => format!("Error from server: {message}\n"),
         reason => format!("Error from server ({reason}): {message}\n"),
     };
-    KubectlOutput::said(text)
+    KubectlOutput::message(text)
 }
 
 /// A kind that has no strategic merge patch.

@@ -12,7 +12,7 @@ mod size;
 mod start;
 mod text;
 
-pub use crate::private::{MASK, Private, masked, masked_text, shown};
+pub use crate::private::{MASK, Private, masked, masked_arc, masked_text};
 pub use replay::Replay;
 pub use session::{Learning, Session};
 pub use size::Size;

@@ -277,7 +277,7 @@ pub(super) fn edited(object: &Value, edits: &Value) -> Value {
     }
     // Removed items are at the end of their list, so the last one is removed first.
     for pointer in gone.into_iter().rev() {
-        take(&mut object, pointer);
+        remove(&mut object, pointer);
     }
     object
 }
@@ -304,7 +304,8 @@ fn put(object: &mut Value, pointer: &str, value: &Value) {
     }
 }
 
-fn take(object: &mut Value, pointer: &str) {
+/// Removes the value at a JSON pointer, if there is one.
+fn remove(object: &mut Value, pointer: &str) {
     match parent(object, pointer) {
         Some((Value::Object(map), key)) => {
             map.remove(&key);

@@ -30,7 +30,7 @@ impl Session {
         if masking.is_empty() {
             return (self.clone(), Vec::new());
         }
-        let known = masking.known();
+        let known = masking.known_values();
         for part in ["m"].into_iter().chain(TYPED) {
             if let Some(part) = json.get_mut(part) {
                 known.replace(part);
@@ -38,7 +38,7 @@ impl Session {
         }
         // A session that cannot be read without its values is not shared with them.
         let session = Self::from_json(&json).unwrap_or_else(|_| Self::empty());
-        (session, masking.found())
+        (session, masking.findings())
     }
 }
 

@@ -99,7 +99,7 @@ impl Replay {
     /// Replays all remaining steps.
     ///
     /// # Errors
-    /// As [`advance`](Self::advance).
+    /// The same errors as [`advance`](Self::advance).
     pub fn finish(mut self) -> Result<HistoryTree, ShareError> {
         let left = self.advance(usize::MAX)?;
         left.ok_or(ShareError::Damaged("its last step is missing"))

@@ -34,7 +34,7 @@ pub struct Session {
     pub(super) end: NodeId,
     /// The names of the histories that end at these nodes.
     pub(super) names: Vec<(NodeId, String)>,
-    /// Which page of Optimist is open, as its address names it: `play`, `learn`.
+    /// The open page of Optimist, as its address names it: `play`, `learn`.
     pub page: String,
     /// The progress through a lesson, on its page.
     pub learning: Option<Learning>,
@@ -83,13 +83,13 @@ impl Session {
         }
         Self {
             learning: Some(learning),
-            ..Self::of(tree)
+            ..Self::from_tree(tree)
         }
     }
 
-    /// The session of a tree.
-    pub fn of(tree: &HistoryTree) -> Self {
-        Self::made(tree, |_| None)
+    /// Makes the session of a tree.
+    pub fn from_tree(tree: &HistoryTree) -> Self {
+        Self::build(tree, |_| None)
     }
 
     /// The session of a tree, given the session of an earlier state of the same tree. Only the
@@ -100,7 +100,7 @@ impl Session {
         for (id, recorded) in existing.zip(&self.nodes) {
             known[id] = Some(recorded);
         }
-        let renewed = Self::made(tree, |node| {
+        let renewed = Self::build(tree, |node| {
             let untouched = |node: NodeId| tree.shares(earlier, node);
             let parent = tree.parent(node)?;
             let recorded = known.get(node).copied().flatten();
@@ -112,7 +112,8 @@ impl Session {
         }
     }
 
-    fn made<'a>(
+    /// Records the nodes of a tree. `known_operation` gives the record of a node that has not changed.
+    fn build<'a>(
         tree: &HistoryTree,
         known_operation: impl Fn(NodeId) -> Option<&'a RecordedOperation>,
     ) -> Self {
@@ -198,7 +199,7 @@ impl Session {
         self.nodes.len()
     }
 
-    /// Whether both have the same actions. The current node may differ.
+    /// Returns whether both sessions have the same actions. The current node may differ.
     pub fn does_the_same(&self, other: &Self) -> bool {
         self.start == other.start
             && self.root == other.root
@@ -206,7 +207,7 @@ impl Session {
             && self.names == other.names
     }
 
-    /// As a text for a link.
+    /// Writes the session as a text for a link.
     pub fn to_text(&self) -> String {
         pack(&self.to_json())
     }
@@ -366,7 +367,7 @@ fn some(value: Option<&Value>) -> Option<Value> {
     value.filter(|it| !is_blank(it)).cloned()
 }
 
-/// Whether a value is empty, so that a link does not need it.
+/// Returns whether a value is empty, so that a link does not need it.
 fn is_blank(value: &Value) -> bool {
     value.is_null()
         || *value == Value::Bool(false)
@@ -421,12 +422,12 @@ pub(super) fn touches(step: &Step, before: &World, after: &World) -> Value {
     Value::Object(map)
 }
 
-/// Whether a step's edits contain everything that its actor had typed.
+/// Returns whether a step's edits contain every edit that its actor had typed.
 fn carries_edits(step: &Step) -> bool {
     matches!(step.action(), Some(Action::Send(_) | Action::Create))
 }
 
-/// Whether an actor's copy is what its step leaves, without other edits.
+/// Returns whether an actor's copy is the copy that the step leaves, without other edits.
 fn follows(step: &Step, before: &WorkingCopy, after: &WorkingCopy) -> bool {
     match step.action() {
         Some(Action::Get) if step.outcome() == Outcome::Read => {

@@ -27,8 +27,8 @@ const ALWAYS_FIT: usize = MAX_TEXT_LENGTH / 4 * 3 - (1 << 16);
 const BESIDES: usize = 1 << 19;
 
 impl Size {
-    /// Whether the session of the tree can be opened again. Only the new nodes since the last call
-    /// are measured. If the tree does not fit, nothing is recorded.
+    /// Returns whether a link to the session of the tree can be opened. Measures only the new nodes
+    /// since the last call. If the tree does not fit, nothing is recorded.
     pub fn fits(&mut self, tree: &HistoryTree) -> bool {
         let mut size = self.clone();
         if size.nodes == 0 {
@@ -69,9 +69,9 @@ fn bytes_of(tree: &HistoryTree, node: NodeId) -> usize {
     operation.to_string().len() + typed(node).unwrap_or(0) + above.unwrap_or(0) + 64
 }
 
-/// Whether the text of the tree's session and its content are within the limits.
+/// Returns whether the text of the tree's session and its content are within the limits.
 fn is_short(tree: &HistoryTree) -> bool {
-    let session = Session::of(tree);
+    let session = Session::from_tree(tree);
     let json = session.to_json().to_string().len();
     json + BESIDES <= MAX_JSON_SIZE && session.to_text().len() + BESIDES <= MAX_TEXT_LENGTH
 }

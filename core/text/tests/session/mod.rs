@@ -10,7 +10,7 @@ use optimist_text::share::Session;
 use serde_json::Value;
 
 pub fn reopened(tree: &HistoryTree) -> HistoryTree {
-    let text = Session::of(tree).to_text();
+    let text = Session::from_tree(tree).to_text();
     let session = Session::parse(&text).unwrap_or_else(|error| panic!("{error}"));
     session
         .replay()

@@ -33,7 +33,7 @@ fn tree(manifests: &str) -> HistoryTree {
 }
 
 fn session(tree: &HistoryTree) -> Session {
-    let mut session = Session::of(tree);
+    let mut session = Session::from_tree(tree);
     session.page = "play".to_owned();
     session
 }

@@ -1,4 +1,4 @@
-//! Who the third actor is: another editor, or an example of a controller.
+//! The dialog that chooses the third actor: another editor, or an example of a controller.
 
 use optimist_controller::program::ReadyProgramName;
 use optimist_messages::{controller_card as messages, label};

@@ -1,4 +1,4 @@
-//! What a controller has in memory: its cache, its queue, and the events on their way.
+//! The memory of a controller: its cache, its queue, and the events on their way.
 
 use optimist_client::visible;
 use optimist_controller::Controller;

@@ -27,7 +27,7 @@ use crate::state::{ControllerMsg, ControllerPart, Lane, Sends, StateHandle};
 const STYLE: &str = include_str!("../../style/controller.css");
 
 thread_local! {
-    /// Whether the page has the style already.
+    /// `true` if the page has the style already.
     static STYLED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> H
     }
 }
 
-/// What the controller is, and its run.
+/// Writes the title: the controller and its run.
 fn title(store: &StateHandle, controller: &Controller) -> String {
     let name = match store.ready_program() {
         Some(ReadyProgram { name, .. }) => messages::example(*name).0,
@@ -89,7 +89,7 @@ fn title(store: &StateHandle, controller: &Controller) -> String {
     }
 }
 
-/// Which part a narrow window shows.
+/// Draws the buttons that choose the part of the card in a narrow window.
 fn parts(store: &StateHandle) -> Html {
     let part = |of: ControllerPart, name: String| {
         html! {
@@ -110,7 +110,7 @@ fn parts(store: &StateHandle) -> Html {
     }
 }
 
-/// What can be done next.
+/// Draws the buttons for the next steps.
 fn actions(store: &StateHandle, controller: &Controller) -> Html {
     let world = store.world();
     let caches = controller.caches();

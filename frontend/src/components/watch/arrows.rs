@@ -11,7 +11,7 @@ use crate::components::icon::{Icon, icon};
 /// More events than this in one step are counted, not drawn.
 const DRAWN: usize = 3;
 
-/// What a row needs to draw the events of its step.
+/// The data that a row needs to draw the events of its step.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Events {
     /// Their words, and whether they are errors.
@@ -25,7 +25,7 @@ pub(crate) fn lines(events: usize) -> usize {
 }
 
 impl Events {
-    pub(crate) fn of(arrived: &[Arc<Received>]) -> Self {
+    pub(crate) fn new(arrived: &[Arc<Received>]) -> Self {
         let drawn = arrived.iter().take(DRAWN).map(|received| {
             let is_error = received.event.event_type == EventType::Error;
             (optimist_messages::event(received), is_error)
@@ -36,7 +36,7 @@ impl Events {
         }
     }
 
-    /// How many lines they take.
+    /// Returns the number of lines that they take.
     pub(crate) fn lines(&self) -> usize {
         lines(self.drawn.len() + self.more)
     }
@@ -73,7 +73,7 @@ impl Events {
     }
 }
 
-/// What can be read in [`sent`].
+/// Returns the texts in [`sent`].
 #[inline(never)] // not on the first screen
 pub(crate) fn sent_texts(events: &[(String, bool)]) -> Vec<String> {
     let texts = events.iter().map(|(text, has_arrived)| match has_arrived {

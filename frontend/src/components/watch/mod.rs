@@ -81,7 +81,7 @@ fn event(received: &Received, fresh: bool) -> Html {
     }
 }
 
-/// What the watcher can do now, and how its past is taken from it.
+/// Draws the actions of the watcher, and the control that compacts its history.
 #[inline(never)] // not on the first screen
 pub(crate) fn controls(store: &StateHandle) -> Html {
     let world = store.world();

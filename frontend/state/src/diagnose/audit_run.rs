@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::recorded::manager_names;
 
-/// How many bytes are read at a time: less than a slice of the work.
+/// The number of bytes that are read at a time: less than a slice of the work.
 const BYTES: usize = 32 * 1024;
 
 /// An audit log that is read, then replayed for one of its objects.
@@ -29,20 +29,20 @@ pub struct AuditRun {
     pub objects: Rc<Vec<(AuditedObject, usize)>>,
     /// The position of the object that is looked at.
     pub chosen: usize,
-    /// What happened to it, once all of it is replayed.
+    /// The replay of one object, once it is complete.
     pub replay: Option<Rc<AuditReplay>>,
-    /// Whether people stopped it.
+    /// `true` if the user stopped the search.
     pub cancelled: bool,
 }
 
-/// What happened to one object of a log.
+/// The history of one object of a log.
 #[derive(Debug)]
 pub struct AuditReplay {
     /// The log.
     pub log: Arc<AuditLog>,
     /// The steps, with the core run beside them.
     pub history: RecordedHistory,
-    /// What stands out. Values that look private are masked.
+    /// The findings on it. Values that look private are masked.
     pub findings: Findings,
     /// The steps in lanes.
     pub lanes: RecordedLanes,
@@ -71,7 +71,7 @@ impl AuditRun {
         }
     }
 
-    /// How far it is, and how much there is; `None` if it is done or was stopped.
+    /// Returns the work that is done and all work; `None` if it is done or was stopped.
     pub fn progress(&self) -> Option<(usize, usize)> {
         if self.cancelled {
             return None;
@@ -83,7 +83,7 @@ impl AuditRun {
         }
     }
 
-    /// Whether the log is still read, and no object is replayed yet.
+    /// Returns whether the log is still being read, and no object is replayed yet.
     pub fn is_reading(&self) -> bool {
         matches!(*self.stage.borrow(), Stage::Reading(_))
     }
@@ -97,12 +97,12 @@ impl AuditRun {
         self.chosen = position;
         self.cancelled = false;
         self.replay = None;
-        let stage = self.begin(log);
+        let stage = self.start_replay(log);
         self.stage = Rc::new(RefCell::new(stage));
     }
 
-    /// The object that is looked at, before its first request.
-    fn begin(&mut self, log: Arc<AuditLog>) -> Stage {
+    /// Starts the replay of the selected object, before its first request.
+    fn start_replay(&mut self, log: Arc<AuditLog>) -> Stage {
         self.chosen = self.chosen.min(self.objects.len().saturating_sub(1));
         match self.objects.get(self.chosen) {
             Some((object, _)) => {
@@ -132,13 +132,13 @@ impl AuditRun {
         matches!(*stage, Stage::Done(_)).then_some(())
     }
 
-    /// What comes after a stage that is done.
+    /// Returns the stage that follows a complete stage.
     fn next(&mut self, whole: Stage) -> Stage {
         match whole {
             Stage::Reading(reader) => {
                 let log = Arc::new(reader.finish());
                 self.objects = Rc::new(log.objects());
-                self.begin(log)
+                self.start_replay(log)
             }
             Stage::Replaying(log, mut history, _) => {
                 let mut findings = Findings::of(&history, &log);
@@ -245,7 +245,7 @@ fn mask_facts(step: &mut RecordedStep) {
     }
 }
 
-/// Whether a value is the sign for a private one.
+/// Returns whether a value is the mask of a private value.
 fn is_masked(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains(MASK))
 }

@@ -17,7 +17,7 @@ use optimist_diagnose::ways::{
     OnOwned, Row, WantedChange, Way, WayOut, WayOutKind,
 };
 use optimist_simulation::HistoryTree;
-use optimist_text::private::{MASK, has_left_out, masked, shown};
+use optimist_text::private::{MASK, has_left_out, masked, masked_arc};
 use serde_json::Value;
 
 use super::client_of;
@@ -50,7 +50,7 @@ const COMPARED: [Preset; 3] = [
 /// The most fields that have a column of their own.
 const COLUMNS: usize = 2;
 
-/// What became of a field, and its value.
+/// The effect on a field, and its new value.
 type Fate<'a> = (FieldEffect, Option<&'a Value>);
 
 /// A table over ways of writing, and what is left to be run.
@@ -58,9 +58,9 @@ type Fate<'a> = (FieldEffect, Option<&'a Value>);
 pub struct ChangeRun {
     table: Rc<CompletedChange>,
     wanted: Rc<Value>,
-    /// Whether the values come from a scene: no message says them.
+    /// `true` if the values come from a scene: no message contains them.
     pub made_up: bool,
-    /// Whether values look private; `None` before the first row.
+    /// `true` if values look private; `None` before the first row.
     private: Option<bool>,
     left: VecDeque<Way>,
     /// Shared between the states of the page: only the last one goes on.
@@ -70,7 +70,7 @@ pub struct ChangeRun {
     pub client: Preset,
     /// The rows so far. Values that look private are masked.
     pub rows: Vec<Rc<Row>>,
-    /// How people do what each row did, beside the rows.
+    /// The instructions to make the write of each row, in the order of the rows.
     instructions: Vec<Vec<Instruction>>,
     /// The ways out of a conflict of the client that was chosen, once they are run.
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
@@ -78,18 +78,18 @@ pub struct ChangeRun {
     explored: Vec<Way>,
     /// The messages that the client that was chosen got.
     errors: Vec<ReportedError>,
-    /// What a message and the row of its client do not agree on.
+    /// A difference between a message and the row of its client.
     pub contradiction: Option<Contradiction>,
     /// Why the client has a conflict with a manager of its own name.
     pub same_name: Option<SameName>,
-    /// Whether people stopped it.
+    /// `true` if the user stopped it.
     pub cancelled: bool,
 }
 
-/// What is run next: each part is short, also for a large object.
+/// The next part of the work. Each part is short, also for a large object.
 #[derive(Debug, Default)]
 enum Part {
-    /// What a text does not say is filled in in another way.
+    /// Fills in the parts that a text does not contain, in another way.
     #[default]
     Complete,
     /// The next row.
@@ -97,7 +97,7 @@ enum Part {
     Row(Box<PartialClaims>),
     /// A row is to be masked.
     Mask(Box<Row>),
-    /// Whether Explore can take the last row.
+    /// Checks whether Explore can take the last row.
     Explore,
     WaysOut(Box<PartialClaimsOut>),
     /// The ways out are to be put in commands, one after the other.
@@ -107,24 +107,24 @@ enum Part {
 /// A way out of a conflict. Values that look private are masked.
 #[derive(Clone, Debug)]
 pub struct SettledConflict {
-    /// What was run.
+    /// The way out, as it was run.
     pub out: WayOut,
-    /// How people do it with the client that was chosen, and what other managers do. Without values that
-    /// look private or are made up. Empty where other managers are made up too.
+    /// The instructions to do it with the chosen client, and the steps of other managers. Without
+    /// values that look private or are made up. Empty if other managers are made up too.
     pub instructions: Vec<Instruction>,
     /// The manifest that the writer has from now on, as YAML; empty if values look private or are made
     /// up.
     pub manifest: String,
-    /// Whether the values come from a scene: no message says them.
+    /// `true` if the values come from a scene: no message contains them.
     pub made_up: bool,
-    /// Whether Explore can send exactly what was sent.
+    /// `true` if Explore can send exactly the same requests.
     pub can_be_explored: bool,
 }
 
 impl ChangeRun {
     /// The table of a case; `None` without a live object and a manifest. `given` is what people added to
     /// error messages.
-    pub(super) fn of(
+    pub(super) fn start(
         reading: &CaseReading,
         client: Preset,
         manager: &str,
@@ -161,7 +161,7 @@ impl ChangeRun {
         })
     }
 
-    /// How many ways are run, and how many there are, while some are left.
+    /// Returns the number of ways that were run and the number of all ways; `None` if none is left.
     pub fn progress(&self) -> Option<(usize, usize)> {
         let left = self.left.len() + usize::from(self.ways_out.is_none());
         (left > 0 && !self.cancelled).then(|| (self.total - left, self.total))
@@ -264,8 +264,8 @@ impl ChangeRun {
         }
     }
 
-    /// Whether values look private, in the object or in the manifest. All rows begin with the same
-    /// object.
+    /// Returns whether values in the object or in the manifest look private. All rows begin with
+    /// the same object.
     fn is_private(&mut self, row: &Row) -> bool {
         let (wanted, before) = (&self.wanted, &row.before);
         *self.private.get_or_insert_with(|| {
@@ -285,7 +285,8 @@ impl ChangeRun {
         }
     }
 
-    /// How people do what a row did. Without values that look private or are made up.
+    /// Returns the instructions to make the write of a row. Without values that look private or are
+    /// made up.
     pub fn instructions(&self, way: Way) -> &[Instruction] {
         let at = self.rows.iter().position(|row| row.way == way);
         at.map_or(&[], |at| &self.instructions[at])
@@ -306,7 +307,7 @@ impl ChangeRun {
         Some(self.table.first().history(row))
     }
 
-    /// Whether Explore can send exactly what the row of a way sent.
+    /// Returns whether Explore can send exactly the requests of a way.
     pub fn can_be_explored(&self, way: Way) -> bool {
         self.explored.contains(&way)
     }
@@ -326,12 +327,12 @@ impl ChangeRun {
             .in_between_out(outs.find(|out| out.kind == kind)?)
     }
 
-    /// What a way stands on beyond what was brought.
+    /// Returns the assumptions of a way that the input does not confirm.
     pub fn assumptions(&self, way: Way) -> Vec<optimist_diagnose::ways::Assumption> {
         self.table.first().assumptions(way)
     }
 
-    /// Whether a row is shown before people ask for all.
+    /// Returns whether a row is displayed before the user asks for all rows.
     pub fn is_first(&self, row: &Row) -> bool {
         rank(row.way, self.client) < 2
     }
@@ -414,11 +415,11 @@ fn rank(way: Way, client: Preset) -> u8 {
 
 /// Masks the values of a row that look private.
 fn mask(row: &mut Row, wanted: &Value) {
-    let before = shown(&row.before);
+    let before = masked_arc(&row.before);
     let after = if row.before == row.after {
         Arc::clone(&before)
     } else {
-        shown(&row.after)
+        masked_arc(&row.after)
     };
     let mut places = [&*before, &*after, wanted].map(Places::of);
     for outcome in &mut row.fields {

@@ -33,13 +33,13 @@ pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
 use crate::share::Withheld;
 
-/// Where the tab keeps the texts of the case.
+/// The key of the texts of the case in the tab's storage.
 pub const CASE: &str = "optimist.case";
 
-/// Where the tab keeps which object and which step of the case is looked at.
+/// The key of the selected object and step of the case in the tab's storage.
 pub const CASE_PLACE: &str = "optimist.case-place";
 
-/// Where the tab keeps the text that is being typed.
+/// The key of the text that the user is typing, in the tab's storage.
 const CASE_DRAFT: &str = "optimist.case-draft";
 
 /// The most things in a case.
@@ -51,11 +51,11 @@ const MAX_SCENES: usize = 10;
 /// The case of Diagnose.
 #[derive(Clone, Debug, Default)]
 pub struct DiagnoseState {
-    /// Whether the page was opened, and what the tab has kept was brought again.
+    /// `true` if the page was opened, and the case from the tab's storage was added again.
     opened: bool,
-    /// What was brought, in that order.
+    /// The texts that the user added, in their order.
     pub items: Vec<Rc<BroughtItem>>,
-    /// What was brought, object by object.
+    /// The input and its meaning, object by object.
     pub cases: Vec<Rc<CaseReading>>,
     /// The position of the object that is looked at.
     chosen: usize,
@@ -63,21 +63,21 @@ pub struct DiagnoseState {
     wanted: usize,
     /// The error messages of which no scene can be made, and why.
     pub without_scene: Vec<(ReportedError, NoScene)>,
-    /// What people add to error messages.
+    /// The parts of error messages that the user filled in.
     pub given: GivenParts,
-    /// What was left out of the case when it was shared: stand-ins take its place.
+    /// The values that were left out when the case was shared. Stand-ins replace them.
     pub withheld: Withheld,
     /// The client that people write with, if they chose one.
     client: Option<Preset>,
     /// The field manager that people write by; empty for the default of the client.
     pub manager: String,
-    /// What each way of writing would do to the object that is looked at.
+    /// The effects of each write method on the selected object.
     pub table: Option<ChangeRun>,
-    /// What a client can do after the refusal of an Update of the object that is looked at.
+    /// The options of a client after the server refused its Update of the selected object.
     pub next_writes: Option<NextRun>,
-    /// What the client would do to all objects, if there are several.
+    /// The effects of the client on all objects, if there are several.
     pub preview: Option<CasePreview>,
-    /// Whether one of several objects is shown in place of the preview.
+    /// `true` if one of several objects is displayed instead of the preview.
     pub one_object: bool,
     /// The audit log of the case.
     pub audit: Option<AuditRun>,
@@ -90,13 +90,13 @@ pub struct DiagnoseState {
     /// The lines of the object with a conflict, as JSON pointers: those that an error message names,
     /// and those for which the change is refused.
     pub contested: Rc<Vec<String>>,
-    /// Whether all ways of writing are shown.
+    /// `true` if all write methods are displayed.
     pub all_ways: bool,
     /// The number of the next thing.
     next: u32,
     /// The texts that are not read yet.
     waiting: Vec<Rc<str>>,
-    /// What is being read now.
+    /// The reading of the texts, in slices.
     run: ReadingRun,
     /// The number of the next thing when all was read last.
     read: u32,
@@ -112,7 +112,7 @@ pub struct DiagnoseState {
     pub section: CaseSection,
     /// The case that was here before a link brought another one.
     earlier: Option<Rc<SavedCase>>,
-    /// Whether the tab keeps the case for after a reload.
+    /// The result of keeping the case in the tab's storage.
     pub kept: CaseKeeping,
 }
 
@@ -123,7 +123,7 @@ pub struct BroughtItem {
     pub id: u32,
     /// Its text.
     pub text: Rc<str>,
-    /// What it is, or why that is not known.
+    /// The content, or the reason why it was not recognized.
     pub content: Result<Brought, NotRecognized>,
 }
 
@@ -138,7 +138,7 @@ pub enum BringProblem {
     TooMany,
 }
 
-/// Whether the tab keeps the case.
+/// The result of keeping the case in the tab's storage, for after a reload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaseKeeping {
     /// It does, or there is nothing to keep.
@@ -160,12 +160,12 @@ pub enum OwnerFilter {
 /// A part of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaseSection {
-    /// What was brought.
+    /// The input.
     #[default]
     Brought,
-    /// Who owns what.
+    /// The owners of fields.
     Owners,
-    /// What happened, and what would happen.
+    /// The history of the object, and the effects of a write.
     Outcome,
 }
 
@@ -174,7 +174,7 @@ impl CaseSection {
     pub const ALL: [Self; 3] = [Self::Brought, Self::Owners, Self::Outcome];
 }
 
-/// What people do with the case.
+/// A message about the case.
 #[derive(Clone, Debug)]
 pub enum DiagnoseMsg {
     /// The text as it is typed.
@@ -248,7 +248,7 @@ pub enum DiagnoseMsg {
 }
 
 impl DiagnoseState {
-    /// Whether something is not read or not run yet.
+    /// Returns whether there is something to read or to run.
     pub fn is_working(&self) -> bool {
         let table = self.table.as_ref().and_then(ChangeRun::progress);
         let audit = self.audit.as_ref().and_then(AuditRun::progress);
@@ -282,8 +282,8 @@ impl DiagnoseState {
         let client = self.client();
         let given = self.given_parts();
         let reading = self.reading();
-        let next_writes = reading.and_then(|it| NextRun::of(it));
-        self.table = reading.and_then(|it| ChangeRun::of(it, client, &self.manager, &given));
+        let next_writes = reading.and_then(|it| NextRun::start(it));
+        self.table = reading.and_then(|it| ChangeRun::start(it, client, &self.manager, &given));
         self.next_writes = next_writes;
         self.mark_conflicts();
     }
@@ -303,7 +303,7 @@ impl DiagnoseState {
         self.contested = Rc::new(reading.pointers(&fields));
     }
 
-    /// What is known of the object that is looked at.
+    /// Returns the reading of the selected object.
     pub fn reading(&self) -> Option<&Rc<CaseReading>> {
         self.cases.get(self.chosen)
     }
@@ -362,7 +362,7 @@ impl DiagnoseState {
         self.next += 1;
     }
 
-    /// What follows, after the case has changed.
+    /// Takes the new readings of the case, and starts the work that depends on them.
     fn take_cases(&mut self, cases: Vec<Rc<CaseReading>>) {
         self.read = self.next;
         self.cases = cases;
@@ -378,7 +378,7 @@ impl DiagnoseState {
     /// Runs the preview of all objects with the client of now.
     fn preview_again(&mut self) {
         let manager = self.given_parts().manager;
-        self.preview = CasePreview::of(&self.cases, self.client(), manager);
+        self.preview = CasePreview::start(&self.cases, self.client(), manager);
     }
 
     /// Looks at the worst object of the preview, unless people look at another one.
@@ -391,7 +391,7 @@ impl DiagnoseState {
         }
     }
 
-    /// What people add to error messages, with the manager that they write by.
+    /// Returns the parts of error messages that the user filled in, with the field manager.
     fn given_parts(&self) -> GivenParts {
         let manager = self.manager.trim();
         GivenParts {
@@ -438,7 +438,7 @@ impl DiagnoseState {
                 .iter()
                 .any(|known| known.case.id.may_be(&case.id))
             {
-                let mut reading = CaseReading::of(case);
+                let mut reading = CaseReading::read(case);
                 // The log itself says what happened.
                 reading.history = None;
                 self.cases.push(Rc::new(reading));

@@ -1,4 +1,4 @@
-//! What a client can do after "the object has been modified", run one after the other.
+//! Runs the options of a client after "the object has been modified", one after the other.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -19,11 +19,11 @@ pub struct NextRun {
     /// The subresource that the refused write went to.
     subresource: Option<String>,
     left: VecDeque<WriteMethod>,
-    /// What was run so far.
+    /// The results so far.
     pub done: Vec<Rc<NextOutcome>>,
 }
 
-/// What a next write did.
+/// The result of an option.
 #[derive(Clone, Debug)]
 pub struct NextOutcome {
     /// The write.
@@ -36,7 +36,7 @@ pub struct NextOutcome {
 
 impl NextRun {
     /// The run for an object; `None` if no error message says that it has been modified.
-    pub(super) fn of(reading: &CaseReading) -> Option<Self> {
+    pub(super) fn start(reading: &CaseReading) -> Option<Self> {
         let mut errors = reading.case.errors.iter();
         let refused = errors.find(|error| error.error == PrintedError::Modified)?;
         let installed = reading.installed.as_ref().ok()?;
@@ -49,7 +49,7 @@ impl NextRun {
         })
     }
 
-    /// Whether something is left to be run.
+    /// Returns whether an option is left to run.
     pub fn is_running(&self) -> bool {
         !self.left.is_empty()
     }

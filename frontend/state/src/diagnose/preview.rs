@@ -1,4 +1,4 @@
-//! What a tool will do to all objects of the case.
+//! The preview of a tool's effects on all objects of the case.
 
 use std::rc::Rc;
 
@@ -15,9 +15,9 @@ use super::reading::CaseReading;
 pub struct CasePreview {
     /// The tool that writes.
     pub tool: Preset,
-    /// What is left to be run.
+    /// The rest of the work.
     run: Option<Rc<PreviewRun>>,
-    /// What was found, once all objects are done.
+    /// The result, once all objects are done.
     pub done: Option<Rc<Preview>>,
     /// The outcome whose objects alone are shown.
     pub shown: Option<Outcome>,
@@ -26,7 +26,7 @@ pub struct CasePreview {
 impl CasePreview {
     /// The preview of a case. `None` if there is no manifest, if there is one object alone, or if the
     /// client does not write manifests.
-    pub(super) fn of(
+    pub(super) fn start(
         cases: &[Rc<CaseReading>],
         tool: Preset,
         manager: Option<String>,
@@ -68,7 +68,8 @@ impl CasePreview {
         })
     }
 
-    /// How many objects are done, and how many there are; `None` once all are.
+    /// Returns the number of objects that are done and the number of all objects; `None` once all
+    /// are done.
     pub fn progress(&self) -> Option<(usize, usize)> {
         self.run.as_ref().map(|run| run.progress())
     }

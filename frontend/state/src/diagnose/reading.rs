@@ -1,4 +1,4 @@
-//! What is read out of the texts that were brought. What they mean decides `optimist_diagnose`.
+//! Reads the texts of the case into objects. `optimist_diagnose` decides what they mean.
 
 use std::rc::Rc;
 
@@ -19,22 +19,22 @@ use serde_json::Value;
 
 use super::recorded::manager_names;
 
-/// What was brought about one object, and what follows from it.
+/// The input about one object, and the facts that follow from it.
 #[derive(Clone, Debug)]
 pub struct CaseReading {
-    /// What was brought.
+    /// The input.
     pub case: Case,
     /// The object on a server of its own, or why it is on none.
     pub installed: Result<Installed, NotInstalled>,
-    /// Who owns what in the object. Values that look private are masked.
+    /// The owners of the object's fields. Values that look private are masked.
     pub ownership: Option<ObjectOwnership>,
-    /// What happened to it.
+    /// The history of the object.
     pub history: Option<ObservedHistory>,
-    /// How the object was made up from an error message; `None` if it was brought.
+    /// The scene that made the object from an error message; `None` if the object was in the input.
     pub scene: Option<Scene>,
 }
 
-/// What follows from what was brought about an object, in parts.
+/// A [`CaseReading`] in the making: the work is done in parts.
 #[derive(Debug)]
 pub(super) struct PartialReading {
     case: Case,
@@ -89,13 +89,13 @@ impl PartialReading {
 }
 
 impl CaseReading {
-    /// Whether this follows from what was brought, and not from an error message alone.
+    /// Returns whether it is the reading of this case, and not of an error message alone.
     pub(super) fn is_of(&self, case: &Case) -> bool {
         self.scene.is_none() && self.case == *case
     }
 
-    /// What follows from what was brought about an object.
-    pub(super) fn of(case: Case) -> Self {
+    /// Reads all facts about an object at once.
+    pub(super) fn read(case: Case) -> Self {
         let mut partial = PartialReading::new(case);
         loop {
             match partial.advance() {
@@ -166,15 +166,15 @@ pub struct ObservedHistory {
     pub changes: Vec<FieldChange>,
     /// The position of the version of each change.
     pub rows: Vec<usize>,
-    /// When each of the changes was made, as `managedFields` says: `2026-11-22T06:05:08Z`.
+    /// The times of the changes, from `managedFields`: `2026-11-22T06:05:08Z`.
     pub times: Vec<Option<String>>,
     /// The fields that managers fight over.
     pub fights: Vec<Fight>,
     /// The fields that came back to an earlier value, where it is not known who wrote.
     pub returning: Vec<ReturningField>,
-    /// Whether a version says who owns a field.
+    /// `true` if a version has owners of fields.
     pub owned: bool,
-    /// What is wrong with the `managedFields` of a version.
+    /// The error in the `managedFields` of a version.
     pub problem: Option<String>,
     /// The versions in lanes.
     pub lanes: RecordedLanes,
@@ -182,13 +182,14 @@ pub struct ObservedHistory {
     pub manager_names: Rc<Vec<String>>,
 }
 
-/// What happened to an object, in parts: the changes are found, then masked version by version.
+/// An [`ObservedHistory`] in the making: first the changes are found, then they are masked version
+/// by version.
 #[derive(Debug, Default)]
 struct PartialHistory {
     reader: ChangeReader,
     problem: Option<String>,
     compared: bool,
-    /// How many changes are masked; before that, as they are.
+    /// The number of changes that are masked. The changes after them are not masked yet.
     masked: usize,
     changes: Vec<FieldChange>,
     times: Vec<Option<String>>,

@@ -1,4 +1,5 @@
-//! What was brought, read a slice at a time: first the texts, then what follows for each object.
+//! Reads the texts of the case a slice at a time: first the texts, then the facts about each
+//! object.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,10 +11,10 @@ use optimist_diagnose::case::Case;
 use super::reading::{CaseReading, PartialReading};
 use super::{BroughtItem, DiagnoseState};
 
-/// How many bytes are read at a time: less than a slice of the work.
+/// The number of bytes that are read at a time: less than a slice of the work.
 const BYTES: usize = 32 * 1024;
 
-/// What is being read. Shared between the states of the page: only the last one goes on.
+/// The work in progress. The states of the page share it: only the last state goes on with it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadingRun(Rc<RefCell<Stage>>);
 
@@ -26,17 +27,17 @@ enum Stage {
     Text(Box<Recognition>),
     /// The objects of that text are put in texts of their own.
     Parts(VecDeque<Brought>),
-    /// What follows for each object.
+    /// Reads the facts about each object.
     Cases(Box<CasesRun>),
 }
 
-/// What follows for each object of the case.
+/// The reading of the facts about each object of the case.
 #[derive(Debug)]
 struct CasesRun {
     left: VecDeque<Case>,
     partial: Option<Box<PartialReading>>,
     done: Vec<Rc<CaseReading>>,
-    /// What followed before: an object of which nothing new was brought is not read again.
+    /// The earlier readings. An object without new input is not read again.
     known: Vec<Rc<CaseReading>>,
     total: usize,
 }
@@ -77,12 +78,12 @@ impl ReadingRun {
 }
 
 impl DiagnoseState {
-    /// Whether some text is not read yet, or what follows from it.
+    /// Returns whether there is text to read, or a fact that follows from it.
     pub fn is_reading(&self) -> bool {
         !self.waiting.is_empty() || self.run.is_at_cases()
     }
 
-    /// How far the reading is, in percent: of the text that is read now, or of the objects.
+    /// Returns the progress in percent: of the current text, or of the objects.
     pub fn percent_read(&self) -> usize {
         let (done, total) = match &*self.run.0.borrow() {
             Stage::Text(recognition) => recognition.progress(),

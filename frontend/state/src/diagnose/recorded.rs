@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{AuditReplay, DiagnoseState, ObservedHistory, OwnerFilter};
 
-/// What a recorded history was read from.
+/// The source of a recorded history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedSource {
     /// The audit log of the case.
@@ -53,13 +53,14 @@ pub enum StepMove {
 pub struct StepObject {
     /// The step.
     pub step: SelectedStep,
-    /// Which object it is; `None` if it is not known.
+    /// The id of the object; `None` if it is not known.
     pub id: Option<ObjectId>,
     /// From where it is known.
     pub known: KnownObject,
     /// Its `resourceVersion`, if that was observed.
     pub version: Option<String>,
-    /// Who owned what; `None` if there was no object, or if it is not known.
+    /// The owners of its fields at this step; `None` if there was no object, or if they are not
+    /// known.
     pub ownership: Option<ObjectOwnership>,
     /// The lines that the step changed, by their JSON pointers.
     pub changed: BTreeMap<String, FieldChange>,
@@ -67,8 +68,8 @@ pub struct StepObject {
     pub refused: Rc<Vec<String>>,
 }
 
-/// What a step object is made of.
-struct Seen<'a> {
+/// The recorded facts about a step, from which a [`StepObject`] is made.
+struct StepFacts<'a> {
     object: Option<&'a Value>,
     root: Option<&'a Struct>,
     known: KnownObject,
@@ -80,11 +81,11 @@ struct Seen<'a> {
 }
 
 impl StepObject {
-    fn of(step: SelectedStep, seen: &Seen<'_>) -> Self {
-        let ownership = seen.object.zip(seen.root);
+    fn new(step: SelectedStep, facts: &StepFacts<'_>) -> Self {
+        let ownership = facts.object.zip(facts.root);
         let ownership = ownership.map(|(object, root)| ObjectOwnership::of(&masked(object), root));
         let (mut changed, mut refused) = (BTreeMap::new(), Vec::new());
-        if let (Some(object), Some(ownership)) = (seen.object, &ownership) {
+        if let (Some(object), Some(ownership)) = (facts.object, &ownership) {
             let mut lines: BTreeMap<*const Value, &str> = BTreeMap::new();
             for line in &ownership.lines {
                 if let Some(value) = object.pointer(&line.line.pointer) {
@@ -94,16 +95,16 @@ impl StepObject {
                 }
             }
             let line_of = |value: &Value| lines.get(&std::ptr::from_ref(value)).copied();
-            for change in &seen.changes {
+            for change in &facts.changes {
                 if let Some(line) = change.field.find(object).and_then(line_of) {
                     changed.insert(line.to_owned(), (*change).clone());
                 }
             }
-            if let Some(root) = seen.root.filter(|_| !seen.refused.is_empty()) {
+            if let Some(root) = facts.root.filter(|_| !facts.refused.is_empty()) {
                 let paths = field_set(object, root).paths();
                 let named = paths.iter().filter(|path| {
                     let printed = path.to_string();
-                    seen.refused.contains(&printed.as_str())
+                    facts.refused.contains(&printed.as_str())
                 });
                 let found = named.filter_map(|path| line_of(path.find(object)?));
                 refused.extend(found.map(str::to_owned));
@@ -111,9 +112,9 @@ impl StepObject {
         }
         Self {
             step,
-            id: seen.object.map(ObjectId::of),
-            known: seen.known,
-            version: seen.version.map(str::to_owned),
+            id: facts.object.map(ObjectId::of),
+            known: facts.known,
+            version: facts.version.map(str::to_owned),
             ownership,
             changed,
             refused: Rc::new(refused),
@@ -154,11 +155,11 @@ pub(super) fn manager_names<'a>(
 }
 
 impl AuditReplay {
-    fn seen(&self, row: usize) -> Option<Seen<'_>> {
+    fn step_facts(&self, row: usize) -> Option<StepFacts<'_>> {
         let step = self.history.steps.get(row)?;
         let event = self.log.events.get(step.event)?;
         let changes = self.findings.changes_of(row);
-        Some(Seen {
+        Some(StepFacts {
             object: step.after.as_deref(),
             root: self.history.resource().map(|resource| &**resource.root),
             known: step.known_after,
@@ -170,12 +171,12 @@ impl AuditReplay {
 }
 
 impl DiagnoseState {
-    /// What happened by the audit log.
+    /// Returns the replay of the audit log.
     pub fn replay(&self) -> Option<&Rc<AuditReplay>> {
         self.audit.as_ref()?.replay.as_ref()
     }
 
-    /// What happened to the object that is looked at, by its versions.
+    /// Returns the history of the selected object, from its versions.
     pub fn observed(&self) -> Option<&ObservedHistory> {
         self.reading()?.history.as_ref()
     }
@@ -188,7 +189,7 @@ impl DiagnoseState {
         }
     }
 
-    /// Whether there are steps to go to.
+    /// Returns whether there are steps to go to.
     pub fn has_steps(&self) -> bool {
         let known = [RecordedSource::AuditLog, RecordedSource::Versions];
         known.into_iter().any(|source| self.lanes(source).is_some())
@@ -239,7 +240,7 @@ impl DiagnoseState {
         Some(OwnerFilter::Manager(number))
     }
 
-    /// Who owns what in what is shown: at the step, or in the newest version.
+    /// Returns the owners in the displayed object: at the step, or in the newest version.
     fn shown_ownership(&self) -> Option<&ObjectOwnership> {
         match &self.step_object {
             Some(step) => step.ownership.as_ref(),
@@ -279,15 +280,15 @@ impl DiagnoseState {
     fn object_at(&self, step: SelectedStep) -> Option<StepObject> {
         match step.source {
             RecordedSource::AuditLog => {
-                let seen = self.replay()?.seen(step.row)?;
-                Some(StepObject::of(step, &seen))
+                let facts = self.replay()?.step_facts(step.row)?;
+                Some(StepObject::new(step, &facts))
             }
             RecordedSource::Versions => {
                 let reading = self.reading()?;
                 let version = reading.case.versions.get(step.row)?;
                 let history = reading.history.as_ref()?;
                 let installed = reading.installed.as_ref().ok();
-                let seen = Seen {
+                let facts = StepFacts {
                     object: Some(&version.object),
                     root: installed.map(|it| &**it.resource().root),
                     known: KnownObject::Recorded,
@@ -295,7 +296,7 @@ impl DiagnoseState {
                     changes: history.changes_of(step.row).iter().collect(),
                     refused: Vec::new(),
                 };
-                Some(StepObject::of(step, &seen))
+                Some(StepObject::new(step, &facts))
             }
         }
     }
@@ -313,7 +314,7 @@ impl SelectedStep {
         Some(Self { source, row })
     }
 
-    /// As a case keeps it.
+    /// Writes the selection as a kept case has it.
     pub(super) fn to_json(self) -> Value {
         let source = match self.source {
             RecordedSource::AuditLog => "log",

@@ -25,7 +25,7 @@ pub(super) struct SavedCase {
     client: Option<Preset>,
     manager: String,
     given: GivenParts,
-    /// What was left out of it when it was shared: stand-ins take its place.
+    /// The values that were left out when it was shared. Stand-ins replace them.
     withheld: Withheld,
     /// The step of a recorded history that is selected.
     step: Option<SelectedStep>,
@@ -47,7 +47,7 @@ impl SavedCase {
                 .collect(),
             client: known.map(|(client, _)| *client),
             manager: json["manager"].as_str().unwrap_or_default().to_owned(),
-            given: given(&json["given"]),
+            given: read_given_parts(&json["given"]),
             withheld: withheld(json),
             step: SelectedStep::parse(&json["step"]),
             chosen: position(&json["chosen"]),
@@ -103,8 +103,8 @@ fn withheld(json: &Value) -> Withheld {
     }
 }
 
-/// What people added to error messages.
-fn given(json: &Value) -> GivenParts {
+/// Reads the parts of error messages that the user filled in.
+fn read_given_parts(json: &Value) -> GivenParts {
     let text = |part: &str| json[part].as_str().map(str::to_owned);
     GivenParts {
         api_version: text("apiVersion"),
@@ -121,7 +121,7 @@ fn client_slug(client: Preset) -> Option<&'static str> {
 }
 
 impl DiagnoseState {
-    /// Whether there is a case to go back to.
+    /// Returns whether there is an earlier case to go back to.
     pub fn has_earlier(&self) -> bool {
         self.earlier.is_some()
     }
@@ -172,7 +172,7 @@ impl DiagnoseState {
         }
     }
 
-    /// Which object and which step is looked at, as the tab keeps it; `None` if the tab keeps no case.
+    /// Writes the selected object and step for the tab's storage; `None` if the tab keeps no case.
     pub(super) fn place_text(&self) -> Option<String> {
         if self.items.is_empty() || self.kept == CaseKeeping::TooLarge {
             return None;
@@ -270,12 +270,12 @@ impl DiagnoseState {
 }
 
 impl SavedCase {
-    /// As a session for links; `None` if there is no text.
+    /// Makes a session for links; `None` if there is no text.
     fn session(&self) -> Option<Session> {
         if self.texts.is_empty() {
             return None;
         }
-        let mut session = Session::of(&HistoryTree::new(World::load(NGINX).ok()?.0));
+        let mut session = Session::from_tree(&HistoryTree::new(World::load(NGINX).ok()?.0));
         session.page = Page::Diagnose.slug().to_owned();
         session.extra = self.to_json();
         Some(session)

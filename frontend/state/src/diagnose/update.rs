@@ -1,4 +1,4 @@
-//! How messages change the case, and the slices of its long work.
+//! Changes the case by messages, and runs the slices of its long work.
 
 use std::rc::Rc;
 
@@ -10,9 +10,9 @@ use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
 
-/// What follows from a message.
+/// The effect of a message on the case.
 enum CaseChange {
-    /// What is shown is another, and nothing else.
+    /// Only the display changed.
     Shown,
     /// Another step or object is looked at: the tab keeps which one.
     Looked,
@@ -71,7 +71,7 @@ impl DiagnoseState {
         CaseChange::Shown
     }
 
-    /// How people look at the case, and write.
+    /// Changes the view of the case, or the client that writes.
     fn look(&mut self, msg: DiagnoseMsg) -> CaseChange {
         match msg {
             DiagnoseMsg::Client(client) => {
@@ -133,7 +133,7 @@ impl DiagnoseState {
         CaseChange::Shown
     }
 
-    /// What a message opens in Play or in Explore.
+    /// Opens a history or a case in Play or in Explore, if the message asks for it.
     fn opens(&self, msg: &DiagnoseMsg) -> CaseChange {
         let table = self.table.as_ref();
         let explored = match msg {

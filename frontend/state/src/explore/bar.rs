@@ -15,8 +15,8 @@ pub struct BarPart {
     pub count: u128,
     /// Its share of all histories, which is its width.
     pub share: f64,
-    /// Whether a mark shows where it is, because its width hardly does, and how many marks this one
-    /// is away from the middle of those that are side by side.
+    /// The position of a mark, if the part is too narrow to be seen: the distance from the middle
+    /// of the marks that are side by side, in marks.
     pub mark: Option<f64>,
 }
 

@@ -17,27 +17,27 @@ use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
 
-/// Where the tab keeps the case that Explore shows.
+/// The key of the case that Explore shows, in the tab's storage.
 const EXPLORED: &str = "optimist.explored";
 
-/// Where the tab keeps how the case is explored.
+/// The key of the setup of that case, in the tab's storage.
 const SETUP: &str = "optimist.explored.setup";
 
 /// The most characters of a case that the tab keeps.
 const MAX_KEPT: usize = 1_000_000;
 
-/// Who writes while the change of a case has not been sent yet.
+/// The writers that may write between the read and the write of a case's change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WritersInBetween {
-    /// Whose change it is, by its field manager.
+    /// The writer of the change, by its field manager.
     pub name: String,
-    /// How the change is written.
+    /// The write method of the change.
     pub write: Write,
     /// The fields that the change means to change.
     pub fields: Vec<Path>,
-    /// Who else may write.
+    /// The other writers.
     pub others: Vec<OtherWriter>,
-    /// What one of them writes in between. The value is made up.
+    /// The edit that one of them makes in between. Its value is made up.
     pub edit: OtherEdit,
     /// The value that the field has now; masked if it looks private.
     pub now: Option<Value>,
@@ -55,8 +55,9 @@ pub enum OtherChoice {
 }
 
 impl WritersInBetween {
-    /// Of a moment at which both have edits; `None` if B's edit is not one of a case.
-    pub(super) fn of(world: &World) -> Option<Self> {
+    /// Reads the writers from a world in which both editors have edits; `None` if B's edit is not that of a
+    /// case.
+    pub(super) fn from_world(world: &World) -> Option<Self> {
         let (_, object) = world.stored()?;
         let edit = present(world)?;
         let scenario = Scenario::of_copies(world)?;
@@ -133,7 +134,7 @@ impl State {
         let request = self.explore.request.as_ref();
         let request = request.filter(|request| request.between.is_some());
         let tree = request.map(|request| &*request.tree);
-        let text = tree.map(|tree| Session::of(tree).to_text());
+        let text = tree.map(|tree| Session::from_tree(tree).to_text());
         let text = text.filter(|text| text.len() <= MAX_KEPT);
         self.explore.keeps_case = text.is_some();
         fx.write(StorageArea::Tab, EXPLORED, text);

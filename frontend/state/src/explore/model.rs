@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use super::{ExploreRequest, SearchTurn, WritersInBetween};
 
-/// What is to be explored.
+/// The setup of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExploreSetup {
     /// The object, and the edits of both editors.
     pub subject: EditSource,
     /// The third actor, if one is selected.
     pub third: Option<ThirdActorChoice>,
-    /// Whether each actor reads before it edits.
+    /// `true` if each actor reads before it edits.
     pub reads_first: bool,
     /// The number of attempts of actors that retry.
     pub tries: u8,
-    /// Whether the steps inside the server are separate.
+    /// `true` if the steps inside the server are separate.
     pub micro_steps: bool,
     /// The write method of each actor in the mixed row, and whether the actor reads first.
     pub mixed: [(usize, bool); 3],
 }
 
-/// What a third actor does.
+/// The task of a third actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThirdActorChoice {
     /// A preset.
@@ -59,8 +59,8 @@ impl ExploreSetup {
         2 + usize::from(self.third().is_some())
     }
 
-    /// What the third actor does. The third actor of Play takes part only if the edits come from
-    /// Play.
+    /// Returns the task of the third actor. The third actor of Play takes part only if the edits
+    /// come from Play.
     pub fn third(&self) -> Option<ThirdActorChoice> {
         let third = self.third?;
         (third != ThirdActorChoice::OfPlay || self.subject.has_third()).then_some(third)
@@ -68,12 +68,12 @@ impl ExploreSetup {
 }
 
 impl EditSource {
-    /// Whether the third actor of Play also has edits.
+    /// Returns whether the third actor of Play also has edits.
     pub fn has_third(&self) -> bool {
         matches!(self, EditSource::Editors(_, scenario) if scenario.plans.len() > 2)
     }
 
-    /// Who writes in between, if the edits are those of a case of Diagnose.
+    /// Returns the writers in between, if the edits are those of a case of Diagnose.
     pub fn between(&self) -> Option<&Rc<WritersInBetween>> {
         match self {
             EditSource::Editors(request, _) => request.between.as_ref(),
@@ -82,7 +82,7 @@ impl EditSource {
     }
 }
 
-/// Where the edits come from.
+/// The source of the edits.
 #[derive(Clone, Debug)]
 pub enum EditSource {
     /// A preset.
@@ -201,7 +201,7 @@ pub enum ExploreMsg {
         turn: u32,
         /// The rows by their index.
         rows: Vec<(usize, ExploreRow)>,
-        /// Whether the search has ended.
+        /// `true` if the search has ended.
         ended: bool,
     },
     /// Cancels the search.
@@ -235,7 +235,7 @@ impl ExploreModel {
             chosen: 0,
             focus: None,
         };
-        model.begin();
+        model.reset_rows();
         model
     }
 
@@ -293,7 +293,7 @@ impl ExploreModel {
         (setup, row)
     }
 
-    fn begin(&mut self) {
+    fn reset_rows(&mut self) {
         let own = self.setup.subject.between().is_some();
         let ways = ways(own);
         let rows = WriteMethod::MATRIX.len() + 1 + usize::from(own);
@@ -312,7 +312,7 @@ impl ExploreModel {
 
     /// Searches the rows that are not searched yet.
     fn go_on(&mut self) {
-        self.turn.begin();
+        self.turn.start_next();
         self.focus = None;
     }
 
@@ -336,7 +336,7 @@ impl ExploreModel {
                     }
                     self.go_on();
                 } else {
-                    self.begin();
+                    self.reset_rows();
                 }
             }
             ExploreMsg::Choose(row) => {

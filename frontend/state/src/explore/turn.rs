@@ -1,4 +1,4 @@
-//! Which search is under way. What an earlier one reports does not count any more.
+//! The number of the current search. Reports of an earlier search are ignored.
 
 /// Searches are begun one after the other, and what is reported of one may come late: after
 /// people cancelled it, or after the next one was begun.
@@ -14,13 +14,13 @@ impl SearchTurn {
         self.number
     }
 
-    /// Whether there is something left to search.
+    /// Returns whether there is something left to search.
     pub fn is_running(self) -> bool {
         self.running
     }
 
-    /// Begins the next search.
-    pub fn begin(&mut self) {
+    /// Starts the next search.
+    pub fn start_next(&mut self) {
         self.number = self.number.wrapping_add(1);
         self.running = true;
     }

@@ -27,9 +27,9 @@ pub struct Course {
     pub(super) source: Rc<str>,
     /// Its pages, and what was done on each.
     pub walk: Walkthrough,
-    /// Whether the hint is shown.
+    /// `true` if the hint is displayed.
     pub hint: bool,
-    /// What the search of a challenge found.
+    /// The result of the search of a challenge.
     pub finding: Option<Finding>,
     /// The search that goes on.
     pub search: Option<Rc<RefCell<Search>>>,
@@ -42,7 +42,7 @@ pub struct Course {
 pub struct SwitchChoice {
     /// The switches that are on; `None` before the first choice.
     pub chosen: Option<BTreeSet<Switch>>,
-    /// What was found, and the shortest history that answers with no, at its last step.
+    /// The result, and the shortest history that violates a property, at its last step.
     pub found: Option<Rc<(SwitchFinding, Option<HistoryTree>)>>,
     /// The search that goes on.
     pub search: Option<Rc<RefCell<SwitchSearch>>>,
@@ -59,8 +59,8 @@ pub(super) fn key(name: &str, source: &str) -> String {
     }
 }
 
-/// What tells one text of a lesson from another: FNV-1a with 64 bits, which is the same in every
-/// build of this program.
+/// Returns a hash that differs between texts of lessons: FNV-1a with 64 bits, which is the same in
+/// every build of this program.
 pub(super) fn fingerprint(source: &str) -> String {
     let hash = source
         .bytes()
@@ -70,7 +70,7 @@ pub(super) fn fingerprint(source: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// What builds before this one noted instead, where the compiler still counts as it did then.
+/// Returns the hash that builds before this one stored, if the compiler still computes the same.
 pub(super) fn earlier_fingerprint(source: &str) -> Value {
     let mut hasher = DefaultHasher::new();
     source.hash(&mut hasher);

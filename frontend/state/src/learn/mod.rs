@@ -26,7 +26,7 @@ use crate::address::{LessonAddress, Page, lesson_fragment};
 use crate::effect::Effects;
 use crate::session::SessionChange;
 
-/// What people do with lessons.
+/// A message about lessons.
 #[derive(Clone, Debug)]
 pub enum LearnMsg {
     /// The list of lessons came, or its file did not load.
@@ -74,11 +74,11 @@ pub struct Learn {
     pub problem: Option<LearnProblem>,
     /// The lesson that is taken.
     pub course: Option<Rc<Course>>,
-    /// Whether it is shown to a room: large, a step for each key.
+    /// `true` in teaching mode, for a projector: large text, and one step for each key.
     pub teaching: bool,
     /// The tree that is not on the stage: Play's, or the lesson's.
-    aside: Option<Rc<HistoryTree>>,
-    /// Whether the tree on the stage is the lesson's.
+    off_stage: Option<Rc<HistoryTree>>,
+    /// `true` if the stage shows the tree of the lesson.
     on_stage: bool,
     /// The way through a lesson that a link carries, until the lesson's text came.
     pending: Option<(Learning, Rc<HistoryTree>)>,
@@ -87,24 +87,25 @@ pub struct Learn {
 }
 
 impl Learn {
-    /// Whether the stage shows a lesson.
+    /// Returns whether the stage shows a lesson.
     pub fn is_on_stage(&self) -> bool {
         self.on_stage
     }
 
-    /// What of a lesson goes into a link of what is on the stage.
+    /// Returns the state of the lesson for a link to the content of the stage.
     pub fn learning(&self) -> Option<Learning> {
         let course = self.course.as_ref().filter(|_| self.on_stage)?;
         Some(course.learning())
     }
 
-    /// How many steps of a lesson that is opened again are done, and how many there are.
+    /// Returns the number of steps that are done and the number of all steps, while a lesson is
+    /// opened again.
     pub(crate) fn progress(&self) -> Option<(usize, usize)> {
         let reopening = self.reopening.as_ref()?;
         Some(reopening.replay.borrow().progress())
     }
 
-    /// Whether a search goes on.
+    /// Returns whether a search is running.
     pub fn is_searching(&self) -> bool {
         let course = self.course.as_ref();
         course.is_some_and(|course| course.search.is_some() || course.switches.search.is_some())
@@ -172,15 +173,16 @@ impl State {
     pub(crate) fn set_stage(&mut self) {
         let wanted = self.page == Page::Learn && self.learn.course.is_some();
         if wanted != self.learn.on_stage
-            && let Some(tree) = self.learn.aside.take()
+            && let Some(tree) = self.learn.off_stage.take()
         {
             self.learn.on_stage = wanted;
-            self.learn.aside = Some(Rc::clone(&self.session.tree));
+            self.learn.off_stage = Some(Rc::clone(&self.session.tree));
             self.enter(tree);
         }
     }
 
-    /// What an address asks of Learn; `carries` if it carries a session as well.
+    /// Opens the destination of an address in Learn. `carries` is `true` if the address also has a
+    /// session.
     pub(crate) fn want_lesson(
         &mut self,
         lesson: LessonAddress<'_>,
@@ -240,7 +242,7 @@ impl State {
             let tree = if self.learn.on_stage {
                 Some(Rc::clone(&self.session.tree))
             } else {
-                self.learn.aside.clone()
+                self.learn.off_stage.clone()
             };
             if let Some(tree) = tree {
                 course.keep(&tree, fx);
@@ -250,7 +252,7 @@ impl State {
             }
         }
         self.set_stage();
-        self.learn.aside = None;
+        self.learn.off_stage = None;
     }
 
     /// Puts a lesson on the stage.
@@ -259,7 +261,7 @@ impl State {
         course.keep(&tree, fx);
         self.learn.problem = None;
         self.learn.course = Some(Rc::new(course));
-        self.learn.aside = Some(Rc::new(tree));
+        self.learn.off_stage = Some(Rc::new(tree));
         self.set_stage();
     }
 

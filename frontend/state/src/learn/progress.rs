@@ -1,4 +1,4 @@
-//! How far one got in each lesson, as the browser keeps it.
+//! The learner's progress in each lesson, in the browser's storage.
 
 use optimist_lesson::{Catalogue, CatalogueEntry};
 use optimist_sessions::StorageArea;
@@ -9,23 +9,23 @@ use crate::effect::Effects;
 /// The key of the progress in the browser's storage.
 pub const PROGRESS: &str = "optimist.lessons";
 
-/// How far one got.
+/// The progress in a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LessonProgress {
-    /// How many pages were opened.
+    /// The number of pages that were opened.
     pub opened: usize,
-    /// Whether it was finished.
+    /// `true` if it was finished.
     pub finished: bool,
 }
 
 impl LessonProgress {
-    /// How far one got in a lesson on earlier visits, from what is kept under [`PROGRESS`]; `None`
-    /// before it was opened.
+    /// Reads the progress in a lesson from the value under [`PROGRESS`]; `None` if the lesson was
+    /// never opened.
     pub fn read(kept: Option<&str>, name: &str) -> Option<Self> {
-        Self::of(&all(kept?)?, name)
+        Self::from_entry(&all(kept?)?, name)
     }
 
-    fn of(all: &Map<String, Value>, name: &str) -> Option<Self> {
+    fn from_entry(all: &Map<String, Value>, name: &str) -> Option<Self> {
         let kept = all.get(name)?;
         Some(Self {
             opened: kept.get(0)?.as_u64()? as usize,
@@ -47,14 +47,14 @@ impl LessonProgress {
     }
 }
 
-/// How far one got in the course.
+/// The progress in the course.
 #[derive(Clone, Copy, Debug)]
 pub struct CourseProgress<'a> {
-    /// How many lessons were finished.
+    /// The number of lessons that were finished.
     pub finished: usize,
-    /// How many lessons were opened.
+    /// The number of lessons that were opened.
     pub opened: usize,
-    /// How many lessons there are.
+    /// The number of all lessons.
     pub lessons: usize,
     /// The lesson to go on with: the first one that was begun and not finished, else the first one that
     /// was not opened. `None` if all are finished.
@@ -62,7 +62,7 @@ pub struct CourseProgress<'a> {
 }
 
 impl<'a> CourseProgress<'a> {
-    /// How far one got, from what is kept under [`PROGRESS`].
+    /// Reads the progress from the value under [`PROGRESS`].
     pub fn read(kept: Option<&str>, catalogue: &'a Catalogue) -> Self {
         let all = kept.and_then(all).unwrap_or_default();
         let (mut begun, mut unopened) = (None, None);
@@ -74,7 +74,7 @@ impl<'a> CourseProgress<'a> {
         };
         for entry in catalogue.lessons() {
             course.lessons += 1;
-            let so_far = LessonProgress::of(&all, &entry.name);
+            let so_far = LessonProgress::from_entry(&all, &entry.name);
             course.opened += usize::from(so_far.is_some());
             match so_far {
                 Some(so_far) if so_far.finished => course.finished += 1,
@@ -91,7 +91,7 @@ fn all(kept: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(kept).ok()
 }
 
-/// Whether what is kept of the progress can be read, if there is any.
+/// Returns whether the stored progress can be read, or there is none.
 pub(crate) fn progress_is_readable(fx: &Effects<'_>) -> bool {
     let kept = fx.read(StorageArea::Browser, PROGRESS);
     kept.is_none_or(|kept| all(&kept).is_some())

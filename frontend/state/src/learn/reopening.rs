@@ -20,14 +20,14 @@ pub(super) struct Reopening {
     name: String,
     source: Rc<str>,
     lesson: Arc<Lesson>,
-    /// What was kept of it.
+    /// The stored text of its state.
     kept: String,
     learning: Learning,
     pub(super) replay: RefCell<Replay>,
 }
 
 impl Learn {
-    /// Whether a lesson is being opened again that the address no longer names.
+    /// Returns whether a lesson is being opened again that is not the one in the address.
     pub(super) fn reopens_another(&self) -> bool {
         let reopening = self.reopening.as_ref();
         reopening

@@ -852,17 +852,17 @@ fn what_is_not_recognized_is_shared_only_if_people_ask_for_it() {
 fn a_text_that_is_not_finished_outlives_a_reload() {
     let mut page = diagnose();
     page.send(DiagnoseMsg::Draft("Apply failed with".to_owned()));
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     let mut page = page.reload("#/diagnose");
     assert_eq!(page.state.diagnose.draft, "Apply failed with");
     // Also where another page was open in between.
     page = page.reload("#/play");
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     let mut page = page.reload("#/diagnose");
     assert_eq!(page.state.diagnose.draft, "Apply failed with");
     page.send(DiagnoseMsg::Clear);
     page.send(DiagnoseMsg::TakeDraft);
     page.finish_work();
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     assert!(page.reload("#/diagnose").state.diagnose.draft.is_empty());
 }

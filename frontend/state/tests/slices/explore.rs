@@ -43,14 +43,14 @@ fn the_parts_of_a_bar_are_to_scale_and_what_is_rare_has_a_mark() {
 #[test]
 fn a_report_that_comes_after_its_search_was_cancelled_does_not_count() {
     let mut turn = SearchTurn::default();
-    turn.begin();
+    turn.start_next();
     let cancelled = turn.number();
     assert!(turn.report(cancelled, false) && turn.is_running());
     turn.cancel();
     assert!(!turn.report(cancelled, false));
     assert!(!turn.is_running());
     // Nor does it when it comes after the search was begun again.
-    turn.begin();
+    turn.start_next();
     assert!(!turn.report(cancelled, true));
     assert!(turn.is_running());
     assert!(turn.report(turn.number(), true) && !turn.is_running());

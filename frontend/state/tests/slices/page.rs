@@ -44,7 +44,7 @@ impl Platform for Memory {
 impl Memory {
     fn perform(&self, effect: &Effect) -> bool {
         match effect {
-            Effect::Storage(effect) | Effect::Keep(effect) => return self.change(effect),
+            Effect::Storage(effect) | Effect::MustStore(effect) => return self.change(effect),
             Effect::GoTo(fragment) | Effect::ReplaceAddress(fragment) => {
                 self.addresses.borrow_mut().push(fragment.clone());
             }

@@ -12,14 +12,14 @@ const REPLICAS: &str = "/spec/replicas";
 fn kept() -> Page {
     let mut page = Page::open();
     page.write(ActorId::A, REPLICAS, "5");
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     page
 }
 
 #[test]
 fn a_session_that_was_not_touched_is_not_kept() {
     let mut page = Page::open();
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     assert!(page.keys(StorageArea::Browser, KEPT).is_empty());
     assert!(page.keys(StorageArea::Tab, OWN).is_empty());
 }
@@ -29,7 +29,7 @@ fn a_session_that_is_kept_after_every_step_has_one_place() {
     let mut page = kept();
     for _ in 0..3 {
         page.send(RequestMsg::Get(ActorId::B));
-        page.send(PersistenceMsg::Keep);
+        page.send(PersistenceMsg::Save);
     }
     assert_eq!(page.keys(StorageArea::Browser, KEPT).len(), 1);
 }
@@ -39,7 +39,7 @@ fn a_reload_opens_the_session_and_what_was_typed() {
     let mut page = kept();
     page.send(EditMsg::Raw(ActorId::A, true));
     page.send(EditMsg::RawText(ActorId::A, "a: [".to_owned()));
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     let page = page.reload("");
     assert_eq!((page.steps(), page.stored(REPLICAS)), (2, "5".to_owned()));
     assert_eq!(page.state.editing.raw[&ActorId::A].text, "a: [");
@@ -66,13 +66,13 @@ fn a_browser_that_refuses_is_said_once() {
     let mut page = Page::open();
     page.write(ActorId::A, REPLICAS, "5");
     page.browser.full.set(true);
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     // The tab has it all the same, until it is closed.
     assert_eq!(page.keys(StorageArea::Tab, OWN).len(), 1);
     let refused = page.state.persistence.refused;
     page.send(PersistenceMsg::Dismiss);
     page.send(RequestMsg::Get(ActorId::B));
-    page.send(PersistenceMsg::Keep);
+    page.send(PersistenceMsg::Save);
     assert!(refused && !page.state.persistence.refused);
 }
 

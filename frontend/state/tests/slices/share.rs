@@ -119,7 +119,7 @@ fn edits_go_to_explore_once_both_editors_have_some() {
     page.type_over(ActorId::B, REPLICAS, "2");
     page.send(TransferMsg::Explore);
     let request = page.state.explore.request.clone().expect("both have edits");
-    let edits = ExplorableEdits::of(&page.state.session.tree);
+    let edits = ExplorableEdits::find(&page.state.session.tree);
     assert_eq!(Some(request.node), edits.map(|edits| edits.node));
     assert_eq!(request.session, Some(page.state.session.number));
     assert_eq!(*page.browser.addresses.borrow(), ["#/explore"]);
@@ -167,14 +167,14 @@ fn edits_that_were_made_one_after_the_other_are_explored_from_where_the_first_on
     let mut page = Page::open();
     page.write(ActorId::A, REPLICAS, "5");
     let text = page.state.shared().to_text();
-    assert!(ExplorableEdits::of(&page.state.session.tree).is_none());
+    assert!(ExplorableEdits::find(&page.state.session.tree).is_none());
     page.write(ActorId::B, "/spec/revisionHistoryLimit", "2");
     let both = ["replicas 3→5", "revisionHistoryLimit 10→2"];
     assert_eq!(explored(&mut page), both);
     assert_eq!(explored(&mut shared(&page)), both);
     // Of one editor there is nothing to explore.
     let alone = Page::open_at(&session_fragment(WayIn::Play, &text), Memory::default());
-    assert!(ExplorableEdits::of(&alone.state.session.tree).is_none());
+    assert!(ExplorableEdits::find(&alone.state.session.tree).is_none());
 }
 
 #[test]

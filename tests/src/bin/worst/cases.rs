@@ -493,7 +493,7 @@ fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
     steps.step("markdown", || markdown(tree));
     steps.step("mermaid", || mermaid(tree));
     steps.step("script", || script(tree));
-    let session = steps.step("session", || Session::of(tree));
+    let session = steps.step("session", || Session::from_tree(tree));
     steps.step("link", || session.to_text());
 }
 

@@ -5,7 +5,8 @@ use optimist_apiserver::object::text;
 
 use super::{ClientRequest, Go, Imports, Snippet, indent, json, raw};
 
-/// How code with controller-runtime writes (`sigs.k8s.io/controller-runtime/pkg/client`, v0.24).
+/// The method of controller-runtime that writes (`sigs.k8s.io/controller-runtime/pkg/client`,
+/// v0.24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControllerRuntimeMethod {
     /// `Patch` with `client.MergeFrom`.
@@ -97,7 +98,8 @@ impl Go<'_> {
         format!("func apply(ctx context.Context, c client.Client) error {{\n{inner}}}\n")
     }
 
-    /// Whether the request names its manager. Otherwise the User-Agent does.
+    /// Returns whether the request names its manager. Otherwise the server takes the name from the
+    /// User-Agent.
     fn names_manager(&self) -> bool {
         self.call.target.contains("fieldManager=")
     }

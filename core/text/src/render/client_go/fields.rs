@@ -1,4 +1,4 @@
-//! Where a value is in the Go structs of `k8s.io/api`, and how Go assigns to it.
+//! Finds a value in the Go structs of `k8s.io/api`, and writes the Go code that assigns to it.
 
 use serde_json::{Number, Value};
 
@@ -15,7 +15,7 @@ struct Place<'a> {
     name: String,
     ty: &'a Type,
     pointer: bool,
-    /// Whether it is a string with a named type.
+    /// `true` if it is a string with a named type.
     named: bool,
     /// Its map and its key, if it is a member of a map.
     in_map: Option<(String, String)>,

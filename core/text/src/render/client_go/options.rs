@@ -31,7 +31,7 @@ impl Go<'_> {
         format!("{}.{kind}{{{}}}", self.imports.meta(), members.join(", "))
     }
 
-    /// What a delete compares first.
+    /// Writes the preconditions of a delete: the uid and the version that the object must have.
     fn preconditions(&mut self) -> Option<String> {
         let body = self.call.body;
         let precondition = |field: &str| {
@@ -56,7 +56,7 @@ impl Go<'_> {
         ))
     }
 
-    /// How an object is deleted.
+    /// Writes the grace period and the propagation policy of a delete.
     fn deletion(&mut self) -> Vec<String> {
         let body = self.call.body;
         let mut members = Vec::new();

@@ -1,4 +1,4 @@
-//! Where a value is in the structs of `k8s-openapi`, and how Rust assigns to it.
+//! Finds a value in the structs of `k8s-openapi`, and writes the Rust code that assigns to it.
 
 use serde_json::Value;
 

@@ -20,7 +20,7 @@ pub(super) fn render(program: &Program, body: &[Numbered<'_>]) -> ProgramText {
     let mut go = Go {
         program,
         resources: Resources::builtin(),
-        variables: Variables::of(body),
+        variables: Variables::collect(body),
         imports: Imports::default(),
         lines: Lines::new("\t"),
         expects: super::all(body)
@@ -54,9 +54,9 @@ struct Go<'a> {
     variables: Variables,
     imports: Imports,
     lines: Lines,
-    /// Whether the program counts events that it expects.
+    /// `true` if the program counts events that it expects.
     expects: bool,
-    /// Whether an item of a list is read.
+    /// `true` if an item of a list is read.
     needs_at: bool,
     /// The variable that has the object of the key.
     owner: Option<String>,
@@ -219,7 +219,7 @@ impl Go<'_> {
         }
     }
 
-    /// Whether a condition asks if a variable has an object.
+    /// Returns whether a condition asks if a variable has an object.
     fn asked(&self, name: &str, number: usize) -> bool {
         let declared = self.variables.get(name, false, number);
         declared.is_some_and(|declared| declared.asked)
@@ -277,7 +277,7 @@ impl Go<'_> {
         format!("{and}{}", self.named(name, number))
     }
 
-    /// Whether a variable is a pointer: it never gets what a Get fills.
+    /// Returns whether a variable is a pointer: no Get writes into it.
     fn is_pointer(&self, declared: &Declared) -> bool {
         let filled = |how: &Assigned| matches!(how, Assigned::Read(_));
         !declared.assigned.is_empty() && !declared.assigned.iter().any(|(_, how)| filled(how))

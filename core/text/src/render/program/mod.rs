@@ -12,7 +12,7 @@ use std::ops::Range;
 use optimist_controller::program::{BoolExpression, Kind, OnError, Program, Statement};
 use optimist_controller::{ReconcileResult, Source};
 
-/// What a program is written in.
+/// The language in which a program is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProgramLanguage {
     /// Go with `sigs.k8s.io/controller-runtime` v0.25.
@@ -40,7 +40,7 @@ pub struct ProgramLine {
     /// The numbers of its statements, as `Code::statement_at` counts; empty if it belongs to none.
     /// The line that ends a run after the last statement has the number after that statement.
     pub statements: Range<usize>,
-    /// Where its statement is answered, on the line that reads or writes.
+    /// The source that answers the statement; only on the line that reads or writes.
     pub answered: Option<Source>,
 }
 
@@ -96,7 +96,7 @@ fn numbered(statements: &[Statement]) -> Vec<Numbered<'_>> {
     block(statements, &mut 0)
 }
 
-/// How many statements there are.
+/// Counts the statements, also those in blocks.
 fn count(body: &[Numbered<'_>]) -> usize {
     body.iter()
         .map(|one| 1 + count(&one.then) + count(&one.otherwise))
@@ -114,7 +114,7 @@ fn all<'n, 'a>(body: &'n [Numbered<'a>]) -> Vec<&'n Numbered<'a>> {
     found
 }
 
-/// Whether the last statement of all returns.
+/// Returns whether the last statement is a return.
 fn ends_with_return(body: &[Numbered<'_>]) -> bool {
     matches!(
         body.last().map(|one| one.statement),
@@ -122,7 +122,8 @@ fn ends_with_return(body: &[Numbered<'_>]) -> bool {
     )
 }
 
-/// Where a statement is answered; `None` if it sends nothing and reads no cache.
+/// Returns the source that answers a statement; `None` if the statement sends nothing and reads no
+/// cache.
 fn answered(statement: &Statement) -> Option<Source> {
     match statement {
         Statement::Get { from, .. } | Statement::List { from, .. } => Some(*from),
@@ -207,7 +208,7 @@ fn kinds(program: &Program, body: &[Numbered<'_>]) -> Vec<Kind> {
     kinds
 }
 
-/// What happens after errors of a write.
+/// Returns the results that a write has for certain errors.
 fn on_error(statement: &Statement) -> &[OnError] {
     match statement {
         Statement::Create { on_error, .. }
@@ -227,7 +228,7 @@ fn seconds(milliseconds: u64) -> String {
     }
 }
 
-/// Whether two statements are a Get and the return if it found nothing:
+/// Returns whether two statements are a Get and the return if the object does not exist:
 /// `client.IgnoreNotFound` in Go.
 fn found_or_done(get: &Numbered<'_>, guard: &Numbered<'_>) -> bool {
     let (Statement::Get { into, .. }, Statement::If { condition, .. }) =

@@ -220,7 +220,7 @@ fn text(template: &str) -> String {
     parts.iter().map(part).collect()
 }
 
-/// What happens after errors of a write; without a row, the error is returned.
+/// Writes a line for each error that the program handles; another error is returned.
 fn errors(lines: &mut Lines, one: &Numbered<'_>) {
     for row in super::on_error(one.statement) {
         let OnError { reason, result } = row;

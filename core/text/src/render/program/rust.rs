@@ -21,7 +21,7 @@ pub(super) fn render(program: &Program, body: &[Numbered<'_>]) -> ProgramText {
     let mut rust = Rust {
         program,
         resources: Resources::builtin(),
-        variables: Variables::of(body),
+        variables: Variables::collect(body),
         lines: Lines::new("    "),
         parameter: parameter(program, body),
         expects: all(body)
@@ -43,7 +43,7 @@ struct Rust<'a> {
     lines: Lines,
     /// The variable of the object that kube-rs gives the reconciler: the one of a first cached Get.
     parameter: Option<String>,
-    /// Whether the program counts events that it expects.
+    /// `true` if the program counts events that it expects.
     expects: bool,
 }
 
@@ -111,7 +111,7 @@ impl Rust<'_> {
         self.lines.add("}", &(0..0));
     }
 
-    /// What all statements use: the key and the clients.
+    /// Writes the lines that all statements use: the key and the clients.
     fn prelude(&mut self, object: &str, body: &[Numbered<'_>]) {
         self.lines.add(
             &format!("let namespace = {object}.namespace().unwrap_or_default();\nlet name = {object}.name_any();"),
@@ -348,7 +348,7 @@ impl Rust<'_> {
         self.parameter.as_deref() == Some(declared.name()) && !declared.list
     }
 
-    /// Whether a variable is an `Arc`: kube-rs or a loop gives it, and nothing changes it.
+    /// Returns whether a variable is an `Arc`: kube-rs or a loop sets it, and nothing changes it.
     fn is_shared(&self, declared: &Declared) -> bool {
         let given = self.is_parameter(declared)
             || matches!(declared.assigned.as_slice(), [(number, Assigned::Item)]
@@ -356,7 +356,7 @@ impl Rust<'_> {
         given && !self.is_changed(declared)
     }
 
-    /// Whether a variable gets another value, or its object is changed.
+    /// Returns whether a variable gets another value, or its object is changed.
     fn is_changed(&self, declared: &Declared) -> bool {
         declared.changed
             || declared.filled
@@ -364,7 +364,7 @@ impl Rust<'_> {
             || declared.written.iter().any(|at| declared.used_after(*at))
     }
 
-    /// Whether `k8s-openapi` has a type for a kind whose fields are known here.
+    /// Returns whether `k8s-openapi` has a type for a kind whose fields are known here.
     fn is_typed(&self, kind: &Kind) -> bool {
         let resource = self.resources.by_kind(&kind.api_version, &kind.kind);
         resource.is_some_and(|resource| {

@@ -13,7 +13,7 @@ use super::template::{Part, parts};
 /// The blocks around a statement: the number of each head, and whether it is its second block.
 type Blocks = Vec<(usize, bool)>;
 
-/// How a variable gets a value.
+/// The origin of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Assigned {
     Read(Source),
@@ -29,23 +29,23 @@ pub(super) struct Declared {
     name: String,
     /// Its number among the variables: its name in code differs from those of the others.
     pub(super) place: usize,
-    /// Whether it is a list.
+    /// `true` if it is a list.
     pub(super) list: bool,
     /// The kind of its object, or of the objects of its list; `None` if it never gets a value.
     pub(super) kind: Option<Kind>,
     /// The statements that give it a value.
     pub(super) assigned: Vec<(usize, Assigned)>,
-    /// Whether variables of several blocks became one, because it is used outside of them.
+    /// `true` if it joins variables of several blocks, because the program uses it outside of them.
     merged: bool,
     /// The statements in which it is, with their blocks.
     occurs: Vec<(usize, Blocks)>,
-    /// Whether a statement changes its object.
+    /// `true` if a statement changes its object.
     pub(super) changed: bool,
-    /// Whether fields of its new object are set one by one.
+    /// `true` if fields of its new object are set one by one.
     pub(super) filled: bool,
     /// The statements that write its object.
     pub(super) written: Vec<usize>,
-    /// Whether a condition asks whether it has an object, other than directly after a Get.
+    /// `true` if a condition asks whether it has an object, other than directly after a Get.
     pub(super) asked: bool,
 }
 
@@ -55,7 +55,7 @@ impl Declared {
         &self.name
     }
 
-    /// Whether it is first used in a block around these.
+    /// Returns whether its first use is in a block around these blocks.
     fn is_above(&self, blocks: &Blocks) -> bool {
         let first = self.occurs.first();
         first.is_none_or(|(_, first)| self.merged || blocks.starts_with(first))
@@ -87,7 +87,7 @@ impl Declared {
         }
     }
 
-    /// Whether it is used after a statement, or before it in the same loop.
+    /// Returns whether it is used after a statement, or before it in the same loop.
     pub(super) fn used_after(&self, number: usize) -> bool {
         let blocks = self.occurs.iter().find(|(at, _)| *at == number);
         let in_block = blocks.is_some_and(|(_, blocks)| !blocks.is_empty());
@@ -108,7 +108,8 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    pub(super) fn of(body: &[Numbered<'_>]) -> Self {
+    /// Collects the variables of a program.
+    pub(super) fn collect(body: &[Numbered<'_>]) -> Self {
         let mut variables = Self::default();
         variables.block(body, &Vec::new());
         variables
@@ -135,7 +136,7 @@ impl Variables {
         self.get(name, false, number)?.kind.clone()
     }
 
-    /// Whether an earlier variable has the same name, once names are written by `identifier`.
+    /// Returns whether an earlier variable has the same name in code, written by `identifier`.
     pub(super) fn is_taken(&self, declared: &Declared, identifier: fn(&str) -> String) -> bool {
         let name = identifier(declared.name());
         self.iter()

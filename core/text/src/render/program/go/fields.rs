@@ -1,4 +1,4 @@
-//! Where a field is in the Go struct of a kind, and what its type is.
+//! Finds a field in the Go struct of a kind, and its type.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::Go;
 use crate::render::client_go::field_name;
 use crate::render::program::template::path;
 
-/// What a Go expression is.
+/// The type of a Go expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GoType {
     Text,
@@ -54,7 +54,7 @@ impl GoField {
         format!("ptr.Deref({}, {zero})", self.text)
     }
 
-    /// As a text.
+    /// Writes the field as a Go string.
     pub(super) fn as_text(&self, go: &mut Go<'_>) -> String {
         let value = self.value(go);
         match self.ty {

@@ -59,7 +59,7 @@ impl Go<'_> {
         }
     }
 
-    /// What is set where the manager is made.
+    /// Adds a comment for each option that is set where the manager is made.
     fn notes(&mut self) {
         let options = &self.program.options;
         if options.cached_objects == CachedObjects::Shared {

@@ -135,7 +135,7 @@ impl Go<'_> {
         }
     }
 
-    /// What follows an error, if it is one of several.
+    /// Writes the branches after a write for the errors that the program handles.
     fn rows(&mut self, rows: &[OnError]) -> String {
         let mut text = String::new();
         let mut goes_on = Vec::new();
@@ -155,7 +155,7 @@ impl Go<'_> {
         text
     }
 
-    /// Whether `err` has a reason, or has not.
+    /// Writes the condition that `err` has this reason, or (`has` is `false`) does not have it.
     fn is(&mut self, reason: &str, has: bool) -> String {
         let errors = "k8s.io/apimachinery/pkg/api/errors";
         let name = self.imports.add_as("apierrors", errors);

@@ -1,4 +1,4 @@
-//! Where a field is in a Rust object, and what its type is.
+//! Finds a field in a Rust object, and its type.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) enum RustField {
 }
 
 impl RustField {
-    /// As it is.
+    /// Writes the expression without a conversion.
     pub(super) fn plain(&self) -> &str {
         match self {
             Self::Json(text)
@@ -31,7 +31,7 @@ impl RustField {
         }
     }
 
-    /// As an `Option<i64>`.
+    /// Writes an `Option<i64>`.
     pub(super) fn integer(&self) -> String {
         match self {
             Self::Json(text) => format!("{text}.as_i64()"),
@@ -40,7 +40,7 @@ impl RustField {
         }
     }
 
-    /// As an `Option<&str>`.
+    /// Writes an `Option<&str>`.
     pub(super) fn borrowed(&self) -> String {
         match self {
             Self::Json(text) => format!("{text}.as_str()"),
@@ -50,7 +50,7 @@ impl RustField {
         }
     }
 
-    /// As a `String`, empty if the object has no such field.
+    /// Writes a `String`, which is empty if the object has no such field.
     pub(super) fn owned(&self) -> String {
         match self {
             Self::Json(text) => format!("text(&{text})"),

@@ -1,4 +1,4 @@
-//! What stands below a reconciler in Rust: its context, and the functions that it calls.
+//! The code below a reconciler in Rust: its context, and the functions that it calls.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ impl Rust<'_> {
     }
 }
 
-/// Whether code has a name, other than as a member.
+/// Returns whether code uses a name, other than as a member.
 fn has_word(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let part = |c: char| c.is_alphanumeric() || c == '_';
@@ -189,7 +189,7 @@ const FUNCTIONS: [(&str, &str); 9] = [
 ];
 
 const IS_CONTROLLED_BY: &str = "
-/// Whether the controller of an object is this owner.
+/// Returns whether this owner is the controller of an object.
 fn is_controlled_by(object: &impl ResourceExt, owner: &impl ResourceExt) -> bool {
 let controls = |reference: &&OwnerReference| reference.controller == Some(true);
 let controller = object.owner_references().iter().find(controls);
