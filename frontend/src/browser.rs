@@ -54,7 +54,6 @@ pub(crate) fn go(fragment: &str) {
 
 /// Says another fragment in the address, without going anywhere: neither a reload nor the way back
 /// leads to the one before.
-#[inline(never)] // not on the first screen
 fn replace_fragment(fragment: &str) {
     let history = window().and_then(|window| window.history().ok());
     let replaced =
@@ -268,7 +267,6 @@ fn whole_lines(around: &Element, so_far: f64) -> i32 {
 
 /// Closes what unfolds over the page when something else is pressed, or Escape, or what in it does
 /// something.
-#[inline(never)] // not on the first screen
 pub(crate) fn close_menus(event: &Event) {
     let Some(body) = document().and_then(|document| document.body()) else {
         return;

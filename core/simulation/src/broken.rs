@@ -30,7 +30,6 @@ pub enum BrokenProperty {
 impl World {
     /// What is broken at this moment. Empty without a ready program, and where its properties do
     /// not fit the objects.
-    #[inline(never)] // not on the first screen
     pub fn broken_properties(&self) -> Vec<BrokenProperty> {
         let steps = self.broken.iter().filter_map(|safety| match safety {
             Safety::AtMost(most, kind) => {
@@ -64,7 +63,6 @@ impl World {
     }
 
     /// Notes what a step broke. `before` is the world before it.
-    #[inline(never)] // not on the first screen
     pub(super) fn note_broken(&mut self, before: &World) {
         let Some((always, _)) = ready_properties(before) else {
             return;

@@ -98,7 +98,6 @@ fn reading(kind: &Kind, world: &World) -> Caption {
     }
 }
 
-#[inline(never)] // not on the first screen
 fn lost(kind: &Kind) -> Caption {
     let Kind::Lost {
         loss,
@@ -122,7 +121,6 @@ fn lost(kind: &Kind) -> Caption {
 }
 
 /// An accepted write; `None` for what no actor did.
-#[inline(never)] // not on the first screen
 fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
     let name = |actor| &world.actor(actor).name;
     Some(match kind {
@@ -185,7 +183,6 @@ fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
     })
 }
 
-#[inline(never)] // not on the first screen
 fn refusal(kind: &Kind, world: &World) -> Caption {
     match kind {
         Kind::Conflict {

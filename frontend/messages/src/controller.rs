@@ -7,7 +7,6 @@ use optimist_simulation::explore::ControllerWitness;
 use crate::en;
 
 /// What an operation of a controller is called in the timeline.
-#[inline(never)] // not on the first screen
 pub(crate) fn operation(operation: ControllerOperation) -> String {
     match operation {
         ControllerOperation::Connect(_) => en::controller_connects(),

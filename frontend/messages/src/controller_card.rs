@@ -149,7 +149,6 @@ pub fn arrow(event: &EventOnTheWay) -> String {
 }
 
 /// A step of the controller in a row of the timeline.
-#[inline(never)] // not on the first screen
 pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent>) -> String {
     match event {
         Some(ControllerEvent::Delivered { report, .. }) => match report.handled.first() {
@@ -176,7 +175,6 @@ pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent
 }
 
 /// The caption of a step of the controller that led to a world; `None` for any other step.
-#[inline(never)] // not on the first screen
 pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> {
     let ExplanationKind::Controlled { operation, event } = kind else {
         return None;

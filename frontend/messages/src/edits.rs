@@ -64,7 +64,6 @@ pub fn edit(edit: &Edit) -> String {
 }
 
 /// What a step did to an edit: `Editor B overwrote Editor A's replicas = 5 without having read it.`
-#[inline(never)] // not on the first screen
 pub fn edit_result(result: &EditResult, world: &World) -> String {
     match result {
         EditResult::Lost { loss, by_delete } => lost(loss, *by_delete, world),
@@ -113,7 +112,6 @@ fn lost(loss: &Loss<ActorId>, by_delete: bool, world: &World) -> String {
 }
 
 /// What a step lost, in two or three words: `A's replicas = 5 lost`.
-#[inline(never)] // not on the first screen
 pub(crate) fn lost_short(step: &Step) -> Option<String> {
     let first = step.losses.first()?;
     let (owner, edit) = (first.owner.letter(), edit(&first.edit));

@@ -41,7 +41,6 @@ pub fn ending_outcome(outcome: EndingOutcome) -> String {
 }
 
 /// That the edits of two actors are in the object: `Both edits kept: replicas 5, image nginx:1.25.`
-#[inline(never)] // not on the first screen
 pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
     let named: Vec<String> = edits.iter().take(NAMED).map(|kept| brief(kept)).collect();
     let named = named.join(", ");

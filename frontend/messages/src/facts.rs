@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::en;
 
 /// A fact in a sentence or two.
-#[inline(never)] // not on the first screen
 pub fn fact(fact: &Fact) -> String {
     match fact {
         Fact::Read(version) => en::fact_read(version),
@@ -39,7 +38,6 @@ pub fn fact(fact: &Fact) -> String {
 
 /// What the server's card says of validation rules that the server cannot evaluate on the stored
 /// object.
-#[inline(never)] // not on the first screen
 pub fn unevaluated_rules(rules: &[String]) -> Option<String> {
     match rules {
         [] => None,

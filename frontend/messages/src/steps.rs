@@ -300,7 +300,6 @@ pub fn answer(step: &Step) -> String {
 }
 
 /// A step in a few words: `Editor B: PUT replicas 3→5 · 409 Conflict`.
-#[inline(never)] // not on the first screen
 pub fn summary(step: &Step, world: &World) -> String {
     let asked = match step.object_of_several(world) {
         Some(_) => ask(step, world),

@@ -53,7 +53,6 @@ pub fn connection(world: &World) -> String {
 }
 
 /// What the watcher, a compaction or the clock did.
-#[inline(never)] // not on the first screen
 pub(crate) fn caption(kind: &Kind) -> Caption {
     let (title, text) = match kind {
         Kind::ConnectionDropped { seen } => {
@@ -87,7 +86,6 @@ pub(crate) fn caption(kind: &Kind) -> Caption {
 }
 
 /// Why a step of the watch went as it did.
-#[inline(never)] // not on the first screen
 pub fn reason(reason: WatchReason) -> String {
     match reason {
         WatchReason::ClientKnows => en::why_client_knows(),

@@ -18,7 +18,6 @@ pub(crate) fn tone(outcome: Outcome) -> &'static str {
 }
 
 /// The answer of a step, and under it why the server gave it.
-#[inline(never)] // not on the first screen
 pub(crate) fn answer(store: &StateHandle, step: &Step) -> Html {
     let tone = match step.losses.is_empty() {
         true => tone(step.outcome()),

@@ -22,7 +22,6 @@ pub(crate) struct Branch {
 }
 
 /// Draws the buttons of the branches.
-#[inline(never)] // not on the first screen
 pub(crate) fn branch_picker(branches: &[Branch], dispatcher: &Dispatcher) -> Html {
     let choice = |(i, branch): (usize, &Branch)| {
         html! {

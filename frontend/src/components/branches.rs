@@ -15,7 +15,6 @@ fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
     name.map_or_else(|| label::branch_numbered(&(number + 1)), str::to_owned)
 }
 
-#[inline(never)] // not on the first screen
 pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
     let ends = tree.ends();

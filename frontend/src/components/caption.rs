@@ -90,7 +90,6 @@ fn to_try(store: &StateHandle) -> Html {
 }
 
 /// The same edit at the same moment, sent in other ways: a button each.
-#[inline(never)] // not on the first screen
 fn other_endings(store: &StateHandle) -> Html {
     let Some(endings) = store.session.tree.endings() else {
         return Html::default();
@@ -135,7 +134,6 @@ fn outcome_tone(outcome: EndingOutcome) -> &'static str {
     }
 }
 
-#[inline(never)] // not on the first screen
 fn notice(store: &StateHandle, loaded: &Loaded) -> Html {
     html! {
         <div class="notice" role="status">

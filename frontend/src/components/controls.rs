@@ -162,7 +162,6 @@ fn undo(props: &ControlsProps) -> Html {
 }
 
 /// Says that the request by hand differs from the card.
-#[inline(never)] // not on the first screen
 fn by_hand(props: &ControlsProps) -> Html {
     let computed = Write {
         body: None,

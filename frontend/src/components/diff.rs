@@ -62,7 +62,6 @@ fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
 }
 
 /// The three objects of the current step.
-#[inline(never)] // not on the first screen
 pub(crate) fn diff(store: &StateHandle, step: &Step) -> Html {
     let tree = &store.session.tree;
     let three = tree.three_way(tree.current()).unwrap_or_default();

@@ -105,7 +105,6 @@ fn declared(store: &StateHandle, id: ActorId) -> Option<Vec<String>> {
 }
 
 /// Says how many versions a copy is behind, and lists the changes since.
-#[inline(never)] // not on the first screen
 fn stale(store: &StateHandle, id: ActorId, chip: [String; 2]) -> Html {
     let changed = store.world().changed_since_read(id);
     html! {
@@ -122,7 +121,6 @@ fn stale(store: &StateHandle, id: ActorId, chip: [String; 2]) -> Html {
 }
 
 /// The working copy as a text. What is typed is the working copy as soon as it is an object.
-#[inline(never)] // not on the first screen
 fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
     let name = store.name(id);
     let oninput = store.on(move |event: InputEvent| {

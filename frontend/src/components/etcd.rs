@@ -34,13 +34,11 @@ enum Command {
 }
 
 /// The keys of the objects of the session.
-#[inline(never)] // not on the first screen
 pub(super) fn keys(store: &StateHandle) -> Html {
     html! { <Keys store={store.clone()} /> }
 }
 
 /// Says which versions a compaction removed.
-#[inline(never)] // not on the first screen
 pub(super) fn compaction(store: &StateHandle) -> Html {
     let said = optimist_messages::cards::compaction(store.world());
     html! { <p class="last-write">{ said }</p> }

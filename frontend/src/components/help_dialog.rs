@@ -13,7 +13,6 @@ use crate::state::{Sends, StateHandle, ViewMsg};
 /// Beside the page: `cargo xtask dist` writes it.
 const LICENCES: &str = "licences.html";
 
-#[inline(never)] // not on the first screen
 pub(crate) fn help_dialog(store: &StateHandle) -> Html {
     html! {
         <Modal store={store.clone()} title={label::help_title()} begin="dialog-close">

@@ -26,7 +26,6 @@ const SHORT: usize = 26;
 const MAX_LENGTH: usize = 600;
 
 /// Draws a body.
-#[inline(never)] // not on the first screen
 pub(crate) fn json_view(props: &JsonView<'_>) -> Html {
     let mut printer = Printer {
         props,

@@ -30,7 +30,6 @@ pub(super) fn item_begun(line: &Line) -> Option<&String> {
 
 /// Draws the tools of an editor's line: add to it, remove it. They are for the pointer and for
 /// users of a screen reader; the keyboard has `+` and Delete on the line itself.
-#[inline(never)] // not on the first screen
 pub(super) fn tools(props: &YamlViewProps, line: &Line) -> Html {
     let Some((editor, _)) = props.editor else {
         return Html::default();
@@ -82,7 +81,6 @@ pub(super) fn tools(props: &YamlViewProps, line: &Line) -> Html {
 }
 
 /// Declares a value that is not changed, so that an apply comes to own it.
-#[inline(never)] // not on the first screen
 pub(super) fn own(props: &YamlViewProps, line: &Line) -> Html {
     let scalar = line.value.as_ref().is_some_and(|token| token.scalar);
     let (Some((editor, name)), Some(_)) = (&props.editor, &props.declared) else {
@@ -190,7 +188,6 @@ pub(super) fn addition_to_object(props: &YamlViewProps) -> Option<Html> {
 }
 
 /// The field in which an addition is typed, if one is typed there.
-#[inline(never)] // not on the first screen
 pub(super) fn addition(props: &YamlViewProps, pointer: &str, indent: usize) -> Option<Html> {
     let (_, name) = props.editor.as_ref()?;
     let editing = props.typed(Typing::Addition, pointer)?;

@@ -49,7 +49,6 @@ fn dropping(store: &StateHandle) -> Callback<DragEvent> {
     })
 }
 
-#[inline(never)] // not on the first screen
 pub(crate) fn load_dialog(store: &StateHandle) -> Html {
     let oninput = store.on(|event: InputEvent| {
         let area = event.target_dyn_into::<HtmlTextAreaElement>();

@@ -20,7 +20,6 @@ fn notice(store: &StateHandle, dismiss: impl Into<Msg>, told: Html) -> Html {
 }
 
 /// Draws the progress of opening a long session.
-#[inline(never)] // not on the first screen
 fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
     html! {
         <p class="notice opening">

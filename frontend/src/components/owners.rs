@@ -26,7 +26,6 @@ fn look(store: &StateHandle, number: usize, manager: &Manager) -> String {
 }
 
 /// The stored object, a mark per owner beside each line.
-#[inline(never)] // not on the first screen
 pub(crate) fn owners(store: &StateHandle) -> Html {
     let none = cards::no_owners(store.world());
     let Some((_, object)) = store.world().stored().filter(|_| none.is_empty()) else {
@@ -90,7 +89,6 @@ fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
 
 /// Says which fields an apply of the current editor would take from others and remove, before it is
 /// sent.
-#[inline(never)] // not on the first screen
 pub(crate) fn apply_preview(store: &StateHandle) -> Html {
     let id = store.view.focus;
     let name = store.name(id);

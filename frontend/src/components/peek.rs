@@ -51,7 +51,6 @@ impl Pointed {
 }
 
 /// Draws the request in few lines.
-#[inline(never)] // not on the first screen
 pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     let step = state.session.tree.step(pointed.node);
     let Some((step, exchange)) = step.and_then(|step| Some((step, step.exchange.as_ref()?))) else {

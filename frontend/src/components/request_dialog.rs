@@ -19,7 +19,6 @@ const CONTENT_TYPES: [&str; 7] = [
     "application/apply-patch+yaml",
 ];
 
-#[inline(never)] // not on the first screen
 pub(crate) fn request_dialog(store: &StateHandle) -> Html {
     let Some(request) = &store.requests.draft else {
         return Html::default();

@@ -7,7 +7,6 @@ use yew::{Html, classes, html};
 
 use crate::state::{Lane, Sends, SessionMsg, StateHandle};
 
-#[inline(never)] // not on the first screen
 pub(crate) fn revisions(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
     let mut before = None;

@@ -21,7 +21,6 @@ pub(crate) fn called(entry: &SavedSession) -> String {
     }
 }
 
-#[inline(never)] // not on the first screen
 pub(crate) fn sessions_dialog(store: &StateHandle) -> Html {
     let sessions = &store.persistence.sessions;
     let unreadable = sessions.unreadable().len();

@@ -29,7 +29,6 @@ pub(super) fn weight(text: &str) -> String {
     }
 }
 
-#[inline(never)] // not on the first screen
 pub(crate) fn share_dialog(store: &StateHandle) -> Html {
     let page = store.shared_page();
     let text = store.shared_text();

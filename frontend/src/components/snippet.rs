@@ -21,7 +21,6 @@ pub(crate) enum Language {
 }
 
 /// Draws the request of a step. For kubectl, what the terminal prints comes first.
-#[inline(never)] // not on the first screen
 pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> Html {
     let call = ClientRequest::of_step(store.world(), step);
     let Some((call, exchange)) = call.zip(step.exchange.as_ref()) else {

@@ -168,7 +168,6 @@ pub(crate) fn ValueInput(props: &ValueInputProps) -> Html {
 }
 
 /// The field of a text of several lines, in which Enter begins another one.
-#[inline(never)] // not on the first screen
 fn lines(props: &ValueInputProps, field: NodeRef, events: FieldEvents) -> Html {
     let FieldEvents {
         onkeydown,

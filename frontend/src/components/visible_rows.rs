@@ -207,7 +207,6 @@ pub(crate) fn use_in_sight(
 }
 
 /// Returns the visible rows of a timeline and the number that there is room for; `None` if all are drawn.
-#[inline(never)] // not on the first screen
 fn rows_in_sight(timeline: &Element, tree: &HistoryTree) -> Option<(Range<usize>, usize)> {
     let line = tree.current_path();
     if is_short(line) {

@@ -62,7 +62,6 @@ fn answer_places(step: &Step) -> Vec<String> {
 }
 
 /// A step over the wire: the answer and its reason, then both messages.
-#[inline(never)] // not on the first screen
 pub(crate) fn wire(store: &StateHandle, step: &Step) -> Html {
     let Some(exchange) = &step.exchange else {
         return html! {
@@ -189,7 +188,6 @@ fn by_hand(store: &StateHandle, id: ActorId, computed: &[u8]) -> Html {
 }
 
 /// Draws the request that Send would send now.
-#[inline(never)] // not on the first screen
 pub(crate) fn preview(store: &StateHandle) -> Html {
     let id = store.view.focus;
     let actor = store.world().actor(id);

@@ -188,7 +188,6 @@ fn options(props: &ControlsProps) -> Html {
 }
 
 /// Draws the choice between the edits and the whole working copy, for an apply.
-#[inline(never)] // not on the first screen
 fn declares(props: &ControlsProps) -> Html {
     let (id, write) = (props.id, props.write.clone());
     let chosen = write.declares;

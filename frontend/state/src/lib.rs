@@ -211,7 +211,6 @@ impl State {
         fx.into_list()
     }
 
-    #[inline(never)] // not on the first screen
     fn apply(&mut self, msg: Msg, fx: &mut Effects<'_>) {
         match msg {
             Msg::Address(fragment) => self.go_to(&fragment, fx),

@@ -93,7 +93,6 @@ impl State {
     }
 
     /// Says that a file cannot be read, where it was chosen.
-    #[inline(never)] // not on the first screen
     fn unreadable(&mut self, problem: LoadError) {
         match self.view.dialog {
             Some(Dialog::Load) => self.manifest.problem = Some(problem),

@@ -147,7 +147,6 @@ impl State {
     }
 
     /// Leaves values out of what is shared, or no longer.
-    #[inline(never)] // not on the first screen
     pub(crate) fn withhold(&mut self, what: Withheld) {
         self.share.withheld = what;
         self.share.values = None;
@@ -196,7 +195,6 @@ impl State {
     }
 
     /// The text of what is shared; `None` until it is known what is left out of it.
-    #[inline(never)] // not on the first screen
     pub fn shared_text(&self) -> Option<Rc<str>> {
         match (&self.share.values, &self.share.redacted) {
             (Some(ValuesLeftOut::Found(shared)), _) => Some(Rc::clone(&shared.text)),
@@ -207,7 +205,6 @@ impl State {
     }
 
     /// Repeats what is shared without private values for a little while.
-    #[inline(never)] // not on the first screen
     pub(crate) fn redact_further(&mut self, fx: &Effects<'_>) {
         let Some(redacted) = self.share.redacted.as_deref() else {
             return;
@@ -227,7 +224,6 @@ impl State {
     }
 
     /// Begins to open a session.
-    #[inline(never)] // not on the first screen
     fn open_session(&mut self, text: &str, fx: &mut Effects<'_>) {
         match Session::parse(text) {
             Ok(session) => {
@@ -246,7 +242,6 @@ impl State {
     }
 
     /// Does what is on the stage again, on a server of another release.
-    #[inline(never)] // not on the first screen
     fn change_release(&mut self, release: Release) {
         if release != self.world().server().release() {
             self.session.playing = false;
@@ -254,7 +249,6 @@ impl State {
         }
     }
 
-    #[inline(never)] // not on the first screen
     fn not_opened(&mut self, error: &ShareError, fx: &mut Effects<'_>) {
         let still_kept = self.not_opened_kept(fx);
         self.share.opening = SessionLoad {
@@ -275,7 +269,6 @@ impl State {
     }
 
     /// Stops opening a session. What was kept stays kept.
-    #[inline(never)] // not on the first screen
     fn cancel_opening(&mut self, fx: &mut Effects<'_>) {
         if self.share.opening.replay.take().is_some() && !self.share.opening.in_place {
             self.not_opened_kept(fx);
@@ -284,7 +277,6 @@ impl State {
     }
 
     /// Goes on with opening for a little while.
-    #[inline(never)] // not on the first screen
     pub(crate) fn open_further(&mut self, fx: &mut Effects<'_>) {
         let Some(replay) = self.share.opening.replay.take() else {
             return;
@@ -335,7 +327,6 @@ impl State {
     }
 
     /// Shows a session that was opened in Play.
-    #[inline(never)] // not on the first screen
     fn play_session(&mut self, tree: &Rc<HistoryTree>, fx: &mut Effects<'_>) {
         // What was kept is opened behind whatever page is open.
         let page = self.page;

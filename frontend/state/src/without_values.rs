@@ -83,7 +83,6 @@ impl ValuesLeftOut {
 
 impl State {
     /// Begins to leave something out of the case. What is too large is not even read.
-    #[inline(never)] // not on the first screen
     pub(crate) fn leave_values_out(&mut self, what: Withheld) {
         let all = what == Withheld::Values;
         let limit = if all {
@@ -109,7 +108,6 @@ impl State {
     }
 
     /// Goes on with leaving something out, for a slice.
-    #[inline(never)] // not on the first screen
     pub(crate) fn leave_values_out_further(&mut self, fx: &Effects<'_>) {
         let found = match &mut self.share.values {
             Some(ValuesLeftOut::Looking(search)) => {

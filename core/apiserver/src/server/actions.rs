@@ -147,7 +147,6 @@ pub(super) fn taken(version: &str, kind: &str) -> Option<&'static Arc<Resource>>
 }
 
 /// Answers a request to a path that stores nothing; `None` for all other requests.
-#[inline(never)] // not on the first screen
 pub(super) fn answer(
     server: &mut ApiServer,
     request: &Request<Vec<u8>>,

@@ -29,7 +29,6 @@ const FOREGROUND: &str = "foregroundDeletion";
 const PAGE: i64 = 10_000;
 
 impl ApiServer {
-    #[inline(never)] // not on the first screen
     pub(super) fn delete(
         &mut self,
         info: &RequestInfo,
@@ -62,7 +61,6 @@ impl ApiServer {
     }
 
     /// Deletes every selected object of a collection; answers with what was there before.
-    #[inline(never)] // not on the first screen
     pub(super) fn delete_collection(
         &mut self,
         info: &RequestInfo,

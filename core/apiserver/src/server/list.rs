@@ -48,7 +48,6 @@ struct State {
 }
 
 impl ApiServer {
-    #[inline(never)] // not on the first screen
     pub(super) fn list(
         &mut self,
         info: &RequestInfo,

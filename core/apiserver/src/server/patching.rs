@@ -95,7 +95,6 @@ fn panicked() -> Refusal {
 }
 
 impl ApiServer {
-    #[inline(never)] // not on the first screen
     pub(super) fn patch(
         &mut self,
         info: &RequestInfo,

@@ -85,7 +85,6 @@ impl Watch {
     ///
     /// # Errors
     /// What is refused before the stream begins; everything else is an event in the stream.
-    #[inline(never)] // not on the first screen
     pub(super) fn open(server: &ApiServer, info: &RequestInfo) -> Result<Self, Refusal> {
         let options = ListOptions::read(info)?;
         let version = parse_version(&options.version).map_err(Status::internal)?;

@@ -77,7 +77,6 @@ impl ApiServer {
         })
     }
 
-    #[inline(never)] // not on the first screen
     pub(super) fn update(
         &mut self,
         info: &RequestInfo,

@@ -8,7 +8,6 @@ use yew::{Html, html};
 use crate::components::dialog::Modal;
 use crate::state::{ControllerMsg, Lane, Msg, Sends, StateHandle, ViewMsg};
 
-#[inline(never)] // not on the first screen
 pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
     super::adopt_style();
     let editor = {

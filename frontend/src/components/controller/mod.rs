@@ -39,7 +39,6 @@ fn adopt_style() {
 }
 
 /// The card of the controller.
-#[inline(never)] // not on the first screen
 pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> Html {
     adopt_style();
     let standings = store.world().cache_standings();

@@ -7,7 +7,6 @@ use yew::{Html, classes, html};
 
 use crate::state::{Sends, SessionMsg, StateHandle};
 
-#[inline(never)] // not on the first screen
 pub(crate) fn stored_rows(store: &StateHandle) -> Html {
     super::adopt_style();
     let world = store.world();

@@ -7,7 +7,6 @@ use yew::{Html, html};
 use crate::components::icon::{Icon, icon};
 use crate::state::{ControllerMsg, Sends, StateHandle};
 
-#[inline(never)] // not on the first screen
 pub(crate) fn switches(store: &StateHandle, ready: &ReadyProgram) -> Html {
     super::adopt_style();
     let switch = |switch: &Switch| {

@@ -74,7 +74,6 @@ impl Events {
 }
 
 /// Returns the texts in [`sent`].
-#[inline(never)] // not on the first screen
 pub(crate) fn sent_texts(events: &[(String, bool)]) -> Vec<String> {
     let texts = events.iter().map(|(text, has_arrived)| match has_arrived {
         true => text.clone(),
@@ -85,7 +84,6 @@ pub(crate) fn sent_texts(events: &[(String, bool)]) -> Vec<String> {
 
 /// The events of a step for a controller: arrows from the server's lane. Those that have arrived end
 /// at the controller's lane, the others at a circle before it.
-#[inline(never)] // not on the first screen
 pub(crate) fn sent(events: &[(String, bool)]) -> Html {
     html! {
         <span class="sent" aria-hidden="true">

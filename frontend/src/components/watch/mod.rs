@@ -17,7 +17,6 @@ use crate::state::{Sends, SessionMsg, StateHandle, ViewMsg};
 const OFFERED: usize = 50;
 
 /// The stream, newest last and in sight.
-#[inline(never)] // not on the first screen
 pub(crate) fn stream(store: &StateHandle) -> Html {
     let world = store.world();
     let watcher = world.watcher();
@@ -82,7 +81,6 @@ fn event(received: &Received, fresh: bool) -> Html {
 }
 
 /// Draws the actions of the watcher, and the control that compacts its history.
-#[inline(never)] // not on the first screen
 pub(crate) fn controls(store: &StateHandle) -> Html {
     let world = store.world();
     let compacted = world.server().store();

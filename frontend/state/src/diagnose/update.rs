@@ -195,7 +195,6 @@ impl State {
     }
 
     /// Brings again what the tab has kept, once Diagnose is open.
-    #[inline(never)] // not on the first screen
     pub(crate) fn open_diagnose(&mut self, fx: &Effects<'_>) {
         if self.page == Page::Diagnose {
             self.restore_case(fx);
@@ -217,7 +216,6 @@ impl State {
         case.draft = draft;
     }
 
-    #[inline(never)] // not on the first screen
     pub(crate) fn update_diagnose(&mut self, msg: DiagnoseMsg, fx: &mut Effects<'_>) {
         let msg = match msg {
             DiagnoseMsg::Open(text) => {
@@ -249,7 +247,6 @@ impl State {
     }
 
     /// Reads the next text that was brought, or runs what is left to be run, for a slice.
-    #[inline(never)] // not on the first screen
     pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
         if self.diagnose.is_working() && self.case().work(fx) {
             self.keep_case(fx);

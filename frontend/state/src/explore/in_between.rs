@@ -107,7 +107,6 @@ impl ExploreRequest {
 
 impl State {
     /// Opens Explore with a case of Diagnose: both actors have edits and have sent nothing.
-    #[inline(never)] // not on the first screen
     pub(crate) fn explore_case(&mut self, tree: HistoryTree, fx: &mut Effects<'_>) {
         // Who explores a real case needs all of Play afterwards.
         self.view.show_all_controls(fx);
@@ -118,7 +117,6 @@ impl State {
     }
 
     /// Explores the case with another edit in between, in the same rows.
-    #[inline(never)] // not on the first screen
     pub(super) fn change_other(&mut self, choice: &OtherChoice, fx: &mut Effects<'_>) {
         let request = self.explore.request.as_ref();
         if let Some(tree) = request.and_then(|request| request.with_other(choice)) {
@@ -129,7 +127,6 @@ impl State {
     }
 
     /// Keeps the case in the tab, for after a reload; forgets it if something else is asked.
-    #[inline(never)] // not on the first screen
     pub(crate) fn keep_case_of_explore(&mut self, fx: &mut Effects<'_>) {
         let request = self.explore.request.as_ref();
         let request = request.filter(|request| request.between.is_some());
@@ -141,7 +138,6 @@ impl State {
     }
 
     /// Keeps how the case is explored; forgets the case if something else is explored.
-    #[inline(never)] // not on the first screen
     pub(super) fn keep_explored(&mut self, fx: &mut Effects<'_>) {
         if !self.explore.keeps_case {
             return;
@@ -154,7 +150,6 @@ impl State {
     }
 
     /// Explores again what the tab has kept, when the page is opened.
-    #[inline(never)] // not on the first screen
     pub(crate) fn open_explore(&mut self, fx: &Effects<'_>) {
         if self.page != Page::Explore || self.explore.request.is_some() {
             return;

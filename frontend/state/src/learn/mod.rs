@@ -218,7 +218,6 @@ impl State {
     }
 
     /// Opens the lesson from a file that the tab had before a reload.
-    #[inline(never)] // not on the first screen
     fn reopen_file(&mut self, fx: &mut Effects<'_>) {
         let Some(text) = fx.read(StorageArea::Tab, FILE) else {
             return;
@@ -389,7 +388,6 @@ impl State {
 }
 
 /// Holds a lesson of one's own to everything that it says, as `cargo xtask lesson` does.
-#[inline(never)] // not on the first screen
 fn checked(text: &str) -> Result<(), Vec<LessonError>> {
     let lesson = Lesson::parse(text).map_err(|error| vec![error])?;
     Arc::new(lesson).check()

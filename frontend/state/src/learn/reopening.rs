@@ -72,7 +72,6 @@ impl State {
     }
 
     /// Goes on with opening a lesson for one slice.
-    #[inline(never)] // not on the first screen
     pub(crate) fn open_lesson_further(&mut self, fx: &mut Effects<'_>) {
         let Some(reopening) = self.learn.reopening.take() else {
             return;
