@@ -11,7 +11,7 @@ use super::switches;
 use super::walkthrough::Walkthrough;
 use optimist_simulation::{HistoryTree, NodeId, Step};
 
-/// The result of a lesson's run: what happened, and which claims are false.
+/// The result of a lesson's run: the steps, and the false claims.
 #[derive(Clone, Debug, Default)]
 pub struct LessonCheck {
     /// Every page, request, answer and prediction, as text for people.

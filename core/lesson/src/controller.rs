@@ -1,4 +1,4 @@
-//! The controller of a lesson: in its start, and what a script does with it.
+//! The controller of a lesson: in its start, and in the actions of a script.
 
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
-//! Tries each task with every other way of writing than that of its solution. What reaches it must be right: one of its
-//! ways, or named in `also right` with the reason.
+//! Tries each task with every write method that its solution does not use. A way that reaches the
+//! task must be right: it is one of the task's other ways, or `also right` names it with the
+//! reason.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

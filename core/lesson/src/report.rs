@@ -21,7 +21,7 @@ impl LessonReport {
     }
 }
 
-/// Runs a lesson and checks its claims. `name` is what its file is called.
+/// Runs a lesson and checks its claims. `name` is the name of its file.
 pub fn report_on_lesson(name: &str, text: &str) -> LessonReport {
     let mut report = LessonReport::default();
     let lesson = match Lesson::parse(text) {

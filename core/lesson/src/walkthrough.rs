@@ -269,7 +269,8 @@ impl Walkthrough {
         aims.collect()
     }
 
-    /// The parts of this page's goal that can never hold after what was done here.
+    /// Returns the parts of this page's goal that are false and stay false, whatever the learner
+    /// does next.
     pub fn out_of_reach(&self, tree: &HistoryTree) -> Vec<PartLabel> {
         let (Some(Task::Goal(goal)), Some(past)) =
             (&self.step().task, Past::since(tree, self.node()))

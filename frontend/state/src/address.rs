@@ -1,4 +1,4 @@
-//! The pages, and what an address asks for. This is the only parser of the address.
+//! The pages and their addresses. This is the only parser of the address.
 
 /// One of the ways in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Address<'a> {
     pub destination: Destination<'a>,
     /// The text of the session that it carries.
     pub session: Option<&'a str>,
-    /// The fragment without what it carries.
+    /// The fragment without its session.
     pub place: &'a str,
 }
 

@@ -30,11 +30,11 @@ pub enum Typing {
 /// An edit in place, and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Editing {
-    /// In whose working copy.
+    /// The actor of the working copy.
     pub editor: ActorId,
     /// A value, or an addition.
     pub typing: Typing,
-    /// The JSON pointer of the value, or of what is added to.
+    /// The JSON pointer of the value, or of the map or list that gets the addition.
     pub pointer: String,
     /// The text to begin with.
     pub text: String,
@@ -79,7 +79,7 @@ pub struct EditingState {
 pub enum EditMsg {
     /// Begins to type in place: whose, what, at which pointer, and with which text.
     Start(ActorId, Typing, String, String),
-    /// Takes what was typed in place.
+    /// Takes the text that was typed in place.
     Commit(String),
     /// Leaves the value as it was.
     Cancel,

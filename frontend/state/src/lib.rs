@@ -1,8 +1,9 @@
-//! The state of the page: what is open, chosen or being typed, and how each message changes it.
+//! The state of the page: the open parts, the selections and the typed texts, and their changes by
+//! messages.
 //!
-//! Pure. [`State::update`] takes a message, may ask the browser through [`Platform`], and gives back
-//! [`Effect`]s: what is to be done to the storages, the address and the keyboard. [`run`] carries them
-//! out with what the page passes in. So everything here is tested without a browser.
+//! The code is pure. [`State::update`] takes a message, may ask the browser through [`Platform`],
+//! and returns [`Effect`]s on the storages, the address and the keyboard. [`run`] performs them by
+//! functions that the page passes in. So everything here is tested without a browser.
 //!
 //! The state has a slice for each subject, with a message type of its own:
 //!
@@ -117,7 +118,7 @@ pub enum Msg {
     Address(String),
     /// Says nothing more of the address, or of a step that was not taken.
     DismissNotice,
-    /// Goes on with what takes long, for a slice.
+    /// Does a slice of the long work.
     Work,
     /// About the session on the stage.
     Session(SessionMsg),
@@ -135,7 +136,7 @@ pub enum Msg {
     Learn(LearnMsg),
     /// Between Play and Explore.
     Transfer(TransferMsg),
-    /// About what was brought from a cluster.
+    /// A message about the case of Diagnose.
     Diagnose(DiagnoseMsg),
     /// About sessions as texts.
     Share(ShareMsg),
@@ -168,8 +169,8 @@ slices!(
 );
 
 impl State {
-    /// The page as it opens at a fragment, and what is to be done then. `salt` is a number that is
-    /// another one in every tab.
+    /// Opens the page at a fragment, and returns the effects of that. `salt` is a number that
+    /// differs between tabs.
     pub fn open(fragment: &str, salt: u64, platform: &dyn Platform) -> (Self, Vec<Effect>) {
         let mut fx = Effects::new(platform);
         let world = World::load(NGINX)
@@ -195,7 +196,7 @@ impl State {
         (opened, fx.into_list())
     }
 
-    /// Takes in what happened. What is to be done in the browser for it comes back, in order.
+    /// Applies a message, and returns its effects in order.
     pub fn update(&mut self, msg: Msg, platform: &dyn Platform) -> Vec<Effect> {
         let mut fx = Effects::new(platform);
         let before = Rc::clone(&self.session.tree);
@@ -299,7 +300,7 @@ impl State {
         }
     }
 
-    /// Lets the other slices follow what became of the session.
+    /// Updates the other slices of the state after a change of the session.
     fn follow(&mut self, change: SessionChange) {
         match change {
             SessionChange::Nothing => return,

@@ -25,7 +25,7 @@ pub struct Loaded {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A manifest that is being typed, and what came of the last one.
+/// A manifest that the user types, and the result of the last one.
 #[derive(Clone, Debug, Default)]
 pub struct ManifestState {
     /// The text that is being typed.
@@ -41,11 +41,11 @@ pub struct ManifestState {
 pub enum ManifestMsg {
     /// The text as it is typed.
     Text(String),
-    /// A file cannot be taken as what is to be loaded.
+    /// Reports that a file cannot be loaded.
     Unreadable(LoadError),
     /// Loads it.
     Load,
-    /// Says nothing more of what was loaded.
+    /// Dismisses the result of the last manifest.
     DismissLoaded,
 }
 

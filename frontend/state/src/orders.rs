@@ -36,7 +36,7 @@ pub struct OrdersFinding {
     pub editors: Vec<ActorId>,
     /// The maximum number of restarts of the controller in an order.
     pub restarts: u8,
-    /// Each property, and what is known of it.
+    /// Each property, and its answer.
     pub properties: Vec<(OrderProperty, PropertyAnswer)>,
 }
 

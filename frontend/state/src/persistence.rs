@@ -1,5 +1,6 @@
-//! Sessions outlive a reload and a closed tab, and what takes their place. Which ones, and where,
-//! decides `optimist_sessions`; here it is told what the page shows, and its effects are passed on.
+//! Keeps sessions across a reload, a closed tab and the opening of another session.
+//! `optimist_sessions` decides which sessions are kept, and where; this module passes the content
+//! of the page to it, and its effects to the browser.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -62,13 +63,13 @@ pub enum PersistenceMsg {
     Save,
     /// The browser refused to change a storage.
     Refused(StorageEffect),
-    /// Shows another history; what was there is kept.
+    /// Shows another history, and archives the current session.
     Enter(Rc<HistoryTree>),
-    /// Goes back to what was kept.
+    /// Goes back to the session that was archived last.
     Return,
-    /// Opens what is offered.
+    /// Opens the offered session.
     TakeOffer,
-    /// Says nothing more of what was kept.
+    /// Dismisses the notice on kept sessions.
     Dismiss,
     /// Opens a kept session, by its id.
     Reopen(String),
@@ -93,7 +94,7 @@ impl State {
         }
     }
 
-    /// Finds what was kept, as the page opens. `salt` is a number that is another one in every tab.
+    /// Reads the kept sessions when the page opens. `salt` is a number that differs between tabs.
     pub(crate) fn find_kept(&mut self, salt: u64, fx: &mut Effects<'_>) {
         let (sessions, effects) = Sessions::read(&fx.storages(), fx.now(), salt);
         let mut unreadable = Vec::new();
@@ -130,7 +131,7 @@ impl State {
         fx.keep(other);
     }
 
-    /// Opens what the tab had before, once the page that it belongs on is open.
+    /// Opens the session that the tab had before a reload, unless Learn is open.
     pub(crate) fn restore(&mut self, fx: &mut Effects<'_>) {
         if self.page == Page::Learn {
             return;
@@ -142,7 +143,8 @@ impl State {
         }
     }
 
-    /// Begins to open a kept session; `back` if it is to lead back to what is shown now.
+    /// Begins to open a kept session. `back` is `true` if the header must lead back to the current
+    /// one.
     fn reopen(&mut self, id: &str, back: bool, fx: &mut Effects<'_>) {
         self.sessions().look_again(&fx.storages());
         if let Some((entry, effects)) = self.sessions().open(id) {
@@ -152,13 +154,14 @@ impl State {
         }
     }
 
-    /// A link is opened instead of what the tab had, which can be returned to.
+    /// Archives the session that the tab had before, because a link is opened. The user can return
+    /// to it.
     pub(crate) fn archive_waiting(&mut self, fx: &mut Effects<'_>) {
         fx.keep(self.sessions().archive_waiting(fx.now()));
     }
 
-    /// Sets what is shown aside, if a person made it, to show something else. Whether the header
-    /// leads back to it.
+    /// Archives the displayed session, if the user made it, before another one is displayed. `back`
+    /// is `true` if the header must lead back to it.
     pub(crate) fn archive_shown(&mut self, back: bool, fx: &mut Effects<'_>) {
         let shown = self.snapshot();
         let (id, effects) = self.sessions().archive(&shown, back, fx.now());
@@ -168,7 +171,7 @@ impl State {
         self.persistence.shown = None;
     }
 
-    /// Shows a history that no person here made.
+    /// Shows a history that the user did not make.
     pub(crate) fn enter_shown(&mut self, tree: Rc<HistoryTree>, fx: &mut Effects<'_>) {
         self.archive_shown(true, fx);
         self.persistence.shown = Some(Rc::new(Session::from_tree(&tree)));
@@ -176,7 +179,8 @@ impl State {
         self.manifest.loaded = None;
     }
 
-    /// Shows a session that was kept here; `false` if what was opened was not kept here.
+    /// Shows the kept session that was being opened; `false` if the opened session is not a kept
+    /// one.
     pub(crate) fn enter_kept(&mut self, tree: &Rc<HistoryTree>, fx: &mut Effects<'_>) -> bool {
         if !self.persistence.sessions.is_opening() {
             return false;
@@ -195,7 +199,7 @@ impl State {
         true
     }
 
-    /// Something was opened that is shown elsewhere than in Play: it is not the session of this
+    /// Records that the opened session is not displayed in Play, so it is not the session of this
     /// tab.
     pub(crate) fn opened_elsewhere(&mut self, fx: &mut Effects<'_>) {
         if let Some((_, effects)) = self.sessions().opened() {
@@ -212,7 +216,7 @@ impl State {
         kept
     }
 
-    /// Goes back to the session that was set aside last.
+    /// Goes back to the session that was archived last.
     fn return_to_own(&mut self, fx: &mut Effects<'_>) {
         let away = self.persistence.sessions.last_away();
         let Some(id) = away.map(|entry| entry.id.clone()) else {
@@ -229,7 +233,7 @@ impl State {
         }
     }
 
-    /// Opens what is offered, or lists it where that is more than one.
+    /// Opens the offered session, or lists the sessions if several are offered.
     fn take_offer(&mut self, fx: &mut Effects<'_>) {
         let offered = self.persistence.sessions.offered();
         let offered: Vec<String> = offered.map(|entry| entry.id.clone()).collect();
@@ -244,7 +248,7 @@ impl State {
         self.view.dialog = Some(Dialog::Sessions);
     }
 
-    /// Says nothing more of what was kept; what was offered stays in the list.
+    /// Dismisses the notice on kept sessions. An offered session stays in the list.
     fn dismiss_kept(&mut self, fx: &mut Effects<'_>) {
         if self.persistence.refused {
             self.persistence.refused = false;
@@ -322,7 +326,7 @@ impl State {
         self.world().start().manifests != NGINX
     }
 
-    /// Keeps the session of Play, and what is being typed.
+    /// Saves the session of Play, and the texts that the user is typing.
     fn save(&mut self, fx: &mut Effects<'_>) {
         self.keep_draft(fx);
         let manifest = self.manifest.text.clone();
@@ -355,7 +359,7 @@ impl State {
         }
     }
 
-    /// Types again what was being typed when the session was kept.
+    /// Restores the texts that the user was typing when the session was kept.
     fn type_again(&mut self, drafts: &Drafts) {
         for id in ActorId::ALL {
             let Some(text) = drafts.get(id.letter()) else {

@@ -110,7 +110,7 @@ impl State {
         self.follow(change);
     }
 
-    /// Begins with what Send would send, or else with what Get would.
+    /// Begins with the request of Send, or else with the request of Get.
     fn begin_request(&mut self, actor: ActorId) {
         let world = self.world();
         let send = Action::Send(world.actor(actor).write());
@@ -124,7 +124,7 @@ impl State {
         self.view.dialog = Some(Dialog::Request);
     }
 
-    /// Sends the request by hand; what cannot be sent stays, with the reason.
+    /// Sends the request by hand. A request that cannot be sent stays, with the reason.
     fn send_by_hand(&mut self) {
         let Some(draft) = &mut self.requests.draft else {
             return;

@@ -37,7 +37,7 @@ pub enum ShareMsg {
     CancelOpening,
     /// Selects the values to leave out of a shared session.
     Withhold(Withheld),
-    /// Does what is on the stage again, on a server of another release.
+    /// Repeats the session on the stage, on a server of another release.
     Release(Release),
 }
 
@@ -99,7 +99,7 @@ impl ReplayState {
     }
 }
 
-/// Goes on with a session for one slice; gives what was done once all is done.
+/// Repeats a session for one slice. Returns its history once all steps are done.
 pub(crate) fn replay_slice(
     replay: &RefCell<Replay>,
     fx: &Effects<'_>,
@@ -146,7 +146,7 @@ impl State {
         other.unwrap_or_else(|| self.stage_session())
     }
 
-    /// Leaves values out of what is shared, or no longer.
+    /// Selects the values to leave out of the shared session.
     pub(crate) fn withhold(&mut self, what: Withheld) {
         self.share.withheld = what;
         self.share.values = None;
@@ -171,7 +171,7 @@ impl State {
         }));
     }
 
-    /// Forgets what was left out of what was shared.
+    /// Drops the shared session without private values.
     pub(crate) fn forget_shared(&mut self) {
         let opening = std::mem::take(&mut self.share.opening);
         self.share = ShareState {
@@ -180,7 +180,7 @@ impl State {
         };
     }
 
-    /// The page that opens what is shared.
+    /// Returns the page that opens the shared session.
     pub fn shared_page(&self) -> Page {
         match self.page {
             Page::Learn if self.learn.learning().is_none() => Page::Play,
@@ -188,13 +188,13 @@ impl State {
         }
     }
 
-    /// The number of steps in what is shared from the stage.
+    /// Returns the number of steps in the session that is shared from the stage.
     pub fn shared_steps(&self) -> usize {
         let tree = &self.session.tree;
         (1..tree.len()).filter(|node| tree.exists(*node)).count()
     }
 
-    /// The text of what is shared; `None` until it is known what is left out of it.
+    /// Returns the text of the shared session; `None` until the values to leave out are known.
     pub fn shared_text(&self) -> Option<Rc<str>> {
         match (&self.share.values, &self.share.redacted) {
             (Some(ValuesLeftOut::Found(shared)), _) => Some(Rc::clone(&shared.text)),
@@ -204,7 +204,7 @@ impl State {
         }
     }
 
-    /// Repeats what is shared without private values for a little while.
+    /// Repeats the shared session without private values, for a slice.
     pub(crate) fn redact_further(&mut self, fx: &Effects<'_>) {
         let Some(redacted) = self.share.redacted.as_deref() else {
             return;
@@ -241,7 +241,7 @@ impl State {
         opening.in_place = in_place;
     }
 
-    /// Does what is on the stage again, on a server of another release.
+    /// Repeats the session on the stage, on a server of another release.
     fn change_release(&mut self, release: Release) {
         if release != self.world().server().release() {
             self.session.playing = false;
@@ -268,7 +268,7 @@ impl State {
         opening.progress().or_else(|| self.learn.progress())
     }
 
-    /// Stops opening a session. What was kept stays kept.
+    /// Stops opening a session. A kept session stays kept.
     fn cancel_opening(&mut self, fx: &mut Effects<'_>) {
         if self.share.opening.replay.take().is_some() && !self.share.opening.in_place {
             self.not_opened_kept(fx);

@@ -113,7 +113,7 @@ pub enum Dialog {
     Controllers,
 }
 
-/// Light, dark, or what the system says.
+/// Light, dark, or the setting of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// The setting of the system.
@@ -170,9 +170,9 @@ pub enum ViewMsg {
     Open(Lane),
     /// Folds or unfolds the value at a pointer.
     Toggle(ObjectView, String),
-    /// Chooses what the server's card shows.
+    /// Opens a tab of the server's card.
     ServerTab(ServerTab),
-    /// Chooses what the inspector shows.
+    /// Opens a tab of the inspector.
     InspectorTab(InspectorTab),
     /// Opens or closes the inspector, where it is a sheet.
     Sheet(bool),
@@ -302,7 +302,7 @@ impl ViewState {
         self.focus = actor;
     }
 
-    /// Gives the right lane to an actor whose lane it can be.
+    /// Gives the right lane to an actor, if the lane can be this actor's.
     pub(crate) fn show(&mut self, actor: ActorId) {
         if actor != ActorId::A && actor != self.right {
             if self.lane == Lane::Editor(self.right) {

@@ -1,4 +1,4 @@
-//! A case that is shared without what looks private, or without the values of its objects.
+//! A case that is shared without its private values, or without all values of its objects.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub const MAX_LOOKED_THROUGH: usize = 16_000_000;
 /// A case of which something is left out, and how far it is.
 #[derive(Clone, Debug)]
 pub enum ValuesLeftOut {
-    /// Looking for what looks private.
+    /// The search for private values is running.
     Looking(Rc<RefCell<PrivateSearch>>),
     /// The answers with and without values are compared.
     Searching(Rc<RefCell<ValueSearch>>),
@@ -82,7 +82,7 @@ impl ValuesLeftOut {
 }
 
 impl State {
-    /// Begins to leave something out of the case. What is too large is not even read.
+    /// Begins to leave values out of the case. A case that is too large is not even read.
     pub(crate) fn leave_values_out(&mut self, what: Withheld) {
         let all = what == Withheld::Values;
         let limit = if all {

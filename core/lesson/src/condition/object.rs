@@ -1,4 +1,5 @@
-//! Conditions on the object: as it is stored, as actors have read it, and who owns its fields.
+//! Conditions on the object: its stored state, the copies that actors have read, and the owners of
+//! its fields.
 
 use std::fmt;
 
@@ -32,7 +33,7 @@ struct Copy(ActorId, FieldPath, Option<Value>);
 #[derive(Debug)]
 struct Stale(ActorId, usize);
 
-/// Exactly who owns a field; sorted.
+/// A field has exactly these owners, which are sorted.
 #[derive(Debug)]
 struct Owners(FieldPath, Vec<String>);
 

@@ -1,4 +1,4 @@
-//! Conditions on who wrote.
+//! Conditions on the writers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -64,7 +64,7 @@ impl fmt::Display for WriteKind {
 #[derive(Debug)]
 struct SetBy(FieldPath, ActorId);
 
-/// Exactly who made new versions, and how; both sorted.
+/// Exactly these actors made new versions, each by these operations; both are sorted.
 #[derive(Debug)]
 struct Writers(Vec<(ActorId, Vec<WriteKind>)>);
 

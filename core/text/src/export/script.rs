@@ -268,7 +268,8 @@ fn kind(subject: &ObjectRef) -> String {
     resource.kind.to_ascii_lowercase()
 }
 
-/// Installed objects as a cluster takes them: without what only the server sets.
+/// Returns installed objects without the fields that only the server sets, so that a cluster
+/// accepts them.
 fn created(manifests: &str) -> String {
     let objects = objects(manifests).unwrap_or_default();
     let texts: Vec<String> = objects.iter().map(|it| to_yaml(&bare(it))).collect();

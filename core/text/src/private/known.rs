@@ -17,7 +17,7 @@ const PART_OF_WORD: usize = 12;
 /// The first bytes by which values are looked up.
 type Start = [u8; 4];
 
-/// The private values of a [`Masking`], with what takes their places.
+/// The private values of a [`Masking`], with their stand-ins.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// The longest first: a value may be a part of another.

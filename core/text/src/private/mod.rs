@@ -35,7 +35,7 @@ pub use structure::{has_structure, names_secret};
 /// The stand-in for a private value in an object that is displayed.
 pub const MASK: &str = "••••••";
 
-/// The beginning of what stands for a private value where an object is shared.
+/// The beginning of the stand-in for a private value in a shared object.
 const STAND_IN: &str = "left-out-";
 
 /// A value that looks private.
@@ -57,7 +57,7 @@ enum Style {
     StandIns,
 }
 
-/// Takes private values out of what is shown or shared together.
+/// Takes private values out of texts and objects that are displayed or shared together.
 ///
 /// Call [`Masking::object`] and [`Masking::text`] for each part first. Then the values are known, and
 /// [`Masking::known`] takes them out where nothing else betrays them.
@@ -176,7 +176,7 @@ impl Masking {
     }
 }
 
-/// The largest number of what looks like a stand-in in a text.
+/// Returns the largest number of a stand-in in a text.
 fn last_stand_in(text: &str) -> usize {
     let places = text.match_indices(STAND_IN);
     let numbers = places.filter_map(|(at, _)| {

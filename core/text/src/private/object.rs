@@ -109,12 +109,12 @@ const PUBLIC: [&str; 12] = [
 ];
 
 impl Masking {
-    /// Takes out what looks private, and remembers it.
+    /// Takes out the values that look private, and records them.
     pub fn object(&mut self, value: &mut Value) {
         self.value(value, &Place::ROOT);
     }
 
-    /// Takes out what looks private of a value with a path: an edit.
+    /// Takes out the values that look private in a value with a path: an edit.
     pub fn at_pointer(&mut self, pointer: &str, value: &mut Value) {
         let parts: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
         self.at_path(&parts, &Place::ROOT, value);
@@ -332,7 +332,7 @@ impl Masking {
         }
     }
 
-    /// Data in base64: what is no text cannot be looked at.
+    /// Reads data in base64. Data that is not text cannot be searched.
     fn binary(&mut self, data: &mut Value, at: &Place<'_>) {
         for (key, value) in data.as_object_mut().into_iter().flatten() {
             let place = at.below(key);

@@ -173,7 +173,7 @@ impl Masking {
         parts
     }
 
-    /// The text with what takes the places of its private parts.
+    /// Replaces the private parts of a text.
     fn rebuilt(
         &mut self,
         text: &str,

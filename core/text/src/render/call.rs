@@ -7,7 +7,7 @@ use optimist_apiserver::server::{Resource, ResourcePath, is_true};
 use optimist_client::{RequestKind, ValueChange};
 use optimist_simulation::{ObjectRef, Step, World};
 
-/// A request, with what its client knew.
+/// A request, with the objects that its client knew.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientRequest<'a> {
     /// The method.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::shell::quote;
 use optimist_apiserver::storage::{KeyValue, Revision, Store};
 
-/// A command and what the terminal shows after it.
+/// A command and its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Etcdctl {
     /// The command.

@@ -42,7 +42,7 @@ impl Session {
     }
 }
 
-/// Takes out of everything in a session's JSON what looks private.
+/// Takes the values that look private out of a session's JSON.
 fn typed(masking: &mut Masking, json: &mut Value) {
     match json {
         Value::Array(items) => match items.as_mut_slice() {

@@ -53,7 +53,7 @@ const COLUMNS: usize = 2;
 /// The effect on a field, and its new value.
 type Fate<'a> = (FieldEffect, Option<&'a Value>);
 
-/// A table over ways of writing, and what is left to be run.
+/// A table of write methods, and the rest of the work.
 #[derive(Clone, Debug)]
 pub struct ChangeRun {
     table: Rc<CompletedChange>,
@@ -74,7 +74,7 @@ pub struct ChangeRun {
     instructions: Vec<Vec<Instruction>>,
     /// The ways out of a conflict of the client that was chosen, once they are run.
     pub ways_out: Option<Vec<Rc<SettledConflict>>>,
-    /// The ways of which Explore can send exactly what was sent.
+    /// The ways whose requests Explore can send exactly.
     explored: Vec<Way>,
     /// The messages that the client that was chosen got.
     errors: Vec<ReportedError>,
@@ -379,7 +379,7 @@ impl ChangeRun {
     }
 }
 
-/// The change of a case, under all answers to what its texts leave open.
+/// The change of a case, with each possible value of the parts that its texts do not contain.
 fn completed(reading: &CaseReading, manager: &str, given: &GivenParts) -> Option<CompletedChange> {
     let case = &reading.case;
     if let Some(scene) = &reading.scene {

@@ -1,5 +1,5 @@
-//! The state of Diagnose: what was brought from a cluster, and what of it is looked at. What the
-//! texts mean decides `optimist_diagnose`.
+//! The state of Diagnose: the texts from a cluster, and the selected parts of them.
+//! `optimist_diagnose` decides what the texts mean.
 
 mod audit_run;
 mod change_run;
@@ -221,7 +221,7 @@ pub enum DiagnoseMsg {
     ChooseAudited(usize),
     /// Stops reading the audit log.
     CancelAudit,
-    /// Stops reading what was brought last.
+    /// Stops reading the last text.
     CancelReading,
     /// Takes the text of a thing that is not recognized back to where texts are typed, by its number.
     Correct(u32),
@@ -277,7 +277,7 @@ impl DiagnoseState {
         chosen.unwrap_or(Preset::KubectlApplyServerSide)
     }
 
-    /// Runs the ways of writing for what is looked at now.
+    /// Runs the write methods for the selected object.
     fn run_again(&mut self) {
         let client = self.client();
         let given = self.given_parts();

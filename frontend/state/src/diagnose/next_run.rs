@@ -12,7 +12,7 @@ use optimist_simulation::HistoryTree;
 
 use super::reading::CaseReading;
 
-/// The next writes of a client whose Update was refused, and what is left to be run.
+/// The options of a client whose Update was refused, and the rest of the work.
 #[derive(Clone, Debug)]
 pub struct NextRun {
     installed: Rc<Installed>,

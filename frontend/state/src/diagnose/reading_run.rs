@@ -171,7 +171,7 @@ impl DiagnoseState {
         self.run = ReadingRun(Rc::new(RefCell::new(stage)));
     }
 
-    /// Stops reading. What was brought last and is not read goes.
+    /// Stops reading, and drops the texts that are not read yet.
     pub(super) fn cancel_reading(&mut self) {
         let read = self.read;
         self.waiting.clear();

@@ -18,7 +18,7 @@ use crate::share::Withheld;
 /// The most characters of a case that the tab keeps: a browser gives about 5 million for everything.
 const MAX_KEPT: usize = 2_000_000;
 
-/// A case without what follows from it.
+/// The input of a case, without the facts that follow from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SavedCase {
     texts: Vec<Rc<str>>,
@@ -36,7 +36,7 @@ pub(super) struct SavedCase {
 }
 
 impl SavedCase {
-    /// From its JSON. What is missing or not valid is left out.
+    /// Reads a case from JSON. A member that is missing or not valid is left out.
     fn parse(json: &Value) -> Self {
         let texts = json["texts"].as_array().into_iter().flatten();
         let slug = json["client"].as_str().unwrap_or_default();
@@ -126,7 +126,7 @@ impl DiagnoseState {
         self.earlier.is_some()
     }
 
-    /// The case without what follows from it, with the texts that are not read yet.
+    /// Returns the input of the case, with the texts that are not read yet.
     fn saved(&self) -> SavedCase {
         let read = self.items.iter().map(|item| Rc::clone(&item.text));
         SavedCase {
@@ -153,7 +153,7 @@ impl DiagnoseState {
         saved.texts.iter().for_each(|text| self.wait(text));
     }
 
-    /// Brings again what the tab has kept.
+    /// Adds the texts again that the tab has kept.
     pub(super) fn restore(&mut self, kept: &str) {
         let kept: Value = serde_json::from_str(kept).unwrap_or_default();
         self.show(&SavedCase::parse(&kept));

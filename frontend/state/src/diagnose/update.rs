@@ -194,7 +194,7 @@ impl State {
         Rc::make_mut(&mut self.diagnose)
     }
 
-    /// Brings again what the tab has kept, once Diagnose is open.
+    /// Adds the texts again that the tab has kept, once Diagnose is open.
     pub(crate) fn open_diagnose(&mut self, fx: &Effects<'_>) {
         if self.page == Page::Diagnose {
             self.restore_case(fx);
@@ -246,7 +246,7 @@ impl State {
         }
     }
 
-    /// Reads the next text that was brought, or runs what is left to be run, for a slice.
+    /// Reads the next text, or does the rest of the work, for a slice.
     pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
         if self.diagnose.is_working() && self.case().work(fx) {
             self.keep_case(fx);

@@ -1,7 +1,7 @@
 //! The number of the current search. Reports of an earlier search are ignored.
 
-/// Searches are begun one after the other, and what is reported of one may come late: after
-/// people cancelled it, or after the next one was begun.
+/// The turn of a search. Searches run one after the other, and a report of one may come late: after
+/// the user cancelled it, or after the next one was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchTurn {
     number: u32,
@@ -31,8 +31,9 @@ impl SearchTurn {
         self.running = false;
     }
 
-    /// Takes in a report of the search with a number, and whether that search has ended by it.
-    /// `false` if the report does not count: another search was begun, or this one was cancelled.
+    /// Takes a report of the search with this number. `ended` is `true` if the search has ended.
+    /// Returns `false` if the report does not count: another search was started, or this one was
+    /// cancelled.
     #[must_use]
     pub fn report(&mut self, number: u32, ended: bool) -> bool {
         let counts = self.running && number == self.number;

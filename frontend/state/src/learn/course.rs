@@ -48,7 +48,7 @@ pub struct SwitchChoice {
     pub search: Option<Rc<RefCell<SwitchSearch>>>,
 }
 
-/// The lesson from a file that a tab has open, by what it is kept as.
+/// The key of the lesson from a file that the tab has open.
 pub(super) const FILE: &str = "optimist.lesson-file";
 
 /// The key under which a lesson is kept: by its name, or for one from a file by its text.

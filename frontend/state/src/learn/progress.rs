@@ -33,7 +33,8 @@ impl LessonProgress {
         })
     }
 
-    /// Notes it with that of the other lessons. What cannot be read is left as it is.
+    /// Stores it beside the progress in the other lessons. A stored value that cannot be read stays
+    /// as it is.
     pub(crate) fn write(self, name: &str, fx: &mut Effects<'_>) {
         let kept = fx.read(StorageArea::Browser, PROGRESS);
         let Some(mut all) = kept.as_deref().map_or(Some(Map::new()), all) else {
