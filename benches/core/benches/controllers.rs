@@ -9,7 +9,8 @@ use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::Begin;
 use optimist_controller::program::{ChildMaker, ControllerOptions, Kind, Program, Scaler};
-use optimist_controller::search::{PropertySearch, Safety, SystemScenario};
+use optimist_checker::{PropertySearch, Question, Safety};
+use optimist_system::{Faults, System};
 use optimist_controller::{Controller, Source};
 use serde_json::{Value, json};
 
@@ -111,16 +112,21 @@ fn states(c: &mut Criterion) {
     let edit = |size: i64| Program::edit(widget(), "/spec/size", size.into());
     for program in programs() {
         let name = program.name.clone();
-        let scenario = SystemScenario::new(server(), "default", [program])
+        let start = System::with_programs(server(), "default", [program])
             .expect("known kinds")
-            .editor(edit(1), "default/web")
-            .editor(edit(3), "default/web")
-            .restarts(2)
+            .with_run(edit(1), "default/web")
+            .with_run(edit(3), "default/web");
+        let faults = Faults {
+            restarts: 2,
+            ..Faults::default()
+        };
+        let question = Question::new(start)
+            .with_faults(faults)
             .always(Safety::AtMost(8, Kind::new("v1", "ConfigMap")));
         group.throughput(Throughput::Elements(STATES as u64));
         group.bench_function(name, |b| {
             b.iter(|| {
-                let mut search = PropertySearch::new(scenario.clone(), 1_000_000);
+                let mut search = PropertySearch::new(question.clone(), 1_000_000);
                 while search.states() < STATES {
                     search.advance(10);
                 }

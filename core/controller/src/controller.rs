@@ -44,6 +44,7 @@ pub struct Controller {
     expectations: Expectations,
     written: ConsistencyStore,
     run: Option<Run>,
+    runs_once: bool,
 }
 
 impl Controller {
@@ -74,8 +75,36 @@ impl Controller {
             expectations: Expectations::default(),
             written: ConsistencyStore::default(),
             run: None,
+            runs_once: false,
             code: Code::new(program),
         })
+    }
+
+    /// A client without caches that runs its program once, for a key. It is at its first visible
+    /// statement.
+    pub fn once(program: Program, key: &str, server: &mut ApiServer) -> Self {
+        let mut controller = Self {
+            caches: Vec::new(),
+            queue: WorkQueue::default(),
+            client: client_of(&program),
+            expectations: Expectations::default(),
+            written: ConsistencyStore::default(),
+            run: Some(Run::new(key)),
+            runs_once: true,
+            code: Code::new(program),
+        };
+        controller.step_to_visible(server);
+        controller
+    }
+
+    /// Whether it runs its program once, and has no queue.
+    pub fn runs_once(&self) -> bool {
+        self.runs_once
+    }
+
+    /// Whether it will never do anything again.
+    pub fn is_over(&self) -> bool {
+        self.runs_once && self.run.is_none()
     }
 
     /// The same, with the queue of controller-runtime.
@@ -257,7 +286,9 @@ impl Controller {
         let mut queue = QueueReaction::default();
         if let StatementStep::Finished(result) = step {
             let now = server.environment().elapsed();
-            queue = self.queue.finish(run.key(), result, now);
+            if !self.runs_once {
+                queue = self.queue.finish(run.key(), result, now);
+            }
             self.run = None;
         }
         Some(Stepped {
@@ -280,6 +311,11 @@ impl Controller {
             if let Some(StatementStep::Performed { statement, .. }) = self.step(server) {
                 statements.push(statement);
             }
+        }
+        // The end of a client without a queue is nothing that others see.
+        let is_over = |run: &Run| run.is_over(&self.code);
+        if self.runs_once && self.run.as_ref().is_some_and(is_over) {
+            self.run = None;
         }
         statements
     }

@@ -4,8 +4,7 @@
 //! server, and a reconciler that is a [program] in data. A [controller](Controller) has them all.
 //!
 //! The crate depends on `optimist-apiserver`, `optimist-client` and `optimist-ledger`. It is below
-//! `optimist-simulation`, not a part of it: a controller needs no history tree, so it can be tested,
-//! searched and benchmarked alone, and the simulation can take it as one more actor. There is no second store and no pretended event:
+//! `optimist-system`, in which it is one process among others. There is no second store and no pretended event:
 //! caches are fed by the reflector through a watch of the API server.
 //!
 //! Every operation is one step that the caller performs, and everything is cheap to clone, so that
@@ -25,7 +24,6 @@ pub mod program;
 mod queue;
 mod release;
 mod report;
-pub mod search;
 mod version;
 
 pub use api_error::ApiError;

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use optimist_apiserver::yaml::{Content, Located};
+use optimist_checker::{FieldOf, Safety, Wish};
 use optimist_client::IntendedChange;
 use optimist_controller::program::{Kind, ReadyProgram};
-use optimist_controller::search::{FieldOf, Safety, Wish};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
 use optimist_simulation::{ActorId, World};
 use serde_json::{Value, json};

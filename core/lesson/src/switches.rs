@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use optimist_apiserver::yaml::{Content, Located};
+use optimist_checker::PropertySearchStatus;
 use optimist_controller::program::{ReadyProgram, Switch};
-use optimist_controller::search::PropertySearchStatus;
 use optimist_simulation::explore::{ControllerSearch, ControllerWitness};
 use optimist_simulation::{ControllerProgram, HistoryTree, Start, World};
 

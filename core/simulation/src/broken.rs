@@ -1,9 +1,8 @@
 //! What is broken of what a ready program is for.
 
 use optimist_apiserver::server::ApiServer;
+use optimist_checker::{Safety, Wish};
 use optimist_controller::program::Kind;
-use optimist_controller::search::{Safety, SystemScenario, Wish};
-use optimist_ledger::Ledger;
 
 use crate::World;
 use crate::explore::ready_properties;
@@ -55,11 +54,8 @@ impl World {
 
     /// Whether nothing more happens by itself: every event has arrived, and no key is left.
     fn is_at_rest(&self) -> bool {
-        self.controller().is_some_and(|controller| {
-            let server = self.server().clone();
-            let scenario = SystemScenario::of(server, [(0, controller.clone())], Ledger::default());
-            scenario.start().enabled().is_empty()
-        })
+        self.system(&[])
+            .is_some_and(|system| system.enabled().is_empty())
     }
 
     /// Notes what a step broke. `before` is the world before it.

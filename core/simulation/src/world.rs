@@ -18,10 +18,10 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::storage::{Revision, Version};
+use optimist_checker::Safety;
 use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
 use optimist_client::{ValueChange, changes};
 use optimist_controller::Controller;
-use optimist_controller::search::Safety;
 
 /// The server, the observed objects, the actors and the watchers. Cloning is cheap.
 #[derive(Clone, Debug)]

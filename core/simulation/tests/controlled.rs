@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use optimist_apiserver::object::Metadata;
+use optimist_checker::{Safety, Wish};
 use optimist_client::{IntendedChange, OnConflict, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
-use optimist_controller::search::{EditorPlan, Safety, SystemTransition, Wish};
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
@@ -13,6 +13,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, BrokenProperty, ControllerOperation as Do, HistoryTree, Operation, World,
 };
+use optimist_system::{EditorPlan, Event};
 use serde_json::json;
 
 mod widget;
@@ -234,11 +235,11 @@ fn codes_after_the_controller(write: Write) -> Vec<u16> {
     let search = ControllerSearch::new(tree.world(), question, 1_000).unwrap();
     let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(&search));
     while let Some(transition) = state.enabled().into_iter().max_by_key(|step| {
-        let is_edit = matches!(step, SystemTransition::Edit(_));
-        let deliver = matches!(step, SystemTransition::Deliver { .. });
+        let is_edit = matches!(step, Event::Request(_));
+        let deliver = matches!(step, Event::Deliver { .. });
         (!is_edit, !deliver)
     }) {
-        state.perform(transition);
+        state.perform(transition).unwrap();
         replay.perform(&mut tree, transition).unwrap();
     }
     let steps = tree

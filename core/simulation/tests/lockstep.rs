@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use optimist_checker::Safety;
 use optimist_client::{Declares, OnConflict, Strategy as Send, Write, WriteMethod};
 use optimist_controller::program::{ReadyProgramName, Switch};
-use optimist_controller::search::{Safety, SystemState};
 use optimist_ledger::{Ledger, UpdateTracker};
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, Scenario, Search, SearchStatus,
@@ -20,6 +20,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, Preconditions, World,
 };
+use optimist_system::{Performed, System};
 use serde_json::{Value, json};
 
 mod widget;
@@ -181,12 +182,12 @@ fn stored(server: &optimist_apiserver::server::ApiServer) -> Vec<(String, Value)
         .collect()
 }
 
-fn searched(state: &SystemState) -> Agreed {
-    let controller = &state.controllers()[0];
+fn searched(state: &System, performed: &Performed) -> Agreed {
+    let controller = state.controllers().next().expect("it has one");
     Agreed {
         stored: stored(state.server()),
         ledger: ledger(state.ledger().expect("it is asked for")),
-        lost: state.has_lost_an_edit(),
+        lost: !performed.done.losses.is_empty(),
         caches: controller
             .caches()
             .iter()
@@ -252,7 +253,7 @@ fn compare_controlled(seed: u64) -> usize {
         }
         let transition = random.of(&enabled);
         told.push(transition);
-        state.perform(transition);
+        let performed = state.perform(transition).expect("it is possible");
         let before = tree.position();
         let done = replay.perform(&mut tree, transition);
         assert_eq!(done, Some(()), "seed {seed} {name:?} {switches:?} {told:?}");
@@ -261,7 +262,7 @@ fn compare_controlled(seed: u64) -> usize {
             let step = tree.step(*node);
             step.is_some_and(|step| !step.losses.is_empty())
         });
-        let (search, play) = (searched(&state), played(tree.world(), lost));
+        let (search, play) = (searched(&state, &performed), played(tree.world(), lost));
         assert!(
             search == play,
             "seed {seed} {name:?} {switches:?} {told:?} {}",

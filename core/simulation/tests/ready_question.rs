@@ -3,9 +3,9 @@
 use optimist_apiserver::object::Metadata;
 use optimist_client::{IntendedChange, Strategy, Write};
 use optimist_controller::program::{ReadyProgramName as Name, Switch};
-use optimist_controller::search::EditorPlan;
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
+use optimist_system::EditorPlan;
 use serde_json::{Value, json};
 
 mod widget;

@@ -1,6 +1,6 @@
 //! The search of every order of a controller's steps: its properties, and what was found of each.
 
-use optimist_controller::search::{FieldOf, Safety, Wish};
+use optimist_checker::{FieldOf, Safety, Wish};
 use optimist_simulation::BrokenProperty;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_controller::search::{PropertySearchStatus, Safety, Wish};
+use optimist_checker::{PropertySearchStatus, Safety, Wish};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
 use optimist_simulation::{ActorId, HistoryTree};
 

@@ -1,16 +1,14 @@
 //! Every history of a controller and editors, from where a history is: deliveries, statements,
-//! restarts and the editors' requests in every order. The search is that of `optimist-controller`;
+//! restarts and the editors' requests in every order. The search is that of `optimist-checker`;
 //! its runs are histories of a tree.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Safety, Settling, Wish};
 use optimist_client::{EditorProgress, IntendedChange, Intent, NextRequest, WorkingCopy, Write};
 use optimist_controller::EXPECTATIONS_TIMEOUT;
-use optimist_controller::search::{
-    EditorPlan, ProcessId, PropertySearch, PropertySearchStatus, Safety, Settling, SystemScenario,
-    SystemState, SystemTransition, Wish,
-};
+use optimist_system::{Editor, EditorPlan, Event, Faults, Process, ProcessId, System};
 
 use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
 
@@ -44,6 +42,19 @@ impl World {
         };
         (actor, plan)
     }
+
+    /// The system at this moment: the controller, and the editors with what they do, each by its number
+    /// as an actor. `None` if the world has no controller.
+    pub(crate) fn system(&self, editors: &[(ActorId, EditorPlan)]) -> Option<System> {
+        let mut processes = ActorId::ALL.map(|_| Process::Idle);
+        for (actor, plan) in editors {
+            processes[*actor as usize] = Editor::from(plan.clone()).into();
+        }
+        processes[ActorId::C as usize] = self.controller()?.clone().into();
+        let ledger = self.ledger().renamed(|actor| actor as ProcessId);
+        let system = System::new(self.server().clone(), ledger);
+        Some(processes.into_iter().fold(system, System::with))
+    }
 }
 
 /// What is searched: the editors' plans, the faults, and what must hold.
@@ -74,11 +85,11 @@ pub struct ControllerSearch {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerWitness {
     /// A safety property does not hold: its index in the question.
-    Unsafe(usize, Vec<SystemTransition>),
+    Unsafe(usize, Vec<Event>),
     /// Some run writes for ever: the way to its cycle, and the cycle.
-    NeverRests(Vec<SystemTransition>, Vec<SystemTransition>),
+    NeverRests(Vec<Event>, Vec<Event>),
     /// Some run rests, and not as wished.
-    RestsWrong(Vec<SystemTransition>),
+    RestsWrong(Vec<Event>),
 }
 
 /// What is known of one property that was asked for.
@@ -96,7 +107,7 @@ pub enum PropertyAnswer {
 
 impl ControllerWitness {
     /// The run, with a cycle once.
-    pub fn run(&self) -> Vec<SystemTransition> {
+    pub fn run(&self) -> Vec<Event> {
         match self {
             Self::Unsafe(_, run) | Self::RestsWrong(run) => run.clone(),
             Self::NeverRests(way, cycle) => way.iter().chain(cycle).copied().collect(),
@@ -107,28 +118,17 @@ impl ControllerWitness {
 impl ControllerSearch {
     /// A search with a maximum number of states. `None` if the world has no controller.
     pub fn new(world: &World, question: ControllerQuestion, most_states: usize) -> Option<Self> {
-        let controller = (ActorId::C as ProcessId, world.controller()?.clone());
-        let ledger = world.ledger().renamed(|actor| actor as ProcessId);
-        let mut scenario = SystemScenario::of(world.server().clone(), [controller], ledger);
-        for (actor, plan) in &question.editors {
-            scenario = scenario.editor_with_copy(*actor as ProcessId, plan.clone());
-        }
-        let scenario = scenario
-            .restarts(question.restarts)
-            .expectations_run_out(question.timeouts);
-        let scenario = question
-            .always
-            .iter()
-            .cloned()
-            .fold(scenario, SystemScenario::always);
-        let scenario = question
-            .at_rest
-            .iter()
-            .cloned()
-            .fold(scenario, SystemScenario::at_rest);
+        let start = world.system(&question.editors)?.with_faults(Faults {
+            restarts: question.restarts,
+            timeouts: question.timeouts,
+        });
+        let (always, at_rest) = (question.always.iter(), question.at_rest.iter());
+        let asked = Question::new(start);
+        let asked = always.cloned().fold(asked, Question::always);
+        let asked = at_rest.cloned().fold(asked, Question::at_rest);
         Some(Self {
             question,
-            search: PropertySearch::new(scenario, most_states),
+            search: PropertySearch::new(asked, most_states),
         })
     }
 
@@ -219,16 +219,16 @@ impl ControllerSearch {
     }
 
     /// The state from which it searches.
-    pub fn start(&self) -> &SystemState {
+    pub fn start(&self) -> &System {
         self.search.start()
     }
 
     /// Performs a run in a tree, from the node whose world was searched, with one node for each
     /// request, event and statement. Returns the last node; `None` if a step is not possible.
-    pub fn replay(&self, tree: &mut HistoryTree, run: &[SystemTransition]) -> Option<NodeId> {
+    pub fn replay(&self, tree: &mut HistoryTree, run: &[Event]) -> Option<NodeId> {
         let mut replay = ControllerReplay::new(self);
-        for transition in run {
-            replay.perform(tree, *transition)?;
+        for event in run {
+            replay.perform(tree, *event)?;
         }
         Some(tree.current())
     }
@@ -239,27 +239,27 @@ impl ControllerSearch {
 #[derive(Clone, Debug)]
 pub struct ControllerReplay<'a> {
     search: &'a ControllerSearch,
-    /// Where each editor of the question is.
-    editors: Vec<EditorProgress>,
+    /// Where each editor is.
+    editors: [Option<EditorProgress>; 3],
 }
 
 impl<'a> ControllerReplay<'a> {
     /// The beginning of a run.
     pub fn new(search: &'a ControllerSearch) -> Self {
-        let editors = search.question.editors.iter();
-        Self {
-            search,
-            editors: editors.map(|(_, plan)| plan.begin()).collect(),
+        let mut editors = [None; 3];
+        for (actor, plan) in &search.question.editors {
+            editors[*actor as usize] = Some(plan.begin());
         }
+        Self { search, editors }
     }
 
     /// Performs a step in a tree. `None` if it is not possible there.
-    pub fn perform(&mut self, tree: &mut HistoryTree, transition: SystemTransition) -> Option<()> {
+    pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
         let control = |tree: &mut HistoryTree, operation| {
             tree.act_once(Operation::Control(operation)).map(drop)
         };
-        match transition {
-            SystemTransition::Deliver { cache, .. } => {
+        match event {
+            Event::Deliver { cache, .. } => {
                 // A cache without a watch lists and watches first, and then there may be no event.
                 let mut connected = false;
                 while !tree
@@ -275,22 +275,22 @@ impl<'a> ControllerReplay<'a> {
                 let delivered = control(tree, ControllerOperation::Deliver(cache));
                 delivered.or(connected.then_some(()))
             }
-            SystemTransition::Take(_) | SystemTransition::Step(_) => {
-                control(tree, ControllerOperation::Step)
-            }
-            SystemTransition::Wake(_) => control(tree, ControllerOperation::Wake),
-            SystemTransition::Restart(_) => {
+            Event::Take(_) | Event::Step(_) => control(tree, ControllerOperation::Step),
+            Event::Wake(_) => control(tree, ControllerOperation::Wake),
+            Event::Restart(_) => {
                 control(tree, ControllerOperation::Restart)?;
                 tree.connect_controller().map(drop)
             }
-            SystemTransition::ExpectationsRunOut => {
+            Event::ExpectationsRunOut => {
                 let time = EXPECTATIONS_TIMEOUT + Duration::from_secs(1);
                 let seconds = u32::try_from(time.as_secs()).ok()?;
                 tree.act_once(Operation::Wait(seconds)).map(drop)
             }
-            SystemTransition::Edit(editor) => {
-                let (actor, plan) = self.search.question.editors.get(editor)?;
-                edit(tree, *actor, plan, self.editors.get_mut(editor)?)
+            Event::Request(process) => {
+                let mut editors = self.search.question.editors.iter();
+                let (actor, plan) = editors.find(|(it, _)| *it as ProcessId == process)?;
+                let progress = self.editors.get_mut(usize::from(process))?.as_mut()?;
+                edit(tree, *actor, plan, progress)
             }
         }
     }

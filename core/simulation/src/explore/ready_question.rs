@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
+use optimist_checker::{FieldOf, Safety, Wish};
 use optimist_controller::controller_of;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName};
-use optimist_controller::search::{FieldOf, Safety, Wish};
 use serde_json::{Value, json};
 
 use super::ControllerQuestion;

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
-use optimist_controller::search::SystemState;
 use optimist_messages::orders as messages;
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer,
@@ -243,10 +242,7 @@ fn random_runs(
 ) -> (Vec<Vec<HistoryTree>>, Vec<HistoryTree>) {
     let (mut runs, mut rested) = (Vec::new(), Vec::new());
     for _ in 0..3 {
-        let (mut state, mut replay) = (
-            SystemState::clone(search.start()),
-            ControllerReplay::new(search),
-        );
+        let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(search));
         let (mut tree, mut run) = (tree.clone(), Vec::new());
         for _ in 0..40 {
             let enabled = state.enabled();
@@ -275,9 +271,7 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
     let tree = begin(&mut random)?;
     let mut question = ControllerQuestion::of_ready_program(tree.world())?;
     if random.once_in(2) {
-        question
-            .always
-            .push(optimist_controller::search::Safety::NoEditLost);
+        question.always.push(optimist_checker::Safety::NoEditLost);
     }
     asked(&tree, &question, (MOST_STATES, seed), hearing)
 }
@@ -340,7 +334,7 @@ fn asked(
 ) -> Option<()> {
     let mut random = Random::new(seed);
     let mut search = ControllerSearch::new(tree.world(), question.clone(), most_states)?;
-    while search.advance(500) == optimist_controller::search::PropertySearchStatus::Running {}
+    while search.advance(500) == optimist_checker::PropertySearchStatus::Running {}
     let names = |of: &[ActorId]| -> Vec<String> {
         of.iter()
             .map(|id| tree.world().actor(*id).name.to_string())
@@ -358,7 +352,7 @@ fn asked(
     let (runs, rested) = random_runs(&search, tree, &mut random);
     let mut about = Orders {
         start: tree.world().clone(),
-        complete: search.status() == optimist_controller::search::PropertySearchStatus::Done,
+        complete: search.status() == optimist_checker::PropertySearchStatus::Done,
         states: search.states(),
         idle: names(&idle),
         restarts: question.restarts,

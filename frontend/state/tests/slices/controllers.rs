@@ -1,7 +1,7 @@
 //! A controller as the third actor: its examples, its steps, and its switches.
 
+use optimist_checker::Safety;
 use optimist_controller::program::{ReadyProgramName, Switch};
-use optimist_controller::search::Safety;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 use optimist_simulation::{ActorId, RunValueContent};
 use optimist_state::{ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg};

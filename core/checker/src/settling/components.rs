@@ -1,6 +1,6 @@
 //! Strongly connected components (Tarjan's algorithm, without recursion).
 
-use super::Node;
+use crate::property_search::Node;
 
 /// The strongly connected components of the states.
 pub(super) fn components(nodes: &[Node]) -> Vec<Vec<usize>> {

@@ -1,8 +1,8 @@
 use optimist_apiserver::object::Metadata;
+use optimist_checker::{FieldOf, NeverRests, Question, Settling, Wish};
 use optimist_controller::program::StatusWriter;
-use optimist_controller::search::{FieldOf, NeverRests, Settling, SystemScenario, Wish};
 
-use crate::start::{KEY, editor, replay, scenario, settling, widget};
+use crate::start::{KEY, editor, replay, settling, system, widget};
 
 fn writer() -> StatusWriter {
     StatusWriter {
@@ -15,30 +15,28 @@ fn writer() -> StatusWriter {
 }
 
 /// At rest, the status must be of the newest generation.
-fn observed(writer: &StatusWriter) -> SystemScenario {
+fn observed(writer: &StatusWriter) -> Question {
     let field = |field: &str| FieldOf {
         kind: widget(),
         name: "web".to_owned(),
         field: field.to_owned(),
     };
-    scenario(writer.program())
-        .editor(editor(2), KEY)
-        .at_rest(Wish::Same(
-            field("/metadata/generation"),
-            field("/status/observedGeneration"),
-        ))
+    Question::new(system(writer.program()).with_run(editor(2), KEY)).at_rest(Wish::Same(
+        field("/metadata/generation"),
+        field("/status/observedGeneration"),
+    ))
 }
 
 #[test]
 fn a_status_with_a_clock_wakes_its_own_writer_for_ever() {
     // kubeflow/notebooks#1343; konflux-ci#5874; kubernetes-sigs/application#123
     for compare in [false, true] {
-        let scenario = observed(&StatusWriter {
+        let question = observed(&StatusWriter {
             clock: true,
             compare,
             ..writer()
         });
-        let Settling::NeverRests(NeverRests { path, repeated }) = settling(&scenario) else {
+        let Settling::NeverRests(NeverRests { path, repeated }) = settling(&question) else {
             panic!("it never rests");
         };
         // The repeated steps can be repeated, and write each time.
@@ -46,7 +44,7 @@ fn a_status_with_a_clock_wakes_its_own_writer_for_ever() {
         let mut versions = Vec::new();
         for _ in 0..3 {
             run.extend(&repeated);
-            let states = replay(&scenario, &run);
+            let states = replay(&question, &run);
             let store = states.last().unwrap().server().store();
             let (_, object) = store
                 .get("/registry/demo.example.com/widgets/default/web")

@@ -1,4 +1,4 @@
-//! An editor with a working copy, beside controllers.
+//! An editor with a working copy.
 
 use std::sync::Arc;
 
@@ -42,35 +42,55 @@ impl EditorPlan {
     }
 }
 
-/// An editor in a state of a search.
-#[derive(Clone, Debug)]
-pub(super) struct CopyEditor {
-    pub(super) plan: Arc<EditorPlan>,
-    pub(super) copy: WorkingCopy,
-    pub(super) progress: EditorProgress,
+/// An editor that is somewhere in its plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Editor {
+    plan: Arc<EditorPlan>,
+    copy: WorkingCopy,
+    progress: EditorProgress,
 }
 
-/// A request of an editor with its answer, and what it was for.
+/// A request of an editor with its answer, and the edits that it means to make; `None` if it means
+/// whatever it changes.
+#[derive(Debug)]
 pub(super) struct Sent {
     pub(super) answered: AnsweredRequest,
     pub(super) edits: Option<Vec<Arc<Edit>>>,
 }
 
-impl CopyEditor {
-    pub(super) fn new(plan: EditorPlan) -> Self {
+impl From<EditorPlan> for Editor {
+    fn from(plan: EditorPlan) -> Self {
         Self {
             copy: plan.copy.clone(),
             progress: plan.begin(),
             plan: Arc::new(plan),
         }
     }
+}
 
-    pub(super) fn is_done(&self) -> bool {
+impl Editor {
+    /// Its plan.
+    pub fn plan(&self) -> &EditorPlan {
+        &self.plan
+    }
+
+    /// The copy that it has now.
+    pub fn copy(&self) -> &WorkingCopy {
+        &self.copy
+    }
+
+    /// Where it is between its requests.
+    pub fn progress(&self) -> EditorProgress {
+        self.progress
+    }
+
+    /// Whether it has nothing more to send.
+    pub fn is_done(&self) -> bool {
         self.progress.next() == NextRequest::Nothing
     }
 
     /// Sends the next request. `None` if there is nothing to send.
-    pub(super) fn step(&mut self, server: &mut ApiServer) -> Option<Sent> {
+    pub(super) fn send(&mut self, server: &mut ApiServer) -> Option<Sent> {
         let (plan, reads) = (&*self.plan, self.progress.next() == NextRequest::Read);
         let resource = plan.object.resource();
         let request = match self.progress.next() {

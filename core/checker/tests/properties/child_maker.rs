@@ -1,12 +1,9 @@
+use optimist_checker::{PropertySearch, Question, Safety, Settling, Wish};
 use optimist_controller::Source;
 use optimist_controller::program::{ChildMaker, ControllerOptions};
-use optimist_controller::search::{
-    PropertySearch, Safety, Settling, SystemScenario, SystemTransition, Wish,
-};
+use optimist_system::{Event, Faults};
 
-use crate::start::{
-    KEY, config_map, editor, holds, is_violated, replay, scenario, searched, widget,
-};
+use crate::start::{KEY, config_map, editor, holds, is_violated, replay, searched, system, widget};
 
 /// The program with every flaw: a generated name, a cached list, no memory of its own writes.
 fn flawed() -> ChildMaker {
@@ -22,9 +19,8 @@ fn flawed() -> ChildMaker {
 }
 
 /// One widget, one child wished, and an editor whose change wakes the controller once more.
-fn one_child(maker: &ChildMaker) -> SystemScenario {
-    scenario(maker.program())
-        .editor(editor(2), KEY)
+fn one_child(maker: &ChildMaker) -> Question {
+    Question::new(system(maker.program()).with_run(editor(2), KEY))
         .always(Safety::AtMost(1, config_map()))
         .at_rest(Wish::Count(1, config_map()))
 }
@@ -32,10 +28,10 @@ fn one_child(maker: &ChildMaker) -> SystemScenario {
 #[test]
 fn a_generated_name_and_a_stale_list_make_a_second_child() {
     // argo-rollouts#243; kuberay#715; cluster-api#13649; scylla-operator#2492
-    let scenario = one_child(&flawed());
-    let search = searched(&scenario);
+    let question = one_child(&flawed());
+    let search = searched(&question);
     let (_, path) = &search.violations()[0];
-    let states = replay(&scenario, path);
+    let states = replay(&question, path);
     let children = |at: usize| {
         let store = states[at].server().store();
         store.range("/registry/configmaps/").count()
@@ -44,14 +40,12 @@ fn a_generated_name_and_a_stale_list_make_a_second_child() {
     assert_eq!(children(path.len() - 1), 1);
     // The shortest way: one run makes the child, the edit arrives, the child's event does not, and
     // the next run makes the second child.
-    assert!(!path.contains(&SystemTransition::Deliver {
-        controller: 0,
+    assert!(!path.contains(&Event::Deliver {
+        process: 0,
         cache: 1
     }));
     assert_eq!(
-        path.iter()
-            .filter(|step| **step == SystemTransition::Take(0))
-            .count(),
+        path.iter().filter(|step| **step == Event::Take(0)).count(),
         2,
         "{path:?}"
     );
@@ -68,8 +62,11 @@ fn one_child_stays_one_child_with_a_name_from_the_parent() {
         generated_name: false,
         ..flawed()
     };
-    let scenario = one_child(&maker).restarts(1);
-    assert!(holds(&scenario));
+    let question = one_child(&maker).with_faults(Faults {
+        restarts: 1,
+        ..Faults::default()
+    });
+    assert!(holds(&question));
 }
 
 #[test]
@@ -81,15 +78,15 @@ fn a_name_from_the_parent_makes_already_exists_an_error_unless_it_is_expected() 
             ignore_already_exists,
             ..flawed()
         };
-        let scenario = one_child(&maker);
-        let mut states = vec![scenario.start().clone()];
+        let question = one_child(&maker);
+        let mut states = vec![question.start().clone()];
         let mut failed = false;
         // All states, without a limit on what is the same: the scenario is small.
         while let Some(state) = states.pop() {
             for step in state.enabled() {
                 let mut next = state.clone();
                 next.perform(step);
-                let queue = next.controllers()[0].queue();
+                let queue = next.controllers().next().unwrap().queue();
                 failed |= queue.num_requeues(KEY) > 0;
                 if !failed {
                     states.push(next);
@@ -125,8 +122,11 @@ fn a_live_list_expectations_own_versions_and_own_writes_each_prevent_the_second_
         ..ControllerOptions::default()
     });
     for maker in [live, expecting, own_version, own_writes] {
-        let scenario = one_child(&maker).restarts(1);
-        assert!(holds(&scenario), "{maker:?}");
+        let question = one_child(&maker).with_faults(Faults {
+            restarts: 1,
+            ..Faults::default()
+        });
+        assert!(holds(&question), "{maker:?}");
     }
 }
 
@@ -137,8 +137,11 @@ fn expectations_run_out_after_five_minutes_and_the_own_version_does_not() {
         expectations: true,
         ..flawed()
     };
-    let scenario = one_child(&expecting).expectations_run_out(1);
-    assert!(is_violated(&scenario));
+    let question = one_child(&expecting).with_faults(Faults {
+        timeouts: 1,
+        ..Faults::default()
+    });
+    assert!(is_violated(&question));
     let waiting = ChildMaker {
         options: ControllerOptions {
             wait_for_own_version: true,
@@ -146,8 +149,11 @@ fn expectations_run_out_after_five_minutes_and_the_own_version_does_not() {
         },
         ..expecting
     };
-    let scenario = one_child(&waiting).expectations_run_out(1);
-    assert!(!is_violated(&scenario));
+    let question = one_child(&waiting).with_faults(Faults {
+        timeouts: 1,
+        ..Faults::default()
+    });
+    assert!(!is_violated(&question));
 }
 
 #[test]

@@ -7,10 +7,9 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Change;
 
-use super::{SystemState, SystemTransition};
-use crate::client::collection;
-use crate::handler::controller_of;
-use crate::program::Kind;
+use optimist_controller::controller_of;
+use optimist_controller::program::Kind;
+use optimist_system::{Event, Performed};
 
 /// A property that must hold in every state and for every step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,11 +56,11 @@ pub struct FieldOf {
 }
 
 impl Safety {
-    /// Whether it holds for a step, and for the state afterwards.
-    pub fn holds(&self, state: &SystemState, next: &SystemState) -> bool {
+    /// Whether it holds for an event, and for the objects afterwards.
+    pub fn holds(&self, before: &ApiServer, after: &ApiServer, performed: &Performed) -> bool {
         match self {
-            Self::NoEditLost => !next.has_lost_an_edit(),
-            _ => self.holds_between(state.server(), next.server()),
+            Self::NoEditLost => performed.done.losses.is_empty(),
+            _ => self.holds_between(before, after),
         }
     }
 
@@ -92,19 +91,19 @@ impl Safety {
 
 impl Safety {
     /// Whether it holds at the start, before any step.
-    pub(super) fn holds_at(&self, state: &SystemState) -> bool {
+    pub(super) fn holds_at(&self, server: &ApiServer) -> bool {
         match self {
-            Self::AtMost(most, kind) => count(state.server(), kind) <= *most,
+            Self::AtMost(most, kind) => count(server, kind) <= *most,
             _ => true,
         }
     }
 
-    /// Whether a step could have violated it: somebody did something, and, for an edit to be lost,
+    /// Whether an event could have violated it: somebody did something, and, for an edit to be lost,
     /// to an object with an edit of another process.
-    pub(super) fn is_tried(&self, step: SystemTransition, next: &SystemState) -> bool {
+    pub(super) fn is_tried(&self, event: Event, performed: &Performed) -> bool {
         match self {
-            Self::NoEditLost => next.is_contested(),
-            _ => matches!(step, SystemTransition::Step(_) | SystemTransition::Edit(_)),
+            Self::NoEditLost => performed.done.contested,
+            _ => event.is_action(),
         }
     }
 }
@@ -150,7 +149,7 @@ fn count(server: &ApiServer, kind: &Kind) -> usize {
 
 fn prefix(server: &ApiServer, kind: &Kind) -> Option<String> {
     let resource = server.resources().by_kind(&kind.api_version, &kind.kind)?;
-    Some(collection(resource, ""))
+    Some(format!("{}/", resource.storage_prefix))
 }
 
 fn is_deleting(object: &Value) -> bool {

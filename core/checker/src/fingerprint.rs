@@ -18,15 +18,11 @@ use optimist_apiserver::server::{ApiServer, key_of};
 use optimist_apiserver::storage::Revision;
 use optimist_ledger::Acknowledged;
 
-use super::editor::CopyEditor;
-use super::state::Editor;
-use super::{ProcessId, SystemScenario, SystemState};
-use crate::cache::Cache;
-use crate::client::Client;
-use crate::controller::Controller;
-use crate::program::{Run, Variable};
 use digest::Digester;
 use given::Given;
+use optimist_controller::program::{Run, Variable};
+use optimist_controller::{Cache, Client, Controller};
+use optimist_system::{Editor, Process, ProcessId, System};
 
 /// A part of a state.
 #[derive(Clone, Debug)]
@@ -60,32 +56,30 @@ const MOST_DIGESTS: usize = 20_000;
 
 impl Digests {
     /// The digests for a search.
-    pub(super) fn of(scenario: &SystemScenario) -> Self {
+    pub(super) fn of(start: &System) -> Self {
         Self {
-            given: Given::of(scenario),
+            given: Given::of(start),
             ..Self::default()
         }
     }
 
     /// The fingerprint of a state. With 128 bits, two different states in a million have the same
     /// one with a probability below 10⁻²⁶.
-    pub(super) fn fingerprint(&mut self, state: &SystemState) -> u128 {
+    pub(super) fn fingerprint(&mut self, state: &System) -> u128 {
         if self.known.len() > MOST_DIGESTS {
             self.known.clear();
         }
         self.words.clear();
-        self.plain((state.restarts, state.timeouts));
+        self.plain(state.faults());
         for (_, revision, object) in state.server().store().range("/registry/") {
             self.words.push(Word::Version(revision));
             self.object(object);
         }
-        for controller in state.controllers() {
-            self.controller(state.server(), controller);
-        }
-        for editor in state.editors() {
-            match editor {
-                Editor::Script(script) => self.run(script.run(), &[]),
-                Editor::Copy(editor) => self.editor(editor),
+        for process in state.processes() {
+            match process {
+                Process::Idle => {}
+                Process::Editor(editor) => self.editor(editor),
+                Process::Controller(controller) => self.controller(state.server(), controller),
             }
         }
         self.ledger(state);
@@ -112,12 +106,12 @@ impl Digests {
         self.words.extend(known.1.iter().cloned());
     }
 
-    fn editor(&mut self, editor: &CopyEditor) {
-        self.plain(editor.progress);
+    fn editor(&mut self, editor: &Editor) {
+        self.plain(editor.progress());
         if editor.is_done() {
             return;
         }
-        let copy = &editor.copy;
+        let copy = editor.copy();
         for object in [copy.read(), copy.edited()] {
             self.plain(object.is_some());
             object.into_iter().for_each(|object| self.object(object));
@@ -133,7 +127,7 @@ impl Digests {
     }
 
     /// The edits that a process can still lose, and what each process that can write was shown.
-    fn ledger(&mut self, state: &SystemState) {
+    fn ledger(&mut self, state: &System) {
         let writers = state.writers();
         let Some(ledger) = state.ledger().filter(|_| writers.len() > 1) else {
             return;
@@ -292,8 +286,8 @@ impl Digests {
 
 /// The oldest version of an object that can still be read from a cache; `None` if no cache has its
 /// kind.
-fn oldest_readable(state: &SystemState, key: &str) -> Option<Revision> {
-    let caches = state.controllers().iter().flat_map(Controller::caches);
+fn oldest_readable(state: &System, key: &str) -> Option<Revision> {
+    let caches = state.controllers().flat_map(Controller::caches);
     let caches = caches.filter(|cache| key.starts_with(&cache.prefix()));
     let version = |cache: &Cache| {
         let mut objects = cache.objects().iter().map(|(_, object)| object);

@@ -1,11 +1,12 @@
 use optimist_apiserver::environment::Environment;
 use optimist_client::Call;
+use optimist_controller::Client;
+use optimist_controller::program::{Kind, Program};
+use optimist_ledger::Ledger;
+use optimist_system::Event;
 use serde_json::json;
 
-use super::super::{SystemScenario, SystemTransition};
 use super::*;
-use crate::client::Client;
-use crate::program::{Kind, Program};
 
 /// A server with a ConfigMap, to which one client has written these values in turn.
 fn server(seed: u64, first_revision: u64, values: &[&str]) -> ApiServer {
@@ -36,19 +37,23 @@ fn editor(value: &str) -> Program {
     Program::edit(Kind::new("v1", "ConfigMap"), "/data/value", value.into())
 }
 
+/// A server, and editors who set these values.
+fn with_editors(server: ApiServer, values: [&str; 3]) -> System {
+    let system = System::new(server, Ledger::default());
+    let mut values = values.iter();
+    values.fold(system, |system, value| {
+        system.with_run(editor(value), "default/a")
+    })
+}
+
 /// The fingerprint after these editors, of three, have performed a step each.
-fn after(server: ApiServer, steps: &[usize]) -> u128 {
-    let scenario = SystemScenario::new(server, "default", []).unwrap();
-    let scenario = ["other", "first", "mine"]
-        .iter()
-        .fold(scenario, |scenario, value| {
-            scenario.editor(editor(value), "default/a")
-        });
-    let mut state = scenario.start().clone();
+fn after(server: ApiServer, steps: &[ProcessId]) -> u128 {
+    let start = with_editors(server, ["other", "first", "mine"]);
+    let mut state = start.clone();
     for step in steps {
-        state.perform(SystemTransition::Edit(*step));
+        state.perform(Event::Step(*step)).unwrap();
     }
-    Digests::of(&scenario).fingerprint(&state)
+    Digests::of(&start).fingerprint(&state)
 }
 
 #[test]
@@ -76,16 +81,12 @@ fn whether_a_copy_has_the_stored_version_counts_although_the_contents_are_the_sa
 
 /// The fingerprint after an editor has set this value.
 fn set(value: &str) -> u128 {
-    let scenario = SystemScenario::new(server(1, 1001, &["first"]), "default", []).unwrap();
-    let scenario = ["2024-05-06T07:08:09Z", "2025-05-06T07:08:09Z", value]
-        .iter()
-        .fold(scenario, |scenario, value| {
-            scenario.editor(editor(value), "default/a")
-        });
-    let mut state = scenario.start().clone();
-    state.perform(SystemTransition::Edit(2));
-    state.perform(SystemTransition::Edit(2));
-    Digests::of(&scenario).fingerprint(&state)
+    let values = ["2024-05-06T07:08:09Z", "2025-05-06T07:08:09Z", value];
+    let start = with_editors(server(1, 1001, &["first"]), values);
+    let mut state = start.clone();
+    state.perform(Event::Step(2)).unwrap();
+    state.perform(Event::Step(2)).unwrap();
+    Digests::of(&start).fingerprint(&state)
 }
 
 #[test]

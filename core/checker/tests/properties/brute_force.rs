@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
+use optimist_checker::{Question, Safety, Settling, Wish};
 use optimist_controller::Source;
 use optimist_controller::program::{ChildMaker, ControllerOptions, StatusWriter};
-use optimist_controller::search::{Safety, Settling, SystemScenario, SystemState, Wish};
+use optimist_system::{Process, System};
 
-use crate::start::{KEY, config_map, editor, scenario, searched, widget};
+use crate::start::{KEY, config_map, editor, searched, system, widget};
 
 /// What all runs together show.
 #[derive(Debug, Default, PartialEq)]
@@ -22,7 +23,7 @@ struct Found {
 const LONGEST: usize = 60;
 
 /// Everything of a state, versions, times and uids included, as text.
-fn exactly(state: &SystemState) -> String {
+fn exactly(state: &System) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     let store = state.server().store();
@@ -48,17 +49,17 @@ fn exactly(state: &SystemState) -> String {
         );
         let _ = writeln!(text, "{:?}", controller.client());
     }
-    let _ = writeln!(text, "{} {:?}", state.editors_text(), state.enabled());
+    let editors: Vec<_> = state.processes().iter().map(Process::editor).collect();
+    let _ = writeln!(
+        text,
+        "{editors:?} {:?} {:?}",
+        state.faults(),
+        state.enabled()
+    );
     text
 }
 
-fn walk(
-    state: &SystemState,
-    wish: &Wish,
-    depth: usize,
-    seen: &mut HashSet<String>,
-    found: &mut Found,
-) {
+fn walk(state: &System, wish: &Wish, depth: usize, seen: &mut HashSet<String>, found: &mut Found) {
     if depth > LONGEST {
         found.goes_on = true;
         return;
@@ -86,10 +87,10 @@ fn walk(
     }
 }
 
-fn agree(what: &str, scenario: &SystemScenario, wish: &Wish) -> Settling {
+fn agree(what: &str, question: &Question, wish: &Wish) -> Settling {
     let mut found = Found::default();
-    walk(scenario.start(), wish, 0, &mut HashSet::new(), &mut found);
-    let search = searched(scenario);
+    walk(question.start(), wish, 0, &mut HashSet::new(), &mut found);
+    let search = searched(question);
     assert_eq!(
         !search.violations().is_empty(),
         found.second_child,
@@ -131,11 +132,10 @@ fn child_makers_have_the_verdicts_of_brute_force() {
                 options,
             };
             let wish = Wish::Count(1, config_map());
-            let scenario = scenario(maker.program())
-                .editor(editor(2), KEY)
+            let question = Question::new(system(maker.program()).with_run(editor(2), KEY))
                 .always(Safety::AtMost(1, config_map()))
                 .at_rest(wish.clone());
-            let settling = agree(&format!("{maker:?}"), &scenario, &wish);
+            let settling = agree(&format!("{maker:?}"), &question, &wish);
             wrong += usize::from(settling != Settling::Settles);
         }
     }
@@ -154,8 +154,8 @@ fn a_status_writer_with_a_clock_goes_on_in_both() {
             in_place: false,
         };
         let wish = Wish::Count(0, config_map());
-        let scenario = scenario(writer.program()).at_rest(wish.clone());
-        let settling = agree(&format!("{writer:?}"), &scenario, &wish);
+        let question = Question::new(system(writer.program())).at_rest(wish.clone());
+        let settling = agree(&format!("{writer:?}"), &question, &wish);
         verdicts.push(matches!(settling, Settling::NeverRests(_)));
     }
     assert_eq!(verdicts, [true, false, false]);

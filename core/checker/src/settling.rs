@@ -10,10 +10,12 @@ mod components;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Edge, Node, SystemTransition, path};
+use optimist_system::Event;
+
+use super::property_search::{Edge, Node, path};
 use components::components;
 
-/// The verdict about all runs of a scenario.
+/// The verdict about all runs of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settling {
     /// Every run comes to rest as wished.
@@ -23,10 +25,10 @@ pub enum Settling {
     /// This run comes to rest, and the objects are not as wished.
     RestsWrong {
         /// A shortest way there.
-        path: Vec<SystemTransition>,
+        path: Vec<Event>,
         /// Steps that are repeated for ever and change no object, such as polling or the retries
         /// of a failing run; empty if no step is possible.
-        repeated: Vec<SystemTransition>,
+        repeated: Vec<Event>,
     },
 }
 
@@ -34,9 +36,9 @@ pub enum Settling {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeverRests {
     /// A shortest way to the repeated steps.
-    pub path: Vec<SystemTransition>,
+    pub path: Vec<Event>,
     /// The repeated steps. They lead to the same state, but for the numbers of versions.
-    pub repeated: Vec<SystemTransition>,
+    pub repeated: Vec<Event>,
 }
 
 /// Judges all runs.
@@ -92,26 +94,26 @@ pub(super) fn judge(nodes: &[Node]) -> Settling {
 
 /// What a run that stays in a component must do: for each process that has a step in every state of
 /// the component, a step of that process.
-fn processes_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<SystemTransition> {
-    let enabled = |id: usize| nodes[id].enabled.iter().map(|step| step.process());
-    let mut processes: Vec<SystemTransition> = Vec::new();
-    for process in enabled(component[0]) {
+fn threads_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<Event> {
+    let enabled = |id: usize| nodes[id].enabled.iter().map(|step| step.thread());
+    let mut threads: Vec<Event> = Vec::new();
+    for thread in enabled(component[0]) {
         let everywhere = component
             .iter()
-            .all(|id| enabled(*id).any(|other| other == process));
-        if everywhere && !processes.contains(&process) {
-            processes.push(process);
+            .all(|id| enabled(*id).any(|other| other == thread));
+        if everywhere && !threads.contains(&thread) {
+            threads.push(thread);
         }
     }
-    processes
+    threads
 }
 
 fn is_fair(nodes: &[Node], component: &[usize], inside: &HashSet<usize>) -> bool {
-    let mut processes = processes_in_every_state(nodes, component).into_iter();
-    processes.all(|process| {
+    let mut threads = threads_in_every_state(nodes, component).into_iter();
+    threads.all(|thread| {
         component.iter().any(|id| {
             let mut edges = nodes[*id].edges.iter();
-            edges.any(|edge| inside.contains(&edge.to) && edge.transition.process() == process)
+            edges.any(|edge| inside.contains(&edge.to) && edge.event.thread() == thread)
         })
     })
 }
@@ -121,11 +123,7 @@ const TOURS: usize = 64;
 
 /// A short tour through a component that a run can repeat for ever, with the state where it begins:
 /// the shortest of those that are found from its states, way there included.
-fn shortest_tour(
-    nodes: &[Node],
-    component: &[usize],
-    writes: bool,
-) -> (usize, Vec<SystemTransition>) {
+fn shortest_tour(nodes: &[Node], component: &[usize], writes: bool) -> (usize, Vec<Event>) {
     let mut starts = component.to_vec();
     starts.sort_by_key(|id| nodes[*id].depth);
     let first = starts[0];
@@ -139,46 +137,46 @@ fn shortest_tour(
 
 /// A tour that begins and ends in a state: it goes to the next step that is still needed, until
 /// nothing is needed, and back.
-fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<SystemTransition> {
+fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<Event> {
     let inside: HashSet<usize> = component.iter().copied().collect();
-    let enabled = |id: usize, process: SystemTransition| {
+    let enabled = |id: usize, thread: Event| {
         let mut steps = nodes[id].enabled.iter();
-        steps.any(|step| step.process() == process)
+        steps.any(|step| step.thread() == thread)
     };
     // Every process that could always go on during the tour must have a step in it.
-    let mut pending: Vec<SystemTransition> = Vec::new();
+    let mut pending: Vec<Event> = Vec::new();
     for step in component.iter().flat_map(|id| &nodes[*id].enabled) {
-        if !pending.contains(&step.process()) {
-            pending.push(step.process());
+        if !pending.contains(&step.thread()) {
+            pending.push(step.thread());
         }
     }
     let mut writes = writes;
     let (mut at, mut tour) = (start, Vec::new());
-    let see = |id: usize, pending: &mut Vec<SystemTransition>| {
-        pending.retain(|process| enabled(id, *process));
+    let see = |id: usize, pending: &mut Vec<Event>| {
+        pending.retain(|thread| enabled(id, *thread));
     };
     see(start, &mut pending);
     while writes || !pending.is_empty() {
         let wanted = |edge: &Edge| {
             (writes && edge.writes)
                 || (!writes
-                    && (pending.contains(&edge.transition.process())
-                        || pending.iter().any(|process| !enabled(edge.to, *process))))
+                    && (pending.contains(&edge.event.thread())
+                        || pending.iter().any(|thread| !enabled(edge.to, *thread))))
         };
         let Some(way) = way(nodes, &inside, at, &wanted) else {
             break;
         };
         for edge in way {
             writes &= !edge.writes;
-            pending.retain(|process| *process != edge.transition.process());
+            pending.retain(|thread| *thread != edge.event.thread());
             see(edge.to, &mut pending);
             at = edge.to;
-            tour.push(edge.transition);
+            tour.push(edge.event);
         }
     }
     if at != start {
         let back = way(nodes, &inside, at, &|edge| edge.to == start);
-        tour.extend(back.into_iter().flatten().map(|edge| edge.transition));
+        tour.extend(back.into_iter().flatten().map(|edge| edge.event));
     }
     tour
 }

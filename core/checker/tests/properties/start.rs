@@ -4,10 +4,9 @@ use std::sync::OnceLock;
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
+use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Settling};
 use optimist_controller::program::{Kind, Program};
-use optimist_controller::search::{
-    PropertySearch, PropertySearchStatus, Settling, SystemScenario, SystemState, SystemTransition,
-};
+use optimist_system::{Event, System};
 use serde_json::{Value, json};
 
 pub const KEY: &str = "default/web";
@@ -68,20 +67,20 @@ pub fn editor(size: i64) -> Program {
     Program::edit(widget(), "/spec/size", size.into())
 }
 
-pub fn scenario(program: Program) -> SystemScenario {
-    SystemScenario::new(server(), "default", [program]).expect("known kinds")
+pub fn system(program: Program) -> System {
+    System::with_programs(server(), "default", [program]).expect("known kinds")
 }
 
 /// The finished search of a scenario.
-pub fn searched(scenario: &SystemScenario) -> PropertySearch {
-    let mut search = PropertySearch::new(scenario.clone(), 200_000);
+pub fn searched(question: &Question) -> PropertySearch {
+    let mut search = PropertySearch::new(question.clone(), 200_000);
     assert_eq!(search.run(), PropertySearchStatus::Done);
     search
 }
 
 /// Whether a safety property does not hold. The search stops when it knows.
-pub fn is_violated(scenario: &SystemScenario) -> bool {
-    let mut search = PropertySearch::new(scenario.clone(), 200_000);
+pub fn is_violated(question: &Question) -> bool {
+    let mut search = PropertySearch::new(question.clone(), 200_000);
     while search.violations().is_empty() && search.advance(100) == PropertySearchStatus::Running {}
     assert_ne!(search.status(), PropertySearchStatus::TooManyStates);
     !search.violations().is_empty()
@@ -89,8 +88,8 @@ pub fn is_violated(scenario: &SystemScenario) -> bool {
 
 /// The verdict of a search that stops as soon as it has found a run that never rests or rests wrong.
 /// Controllers that write for ever can fall behind each other in very many ways.
-pub fn settling_early(scenario: &SystemScenario) -> Option<Settling> {
-    let mut search = PropertySearch::new(scenario.clone(), 200_000);
+pub fn settling_early(question: &Question) -> Option<Settling> {
+    let mut search = PropertySearch::new(question.clone(), 200_000);
     for states in [100, 300, 1_000, 3_000] {
         search.advance(states);
         if let Some(found @ (Settling::NeverRests(_) | Settling::RestsWrong { .. })) =
@@ -104,18 +103,18 @@ pub fn settling_early(scenario: &SystemScenario) -> Option<Settling> {
 }
 
 /// Whether every safety property holds in all runs, and all runs come to rest as wished.
-pub fn holds(scenario: &SystemScenario) -> bool {
-    let search = searched(scenario);
+pub fn holds(question: &Question) -> bool {
+    let search = searched(question);
     search.violations().is_empty() && search.settling() == Some(Settling::Settles)
 }
 
-pub fn settling(scenario: &SystemScenario) -> Settling {
-    searched(scenario).settling().expect("it is done")
+pub fn settling(question: &Question) -> Settling {
+    searched(question).settling().expect("it is done")
 }
 
 /// The states of a run, the start first. Each step must be possible.
-pub fn replay(scenario: &SystemScenario, path: &[SystemTransition]) -> Vec<SystemState> {
-    let mut states = vec![scenario.start().clone()];
+pub fn replay(question: &Question, path: &[Event]) -> Vec<System> {
+    let mut states = vec![question.start().clone()];
     for transition in path {
         let mut state = states.last().unwrap().clone();
         assert!(state.enabled().contains(transition), "{transition:?}");

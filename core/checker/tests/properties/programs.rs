@@ -1,13 +1,14 @@
+use optimist_checker::{FieldOf, Question, Safety, Settling, Wish};
 use optimist_controller::Source;
 use optimist_controller::program::{
     Annotator, ChildMaker, Cleaner, ControllerOptions, Copier, FieldOwner, FinalizerKeeper,
     Program, Scaler, Statement, StatusWriter,
 };
-use optimist_controller::search::{FieldOf, Safety, Settling, SystemScenario, Wish};
+use optimist_system::System;
 use serde_json::json;
 
 use crate::start::{
-    KEY, config_map, editor, holds, is_violated, scenario, server, settling, settling_early, widget,
+    KEY, config_map, editor, holds, is_violated, server, settling, settling_early, system, widget,
 };
 
 fn field_of(name: &str, field: &str) -> FieldOf {
@@ -28,8 +29,7 @@ fn a_scaler_with_a_stale_list_makes_too_many_and_settles_all_the_same() {
             expectations,
             options,
         };
-        scenario(scaler.program())
-            .editor(editor(2), KEY)
+        Question::new(system(scaler.program()).with_run(editor(2), KEY))
             .always(Safety::AtMost(2, config_map()))
             .at_rest(Wish::Count(2, config_map()))
     };
@@ -65,10 +65,10 @@ fn a_finalizer_is_lost_by_a_merge_patch_without_the_lock() {
             };
             keeper.program()
         });
-        let scenario = SystemScenario::new(server(), "default", programs).unwrap();
-        ["one", "two"].iter().fold(scenario, |scenario, name| {
+        let question = Question::new(System::with_programs(server(), "default", programs).unwrap());
+        ["one", "two"].iter().fold(question, |question, name| {
             let finalizer = format!("example.com/{name}");
-            scenario
+            question
                 .always(Safety::KeepsFinalizer(finalizer.clone(), widget()))
                 .at_rest(Wish::Contains(
                     field_of("web", "/metadata/finalizers"),
@@ -94,7 +94,7 @@ fn two_owners_of_one_field_never_rest_whatever_the_order_of_their_writes() {
         let autoscaler = owner("autoscaler", "/spec/size", 3);
         let git_ops = owner("gitops", second_field, 1);
         let programs = [autoscaler.program(), git_ops.program()];
-        SystemScenario::new(server(), "default", programs).unwrap()
+        Question::new(System::with_programs(server(), "default", programs).unwrap())
     };
     for lock in [false, true] {
         let verdict = settling_early(&owners("/spec/size", lock));
@@ -121,7 +121,7 @@ fn an_annotation_that_is_set_on_the_cached_object_is_never_written() {
             in_place,
         };
         let annotation = field_of("web", "/metadata/annotations/seen");
-        scenario(annotator.program()).at_rest(Wish::Equal(annotation, json!("yes")))
+        Question::new(system(annotator.program())).at_rest(Wish::Equal(annotation, json!("yes")))
     };
     let verdict = settling(&annotated(true));
     assert!(
@@ -146,11 +146,13 @@ fn a_write_is_skipped_because_the_cached_copy_is_older_than_the_own_write() {
             name: "web-copy".to_owned(),
             field: "/data/size".to_owned(),
         };
-        scenario(copier.program())
-            .editor(editor(2), KEY)
-            .editor(editor(1), KEY)
-            .at_rest(Wish::Count(1, config_map()))
-            .at_rest(Wish::SameText(field_of("web", "/spec/size"), copy))
+        Question::new(
+            system(copier.program())
+                .with_run(editor(2), KEY)
+                .with_run(editor(1), KEY),
+        )
+        .at_rest(Wish::Count(1, config_map()))
+        .at_rest(Wish::SameText(field_of("web", "/spec/size"), copy))
     };
     let verdict = settling_early(&copied(true, false));
     assert!(
@@ -227,8 +229,7 @@ fn a_cleaner_deletes_a_child_whose_owner_has_not_reached_its_cache() {
             parent_from,
             uid: true,
         };
-        scenario(cleaner.program())
-            .editor(recreates(true), "default/new")
+        Question::new(system(cleaner.program()).with_run(recreates(true), "default/new"))
             .always(Safety::NotDeletedWhileOwnerLives(config_map()))
     };
     assert!(is_violated(&cleaned(Source::Cache)));
@@ -261,10 +262,12 @@ fn a_delete_without_the_uid_deletes_another_object_of_the_same_name() {
             optimist_controller::Controller::new(program, &server, "default", begin).unwrap();
         maker.sync(&mut server);
         maker.work(&mut server);
-        SystemScenario::new(server, "default", [cleaner.program()])
-            .unwrap()
-            .editor(recreates(false), KEY)
-            .always(Safety::NotDeletedWhileOwnerLives(config_map()))
+        Question::new(
+            System::with_programs(server, "default", [cleaner.program()])
+                .unwrap()
+                .with_run(recreates(false), KEY),
+        )
+        .always(Safety::NotDeletedWhileOwnerLives(config_map()))
     };
     assert!(is_violated(&cleaned(false)));
     assert!(!is_violated(&cleaned(true)));

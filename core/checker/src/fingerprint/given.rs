@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::digest::{Place, is_time, is_uid};
-use crate::program::Variable;
-use crate::search::SystemScenario;
-use crate::search::state::Editor;
+use optimist_controller::Controller;
+use optimist_controller::program::{Program, Variable};
+use optimist_system::{Editor, Process, System};
 
 /// The texts that look like times or uids and that the search began with, outside the fields that
 /// only the server sets: users gave them, so they count as they are. Every other such text that
@@ -18,46 +18,45 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Collects the texts of everything that a scenario begins with.
-    pub(super) fn of(scenario: &SystemScenario) -> Self {
+    /// Collects the texts of everything that a system begins with.
+    pub(super) fn of(start: &System) -> Self {
         let mut given = Self::default();
-        let start = scenario.start();
         for (_, _, object) in start.server().store().range("/registry/") {
             given.collect(Place::Object, "", object);
         }
-        for controller in start.controllers() {
-            given.program(controller.code().program());
-            for (_, object) in controller
-                .caches()
-                .iter()
-                .flat_map(|it| it.objects().iter())
-            {
-                given.collect(Place::Object, "", object);
-            }
-            for (_, variable) in controller.run().into_iter().flat_map(|run| run.variables()) {
-                given.variable(variable);
-            }
-        }
-        for editor in start.editors() {
-            match editor {
-                Editor::Script(script) => given.program(script.program()),
-                Editor::Copy(editor) => {
-                    let copies = [editor.copy.read(), editor.copy.edited()];
-                    for object in copies.into_iter().flatten() {
-                        given.collect(Place::Object, "", object);
-                    }
-                    if let Some(intent) = &editor.plan.intent {
-                        let meant = intent.done_on(&Value::Null);
-                        given.collect(Place::Elsewhere, "", &meant);
-                    }
-                    let body = editor.plan.write.body.as_deref().map(serde_json::from_str);
-                    if let Some(Ok(body)) = body {
-                        given.collect(Place::Elsewhere, "", &body);
-                    }
-                }
+        for process in start.processes() {
+            match process {
+                Process::Idle => {}
+                Process::Editor(editor) => given.editor(editor),
+                Process::Controller(controller) => given.controller(controller),
             }
         }
         given
+    }
+
+    fn controller(&mut self, controller: &Controller) {
+        self.program(controller.code().program());
+        let caches = controller.caches().iter();
+        for (_, object) in caches.flat_map(|cache| cache.objects().iter()) {
+            self.collect(Place::Object, "", object);
+        }
+        let variables = controller.run().into_iter().flat_map(|run| run.variables());
+        variables.for_each(|(_, variable)| self.variable(variable));
+    }
+
+    fn editor(&mut self, editor: &Editor) {
+        let copies = [editor.copy().read(), editor.copy().edited()];
+        for object in copies.into_iter().flatten() {
+            self.collect(Place::Object, "", object);
+        }
+        if let Some(intent) = &editor.plan().intent {
+            let meant = intent.done_on(&Value::Null);
+            self.collect(Place::Elsewhere, "", &meant);
+        }
+        let body = editor.plan().write.body.as_deref();
+        if let Some(Ok(body)) = body.map(serde_json::from_str) {
+            self.collect(Place::Elsewhere, "", &body);
+        }
     }
 
     /// Whether a user gave a text.
@@ -65,7 +64,7 @@ impl Given {
         self.texts.contains(text)
     }
 
-    fn program(&mut self, program: &crate::program::Program) {
+    fn program(&mut self, program: &Program) {
         let written = serde_json::to_value(program).unwrap_or_default();
         self.collect(Place::Elsewhere, "", &written);
     }

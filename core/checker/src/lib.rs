@@ -1,0 +1,27 @@
+//! The search of every order of the events of a [`System`](optimist_system::System), with two kinds
+//! of verdict: *safety* (a property that holds in every state) and *settling* (every run comes to
+//! rest, and rests as wished).
+//!
+//! Statements of a controller that touch only the variables of a run commute with the events of all
+//! others, so they are performed together with the visible statement before them (partial-order
+//! reduction).
+//!
+//! How long something takes is left open: a delay or a delivery can end before or after any other
+//! event. Two states are the same if they differ only in the numbers of versions and generations
+//! (their order counts), in times of a clock, uids, generated name endings and counted failures. Two runs
+//! that take the same states as the same can therefore differ in two things: in which order names
+//! that the server generates later are listed, and after which of several long delays expectations
+//! run out.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod fingerprint;
+mod property;
+mod property_search;
+mod question;
+mod settling;
+
+pub use property::{FieldOf, Safety, Wish};
+pub use property_search::{PropertySearch, PropertySearchStatus};
+pub use question::Question;
+pub use settling::{NeverRests, Settling};

@@ -1,0 +1,224 @@
+//! The search of every state of a system, for the properties of a [`Question`].
+
+use std::collections::{HashMap, VecDeque};
+
+use optimist_system::{Event, Performed, System};
+
+use super::Question;
+use super::fingerprint::Digests;
+use super::settling::{self, Settling};
+
+/// The status of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PropertySearchStatus {
+    /// Some states are not explored yet.
+    Running,
+    /// All states are explored.
+    Done,
+    /// It stopped because there are too many states.
+    TooManyStates,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// The state and the event by which it was first found: on a shortest way.
+    pub(super) first: Option<(usize, Event)>,
+    pub(super) depth: usize,
+    /// Whether the objects are as wished.
+    pub(super) wished: bool,
+    /// The events that are possible, without faults.
+    pub(super) enabled: Vec<Event>,
+    pub(super) edges: Vec<Edge>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) to: usize,
+    pub(super) event: Event,
+    /// Whether the server has a new version afterwards.
+    pub(super) writes: bool,
+}
+
+/// A search. The caller decides when it works and for how many states.
+#[derive(Clone, Debug)]
+pub struct PropertySearch {
+    question: Question,
+    most_states: usize,
+    nodes: Vec<Node>,
+    /// The states that are found and not explored.
+    frontier: VecDeque<(usize, System)>,
+    known: HashMap<u128, usize>,
+    digests: Digests,
+    violations: Vec<(usize, Vec<Event>)>,
+    /// Of each safety property, whether some event could have violated it.
+    tried: Vec<bool>,
+    status: PropertySearchStatus,
+}
+
+impl PropertySearch {
+    /// A search of a question with a maximum number of states.
+    pub fn new(question: Question, most_states: usize) -> Self {
+        let (server, always) = (question.start.server(), question.always.iter().enumerate());
+        let broken = always.filter(|(_, property)| !property.holds_at(server));
+        let mut search = Self {
+            most_states,
+            nodes: Vec::new(),
+            frontier: VecDeque::new(),
+            known: HashMap::new(),
+            digests: Digests::of(&question.start),
+            violations: broken.map(|(index, _)| (index, Vec::new())).collect(),
+            tried: vec![false; question.always.len()],
+            status: PropertySearchStatus::Running,
+            question,
+        };
+        let start = search.question.start.clone();
+        search.find(start, None);
+        search
+    }
+
+    /// The state from which it searches.
+    pub fn start(&self) -> &System {
+        self.question.start()
+    }
+
+    /// Explores up to this number of states.
+    pub fn advance(&mut self, states: usize) -> PropertySearchStatus {
+        for _ in 0..states {
+            if self.status != PropertySearchStatus::Running {
+                break;
+            }
+            self.explore_next();
+        }
+        self.status
+    }
+
+    /// Explores all states.
+    pub fn run(&mut self) -> PropertySearchStatus {
+        self.advance(usize::MAX)
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> PropertySearchStatus {
+        self.status
+    }
+
+    /// The number of states.
+    pub fn states(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The number of events between states.
+    pub fn transitions(&self) -> usize {
+        self.nodes.iter().map(|node| node.edges.len()).sum()
+    }
+
+    /// The safety properties that do not hold, by index in the question, each with a shortest run
+    /// that violates it.
+    pub fn violations(&self) -> &[(usize, Vec<Event>)] {
+        &self.violations
+    }
+
+    /// Whether some event that was searched could have violated a safety property: else it holds
+    /// because nobody tried. For an edit to be lost, it takes a write to an object with an edit of
+    /// another process; every other property is tried by whatever somebody does.
+    pub fn has_tried(&self, property: usize) -> bool {
+        self.tried.get(property).is_some_and(|tried| *tried)
+    }
+
+    /// Whether every run comes to rest as wished. A run that does not can be found before all
+    /// states are explored; until then, `None` says that there is none so far.
+    pub fn settling(&self) -> Option<Settling> {
+        let settling = settling::judge(&self.nodes);
+        (self.status == PropertySearchStatus::Done || settling != Settling::Settles)
+            .then_some(settling)
+    }
+
+    fn explore_next(&mut self) {
+        let Some((id, state)) = self.frontier.pop_front() else {
+            self.status = PropertySearchStatus::Done;
+            return;
+        };
+        if self.nodes.len() > self.most_states {
+            self.status = PropertySearchStatus::TooManyStates;
+            return;
+        }
+        for event in state.enabled() {
+            let mut next = state.clone();
+            let Some(performed) = next.perform(event) else {
+                continue;
+            };
+            self.check((id, event), &state, &next, &performed);
+            let writes = next.server().store().revision() != state.server().store().revision();
+            let to = self.find(next, Some((id, event)));
+            let edge = Edge { to, event, writes };
+            if let Some(node) = self.nodes.get_mut(id) {
+                node.edges.push(edge);
+            }
+        }
+        if self.frontier.is_empty() {
+            self.status = PropertySearchStatus::Done;
+        }
+    }
+
+    /// Checks the properties that have held so far.
+    fn check(
+        &mut self,
+        (from, event): (usize, Event),
+        before: &System,
+        after: &System,
+        performed: &Performed,
+    ) {
+        for (index, property) in self.question.always.iter().enumerate() {
+            if let Some(tried) = self.tried.get_mut(index) {
+                *tried |= property.is_tried(event, performed);
+            }
+            let known = self.violations.iter().any(|(known, _)| *known == index);
+            if !known && !property.holds(before.server(), after.server(), performed) {
+                let mut path = self.path(from);
+                path.push(event);
+                self.violations.push((index, path));
+            }
+        }
+    }
+
+    /// The number of a state; a new state is explored later.
+    fn find(&mut self, state: System, first: Option<(usize, Event)>) -> usize {
+        let id = self.nodes.len();
+        let fingerprint = self.digests.fingerprint(&state);
+        if let Some(known) = self.known.get(&fingerprint) {
+            return *known;
+        }
+        self.known.insert(fingerprint, id);
+        let mut wishes = self.question.at_rest.iter();
+        let enabled = state.enabled().into_iter();
+        self.nodes.push(Node {
+            first,
+            depth: first.map_or(0, |(from, _)| self.depth(from) + 1),
+            wished: wishes.all(|wish| wish.is_true(state.server())),
+            enabled: enabled.filter(|event| !event.is_fault()).collect(),
+            edges: Vec::new(),
+        });
+        self.frontier.push_back((id, state));
+        id
+    }
+
+    fn depth(&self, id: usize) -> usize {
+        self.nodes.get(id).map_or(0, |node| node.depth)
+    }
+
+    fn path(&self, to: usize) -> Vec<Event> {
+        path(&self.nodes, to)
+    }
+}
+
+/// The shortest way from the start to a state.
+pub(super) fn path(nodes: &[Node], to: usize) -> Vec<Event> {
+    let mut path = Vec::new();
+    let mut at = to;
+    while let Some((from, event)) = nodes.get(at).and_then(|node| node.first) {
+        path.push(event);
+        at = from;
+    }
+    path.reverse();
+    path
+}

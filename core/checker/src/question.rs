@@ -1,0 +1,50 @@
+//! What is asked of a system.
+
+use optimist_system::{Faults, System};
+
+use super::{Safety, Wish};
+
+/// A system, and what must hold in every history from it.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub(super) start: System,
+    pub(super) always: Vec<Safety>,
+    pub(super) at_rest: Vec<Wish>,
+}
+
+impl Question {
+    /// A question about every history from a system.
+    pub fn new(start: System) -> Self {
+        Self {
+            start,
+            always: Vec::new(),
+            at_rest: Vec::new(),
+        }
+    }
+
+    /// Adds a property that must hold always.
+    pub fn always(mut self, property: Safety) -> Self {
+        if property == Safety::NoEditLost {
+            self.start = self.start.with_ledger();
+        }
+        self.always.push(property);
+        self
+    }
+
+    /// Adds a property that must hold at rest.
+    pub fn at_rest(mut self, wish: Wish) -> Self {
+        self.at_rest.push(wish);
+        self
+    }
+
+    /// Sets how often each fault can happen.
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.start = self.start.with_faults(faults);
+        self
+    }
+
+    /// The system from which the histories begin.
+    pub fn start(&self) -> &System {
+        &self.start
+    }
+}

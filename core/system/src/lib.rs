@@ -1,0 +1,23 @@
+//! A [`System`]: an API server, the processes that use it, and a ledger of who wrote what, who was
+//! shown it, and what was lost. An [`Event`] is one thing that can happen. [`System::enabled`] says
+//! which events are possible, and [`System::perform`] performs one.
+//!
+//! Who chooses the next event is no part of a system: a person, a script or a search.
+//!
+//! Time passes by one rule. A second passes before an editor sends a request and before a worker
+//! takes a key, so that two editors and two runs never see the same time. Waiting takes as long as it
+//! takes. Nothing else takes time.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod editor;
+mod event;
+mod faults;
+mod process;
+mod system;
+
+pub use editor::{Editor, EditorPlan};
+pub use event::{Event, Performed};
+pub use faults::Faults;
+pub use process::{Process, ProcessId};
+pub use system::System;

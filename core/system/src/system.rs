@@ -1,0 +1,339 @@
+//! The system: its state, the events that are possible, and what each does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use serde_json::Value;
+
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{ApiServer, Facts};
+use optimist_apiserver::storage::Revision;
+use optimist_client::{AnsweredRequest, Begin};
+use optimist_controller::program::Program;
+use optimist_controller::{Controller, EXPECTATIONS_TIMEOUT, UnknownKind};
+use optimist_ledger::{Answered, Done, Intention, Ledger};
+
+use super::{Event, Faults, Performed, Process, ProcessId};
+
+/// How long passes before an editor sends a request, and before a worker takes a key.
+const TICK: Duration = Duration::from_secs(1);
+
+/// An API server, the processes that use it, and a ledger. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct System {
+    server: ApiServer,
+    processes: Vec<Process>,
+    faults: Faults,
+    ledger: Ledger<ProcessId>,
+    keeps_ledger: bool,
+}
+
+impl System {
+    /// A system without processes. Its ledger begins with what is known by then.
+    pub fn new(server: ApiServer, ledger: Ledger<ProcessId>) -> Self {
+        Self {
+            server,
+            processes: Vec::new(),
+            faults: Faults::default(),
+            ledger,
+            keeps_ledger: false,
+        }
+    }
+
+    /// A system with controllers that have just listed the objects of a server.
+    ///
+    /// # Errors
+    /// If a program watches a kind that the server does not have.
+    pub fn with_programs(
+        server: ApiServer,
+        namespace: &str,
+        programs: impl IntoIterator<Item = Program>,
+    ) -> Result<Self, UnknownKind> {
+        let mut system = Self::new(server, Ledger::default());
+        for program in programs {
+            let mut controller = Controller::new(program, &system.server, namespace, Begin::List)?;
+            controller.sync(&mut system.server);
+            system.processes.push(controller.into());
+        }
+        Ok(system)
+    }
+
+    /// Adds a process. Its number is the number of those before it.
+    pub fn with(mut self, process: impl Into<Process>) -> Self {
+        self.processes.push(process.into());
+        self
+    }
+
+    /// Adds a client that runs a program once, for a key.
+    pub fn with_run(mut self, program: Program, key: &str) -> Self {
+        let controller = Controller::once(program, key, &mut self.server);
+        self.with(controller)
+    }
+
+    /// Sets how often each fault can happen.
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// The same, with a ledger that is told of every event. A search that does not ask for it is
+    /// faster without.
+    pub fn with_ledger(mut self) -> Self {
+        self.keeps_ledger = true;
+        self
+    }
+
+    /// Whether the ledger is told of every event.
+    pub fn keeps_ledger(&self) -> bool {
+        self.keeps_ledger
+    }
+
+    /// Who wrote what and was shown what, if the system keeps it.
+    pub fn ledger(&self) -> Option<&Ledger<ProcessId>> {
+        self.keeps_ledger.then_some(&self.ledger)
+    }
+
+    /// The server.
+    pub fn server(&self) -> &ApiServer {
+        &self.server
+    }
+
+    /// The processes, by number.
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    /// The processes with their numbers.
+    pub fn numbered(&self) -> impl Iterator<Item = (ProcessId, &Process)> {
+        (0..).zip(&self.processes)
+    }
+
+    /// The controllers.
+    pub fn controllers(&self) -> impl Iterator<Item = &Controller> {
+        self.processes.iter().filter_map(Process::controller)
+    }
+
+    /// The controller with a number; `None` if that process is none.
+    pub fn controller(&self, process: ProcessId) -> Option<&Controller> {
+        self.processes.get(usize::from(process))?.controller()
+    }
+
+    /// How often each fault can still happen.
+    pub fn faults(&self) -> Faults {
+        self.faults
+    }
+
+    /// The processes that can still write.
+    pub fn writers(&self) -> Vec<ProcessId> {
+        let writers = self.numbered().filter(|(_, process)| process.is_writer());
+        writers.map(|(id, _)| id).collect()
+    }
+
+    /// The events that are possible.
+    pub fn enabled(&self) -> Vec<Event> {
+        let mut enabled = Vec::new();
+        for (id, process) in self.numbered() {
+            match process {
+                Process::Idle => {}
+                Process::Editor(editor) if editor.is_done() => {}
+                Process::Editor(_) => enabled.push(Event::Request(id)),
+                Process::Controller(controller) => {
+                    self.enabled_of(id, controller, &mut enabled);
+                }
+            }
+        }
+        let expects =
+            |controller: &Controller| controller.expectations().pending().next().is_some();
+        if self.faults.timeouts > 0 && self.controllers().any(expects) {
+            enabled.push(Event::ExpectationsRunOut);
+        }
+        enabled
+    }
+
+    fn enabled_of(&self, process: ProcessId, controller: &Controller, enabled: &mut Vec<Event>) {
+        for (cache, it) in controller.caches().iter().enumerate() {
+            if !it.is_watching() || it.behind(&self.server) > 0 {
+                enabled.push(Event::Deliver { process, cache });
+            }
+        }
+        if controller.can_take() {
+            enabled.push(Event::Take(process));
+        }
+        if controller.can_step() {
+            enabled.push(Event::Step(process));
+        }
+        if controller.queue().next_ready().is_some() {
+            enabled.push(Event::Wake(process));
+        }
+        if self.faults.restarts > 0 && !controller.runs_once() {
+            enabled.push(Event::Restart(process));
+        }
+    }
+
+    /// Performs an event. `None` if it is not possible: then nothing changes.
+    pub fn perform(&mut self, event: Event) -> Option<Performed> {
+        match event {
+            Event::Request(process) => self.request(process),
+            Event::Deliver { process, cache } => self.deliver(process, cache),
+            Event::Take(process) => self.take(process),
+            Event::Step(process) => self.step(process),
+            Event::Wake(process) => self.wake(process),
+            Event::Restart(process) => self.restart(process),
+            Event::ExpectationsRunOut => self.run_out(),
+        }
+    }
+
+    /// A controller to change, and the server.
+    fn controller_mut(&mut self, process: ProcessId) -> Option<(&mut Controller, &mut ApiServer)> {
+        match self.processes.get_mut(usize::from(process))? {
+            Process::Controller(controller) => Some((Arc::make_mut(controller), &mut self.server)),
+            _ => None,
+        }
+    }
+
+    /// An editor sends its next request.
+    fn request(&mut self, who: ProcessId) -> Option<Performed> {
+        let process = self.processes.get_mut(usize::from(who))?;
+        let Process::Editor(editor) = process else {
+            return None;
+        };
+        if editor.is_done() {
+            return None;
+        }
+        self.server.environment_mut().advance(TICK);
+        let since = self.server.store().revision();
+        let Some(sent) = editor.send(&mut self.server) else {
+            return Some(Performed::default());
+        };
+        let intention = Intention {
+            edits: sent.edits.as_deref(),
+            ..editor.intention()
+        };
+        let mut performed = Performed::default();
+        if self.keeps_ledger {
+            let (ledger, server) = (&mut self.ledger, &self.server);
+            performed.done = with_parts(&sent.answered, |answered| {
+                ledger.request(who, answered, intention, server, since)
+            });
+        }
+        performed.answered = Some(sent.answered);
+        Some(performed)
+    }
+
+    fn deliver(&mut self, process: ProcessId, cache: usize) -> Option<Performed> {
+        let (controller, server) = self.controller_mut(process)?;
+        controller.caches().get(cache)?;
+        controller.sync_cache(cache, server);
+        controller.deliver(cache, server);
+        Some(Performed::of(controller.take_answered()))
+    }
+
+    fn take(&mut self, process: ProcessId) -> Option<Performed> {
+        let (controller, server) = self.controller_mut(process)?;
+        if !controller.can_take() {
+            return None;
+        }
+        server.environment_mut().advance(TICK);
+        controller.take(server)?;
+        controller.step_to_visible(server);
+        Some(Performed::of(controller.take_answered()))
+    }
+
+    /// The worker of a controller performs the next visible statement.
+    fn step(&mut self, who: ProcessId) -> Option<Performed> {
+        let since = self.server.store().revision();
+        let (controller, server) = self.controller_mut(who)?;
+        controller.run()?;
+        let report = controller.work_step(server)?;
+        let answered = controller.take_answered();
+        let mut performed = Performed::default();
+        if self.keeps_ledger {
+            performed.done = self.note(who, &report, answered.as_ref(), since);
+        }
+        performed.answered = answered;
+        Some(performed)
+    }
+
+    /// Tells the ledger what a step of a worker read and wrote.
+    fn note(
+        &mut self,
+        who: ProcessId,
+        report: &optimist_controller::WorkerReport,
+        answered: Option<&AnsweredRequest>,
+        since: Revision,
+    ) -> Done<ProcessId> {
+        let Some(Process::Controller(controller)) = self.processes.get(usize::from(who)) else {
+            return Done::default();
+        };
+        let (ledger, server) = (&mut self.ledger, &self.server);
+        let answered = answered.filter(|_| report.call().is_some());
+        let Some(answered) = answered else {
+            return controller.note(ledger, who, (report, None), server, since);
+        };
+        with_parts(answered, |answered| {
+            controller.note(ledger, who, (report, Some(answered)), server, since)
+        })
+    }
+
+    fn wake(&mut self, process: ProcessId) -> Option<Performed> {
+        let (controller, server) = self.controller_mut(process)?;
+        let ready = controller.queue().next_ready()?;
+        let wait = ready.saturating_sub(server.environment().elapsed());
+        server.environment_mut().advance(wait);
+        controller.advance_to(ready);
+        Some(Performed::default())
+    }
+
+    fn restart(&mut self, process: ProcessId) -> Option<Performed> {
+        let left = self.faults.restarts.checked_sub(1)?;
+        let (controller, server) = self.controller_mut(process)?;
+        controller.restart();
+        controller.sync(server);
+        let performed = Performed::of(controller.take_answered());
+        self.faults.restarts = left;
+        Some(performed)
+    }
+
+    fn run_out(&mut self) -> Option<Performed> {
+        self.faults.timeouts = self.faults.timeouts.checked_sub(1)?;
+        self.server
+            .environment_mut()
+            .advance(EXPECTATIONS_TIMEOUT + TICK);
+        let now = self.server.environment().elapsed();
+        for process in &mut self.processes {
+            if let Process::Controller(controller) = process {
+                Arc::make_mut(controller).advance_to(now);
+            }
+        }
+        Some(Performed::default())
+    }
+}
+
+impl Performed {
+    fn of(answered: Option<AnsweredRequest>) -> Self {
+        Self {
+            answered,
+            ..Self::default()
+        }
+    }
+}
+
+/// Gives a request with its answer to a function, as the ledger reads it.
+fn with_parts<R>(answered: &AnsweredRequest, read: impl FnOnce(Answered<'_>) -> R) -> R {
+    let AnsweredRequest { request, response } = answered;
+    let sent: Value = match *request.method() == Method::POST {
+        true => serde_json::from_slice(request.body()).unwrap_or_default(),
+        false => Value::Null,
+    };
+    let received = serde_json::from_slice(response.body()).unwrap_or_default();
+    let facts = response.extensions().get::<Facts>();
+    read(Answered {
+        method: request.method(),
+        target: &request.uri().to_string(),
+        sent_name: sent.name(),
+        code: response.status().as_u16(),
+        received: &received,
+        facts: facts.map_or(&[][..], |facts| &facts.0),
+    })
+}
