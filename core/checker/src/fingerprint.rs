@@ -20,9 +20,10 @@ use optimist_ledger::Acknowledged;
 
 use digest::Digester;
 use given::Given;
+use optimist_client::{Editor, Procedure};
 use optimist_controller::program::{Run, Variable};
 use optimist_controller::{Cache, Client, Controller};
-use optimist_system::{Editor, Process, ProcessId, System};
+use optimist_system::{Process, ProcessId, System};
 
 /// A part of a state.
 #[derive(Clone, Debug)]
@@ -71,6 +72,8 @@ impl Digests {
         }
         self.words.clear();
         self.plain(state.faults());
+        let compacted = state.server().store().compacted();
+        self.words.push(Word::Version(compacted));
         for (_, revision, object) in state.server().store().range("/registry/") {
             self.words.push(Word::Version(revision));
             self.object(object);
@@ -78,7 +81,7 @@ impl Digests {
         for process in state.processes() {
             match process {
                 Process::Idle => {}
-                Process::Editor(editor) => self.editor(editor),
+                Process::Procedure(Procedure::Editor(editor)) => self.editor(editor),
                 Process::Controller(controller) => self.controller(state.server(), controller),
             }
         }

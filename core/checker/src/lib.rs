@@ -1,7 +1,11 @@
-//! The search of every order of the events of a [`System`](optimist_system::System), with two kinds
-//! of verdict: *safety* (a property that holds in every state) and *settling* (every run comes to
-//! rest, and rests as wished).
+//! The search of every order of the events of a [`System`](optimist_system::System): two walks of one
+//! graph.
 //!
+//! [`HistorySearch`] counts the histories of processes that write one object, by what became of their
+//! edits.
+//!
+//! [`PropertySearch`] has two kinds of verdict: *safety* (a property that holds in every state) and
+//! *settling* (every run comes to rest, and rests as wished).
 //! Statements of a controller that touch only the variables of a run commute with the events of all
 //! others, so they are performed together with the visible statement before them (partial-order
 //! reduction).
@@ -15,12 +19,18 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod fast_hash;
 mod fingerprint;
+mod histories;
 mod property;
 mod property_search;
 mod question;
 mod settling;
 
+pub use histories::{
+    ActorProgress, EditEffect, HistorySearch, Memory, SearchStatus, StateId, StateView, Tally,
+    Transition, TransitionId, TransitionKind, TransitionMeaning,
+};
 pub use property::{FieldOf, Safety, Wish};
 pub use property_search::{PropertySearch, PropertySearchStatus};
 pub use question::Question;

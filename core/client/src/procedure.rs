@@ -11,7 +11,7 @@ use serde_json::Value;
 use optimist_apiserver::server::Release;
 
 use super::conflict::is_conflict_status;
-use super::{Edit, Editor};
+use super::{Edit, Editor, NextRequest, ObjectRef};
 
 /// What a process does next.
 #[derive(Clone, Debug)]
@@ -73,6 +73,34 @@ impl Procedure {
     pub fn next(&self) -> Next {
         match self {
             Self::Editor(editor) => editor.next(),
+        }
+    }
+
+    /// Whether it has nothing more to send.
+    pub fn is_done(&self) -> bool {
+        match self {
+            Self::Editor(editor) => editor.is_done(),
+        }
+    }
+
+    /// Whether its next request writes.
+    pub fn writes_next(&self) -> bool {
+        match self {
+            Self::Editor(editor) => editor.progress().next() == NextRequest::Send,
+        }
+    }
+
+    /// The object that it is about.
+    pub fn object(&self) -> &ObjectRef {
+        match self {
+            Self::Editor(editor) => &editor.plan().object,
+        }
+    }
+
+    /// Sends nothing more, because its next request cannot be made.
+    pub fn give_up(&mut self) {
+        match self {
+            Self::Editor(editor) => editor.give_up(),
         }
     }
 

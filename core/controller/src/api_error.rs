@@ -37,6 +37,16 @@ impl ApiError {
         }
     }
 
+    /// That a write was not answered: it has no code and no reason (`net/url.Error` of `net/http`).
+    pub fn no_answer() -> Self {
+        Self {
+            code: 0,
+            reason: String::new(),
+            message: "http2: client connection lost".to_owned(),
+            of_cache: false,
+        }
+    }
+
     fn of_status(status: &Value) -> Self {
         let code = status.get("code").and_then(Value::as_u64);
         Self {

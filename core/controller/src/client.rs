@@ -39,6 +39,17 @@ pub enum CachedObjects {
     Shared,
 }
 
+/// What a network loses of a write. A read that is lost, client-go sends again by itself
+/// (`k8s.io/client-go/rest/request.go`, `isErrRetryableFunc`, v0.36); a write it does not, because it
+/// cannot know whether the server did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The request: the server never sees it.
+    Request,
+    /// The answer: the server has done what it was asked for.
+    Answer,
+}
+
 /// The answer to a read or a write.
 pub type Answer<T> = Result<T, ApiError>;
 
@@ -49,6 +60,8 @@ pub struct Client {
     /// Its last writes, if it reads its own writes; else `None`.
     own_writes: Option<OwnWrites>,
     answered: Option<AnsweredRequest>,
+    /// What the network loses of the next write.
+    loses: Option<Lost>,
 }
 
 impl Client {
@@ -58,6 +71,7 @@ impl Client {
             manager: manager.to_owned(),
             own_writes: None,
             answered: None,
+            loses: None,
         }
     }
 
@@ -112,11 +126,16 @@ impl Client {
         self.answered.take()
     }
 
+    /// Sets what the network loses of the next write, if it comes before the end of a step.
+    pub(crate) fn set_loses(&mut self, lost: Option<Lost>) {
+        self.loses = lost;
+    }
+
     /// A request. The version of the answer to a write is noted, if the client reads its own
     /// writes.
     ///
     /// # Errors
-    /// The server's refusal.
+    /// The server's refusal, or that there was no answer.
     pub fn send(
         &mut self,
         server: &mut ApiServer,
@@ -125,10 +144,17 @@ impl Client {
     ) -> Answer<Arc<Value>> {
         let request = call.request(resource, Sender::new(&self.manager));
         let request = request.unwrap_or_default();
+        let loses = self.loses.take_if(|_| !call.is_read());
+        if loses == Some(Lost::Request) {
+            return Err(ApiError::no_answer());
+        }
         let response = server.handle(request.clone());
         let answered = AnsweredRequest { request, response };
         let answer = answer_of(&answered);
         self.answered = Some(answered);
+        if loses == Some(Lost::Answer) {
+            return Err(ApiError::no_answer());
+        }
         let answer = answer?;
         let version = answer.resource_version();
         if let (Some(own), false, false) =

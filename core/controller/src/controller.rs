@@ -11,7 +11,7 @@ use optimist_client::{AnsweredRequest, Begin, Call};
 
 use crate::api_error::ApiError;
 use crate::cache::{Cache, CacheStep, Notification};
-use crate::client::{CachedObjects, Client};
+use crate::client::{CachedObjects, Client, Lost};
 use crate::handler::Handler;
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::program::{Code, Context, Kind, Program, Run, StatementStep};
@@ -265,6 +265,12 @@ impl Controller {
         self.run.as_ref().is_some_and(|run| !waits(run))
     }
 
+    /// Whether the worker's next step writes to the server.
+    pub fn can_write(&self) -> bool {
+        let writes = |run: &Run| run.writes(&self.code);
+        self.can_step() && self.run.as_ref().is_some_and(writes)
+    }
+
     /// Performs the next statement of the run. `None` if the worker has no run.
     pub fn step(&mut self, server: &mut ApiServer) -> Option<StatementStep> {
         self.step_and_keep(server).map(|stepped| stepped.step)
@@ -364,6 +370,18 @@ impl Controller {
                 }
             }
         })
+    }
+
+    /// Performs a step of the worker that writes to the server, and of which the network loses
+    /// something. `None` if its next step does not write.
+    pub fn work_step_losing(&mut self, server: &mut ApiServer, lost: Lost) -> Option<WorkerReport> {
+        if !self.can_write() {
+            return None;
+        }
+        self.client.set_loses(Some(lost));
+        let report = self.work_step(server);
+        self.client.set_loses(None);
+        report
     }
 
     /// Runs until the worker waits: for a key, or for a cache.

@@ -11,6 +11,7 @@ use optimist_apiserver::storage::Revision;
 use optimist_client::{Call, Edit, Patch, RequestKind};
 use optimist_ledger::{Answered, Done, Intention, Ledger};
 
+use crate::client::Lost;
 use crate::controller::Controller;
 use crate::program::Variable;
 use crate::queue::ReconcileResult;
@@ -19,14 +20,14 @@ use crate::report::WorkerReport;
 impl Controller {
     /// Tells a ledger what a step of the worker was shown and what it wrote, by the step's report
     /// and the answer to its request. Returns what it did to the edits of others. `since` is the
-    /// version of the store before the step.
+    /// version of the store before the step, and `lost` is what the network lost of its request.
     pub fn note<Id: Copy + PartialEq>(
         &self,
         ledger: &mut Ledger<Id>,
         who: Id,
         (report, answered): (&WorkerReport, Option<Answered<'_>>),
-        server: &ApiServer,
-        since: Revision,
+        (server, since): (&ApiServer, Revision),
+        lost: Option<Lost>,
     ) -> Done<Id> {
         let mut done = Done::default();
         match (answered, report.call()) {
@@ -36,10 +37,14 @@ impl Controller {
                     edits: meant.as_deref(),
                     ..Intention::default()
                 };
-                done = ledger.request(who, answered, intention, server, since);
+                done = match lost {
+                    None => ledger.request(who, answered, intention, server, since),
+                    Some(_) => ledger.unanswered(who, answered, intention, server, since),
+                };
             }
             (Some(answered), _) => ledger.shown(who, answered, server),
-            (None, _) => {
+            (None, Some(_)) => {}
+            (None, None) => {
                 for object in self.read_from_cache(report) {
                     ledger.cached_read(who, object, server);
                 }

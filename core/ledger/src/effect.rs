@@ -41,6 +41,8 @@ pub(super) struct Written {
     pub(super) changed: Vec<Path>,
     /// Whether the answer contains the object. A Scale does not.
     pub(super) is_shown: bool,
+    /// Whether its writer was answered.
+    pub(super) is_answered: bool,
 }
 
 impl Effect {
@@ -55,6 +57,20 @@ impl Effect {
     /// Whether a write of the object was accepted, and was no dry run.
     pub fn is_write(&self) -> bool {
         !self.writes.is_empty()
+    }
+
+    /// What it did if its answer was lost: the same to the object, but it told nothing.
+    pub fn unanswered(self) -> Self {
+        let writes = self.writes.into_iter().map(|write| Written {
+            is_shown: false,
+            is_answered: false,
+            ..write
+        });
+        Self {
+            writes: writes.collect(),
+            is_read: self.is_read,
+            ..Self::default()
+        }
     }
 
     /// Whether it neither did anything to the object nor told anything of it.
@@ -76,6 +92,7 @@ impl Written {
             before: before.cloned(),
             after: after.cloned(),
             is_shown: is_shown && after.is_some(),
+            is_answered: true,
         }
     }
 }

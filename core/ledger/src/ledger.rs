@@ -47,6 +47,16 @@ impl<Id> Default for Ledger<Id> {
     }
 }
 
+impl<Id: Clone> Ledger<Id> {
+    /// The ledger of one object.
+    pub fn of_object(object: ObjectRef, updates: UpdateTracker<Id>) -> Self {
+        let key = object.key().into();
+        Self {
+            objects: OrdMap::unit(key, Entry { object, updates }),
+        }
+    }
+}
+
 impl<Id: Copy + PartialEq> Ledger<Id> {
     /// The edits of the object with a key in the store; `None` if nobody wrote or read it.
     pub fn of(&self, key: &str) -> Option<&UpdateTracker<Id>> {
@@ -93,6 +103,31 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         server: &ApiServer,
         since: Revision,
     ) -> Done<Id> {
+        self.tell(who, answered, intention, (server, since), |effect| effect)
+    }
+
+    /// The same of a request whose answer was lost: the server did what it did, and its writer was
+    /// told nothing.
+    pub fn unanswered(
+        &mut self,
+        who: Id,
+        answered: Answered<'_>,
+        intention: Intention<'_>,
+        server: &ApiServer,
+        since: Revision,
+    ) -> Done<Id> {
+        let (server, lose) = ((server, since), Effect::unanswered);
+        self.tell(who, answered, intention, server, lose)
+    }
+
+    fn tell(
+        &mut self,
+        who: Id,
+        answered: Answered<'_>,
+        intention: Intention<'_>,
+        (server, since): (&ApiServer, Revision),
+        told: impl Fn(Effect) -> Effect,
+    ) -> Done<Id> {
         let about = self.addressed(answered, intention);
         let mut objects = self.concerned(answered, server, since);
         let is_new = |about: &&ObjectRef| !objects.contains(about);
@@ -101,7 +136,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         let mut done = Done::default();
         for object in &objects {
             let is_about = about.as_ref() == Some(object);
-            let effect = answered.effect(object, is_about, server, since);
+            let effect = told(answered.effect(object, is_about, server, since));
             // What else a request changes, its writer means too.
             let edits = intention.edits;
             let edits = edits.filter(|_| intention.about.is_none_or(|about| about == object));

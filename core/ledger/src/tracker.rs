@@ -112,7 +112,7 @@ impl RefusalKind {
 }
 
 /// An acknowledged edit that is still in the object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Acknowledged<Id> {
     /// Whose edit it is.
     pub owner: Id,
@@ -134,7 +134,7 @@ impl<Id: PartialEq> Acknowledged<Id> {
 }
 
 /// Follows a history step by step. `Id` tells the actors apart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct UpdateTracker<Id> {
     /// The acknowledged edits that are still in the object.
     kept: Vec<Acknowledged<Id>>,
@@ -151,7 +151,7 @@ pub struct UpdateTracker<Id> {
 
 /// The newest version of the object that an actor was shown. Being shown does not end by reading
 /// something older later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Shown<Id> {
     who: Id,
     version: Revision,
@@ -364,6 +364,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             }
             (None, None, _) => &[],
         };
+        if !write.is_answered {
+            return self.unanswered(who, write, edits, root);
+        }
         let shown = after.filter(|_| write.is_shown);
         // It changed no field, such as a request that sets the owners: no write of this object.
         if intention.edits.is_none() && edits.is_empty() && before.is_some() {
@@ -420,6 +423,28 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         if let Some(object) = shown {
             self.read(who, object);
         }
+        done
+    }
+
+    /// A write whose answer was lost. It did to the edits of others what it did, but its own edits are
+    /// not acknowledged: nobody promised its writer anything.
+    fn unanswered(
+        &mut self,
+        who: Id,
+        write: &Written,
+        edits: &[Arc<Edit>],
+        root: &Struct,
+    ) -> Done<Id> {
+        let mut after = write.after.as_deref().map(Places::of);
+        let done = self.take_away(who, write, (edits, after.as_mut()), (root, false));
+        for shown in &mut self.shown {
+            shown.changed.extend(write.changed.iter().cloned());
+        }
+        if write.after.is_none() {
+            self.forget_marks();
+        }
+        self.losses.extend(done.losses.iter().cloned());
+        self.replaced.extend(done.replaced.iter().cloned());
         done
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use optimist_apiserver::object::Metadata;
 use optimist_checker::{Safety, Wish};
-use optimist_client::{IntendedChange, OnConflict, Strategy, Write};
+use optimist_client::{EditorPlan, IntendedChange, OnConflict, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
@@ -13,7 +13,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, BrokenProperty, ControllerOperation as Do, HistoryTree, Operation, World,
 };
-use optimist_system::{EditorPlan, Event};
+use optimist_system::Event;
 use serde_json::json;
 
 mod widget;

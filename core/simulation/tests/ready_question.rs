@@ -1,11 +1,10 @@
 //! What is asked of every history of a ready program: its flaw breaks it, and the fix keeps it.
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{IntendedChange, Strategy, Write};
+use optimist_client::{EditorPlan, IntendedChange, Strategy, Write};
 use optimist_controller::program::{ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
-use optimist_system::EditorPlan;
 use serde_json::{Value, json};
 
 mod widget;

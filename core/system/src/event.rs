@@ -4,13 +4,13 @@ use optimist_client::AnsweredRequest;
 use optimist_ledger::Done;
 use serde::{Deserialize, Serialize};
 
-use super::ProcessId;
+use super::{Faults, ProcessId};
 
 /// One thing that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Event {
-    /// An editor sends its next request, and is answered. A second passes before.
+    /// A procedure sends its next request, and is answered. A second passes before.
     Request(ProcessId),
     /// A cache of a controller gets its next event. If its watch was lost, it lists.
     Deliver {
@@ -29,18 +29,34 @@ pub enum Event {
     Restart(ProcessId),
     /// The expectations of all controllers run out: more than five minutes pass.
     ExpectationsRunOut,
+    /// A process writes and the server does it, but the answer is lost. A procedure sends the same
+    /// again; a run of a controller fails.
+    AnswerLost(ProcessId),
+    /// A controller writes, and the request never arrives: its run fails. A procedure sends the same
+    /// again, as if it had not sent it.
+    RequestLost(ProcessId),
+    /// A watch of a controller breaks. It watches again from where it was, or lists.
+    WatchBroken {
+        /// The controller.
+        process: ProcessId,
+        /// The cache.
+        cache: usize,
+    },
+    /// Etcd is compacted at its current revision, and the API server restarts: all watches end, and
+    /// none can go on from an earlier version.
+    Compaction,
 }
 
 impl Event {
     /// Whether it is a fault. A fault need not happen; every other event that stays possible
     /// happens at last (weak fairness).
     pub fn is_fault(self) -> bool {
-        matches!(self, Self::Restart(_) | Self::ExpectationsRunOut)
+        Faults::default().left(self).is_some()
     }
 
     /// Whether a process does something with the server that it decided by itself.
     pub fn is_action(self) -> bool {
-        matches!(self, Self::Step(_) | Self::Request(_))
+        matches!(self, Self::Step(_) | Self::Request(_) | Self::AnswerLost(_))
     }
 
     /// An event of the same thread of control: two events of one thread have the same. A worker is one

@@ -4,19 +4,18 @@
 //!
 //! Who chooses the next event is no part of a system: a person, a script or a search.
 //!
-//! Time passes by one rule. A second passes before an editor sends a request and before a worker
-//! takes a key, so that two editors and two runs never see the same time. Waiting takes as long as it
-//! takes. Nothing else takes time.
+//! Time passes by one rule. A second passes before a procedure sends a request and before a worker
+//! takes a key, so that two procedures and two runs never see the same time. Waiting takes as long as it
+//! takes. Nothing else takes time. A search that counts histories leaves the clock where it is: of a time that
+//! the server writes nothing follows there.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod editor;
 mod event;
 mod faults;
 mod process;
 mod system;
 
-pub use editor::{Editor, EditorPlan};
 pub use event::{Event, Performed};
 pub use faults::Faults;
 pub use process::{Process, ProcessId};

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
+use optimist_client::{Editor, Procedure};
 use optimist_controller::Controller;
-
-use super::Editor;
 
 /// The number of a process in its system and in the ledger.
 pub type ProcessId = u8;
@@ -14,8 +13,8 @@ pub type ProcessId = u8;
 pub enum Process {
     /// It does nothing.
     Idle,
-    /// An editor, which does once what it means to do.
-    Editor(Editor),
+    /// A procedure, such as an editor: it does once what it means to do.
+    Procedure(Procedure),
     /// A controller, or a program that runs once.
     Controller(Arc<Controller>),
 }
@@ -25,15 +24,15 @@ impl Process {
     pub fn is_writer(&self) -> bool {
         match self {
             Self::Idle => false,
-            Self::Editor(editor) => !editor.is_done(),
+            Self::Procedure(procedure) => !procedure.is_done(),
             Self::Controller(controller) => !controller.is_over(),
         }
     }
 
-    /// The editor, if it is one.
-    pub fn editor(&self) -> Option<&Editor> {
+    /// The procedure, if it is one.
+    pub fn procedure(&self) -> Option<&Procedure> {
         match self {
-            Self::Editor(editor) => Some(editor),
+            Self::Procedure(procedure) => Some(procedure),
             _ => None,
         }
     }
@@ -49,7 +48,7 @@ impl Process {
 
 impl From<Editor> for Process {
     fn from(editor: Editor) -> Self {
-        Self::Editor(editor)
+        Self::Procedure(editor.into())
     }
 }
 

@@ -9,14 +9,14 @@ use serde_json::Value;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Facts};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{AnsweredRequest, Begin};
+use optimist_client::{AnsweredRequest, Begin, Next, Reply};
 use optimist_controller::program::Program;
-use optimist_controller::{Controller, EXPECTATIONS_TIMEOUT, UnknownKind};
+use optimist_controller::{Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind, WorkerReport};
 use optimist_ledger::{Answered, Done, Intention, Ledger};
 
 use super::{Event, Faults, Performed, Process, ProcessId};
 
-/// How long passes before an editor sends a request, and before a worker takes a key.
+/// How long passes before a procedure sends a request, and before a worker takes a key.
 const TICK: Duration = Duration::from_secs(1);
 
 /// An API server, the processes that use it, and a ledger. Cloning is cheap.
@@ -24,6 +24,8 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct System {
     server: ApiServer,
     processes: Vec<Process>,
+    /// The name of each process in the ledger.
+    names: Vec<ProcessId>,
     faults: Faults,
     ledger: Ledger<ProcessId>,
     keeps_ledger: bool,
@@ -35,6 +37,7 @@ impl System {
         Self {
             server,
             processes: Vec::new(),
+            names: Vec::new(),
             faults: Faults::default(),
             ledger,
             keeps_ledger: false,
@@ -54,13 +57,20 @@ impl System {
         for program in programs {
             let mut controller = Controller::new(program, &system.server, namespace, Begin::List)?;
             controller.sync(&mut system.server);
-            system.processes.push(controller.into());
+            system = system.with(controller);
         }
         Ok(system)
     }
 
     /// Adds a process. Its number is the number of those before it.
-    pub fn with(mut self, process: impl Into<Process>) -> Self {
+    pub fn with(self, process: impl Into<Process>) -> Self {
+        let name = ProcessId::try_from(self.processes.len()).unwrap_or(ProcessId::MAX);
+        self.with_named(name, process)
+    }
+
+    /// The same, of somebody who does several things: in the ledger, it has the name of another process.
+    pub fn with_named(mut self, name: ProcessId, process: impl Into<Process>) -> Self {
+        self.names.push(name);
         self.processes.push(process.into());
         self
     }
@@ -124,10 +134,20 @@ impl System {
         self.faults
     }
 
-    /// The processes that can still write.
+    /// The processes that can still write, by their names in the ledger, in order.
     pub fn writers(&self) -> Vec<ProcessId> {
-        let writers = self.numbered().filter(|(_, process)| process.is_writer());
-        writers.map(|(id, _)| id).collect()
+        let named = self.names.iter().zip(&self.processes);
+        let writers = named.filter(|(_, process)| process.is_writer());
+        let mut writers: Vec<_> = writers.map(|(name, _)| *name).collect();
+        writers.sort_unstable();
+        writers.dedup();
+        writers
+    }
+
+    /// The name of a process in the ledger.
+    fn name(&self, process: ProcessId) -> ProcessId {
+        let name = self.names.get(usize::from(process));
+        name.copied().unwrap_or(process)
     }
 
     /// The events that are possible.
@@ -136,8 +156,13 @@ impl System {
         for (id, process) in self.numbered() {
             match process {
                 Process::Idle => {}
-                Process::Editor(editor) if editor.is_done() => {}
-                Process::Editor(_) => enabled.push(Event::Request(id)),
+                Process::Procedure(procedure) if procedure.is_done() => {}
+                Process::Procedure(procedure) => {
+                    enabled.push(Event::Request(id));
+                    if procedure.writes_next() {
+                        enabled.push(Event::AnswerLost(id));
+                    }
+                }
                 Process::Controller(controller) => {
                     self.enabled_of(id, controller, &mut enabled);
                 }
@@ -145,9 +170,15 @@ impl System {
         }
         let expects =
             |controller: &Controller| controller.expectations().pending().next().is_some();
-        if self.faults.timeouts > 0 && self.controllers().any(expects) {
+        if self.controllers().any(expects) {
             enabled.push(Event::ExpectationsRunOut);
         }
+        let store = self.server.store();
+        if store.compacted() < store.revision() && self.controllers().next().is_some() {
+            enabled.push(Event::Compaction);
+        }
+        let mut faults = self.faults;
+        enabled.retain(|event| faults.left(*event).is_none_or(|left| *left > 0));
         enabled
     }
 
@@ -156,6 +187,9 @@ impl System {
             if !it.is_watching() || it.behind(&self.server) > 0 {
                 enabled.push(Event::Deliver { process, cache });
             }
+            if it.is_watching() {
+                enabled.push(Event::WatchBroken { process, cache });
+            }
         }
         if controller.can_take() {
             enabled.push(Event::Take(process));
@@ -163,24 +197,50 @@ impl System {
         if controller.can_step() {
             enabled.push(Event::Step(process));
         }
+        if controller.can_write() {
+            enabled.extend([Event::AnswerLost(process), Event::RequestLost(process)]);
+        }
         if controller.queue().next_ready().is_some() {
             enabled.push(Event::Wake(process));
         }
-        if self.faults.restarts > 0 && !controller.runs_once() {
+        if !controller.runs_once() {
             enabled.push(Event::Restart(process));
         }
     }
 
     /// Performs an event. `None` if it is not possible: then nothing changes.
     pub fn perform(&mut self, event: Event) -> Option<Performed> {
-        match event {
-            Event::Request(process) => self.request(process),
+        if self.faults.left(event).is_some_and(|left| *left == 0) {
+            return None;
+        }
+        let performed = match event {
+            Event::Request(process) => self.request(process, None),
+            Event::AnswerLost(process) => self.lose(process, Lost::Answer),
+            Event::RequestLost(process) => self.lose(process, Lost::Request),
             Event::Deliver { process, cache } => self.deliver(process, cache),
+            Event::WatchBroken { process, cache } => self.break_watch(process, cache),
             Event::Take(process) => self.take(process),
-            Event::Step(process) => self.step(process),
+            Event::Step(process) => self.step(process, None),
             Event::Wake(process) => self.wake(process),
             Event::Restart(process) => self.restart(process),
-            Event::ExpectationsRunOut => self.run_out(),
+            Event::ExpectationsRunOut => Some(self.run_out()),
+            Event::Compaction => self.compact(),
+        }?;
+        if let Some(left) = self.faults.left(event) {
+            *left -= 1;
+        }
+        Some(performed)
+    }
+
+    /// A process writes, and the network loses something.
+    fn lose(&mut self, process: ProcessId, lost: Lost) -> Option<Performed> {
+        match self.processes.get(usize::from(process))? {
+            Process::Idle => None,
+            Process::Procedure(procedure) if lost == Lost::Answer && procedure.writes_next() => {
+                self.request(process, Some(lost))
+            }
+            Process::Procedure(_) => None,
+            Process::Controller(_) => self.step(process, Some(lost)),
         }
     }
 
@@ -192,32 +252,44 @@ impl System {
         }
     }
 
-    /// An editor sends its next request.
-    fn request(&mut self, who: ProcessId) -> Option<Performed> {
-        let process = self.processes.get_mut(usize::from(who))?;
-        let Process::Editor(editor) = process else {
+    /// A procedure sends its next request. One that waits has waited by then.
+    fn request(&mut self, process: ProcessId, lost: Option<Lost>) -> Option<Performed> {
+        let who = self.name(process);
+        let process = self.processes.get_mut(usize::from(process))?;
+        let Process::Procedure(procedure) = process else {
             return None;
         };
-        if editor.is_done() {
+        if procedure.is_done() {
             return None;
         }
-        self.server.environment_mut().advance(TICK);
-        let since = self.server.store().revision();
-        let Some(sent) = editor.send(&mut self.server) else {
+        procedure.wake();
+        let Next::Send(request) = procedure.next() else {
+            procedure.give_up();
             return Some(Performed::default());
         };
+        let object = procedure.object().clone();
+        let edits = procedure.meant(self.server.release());
         let intention = Intention {
-            edits: sent.edits.as_deref(),
-            ..editor.intention()
+            edits: edits.as_deref(),
+            retries: procedure.repeats_edits(),
+            about: Some(&object),
         };
+        self.server.environment_mut().advance(TICK);
+        let since = self.server.store().revision();
+        let response = self.server.handle(request.clone());
+        if lost.is_none() {
+            procedure.answered(&Reply::from(&response));
+        }
+        let answered = AnsweredRequest { request, response };
         let mut performed = Performed::default();
         if self.keeps_ledger {
             let (ledger, server) = (&mut self.ledger, &self.server);
-            performed.done = with_parts(&sent.answered, |answered| {
-                ledger.request(who, answered, intention, server, since)
+            performed.done = with_parts(&answered, |answered| match lost {
+                None => ledger.request(who, answered, intention, server, since),
+                Some(_) => ledger.unanswered(who, answered, intention, server, since),
             });
         }
-        performed.answered = Some(sent.answered);
+        performed.answered = Some(answered);
         Some(performed)
     }
 
@@ -241,15 +313,18 @@ impl System {
     }
 
     /// The worker of a controller performs the next visible statement.
-    fn step(&mut self, who: ProcessId) -> Option<Performed> {
+    fn step(&mut self, who: ProcessId, lost: Option<Lost>) -> Option<Performed> {
         let since = self.server.store().revision();
         let (controller, server) = self.controller_mut(who)?;
         controller.run()?;
-        let report = controller.work_step(server)?;
+        let report = match lost {
+            None => controller.work_step(server)?,
+            Some(lost) => controller.work_step_losing(server, lost)?,
+        };
         let answered = controller.take_answered();
         let mut performed = Performed::default();
         if self.keeps_ledger {
-            performed.done = self.note(who, &report, answered.as_ref(), since);
+            performed.done = self.note(who, &report, answered.as_ref(), (since, lost));
         }
         performed.answered = answered;
         Some(performed)
@@ -258,21 +333,22 @@ impl System {
     /// Tells the ledger what a step of a worker read and wrote.
     fn note(
         &mut self,
-        who: ProcessId,
-        report: &optimist_controller::WorkerReport,
+        process: ProcessId,
+        report: &WorkerReport,
         answered: Option<&AnsweredRequest>,
-        since: Revision,
+        (since, lost): (Revision, Option<Lost>),
     ) -> Done<ProcessId> {
-        let Some(Process::Controller(controller)) = self.processes.get(usize::from(who)) else {
+        let who = self.name(process);
+        let Some(Process::Controller(controller)) = self.processes.get(usize::from(process)) else {
             return Done::default();
         };
         let (ledger, server) = (&mut self.ledger, &self.server);
         let answered = answered.filter(|_| report.call().is_some());
         let Some(answered) = answered else {
-            return controller.note(ledger, who, (report, None), server, since);
+            return controller.note(ledger, who, (report, None), (server, since), lost);
         };
         with_parts(answered, |answered| {
-            controller.note(ledger, who, (report, Some(answered)), server, since)
+            controller.note(ledger, who, (report, Some(answered)), (server, since), lost)
         })
     }
 
@@ -286,27 +362,49 @@ impl System {
     }
 
     fn restart(&mut self, process: ProcessId) -> Option<Performed> {
-        let left = self.faults.restarts.checked_sub(1)?;
         let (controller, server) = self.controller_mut(process)?;
         controller.restart();
         controller.sync(server);
-        let performed = Performed::of(controller.take_answered());
-        self.faults.restarts = left;
-        Some(performed)
+        Some(Performed::of(controller.take_answered()))
     }
 
-    fn run_out(&mut self) -> Option<Performed> {
-        self.faults.timeouts = self.faults.timeouts.checked_sub(1)?;
+    fn break_watch(&mut self, process: ProcessId, cache: usize) -> Option<Performed> {
+        let (controller, _) = self.controller_mut(process)?;
+        if !controller.caches().get(cache)?.is_watching() {
+            return None;
+        }
+        controller.drop_watch(cache);
+        Some(Performed::default())
+    }
+
+    /// The controllers, to change.
+    fn controllers_mut(&mut self) -> impl Iterator<Item = &mut Controller> {
+        self.processes
+            .iter_mut()
+            .filter_map(|process| match process {
+                Process::Controller(controller) => Some(Arc::make_mut(controller)),
+                _ => None,
+            })
+    }
+
+    fn compact(&mut self) -> Option<Performed> {
+        self.server.compact(self.server.store().revision()).ok()?;
+        self.server.restart();
+        for controller in self.controllers_mut() {
+            (0..controller.caches().len()).for_each(|cache| controller.drop_watch(cache));
+        }
+        Some(Performed::default())
+    }
+
+    fn run_out(&mut self) -> Performed {
         self.server
             .environment_mut()
             .advance(EXPECTATIONS_TIMEOUT + TICK);
         let now = self.server.environment().elapsed();
-        for process in &mut self.processes {
-            if let Process::Controller(controller) = process {
-                Arc::make_mut(controller).advance_to(now);
-            }
+        for controller in self.controllers_mut() {
+            controller.advance_to(now);
         }
-        Some(Performed::default())
+        Performed::default()
     }
 }
 

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::digest::{Place, is_time, is_uid};
+use optimist_client::{Editor, Procedure};
 use optimist_controller::Controller;
 use optimist_controller::program::{Program, Variable};
-use optimist_system::{Editor, Process, System};
+use optimist_system::{Process, System};
 
 /// The texts that look like times or uids and that the search began with, outside the fields that
 /// only the server sets: users gave them, so they count as they are. Every other such text that
@@ -27,7 +28,7 @@ impl Given {
         for process in start.processes() {
             match process {
                 Process::Idle => {}
-                Process::Editor(editor) => given.editor(editor),
+                Process::Procedure(Procedure::Editor(editor)) => given.editor(editor),
                 Process::Controller(controller) => given.controller(controller),
             }
         }

@@ -40,7 +40,7 @@ fn editor(value: &str) -> Program {
 /// A server, and editors who set these values.
 fn with_editors(server: ApiServer, values: [&str; 3]) -> System {
     let system = System::new(server, Ledger::default());
-    let mut values = values.iter();
+    let values = values.iter();
     values.fold(system, |system, value| {
         system.with_run(editor(value), "default/a")
     })

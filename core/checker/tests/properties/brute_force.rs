@@ -49,7 +49,7 @@ fn exactly(state: &System) -> String {
         );
         let _ = writeln!(text, "{:?}", controller.client());
     }
-    let editors: Vec<_> = state.processes().iter().map(Process::editor).collect();
+    let editors: Vec<_> = state.processes().iter().map(Process::procedure).collect();
     let _ = writeln!(
         text,
         "{editors:?} {:?} {:?}",

@@ -219,6 +219,11 @@ impl Editor {
         self.sleeps = !reads && on_conflict.reads_again() && !self.is_done();
     }
 
+    /// Sends nothing more.
+    pub fn give_up(&mut self) {
+        self.progress.next = NextRequest::Nothing;
+    }
+
     /// Wakes up before the next attempt.
     pub fn wake(&mut self) {
         self.sleeps = false;

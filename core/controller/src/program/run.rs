@@ -180,6 +180,14 @@ impl Run {
         }
     }
 
+    /// Whether the next statement writes to the server.
+    pub fn writes(&self, code: &Code) -> bool {
+        match code.instruction(self.at) {
+            Some(Instruction::Do(statement)) => self.call(statement).is_some(),
+            _ => false,
+        }
+    }
+
     /// Whether the next statement is a cached read that waits for the cache.
     pub fn waits(&self, code: &Code, caches: &[Cache], client: &Client) -> bool {
         match code.instruction(self.at) {

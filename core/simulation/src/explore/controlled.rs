@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Safety, Settling, Wish};
+use optimist_client::{Editor, EditorPlan};
 use optimist_client::{EditorProgress, IntendedChange, Intent, NextRequest, WorkingCopy, Write};
 use optimist_controller::EXPECTATIONS_TIMEOUT;
-use optimist_system::{Editor, EditorPlan, Event, Faults, Process, ProcessId, System};
+use optimist_system::{Event, Faults, Process, ProcessId, System};
 
 use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
 
@@ -43,18 +44,24 @@ impl World {
         (actor, plan)
     }
 
-    /// The system at this moment: the controller, and the editors with what they do, each by its number
-    /// as an actor. `None` if the world has no controller.
+    /// The system at this moment: the controller by its number as an actor, and after the three
+    /// actors what the editors do. `None` if the world has no controller.
     pub(crate) fn system(&self, editors: &[(ActorId, EditorPlan)]) -> Option<System> {
-        let mut processes = ActorId::ALL.map(|_| Process::Idle);
-        for (actor, plan) in editors {
-            processes[*actor as usize] = Editor::from(plan.clone()).into();
-        }
-        processes[ActorId::C as usize] = self.controller()?.clone().into();
+        let controller = self.controller()?.clone();
         let ledger = self.ledger().renamed(|actor| actor as ProcessId);
         let system = System::new(self.server().clone(), ledger);
-        Some(processes.into_iter().fold(system, System::with))
+        let system = system.with(Process::Idle).with(Process::Idle);
+        let editors = editors.iter();
+        let system = editors.fold(system.with(controller), |system, (actor, plan)| {
+            system.with_named(*actor as ProcessId, Editor::from(plan.clone()))
+        });
+        Some(system)
     }
+}
+
+/// The plan of a process of such a system: its index.
+fn plan_of(process: ProcessId) -> Option<usize> {
+    usize::from(process).checked_sub(ActorId::ALL.len())
 }
 
 /// What is searched: the editors' plans, the faults, and what must hold.
@@ -121,6 +128,7 @@ impl ControllerSearch {
         let start = world.system(&question.editors)?.with_faults(Faults {
             restarts: question.restarts,
             timeouts: question.timeouts,
+            ..Faults::default()
         });
         let (always, at_rest) = (question.always.iter(), question.at_rest.iter());
         let asked = Question::new(start);
@@ -240,16 +248,14 @@ impl ControllerSearch {
 pub struct ControllerReplay<'a> {
     search: &'a ControllerSearch,
     /// Where each editor is.
-    editors: [Option<EditorProgress>; 3],
+    editors: Vec<EditorProgress>,
 }
 
 impl<'a> ControllerReplay<'a> {
     /// The beginning of a run.
     pub fn new(search: &'a ControllerSearch) -> Self {
-        let mut editors = [None; 3];
-        for (actor, plan) in &search.question.editors {
-            editors[*actor as usize] = Some(plan.begin());
-        }
+        let editors = search.question.editors.iter();
+        let editors = editors.map(|(_, plan)| plan.begin()).collect();
         Self { search, editors }
     }
 
@@ -286,10 +292,19 @@ impl<'a> ControllerReplay<'a> {
                 let seconds = u32::try_from(time.as_secs()).ok()?;
                 tree.act_once(Operation::Wait(seconds)).map(drop)
             }
+            Event::WatchBroken { cache, .. } => {
+                control(tree, ControllerOperation::DropWatch(cache))
+            }
+            Event::Compaction => {
+                let compaction = Operation::Compact { restart: true };
+                tree.act_once(compaction).map(drop)
+            }
+            // Play cannot lose a message.
+            Event::AnswerLost(_) | Event::RequestLost(_) => None,
             Event::Request(process) => {
-                let mut editors = self.search.question.editors.iter();
-                let (actor, plan) = editors.find(|(it, _)| *it as ProcessId == process)?;
-                let progress = self.editors.get_mut(usize::from(process))?.as_mut()?;
+                let index = plan_of(process)?;
+                let (actor, plan) = self.search.question.editors.get(index)?;
+                let progress = self.editors.get_mut(index)?;
                 edit(tree, *actor, plan, progress)
             }
         }
@@ -303,7 +318,6 @@ fn edit(
     plan: &EditorPlan,
     progress: &mut EditorProgress,
 ) -> Option<()> {
-    let first = *progress == plan.begin();
     let world = tree.world_mut();
     world.look_at(&plan.object.resource().kind, plan.object.name());
     world.actor_mut(actor).set_write(plan.write.clone());
@@ -317,7 +331,7 @@ fn edit(
     let exchange = tree.step(node)?.exchange.as_ref()?;
     let (refused, conflict) = (exchange.code >= 400, exchange.is_conflict());
     progress.answered(plan.write.on_conflict, refused, conflict);
-    if reads && first && !refused {
+    if reads && !refused {
         plan.edit(tree.world_mut().copy_mut(actor));
     }
     Some(())

@@ -8,27 +8,21 @@
 mod controlled;
 mod copies;
 mod explanation;
-mod found;
-mod memory;
 mod preset;
 mod ready_question;
 mod replay;
 mod scenario;
 mod search;
-mod state;
-mod tally;
 
 pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
-pub use explanation::{ActorProgress, TransitionMeaning};
-pub use found::StateView;
-pub use memory::Memory;
+pub use optimist_checker::{
+    ActorProgress, EditEffect, Memory, SearchStatus, StateId, StateView, Tally, Transition,
+    TransitionId, TransitionKind, TransitionMeaning,
+};
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub(crate) use ready_question::ready_properties;
 pub use replay::replayed;
 pub use scenario::{OwnWrite, Plan, Scenario};
-pub use search::{
-    EditEffect, Search, SearchStatus, StateId, Transition, TransitionId, TransitionKind,
-};
-pub use tally::Tally;
+pub use search::Search;

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use http::Request;
 use serde_json::{Value, json};
 
-use crate::verdict::{Edit, UpdateTracker};
-use crate::{ByHand, World};
+use crate::verdict::{Ledger, UpdateTracker};
+use crate::{ByHand, ObjectRef, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{
-    Call, Intent, Preconditions, Sender, Subresource, WorkingCopy, Write, get_request,
+    Editor, EditorPlan, Intent, Next, Preconditions, Subresource, WorkingCopy, Write,
 };
+use optimist_system::System;
 
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]
@@ -81,14 +82,6 @@ impl Plan {
             resource_version: self.write.send_resource_version,
         }
     }
-}
-
-/// A request of an actor, and the edits that it means to make.
-#[derive(Clone, Debug)]
-pub(super) struct Prepared {
-    pub(super) request: Request<Vec<u8>>,
-    /// `None` if it means whatever the request changes.
-    pub(super) edits: Option<Vec<Arc<Edit>>>,
 }
 
 impl Scenario {
@@ -201,38 +194,43 @@ impl Scenario {
 
     /// The request of an actor that has read an object; `None` if it cannot write that object.
     pub fn request(&self, plan: &Plan, read: &Arc<Value>) -> Option<Request<Vec<u8>>> {
-        Some(self.prepare(plan, read)?.request)
-    }
-
-    /// The request that reads the object.
-    pub(super) fn read(&self) -> Option<Request<Vec<u8>>> {
-        get_request(&self.path(), "")
-    }
-
-    /// The request for an actor's intent on the object that it read, and the edits that it means to
-    /// make.
-    pub(super) fn prepare(&self, plan: &Plan, read: &Arc<Value>) -> Option<Prepared> {
-        if plan.intent == Intent::Delete {
-            return Some(Prepared {
-                request: self.deletion(plan, read)?,
-                edits: Some(vec![Edit::deletion()]),
-            });
+        let editor = Editor::from(self.editor(plan, Some(read)));
+        match editor.next() {
+            Next::Send(request) => Some(request),
+            Next::Sleep(_) | Next::Done => None,
         }
-        let mut copy = WorkingCopy::default();
-        copy.settle(Arc::clone(read));
-        plan.intent.edit(&mut copy, read);
-        let write = plan.sends();
-        let edits = write.meant(&self.resource, &copy, &plan.manager, self.server.release());
-        let request = write.request(&self.resource, &copy, &plan.manager)?;
-        Some(Prepared { request, edits })
     }
 
-    fn deletion(&self, plan: &Plan, read: &Arc<Value>) -> Option<Request<Vec<u8>>> {
-        let call = Call::Delete {
-            object: Arc::clone(read),
-            preconditions: plan.preconditions(),
-            in_background: false,
-        };
-        call.request(&self.resource, Sender::new(&plan.manager))
+    /// The editor of a plan, which has read an object or reads first.
+    fn editor(&self, plan: &Plan, read: Option<&Arc<Value>>) -> EditorPlan {
+        let mut copy = WorkingCopy::default();
+        if let Some(read) = read {
+            copy.settle(Arc::clone(read));
+        }
+        EditorPlan {
+            object: ObjectRef::new(&self.resource, &self.object),
+            manager: Arc::clone(&plan.manager),
+            copy,
+            intent: Some(plan.intent.clone()),
+            write: plan.sends(),
+        }
+    }
+
+    /// The system of its server and its actors, and what its ledger knows: those that do not read
+    /// first were shown the starting object.
+    pub(super) fn system(&self) -> System {
+        let mut updates = self.updates.clone();
+        for (who, plan) in (0..).zip(&self.plans) {
+            if !plan.reads_first {
+                updates.read(who, &self.object);
+            }
+        }
+        let object = ObjectRef::new(&self.resource, &self.object);
+        let ledger = Ledger::of_object(object, updates);
+        let system = System::new(self.server.clone(), ledger).with_ledger();
+        self.plans.iter().fold(system, |system, plan| {
+            let read = (!plan.reads_first).then_some(&self.object);
+            system.with(Editor::from(self.editor(plan, read)))
+        })
     }
 }

@@ -46,7 +46,8 @@ impl World {
         if let (ControllerEvent::Worker(report), Some(controller)) = (&event, &self.controller) {
             let answered = step.exchange.as_ref().map(Exchange::answered);
             let (ledger, noted) = (&mut self.ledger, (report, answered));
-            let done = controller.note(ledger, ActorId::C, noted, &self.server, revision);
+            let moment = (&self.server, revision);
+            let done = controller.note(ledger, ActorId::C, noted, moment, None);
             step.has_done(done);
         }
         step.controller = Some(Arc::new(event));

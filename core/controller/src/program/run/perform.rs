@@ -291,7 +291,10 @@ impl Run {
     }
 
     /// The variable, the request and the error rows of a write.
-    fn call<'a>(&self, statement: &'a Statement) -> Option<(&'a str, Call, &'a [OnError])> {
+    pub(super) fn call<'a>(
+        &self,
+        statement: &'a Statement,
+    ) -> Option<(&'a str, Call, &'a [OnError])> {
         let object = |name: &str| self.object(name).cloned();
         let part = |status: bool| status.then_some(Subresource::Status);
         Some(match statement {

@@ -1,6 +1,6 @@
 //! Counts of histories.
 
-use crate::verdict::{RefusalKind, Verdict};
+use optimist_ledger::{RefusalKind, Verdict};
 
 /// The number of histories with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Tally;
-use super::search::{EditEffect, Search, StateId, StateNode, TransitionId};
-use super::state::ActorProgress;
-use crate::verdict::{Loss, RefusalKind, Replaced, Verdict};
-use optimist_apiserver::object::Metadata;
+use optimist_client::NextRequest;
+use optimist_ledger::{Loss, RefusalKind, Replaced, UpdateTracker, Verdict};
+use optimist_system::ProcessId;
+
+use super::outcomes::KnownProcedure;
+use super::{EditEffect, HistorySearch, StateId, StateNode, Tally, TransitionId};
 
 /// Queries of a search.
-impl Search {
+impl HistorySearch {
     /// A state.
     pub fn moment(&self, id: StateId) -> Option<StateView<'_>> {
         let node = self.nodes.get(id)?;
@@ -22,7 +23,7 @@ impl Search {
         })
     }
 
-    /// The known states in which all actors are done.
+    /// The known states in which all processes are done.
     pub fn ends(&self) -> impl Iterator<Item = StateView<'_>> {
         (0..self.next)
             .filter_map(|id| self.moment(id))
@@ -65,7 +66,7 @@ impl Search {
     }
 
     /// The number of steps after which the verdict of a history is decided: after the first step
-    /// that loses an edit, otherwise after the last step in which an actor gives up or replaces an
+    /// that loses an edit, otherwise after the last step in which a process gives up or replaces an
     /// edit, otherwise after all steps.
     pub fn deciding(&self, path: &[TransitionId]) -> usize {
         let does = |wanted: EditEffect| {
@@ -107,23 +108,20 @@ impl Search {
 /// A view of a state.
 #[derive(Clone, Copy, Debug)]
 pub struct StateView<'a> {
-    search: &'a Search,
+    search: &'a HistorySearch,
     /// Its index.
     pub id: StateId,
     node: &'a StateNode,
 }
 
 impl<'a> StateView<'a> {
-    /// The number of steps of each actor.
+    /// The number of steps of each process.
     pub fn steps(&self) -> impl Iterator<Item = usize> + 'a {
-        self.node
-            .state
-            .actors
-            .iter()
-            .map(|actor| usize::from(actor.steps))
+        let processes = self.node.state.processes.iter();
+        processes.map(|process| usize::from(process.steps))
     }
 
-    /// The number of steps of all actors together.
+    /// The number of steps of all processes together.
     pub fn depth(&self) -> usize {
         self.steps().sum()
     }
@@ -135,64 +133,70 @@ impl<'a> StateView<'a> {
 
     /// The stored object in this state; `None` if it is deleted.
     pub fn stored(&self) -> Option<&'a Arc<Value>> {
-        let known = self.search.memory.pool.stored(self.node.state.server);
-        known.map(|known| &known.object)
+        self.search.memory.pool.stored(self.node.state.server)
     }
 
-    /// The object that an actor last read, and whether it has the stored version. `None` if the
-    /// actor has read nothing, or is done.
-    pub fn copy(&self, actor: usize) -> Option<(&'a Arc<Value>, bool)> {
-        let actor = self.node.state.actors.get(actor)?;
-        if actor.is_done() {
+    fn process(&self, process: usize) -> Option<&'a KnownProcedure> {
+        let process = self.node.state.processes.get(process)?;
+        self.search.outcomes.procedure(process.procedure)
+    }
+
+    /// The object that a process last read, and whether it has the stored version. `None` if the
+    /// process has read nothing, or is done.
+    pub fn copy(&self, process: usize) -> Option<(&'a Arc<Value>, bool)> {
+        if self.is_done(process) {
             return None;
         }
+        let copy = self.process(process)?.copy;
         let pool = &self.search.memory.pool;
-        let known = pool.objects.get(actor.copy? as usize)?;
-        let stored = pool.stored(self.node.state.server);
-        let version = known.object.resource_version();
-        let current = stored.is_some_and(|stored| stored.object.resource_version() == version);
-        Some((&known.object, current))
+        let known = pool.objects.get(copy? as usize)?;
+        let stored = pool.stored_id(self.node.state.server);
+        Some((&known.object, pool.same_version(copy, stored)))
     }
 
-    /// Whether an actor is done.
-    pub fn is_done(&self, actor: usize) -> bool {
-        let actor = self.node.state.actors.get(actor);
-        actor.is_none_or(ActorProgress::is_done)
+    /// Whether a process is done.
+    pub fn is_done(&self, process: usize) -> bool {
+        let process = self.process(process);
+        process.is_none_or(|process| process.next == NextRequest::Nothing)
     }
 
-    /// Whether all actors are done.
+    /// Whether all processes are done.
     pub fn is_end(&self) -> bool {
-        (0..self.node.state.actors.len()).all(|actor| self.is_done(actor))
+        (0..self.node.state.processes.len()).all(|process| self.is_done(process))
+    }
+
+    fn updates(&self) -> &'a UpdateTracker<ProcessId> {
+        self.search.ledgers.get(self.node.state.ledger)
     }
 
     /// The verdict if the history ends here.
     pub fn verdict(&self) -> Verdict {
         let stored = self.stored().map(|object| object.as_ref());
-        let root = &self.search.scenario().resource.root;
-        self.node.state.updates.verdict(stored, root)
+        let root = &self.search.object.resource().root;
+        self.updates().verdict(stored, root)
     }
 
     /// The kind of refusal if the history ends here. If there are several, a conflict comes first.
     pub fn refusal(&self) -> Option<RefusalKind> {
-        self.node.state.updates.refusal()
+        self.updates().refusal()
     }
 
     /// The edits that were replaced knowingly on the path to this state and were not written again.
-    pub fn replaced(&self) -> impl Iterator<Item = &'a Replaced<u8>> {
+    pub fn replaced(&self) -> impl Iterator<Item = &'a Replaced<ProcessId>> {
         let stored = self.stored().map(|object| object.as_ref());
-        let root = &self.search.scenario().resource.root;
-        let replaced = self.node.state.updates.replaced().iter();
+        let root = &self.search.object.resource().root;
+        let replaced = self.updates().replaced().iter();
         replaced.filter(move |replaced| !replaced.edit.holds_in(stored, root))
     }
 
     /// The edits that were lost on the path to this state.
-    pub fn losses(&self) -> &'a [Loss<u8>] {
-        self.node.state.updates.losses()
+    pub fn losses(&self) -> &'a [Loss<ProcessId>] {
+        self.updates().losses()
     }
 
-    /// The actors whose last request was refused, and how.
-    pub fn refused(&self) -> &'a [(u8, RefusalKind)] {
-        self.node.state.updates.who_was_refused()
+    /// The processes whose last request was refused, and how.
+    pub fn refused(&self) -> &'a [(ProcessId, RefusalKind)] {
+        self.updates().who_was_refused()
     }
 
     /// The explored next steps.

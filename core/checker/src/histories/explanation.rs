@@ -1,0 +1,114 @@
+//! What a step and a state of a search mean, as data: the catalogue of messages has the sentences.
+
+use optimist_ledger::{Loss, RefusalKind};
+use optimist_system::ProcessId;
+
+use super::{EditEffect, HistorySearch, StateId, StateView, Transition, TransitionKind};
+
+/// What a step of a search means for the one who does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransitionMeaning {
+    /// The actor reads a deleted object, and gives up.
+    ReadsDeleted {
+        /// The status code of the answer.
+        code: u16,
+    },
+    /// The actor reads the object.
+    Reads,
+    /// The server reads the object for the actor's request.
+    ServerReads,
+    /// The server reads the object again: another request was stored in between.
+    ServerReadsAgain,
+    /// The request is refused.
+    Refused {
+        /// The status code of the answer.
+        code: u16,
+        /// Whether the actor gives up; otherwise the actor tries again.
+        gives_up: bool,
+    },
+    /// The server stores the request: the object is as the server read it.
+    Stores,
+    /// The request is accepted.
+    Accepted {
+        /// Whether the actor's copy is stale.
+        stale: bool,
+    },
+}
+
+/// How far an actor is in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorProgress {
+    /// The actor has not read the object.
+    NotRead,
+    /// The actor's copy is the stored version.
+    Current,
+    /// The actor's copy is not the stored version.
+    Stale,
+    /// The actor's last request was accepted.
+    Done,
+    /// The actor's last request was refused.
+    GaveUp,
+}
+
+impl HistorySearch {
+    /// What a step means.
+    pub fn meaning(&self, transition: &Transition) -> TransitionMeaning {
+        let code = transition.code;
+        let gives_up = transition.effect == EditEffect::GivesUp;
+        match transition.what {
+            TransitionKind::Read if gives_up => TransitionMeaning::ReadsDeleted { code },
+            TransitionKind::Read => TransitionMeaning::Reads,
+            TransitionKind::ServerReads => TransitionMeaning::ServerReads,
+            TransitionKind::ServerReadsAgain => TransitionMeaning::ServerReadsAgain,
+            TransitionKind::Write if gives_up || transition.effect == EditEffect::Refused => {
+                TransitionMeaning::Refused { code, gives_up }
+            }
+            TransitionKind::Write if self.micro_steps => TransitionMeaning::Stores,
+            TransitionKind::Write => {
+                let before = self.moment(transition.from);
+                let copy = before.and_then(|before| before.copy(transition.actor));
+                let stale = matches!(copy, Some((_, false)));
+                TransitionMeaning::Accepted { stale }
+            }
+        }
+    }
+
+    /// The edits that a step loses.
+    pub fn losses_of(&self, transition: &Transition) -> &[Loss<ProcessId>] {
+        if transition.effect != EditEffect::Loses {
+            return &[];
+        }
+        let losses = |id: StateId| self.moment(id).map_or(&[][..], |state| state.losses());
+        let known = losses(transition.from).len();
+        losses(transition.to).get(known..).unwrap_or_default()
+    }
+}
+
+impl StateView<'_> {
+    /// How far an actor is.
+    pub fn progress(&self, actor: usize) -> ActorProgress {
+        let mut refused = self.refused().iter();
+        match self.copy(actor) {
+            _ if self.is_done(actor) => {
+                if refused.any(|(who, _)| usize::from(*who) == actor) {
+                    ActorProgress::GaveUp
+                } else {
+                    ActorProgress::Done
+                }
+            }
+            None => ActorProgress::NotRead,
+            Some((_, true)) => ActorProgress::Current,
+            Some((_, false)) => ActorProgress::Stale,
+        }
+    }
+
+    /// Who was refused, and how, in the order of the actors.
+    pub fn refusals(&self) -> Vec<(usize, RefusalKind)> {
+        let refused = self.refused().iter();
+        let mut refused: Vec<_> = refused
+            .map(|(who, how)| (usize::from(*who), *how))
+            .collect();
+        refused.sort_unstable();
+        refused
+    }
+}

@@ -1,0 +1,515 @@
+//! The search of every history of a system of procedures that write one object: how many end how.
+//!
+//! The depth of a state is the number of steps of all processes together, so the states form layers.
+//! When a state is explored, all paths to it are known, and the number of histories to it is the
+//! sum over these paths. Time and memory grow with the number of states, not with the number of
+//! histories.
+//!
+//! A state is a few numbers: the server, where each process is in its procedure, and the ledger are each
+//! known once, and so is what follows when a process sends its next request to a server, and what the
+//! answer does to a ledger. What these are is defined by the server, the procedure and the ledger, and
+//! nowhere here.
+//!
+//! Two states are equal if no later step can distinguish them: the stored object is the same, the
+//! processes are at the same point and have the same copies, and the same edits are kept and lost. The
+//! numbers of the versions do not count, only whether a copy has the stored version.
+//! `metadata.generation` does not count either, because it follows from the rest. The clock stands
+//! still: of a time that the server writes nothing follows.
+
+mod explanation;
+mod found;
+mod ledgers;
+mod memory;
+mod outcomes;
+mod pool;
+mod tally;
+
+use optimist_client::NextRequest;
+use optimist_ledger::{Done, Effect, ObjectRef};
+use optimist_system::{Process, ProcessId, System};
+
+use crate::fast_hash::FastMap;
+use ledgers::{LedgerId, Ledgers, bit};
+use outcomes::{OutcomeId, Outcomes, ProcedureId};
+use pool::ServerId;
+
+pub use explanation::{ActorProgress, TransitionMeaning};
+pub use found::StateView;
+pub use memory::Memory;
+pub use tally::Tally;
+
+/// An index into the states of a search. The first is 0.
+pub type StateId = usize;
+/// An index into the edges of a search.
+pub type TransitionId = usize;
+
+/// The kind of a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TransitionKind {
+    /// The process reads the object.
+    Read,
+    /// The process's request is answered; with micro steps, the server compares and puts.
+    Write,
+    /// The server accepts the process's request and reads the object.
+    ServerReads,
+    /// The server finds that the object has changed since it read it, and reads it again.
+    ServerReadsAgain,
+}
+
+/// The effect of a step on the edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EditEffect {
+    /// Nothing: a read, or a step inside the server.
+    None,
+    /// The edit is acknowledged.
+    Acknowledged,
+    /// The edit is acknowledged, and replaces an edit of another process that the process had been
+    /// shown.
+    Replaces,
+    /// The edit is acknowledged, and an edit of another process is lost.
+    Loses,
+    /// The request is refused, and the process continues.
+    Refused,
+    /// The request is refused, and the process gives up.
+    GivesUp,
+}
+
+impl EditEffect {
+    /// That of an accepted write.
+    fn of_write(effect: &Effect, done: &Done<ProcessId>) -> Self {
+        if !done.losses.is_empty() {
+            EditEffect::Loses
+        } else if !done.replaced.is_empty() {
+            EditEffect::Replaces
+        } else if effect.is_write() {
+            EditEffect::Acknowledged
+        } else {
+            EditEffect::None
+        }
+    }
+}
+
+/// A step from one state to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Transition {
+    /// Where it begins.
+    pub from: StateId,
+    /// Its end.
+    pub to: StateId,
+    /// The process of the step.
+    pub actor: usize,
+    /// What happens.
+    pub what: TransitionKind,
+    /// The status code of the answer; 0 if there is no answer yet.
+    pub code: u16,
+    /// Its effect on the edits.
+    pub effect: EditEffect,
+}
+
+/// The status of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchStatus {
+    /// Some states are not explored yet.
+    Running,
+    /// All histories are explored.
+    Done,
+    /// It stopped because there are too many states.
+    TooManyStates,
+}
+
+/// What the server has read for a request that it has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ServerRead {
+    seen: ServerId,
+    /// Whether the object came from etcd and not from the watch cache.
+    is_current: bool,
+}
+
+/// A process in a state.
+#[derive(Clone, Copy, Debug)]
+struct ProcessState {
+    procedure: ProcedureId,
+    /// What the server has read for its request, if the request is in the server.
+    in_server: Option<ServerRead>,
+    /// The number of its steps.
+    steps: u8,
+}
+
+/// A state.
+#[derive(Clone, Debug)]
+struct State {
+    server: ServerId,
+    ledger: LedgerId,
+    processes: Box<[ProcessState]>,
+}
+
+/// What a step changes in a state.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    server: ServerId,
+    ledger: LedgerId,
+    process: ProcessState,
+}
+
+#[derive(Clone, Debug)]
+struct StateNode {
+    state: State,
+    /// The number of histories that lead here, saturated at the largest number.
+    histories: u128,
+    /// The edge by which it was first found.
+    first: Option<TransitionId>,
+    /// The index of its first own edge.
+    edges: TransitionId,
+}
+
+/// A search through all histories of a system. The caller decides when it works and for how many
+/// states.
+#[derive(Clone, Debug)]
+pub struct HistorySearch {
+    object: ObjectRef,
+    /// Whether a request takes several steps: the server reads first, and compares and puts later.
+    /// Other requests can come in between.
+    micro_steps: bool,
+    most_states: usize,
+    memory: Memory,
+    outcomes: Outcomes,
+    ledgers: Ledgers,
+    /// What an outcome does to a ledger.
+    done: FastMap<(LedgerId, OutcomeId), (LedgerId, EditEffect)>,
+    nodes: Vec<StateNode>,
+    known: FastMap<Box<[u32]>, StateId>,
+    edges: Vec<Transition>,
+    next: StateId,
+    status: SearchStatus,
+    tally: Tally,
+    /// The key of a state that may be new.
+    key: Vec<u32>,
+}
+
+/// More processes than a search can tell apart are left out.
+const MOST_PROCESSES: usize = 32;
+
+impl HistorySearch {
+    /// A search from a system whose processes write an object, with a maximum number of states, and
+    /// with the memory of another search that started with the same object. A controller does
+    /// nothing here.
+    pub fn new(
+        start: &System,
+        object: ObjectRef,
+        micro_steps: bool,
+        most_states: usize,
+        mut memory: Memory,
+    ) -> Self {
+        let (mut outcomes, mut ledgers) = (Outcomes::default(), Ledgers::default());
+        let pool = &mut memory.pool;
+        let server = pool.server(start.server().clone(), object.key());
+        let processes = start.numbered().take(MOST_PROCESSES);
+        let processes = processes.filter_map(|(who, process)| match process {
+            Process::Procedure(procedure) => Some(ProcessState {
+                procedure: outcomes.intern(who, procedure.clone(), pool),
+                in_server: None,
+                steps: 0,
+            }),
+            Process::Idle | Process::Controller(_) => None,
+        });
+        let processes = processes.collect();
+        let ledger = start.ledger().and_then(|ledger| ledger.of(object.key()));
+        let state = State {
+            server,
+            ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),
+            processes,
+        };
+        let mut search = Self {
+            object,
+            micro_steps,
+            most_states,
+            memory,
+            outcomes,
+            ledgers,
+            done: FastMap::default(),
+            nodes: Vec::new(),
+            known: FastMap::default(),
+            edges: Vec::new(),
+            next: 0,
+            status: SearchStatus::Running,
+            tally: Tally::default(),
+            key: Vec::new(),
+        };
+        search.make_key(&state, None);
+        search.known.insert(search.key.as_slice().into(), 0);
+        search.nodes.push(StateNode {
+            state,
+            histories: 1,
+            first: None,
+            edges: 0,
+        });
+        search
+    }
+
+    /// Explores up to this number of states.
+    pub fn advance(&mut self, states: usize) -> SearchStatus {
+        for _ in 0..states {
+            if self.status != SearchStatus::Running {
+                break;
+            }
+            self.look_at_next();
+        }
+        self.status
+    }
+
+    /// Explores all states.
+    pub fn run(&mut self) -> SearchStatus {
+        while self.advance(usize::MAX) == SearchStatus::Running {}
+        self.status
+    }
+
+    fn look_at_next(&mut self) {
+        let id = self.next;
+        let Some(node) = self.nodes.get_mut(id) else {
+            self.status = SearchStatus::Done;
+            return;
+        };
+        if self.known.len() > self.most_states {
+            self.status = SearchStatus::TooManyStates;
+            return;
+        }
+        node.edges = self.edges.len();
+        let (state, histories) = (node.state.clone(), node.histories);
+        self.next += 1;
+        let mut ended = true;
+        for process in 0..state.processes.len() {
+            let Some((next, edge)) = self.step(id, &state, process) else {
+                continue;
+            };
+            ended = false;
+            let to = self.find(&state, process, next);
+            if let Some(found) = self.nodes.get_mut(to) {
+                found.histories = found.histories.saturating_add(histories);
+            }
+            self.edges.push(Transition { to, ..edge });
+        }
+        if ended {
+            let stored = self.memory.pool.stored(state.server);
+            let updates = self.ledgers.get(state.ledger);
+            let verdict = updates.verdict(stored.map(|it| &**it), &self.object.resource().root);
+            self.tally.add(verdict, updates.refusal(), histories);
+        }
+        if self.next == self.nodes.len() {
+            self.status = SearchStatus::Done;
+        }
+    }
+
+    /// The state after a step; a new state is explored later.
+    fn find(&mut self, before: &State, process: usize, next: Next) -> StateId {
+        self.make_key(before, Some((process, next)));
+        if let Some(known) = self.known.get(self.key.as_slice()) {
+            return *known;
+        }
+        let mut processes = before.processes.clone();
+        if let Some(changed) = processes.get_mut(process) {
+            *changed = next.process;
+        }
+        let id = self.nodes.len();
+        self.known.insert(self.key.as_slice().into(), id);
+        self.nodes.push(StateNode {
+            state: State {
+                server: next.server,
+                ledger: next.ledger,
+                processes,
+            },
+            histories: 0,
+            first: Some(self.edges.len()),
+            edges: 0,
+        });
+        id
+    }
+
+    /// The key of a state, or of the state after a step of a process.
+    fn make_key(&mut self, state: &State, step: Option<(usize, Next)>) {
+        let (server, ledger) = step.map_or((state.server, state.ledger), |(_, next)| {
+            (next.server, next.ledger)
+        });
+        let pool = &self.memory.pool;
+        let stored = pool.stored_id(server);
+        let source = pool.servers.get(server as usize).map_or(0, |it| it.source);
+        self.key.clear();
+        self.key.extend([source, pool.content(stored)]);
+        let mut active = 0;
+        for (i, process) in state.processes.iter().enumerate() {
+            let stepped = step.filter(|(stepped, _)| *stepped == i);
+            let process = stepped.map_or(*process, |(_, next)| next.process);
+            let Some(known) = self.outcomes.procedure(process.procedure) else {
+                continue;
+            };
+            let (phase, held) = match (known.next, process.in_server) {
+                (NextRequest::Read, _) => (0, 0),
+                (NextRequest::Send, None) => (1, 0),
+                (NextRequest::Send, Some(read)) => {
+                    let seen = pool.stored_id(read.seen);
+                    let both = u32::from(pool.same_version(known.copy, seen));
+                    let held = pool.copy(seen, stored) << 1 | both;
+                    (2 + u32::from(read.is_current), held)
+                }
+                (NextRequest::Nothing, _) => (4, 0),
+            };
+            let place = phase << 24 | u32::from(known.attempts) << 16 | u32::from(process.steps);
+            self.key.push(place);
+            if known.next == NextRequest::Nothing {
+                continue;
+            }
+            active |= bit(known.who);
+            let copy = known.copy.filter(|_| known.next != NextRequest::Read);
+            self.key.extend([pool.copy(copy, stored), held]);
+        }
+        let form = self.ledgers.form(ledger, active);
+        self.key.push(form);
+    }
+
+    /// The result of a process's next step; `None` if it is done.
+    fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(Next, Transition)> {
+        let process = *state.processes.get(actor)?;
+        let next = Next {
+            server: state.server,
+            ledger: state.ledger,
+            process: ProcessState {
+                steps: process.steps.saturating_add(1),
+                ..process
+            },
+        };
+        let edge = Transition {
+            from,
+            to: from,
+            actor,
+            what: TransitionKind::Write,
+            code: 0,
+            effect: EditEffect::None,
+        };
+        let request = self.outcomes.procedure(process.procedure)?.next;
+        match (request, process.in_server) {
+            (NextRequest::Nothing, _) => None,
+            (NextRequest::Send, None) if self.micro_steps => {
+                Some(in_server(state.server, false, next, edge))
+            }
+            (NextRequest::Send, Some(read)) => self.compare_and_put(state.server, read, next, edge),
+            (NextRequest::Read | NextRequest::Send, _) => {
+                let outcome = self.outcome(state.server, process.procedure)?;
+                let reads = request == NextRequest::Read;
+                let what = match reads {
+                    true => TransitionKind::Read,
+                    false => TransitionKind::Write,
+                };
+                self.answered(outcome, true, next, Transition { what, ..edge })
+            }
+        }
+    }
+
+    /// The server compares the object that it has read with the stored one, and puts or reads
+    /// again (`k8s.io/apiserver/pkg/storage/etcd3/store.go` GuaranteedUpdate, v1.36).
+    fn compare_and_put(
+        &mut self,
+        server: ServerId,
+        ServerRead { seen, is_current }: ServerRead,
+        next: Next,
+        edge: Transition,
+    ) -> Option<(Next, Transition)> {
+        let process = next.process.procedure;
+        let outcome = self.outcome(seen, process)?;
+        let pool = &self.memory.pool;
+        if pool.stored_id(seen) == pool.stored_id(server) {
+            let outcome = self.outcome(server, process)?;
+            return self.answered(outcome, true, next, edge);
+        }
+        // The watch cache may have an old object, so the server does not refuse a request
+        // because of it.
+        if is_current && self.outcomes.get(outcome)?.is_refused() {
+            return self.answered(outcome, false, next, edge);
+        }
+        let what = TransitionKind::ServerReadsAgain;
+        Some(in_server(server, true, next, Transition { what, ..edge }))
+    }
+
+    /// Processes the answer to a request. `stores` is whether the server is then as the outcome says.
+    fn answered(
+        &mut self,
+        id: OutcomeId,
+        stores: bool,
+        mut next: Next,
+        mut edge: Transition,
+    ) -> Option<(Next, Transition)> {
+        let outcome = self.outcomes.get(id)?;
+        next.process.procedure = outcome.procedure;
+        next.process.in_server = None;
+        edge.code = outcome.code;
+        let reads = edge.what == TransitionKind::Read;
+        if stores && !outcome.is_refused() && !reads {
+            next.server = outcome.server;
+        }
+        if let Some((ledger, effect)) = self.done.get(&(next.ledger, id)) {
+            (next.ledger, edge.effect) = (*ledger, *effect);
+            return Some((next, edge));
+        }
+        let after = self.outcomes.procedure(outcome.procedure)?;
+        let root = &self.object.resource().root;
+        let (ledger, done) = self.ledgers.answered(
+            next.ledger,
+            after.who,
+            &outcome.effect,
+            outcome.intention(),
+            root,
+        );
+        let gives_up = after.next == NextRequest::Nothing;
+        edge.effect = match (outcome.is_refused(), reads) {
+            (true, _) if gives_up => EditEffect::GivesUp,
+            (true, _) => EditEffect::Refused,
+            (false, true) => EditEffect::None,
+            (false, false) => EditEffect::of_write(&outcome.effect, &done),
+        };
+        self.done.insert((next.ledger, id), (ledger, edge.effect));
+        next.ledger = ledger;
+        Some((next, edge))
+    }
+
+    fn outcome(&mut self, server: ServerId, procedure: ProcedureId) -> Option<OutcomeId> {
+        let (object, memory) = (&self.object, &mut self.memory);
+        self.outcomes.of(server, procedure, object, memory)
+    }
+
+    /// The memory of requests and answers.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> SearchStatus {
+        self.status
+    }
+
+    /// The verdicts of the histories that are explored to their end.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// The number of known states.
+    pub fn states(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All explored steps.
+    pub fn edges(&self) -> &[Transition] {
+        &self.edges
+    }
+}
+
+/// A request that the server has read the object for.
+fn in_server(
+    seen: ServerId,
+    is_current: bool,
+    mut next: Next,
+    mut edge: Transition,
+) -> (Next, Transition) {
+    if edge.what == TransitionKind::Write {
+        edge.what = TransitionKind::ServerReads;
+    }
+    next.process.in_server = Some(ServerRead { seen, is_current });
+    (next, edge)
+}

@@ -1,0 +1,167 @@
+//! What each process does next at each server, and what becomes of it, each once.
+
+use std::sync::Arc;
+
+use optimist_client::{Editor, Next, NextRequest, Procedure};
+use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
+use optimist_system::ProcessId;
+
+use super::memory::Memory;
+use super::pool::{ObjectId, Pool, ServerId};
+use crate::fast_hash::FastMap;
+
+/// An index into the known procedures.
+pub(super) type ProcedureId = u32;
+/// An index into the known outcomes.
+pub(super) type OutcomeId = u32;
+
+/// A process that is somewhere in its procedure.
+#[derive(Clone, Debug)]
+pub(super) struct KnownProcedure {
+    procedure: Procedure,
+    pub(super) who: ProcessId,
+    /// Its next request.
+    pub(super) next: NextRequest,
+    /// The number of attempts that it has left.
+    pub(super) attempts: u8,
+    /// The object that it last read.
+    pub(super) copy: Option<ObjectId>,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    pub(super) code: u16,
+    /// The server afterwards.
+    pub(super) server: ServerId,
+    /// The process afterwards.
+    pub(super) procedure: ProcedureId,
+    /// What it did to the object and told of it.
+    pub(super) effect: Arc<Effect>,
+    /// The edits that it meant to make; `None` if it meant whatever it changed.
+    edits: Option<Vec<Arc<Edit>>>,
+    repeats_edits: bool,
+}
+
+impl Outcome {
+    pub(super) fn is_refused(&self) -> bool {
+        self.code >= 400
+    }
+
+    /// What it was for. Its edits are of the one object of the search.
+    pub(super) fn intention(&self) -> Intention<'_> {
+        Intention {
+            edits: self.edits.as_deref(),
+            retries: self.repeats_edits,
+            about: None,
+        }
+    }
+}
+
+/// All procedures and outcomes of a search, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcomes {
+    procedures: Vec<KnownProcedure>,
+    /// Those with the same outline.
+    by_outline: FastMap<(ProcessId, u32, u32), Vec<ProcedureId>>,
+    outcomes: Vec<Outcome>,
+    by_request: FastMap<(ServerId, ProcedureId), Option<OutcomeId>>,
+}
+
+impl Outcomes {
+    /// The number of a procedure.
+    pub(super) fn intern(
+        &mut self,
+        who: ProcessId,
+        mut procedure: Procedure,
+        pool: &mut Pool,
+    ) -> ProcedureId {
+        // Between two events passes any time.
+        procedure.wake();
+        let Procedure::Editor(editor) = &procedure;
+        let known = KnownProcedure {
+            who,
+            next: next_of(editor),
+            attempts: editor.progress().attempts(),
+            copy: editor.copy().read().map(|object| pool.object(object)),
+            procedure,
+        };
+        let place = u32::from(known.attempts) << 2 | known.next as u32;
+        let outline = (who, place, known.copy.map_or(0, |copy| 1 + copy));
+        let alike = self.by_outline.entry(outline).or_default();
+        let procedures = &mut self.procedures;
+        let is_same = |id: &&ProcedureId| {
+            let other = procedures.get(**id as usize);
+            other.is_some_and(|other| other.procedure == known.procedure)
+        };
+        if let Some(same) = alike.iter().find(is_same) {
+            return *same;
+        }
+        let id = procedures.len() as ProcedureId;
+        alike.push(id);
+        procedures.push(known);
+        id
+    }
+
+    /// The procedure with a number.
+    pub(super) fn procedure(&self, id: ProcedureId) -> Option<&KnownProcedure> {
+        self.procedures.get(id as usize)
+    }
+
+    /// The outcome with a number.
+    pub(super) fn get(&self, id: OutcomeId) -> Option<&Outcome> {
+        self.outcomes.get(id as usize)
+    }
+
+    /// What becomes of the next request of a process at a server. `None` if it sends none.
+    pub(super) fn of(
+        &mut self,
+        server: ServerId,
+        id: ProcedureId,
+        object: &ObjectRef,
+        memory: &mut Memory,
+    ) -> Option<OutcomeId> {
+        if let Some(known) = self.by_request.get(&(server, id)) {
+            return *known;
+        }
+        let outcome = self.make(server, id, object, memory);
+        let outcome = outcome.map(|outcome| {
+            self.outcomes.push(outcome);
+            self.outcomes.len() as OutcomeId - 1
+        });
+        self.by_request.insert((server, id), outcome);
+        outcome
+    }
+
+    fn make(
+        &mut self,
+        server: ServerId,
+        id: ProcedureId,
+        object: &ObjectRef,
+        memory: &mut Memory,
+    ) -> Option<Outcome> {
+        let KnownProcedure { procedure, who, .. } = self.procedures.get(id as usize)?;
+        let Next::Send(request) = procedure.next() else {
+            return None;
+        };
+        let release = memory.pool.servers.get(server as usize)?.server.release();
+        let (edits, repeats_edits) = (procedure.meant(release), procedure.repeats_edits());
+        let (mut after, who) = (procedure.clone(), *who);
+        let request = memory.request(request);
+        let answer = memory.ask(server, request, object)?;
+        after.answered(&answer.reply);
+        Some(Outcome {
+            code: answer.reply.code,
+            server: answer.server,
+            procedure: self.intern(who, after, &mut memory.pool),
+            effect: answer.effect,
+            edits,
+            repeats_edits,
+        })
+    }
+}
+
+/// The next request of an editor. One that cannot be sent is none.
+fn next_of(editor: &Editor) -> NextRequest {
+    editor.progress().next()
+}

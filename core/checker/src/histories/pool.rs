@@ -1,0 +1,143 @@
+//! All objects and servers of a search, each once.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use optimist_apiserver::environment::Environment;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Revision;
+
+/// An index into [`Pool::objects`].
+pub(super) type ObjectId = u32;
+/// An index into [`Pool::servers`].
+pub(super) type ServerId = u32;
+
+/// An object with a version.
+#[derive(Clone, Debug)]
+pub(super) struct KnownObject {
+    pub(super) object: Arc<Value>,
+    /// The index of its content without the version.
+    content: u32,
+    version: Option<Revision>,
+}
+
+/// A state of the server.
+#[derive(Clone, Debug)]
+pub(super) struct ServerSnapshot {
+    pub(super) server: ApiServer,
+    /// The stored object.
+    pub(super) stored: Option<ObjectId>,
+    /// The state of its source of uids.
+    pub(super) source: u32,
+}
+
+/// All objects and servers of the search, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    pub(super) objects: Vec<KnownObject>,
+    /// The entries by the hash of their content.
+    contents: HashMap<u64, Vec<ObjectId>>,
+    pub(super) servers: Vec<ServerSnapshot>,
+    by_store: HashMap<(Revision, Option<ObjectId>, u32), ServerId>,
+    sources: Vec<Environment>,
+}
+
+impl Pool {
+    pub(super) fn object(&mut self, object: &Arc<Value>) -> ObjectId {
+        let mut hasher = DefaultHasher::new();
+        content(object).for_each(|member| member.hash(&mut hasher));
+        let alike = self.contents.entry(hasher.finish()).or_default();
+        let version = object.resource_version();
+        let mut same = None;
+        for id in alike.iter() {
+            let Some(known) = self.objects.get(*id as usize) else {
+                continue;
+            };
+            if Arc::ptr_eq(&known.object, object) || content(&known.object).eq(content(object)) {
+                if known.object.resource_version() == version {
+                    return *id;
+                }
+                same = Some(known.content);
+            }
+        }
+        let id = self.objects.len() as ObjectId;
+        alike.push(id);
+        self.objects.push(KnownObject {
+            object: Arc::clone(object),
+            // The first object represents all objects that differ only in the version.
+            content: same.unwrap_or(id),
+            version: version.parse().ok(),
+        });
+        id
+    }
+
+    pub(super) fn server(&mut self, server: ApiServer, key: &str) -> ServerId {
+        let stored = server
+            .store()
+            .get(key)
+            .map(|(_, object)| Arc::clone(object));
+        let stored = stored.map(|object| self.object(&object));
+        let source = server.environment();
+        let known = self.sources.iter().position(|known| known == source);
+        let source = known.unwrap_or_else(|| {
+            self.sources.push(source.clone());
+            self.sources.len() - 1
+        }) as u32;
+        let servers = &mut self.servers;
+        let place = (server.store().revision(), stored, source);
+        *self.by_store.entry(place).or_insert_with(|| {
+            servers.push(ServerSnapshot {
+                server,
+                stored,
+                source,
+            });
+            servers.len() as ServerId - 1
+        })
+    }
+
+    fn known(&self, object: Option<ObjectId>) -> Option<&KnownObject> {
+        self.objects.get(object? as usize)
+    }
+
+    pub(super) fn stored_id(&self, server: ServerId) -> Option<ObjectId> {
+        self.servers.get(server as usize)?.stored
+    }
+
+    /// The stored object of a server.
+    pub(super) fn stored(&self, server: ServerId) -> Option<&Arc<Value>> {
+        Some(&self.known(self.stored_id(server))?.object)
+    }
+
+    /// The content of an object, as a number above 0; 0 for none.
+    pub(super) fn content(&self, object: Option<ObjectId>) -> u32 {
+        self.known(object).map_or(0, |known| 1 + known.content)
+    }
+
+    /// The content of a copy, and whether it has the stored version.
+    pub(super) fn copy(&self, copy: Option<ObjectId>, stored: Option<ObjectId>) -> u32 {
+        2 * self.content(copy) + u32::from(self.same_version(copy, stored))
+    }
+
+    /// The index can differ, because the stored form of an object can differ from the form that is
+    /// read.
+    pub(super) fn same_version(&self, a: Option<ObjectId>, b: Option<ObjectId>) -> bool {
+        let version = |id: Option<ObjectId>| self.known(id)?.version;
+        version(a).is_some() && version(a) == version(b)
+    }
+}
+
+/// The content of an object without its version: each member, and whether it is in metadata.
+fn content(object: &Value) -> impl Iterator<Item = (bool, &String, &Value)> {
+    let members = object.as_object().into_iter().flatten();
+    let members = members.filter(|(name, _)| *name != "metadata");
+    let metadata = object.metadata().into_iter().flatten();
+    let metadata = metadata.filter(|(name, _)| *name != "resourceVersion" && *name != "generation");
+    members
+        .map(|(name, value)| (false, name, value))
+        .chain(metadata.map(|(name, value)| (true, name, value)))
+}
