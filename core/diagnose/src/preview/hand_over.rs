@@ -4,7 +4,7 @@ use optimist_client::Preset;
 use serde::Serialize;
 
 use crate::ownership::label;
-use crate::ways::{CaseContent, ChangeTable, Instruction, WayOut, WayOutKind};
+use crate::ways::{CaseContent, ChangeTable, Instruction, Row, WayOut, WayOutKind};
 
 /// A way out of the conflicts of one object, that was run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,8 +42,13 @@ const KINDS: [WayOutKind; 3] = [WayOutKind::LeaveOut, WayOutKind::Migrate, WayOu
 
 /// The ways out of the conflicts of an object. Without `values`, which may be private, a command names
 /// the manifest as a file.
-pub(super) fn of(table: &ChangeTable, preset: Preset, values: bool) -> Vec<HandOver> {
-    let outs = table.ways_out_among(preset, &KINDS).into_iter();
+pub(super) fn of(
+    table: &ChangeTable,
+    preset: Preset,
+    refused: &Row,
+    values: bool,
+) -> Vec<HandOver> {
+    let outs = table.ways_out_of(refused, &KINDS).into_iter();
     outs.filter_map(|out| hand_over(table, preset, &out, values))
         .collect()
 }

@@ -240,8 +240,18 @@ impl PreviewRow {
 
     /// What a run did to an object, and what became of the fields of an earlier manifest.
     pub(super) fn of(object: PreviewObject, row: &Row, earlier: Option<&Earlier<'_>>) -> Self {
-        let mut masked = Masked::of(row);
         let outcome = outcome(row);
+        let says_nothing = row.message.is_empty() && row.warnings.is_empty();
+        if earlier.is_none() && row.fields.is_empty() && says_nothing && !row.is_refused() {
+            let mut new = Self {
+                writer: row.writer.clone(),
+                code: row.code,
+                ..Self::new(object, outcome)
+            };
+            new.troubles = troubles(row, &new);
+            return new;
+        }
+        let mut masked = Masked::of(row);
         let mut new = Self {
             writer: row.writer.clone(),
             code: row.code,

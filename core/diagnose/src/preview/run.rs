@@ -223,7 +223,7 @@ impl PreviewRun {
         if row.outcome == Outcome::Conflict {
             let mut masking = Masking::for_display();
             masking.object(&mut manifest.clone());
-            row.hand_overs = hand_over::of(&table, preset, masking.is_empty());
+            row.hand_overs = hand_over::of(&table, preset, &run, masking.is_empty());
         }
         self.cluster.server = after;
         row

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use optimist_apiserver::apply::{
-    ManagedFieldsOperation, Manager, Managers, Owned, Path, PathElement, Places, covers, differing,
-    field_set,
+    ManagedFieldsOperation, Manager, Managers, Owned, Path, PathElement, Places, Set, covers,
+    differing, field_set,
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -73,39 +73,41 @@ pub(super) struct Comparison<'a> {
     pub(super) root: &'a Struct,
 }
 
-impl Comparison<'_> {
+impl<'v> Comparison<'v> {
     /// The fields that changed, that are refused, that kept another value than the wanted one, or
     /// whose owners changed. In the order of paths.
     pub(super) fn outcomes(&self) -> Vec<FieldOutcome> {
-        let managers = |object: &Value| {
-            let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-            Managers::decode(managed).unwrap_or_default()
+        let managed = |object: &'v Value| object.metadata()?.get("managedFields");
+        let managers = |list: Option<&Value>| Managers::decode(list).unwrap_or_default();
+        let lists = (managed(self.before), managed(self.after));
+        let old = managers(lists.0);
+        let new = match lists.0 == lists.1 {
+            true => old.clone(),
+            false => managers(lists.1),
         };
-        let (old, new) = (managers(self.before), managers(self.after));
         let mut fields: BTreeSet<Path> = BTreeSet::new();
         fields.extend(differing(self.before, self.after, self.root));
         // What the change says and the object does not have.
         let (mut after, mut said) = (Places::of(self.after), Places::of(self.wanted));
-        for path in leaves(self.wanted, self.root) {
+        let wanted = field_set(self.wanted, self.root);
+        for path in leaves_in(&wanted) {
             let values = after.find(&path.0).zip(said.find(&path.0));
             if !self.covers(values, &path) {
                 fields.insert(path);
             }
         }
-        let named = |path: &Path| {
-            let printed = path.to_string();
-            self.refused.iter().any(|(field, _)| *field == printed)
-        };
         if !self.refused.is_empty() {
-            let all = field_set(self.wanted, self.root).paths();
-            fields.extend(all.into_iter().filter(named));
+            fields.extend(self.named_in(&wanted));
             // The server's words leave out what is false, empty or zero.
-            let sent = self.sent.map(|sent| field_set(sent, self.root).paths());
-            fields.extend(sent.into_iter().flatten().filter(named));
+            let sent = self.sent.map(|sent| field_set(sent, self.root));
+            fields.extend(sent.iter().flat_map(|sent| self.named_in(sent)));
         }
-        let changed = |path: &Path| !same_owners(&owners(path, &old), &owners(path, &new));
-        let all = leaves(self.after, self.root);
-        fields.extend(all.iter().filter(|path| changed(path)).cloned());
+        let moved = moved(&old, &new);
+        let all = match self.declared.is_some() || !moved.is_empty() {
+            true => leaves(self.after, self.root),
+            false => Vec::new(),
+        };
+        fields.extend(all.iter().filter(|path| moved.contains(path)).cloned());
         if let Some(declared) = self.declared {
             let mut declared = Places::of(declared);
             let own = all.into_iter().filter(|path| self.was_owned(path, &old));
@@ -123,6 +125,25 @@ impl Comparison<'_> {
         fields
             .filter_map(|path| self.outcome(path, &old, &new, &mut places))
             .collect()
+    }
+
+    /// The fields of a set that the server named when it refused.
+    fn named_in(&self, set: &Set) -> Vec<Path> {
+        let named = |path: &Path| {
+            let printed = path.to_string();
+            self.refused.iter().any(|(field, _)| *field == printed)
+        };
+        // Most paths are told apart by their last name, without printing them.
+        let may_be = |path: &Path| match path.0.last() {
+            Some(PathElement::Field(name)) => self
+                .refused
+                .iter()
+                .any(|(field, _)| field.ends_with(name.as_str())),
+            _ => true,
+        };
+        let mut all = set.paths();
+        all.retain(|path| may_be(path) && named(path));
+        all
     }
 
     /// Whether the first value has what the second one says. The server may have filled it up.
@@ -248,8 +269,13 @@ pub(crate) fn owners(path: &Path, managers: &Managers) -> Vec<Manager> {
 
 /// The paths of an object that have no further path in them.
 pub(crate) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
+    leaves_in(&field_set(object, root))
+}
+
+/// The paths of a set that have no further path in them.
+fn leaves_in(set: &Set) -> Vec<Path> {
     let mut kept: Vec<Path> = Vec::new();
-    let mut paths = field_set(object, root).paths();
+    let mut paths = set.paths();
     // So what is around a path comes right before it.
     paths.sort();
     for path in paths {
@@ -260,6 +286,30 @@ pub(crate) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
         kept.push(path);
     }
     kept
+}
+
+/// The fields of which some manager owned one and now does not, or the other way round.
+fn moved(old: &Managers, new: &Managers) -> Set {
+    let of = |all: &Managers, manager: &Manager| {
+        let mut owned = all.iter().filter(|owned| owned.manager == *manager);
+        owned
+            .next()
+            .map(|owned| owned.set.clone())
+            .unwrap_or_default()
+    };
+    let mut moved = Set::default();
+    for owned in old.iter() {
+        let now = of(new, &owned.manager);
+        if now != owned.set {
+            moved.absorb(owned.set.difference(&now));
+            moved.absorb(now.difference(&owned.set));
+        }
+    }
+    let known = |manager: &Manager| old.iter().any(|owned| owned.manager == *manager);
+    for owned in new.iter().filter(|owned| !known(&owned.manager)) {
+        moved.absorb(owned.set.clone());
+    }
+    moved
 }
 
 /// What identifies an object, and what the server writes itself.

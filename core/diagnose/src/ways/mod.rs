@@ -20,7 +20,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_client::{Preset, Strategy, WorkingCopy};
 use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, ObjectRef, Operation};
 use serde_json::Value;
@@ -167,6 +167,8 @@ pub struct ChangeTable {
     change: WantedChange,
     /// The object before every run, as a GET shows it.
     before: OnceCell<Arc<Value>>,
+    /// What the server said when it refused a client without options, if that was run.
+    refused: OnceCell<(Preset, Vec<Fact>)>,
 }
 
 /// What is not run with the client itself, to be said beside its row.
@@ -193,6 +195,7 @@ impl ChangeTable {
             installed: installed.clone(),
             change,
             before: OnceCell::new(),
+            refused: OnceCell::new(),
         }
     }
 

@@ -57,13 +57,19 @@ impl ChangeTable {
     /// The ways out of a conflict that a client gets when it applies; empty if it gets none. Flux and
     /// Argo CD always apply with force, so they get none.
     pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
-        self.ways_out_among(preset, &KINDS)
+        let mut partial = self.begin_ways_out(preset);
+        while self.advance_ways_out(&mut partial) {}
+        partial.outs
     }
 
-    /// As [`ways_out`](Self::ways_out), these alone.
-    pub fn ways_out_among(&self, preset: Preset, kinds: &[WayOutKind]) -> Vec<WayOut> {
-        let mut partial = self.begin_ways_out(preset);
-        partial.kinds = kinds.to_vec();
+    /// These ways out of a conflict that a row met.
+    pub fn ways_out_of(&self, refused: &Row, kinds: &[WayOutKind]) -> Vec<WayOut> {
+        let mut partial = PartialWaysOut {
+            outs: Vec::new(),
+            conflict: Conflict::of(self, refused),
+            left: kinds.iter().copied().collect(),
+            row: None,
+        };
         while self.advance_ways_out(&mut partial) {}
         partial.outs
     }
@@ -74,7 +80,6 @@ impl ChangeTable {
         PartialWaysOut {
             outs: Vec::new(),
             conflict: None,
-            kinds: KINDS.into(),
             left: VecDeque::new(),
             row: Some(self.begin(way)),
         }
@@ -89,7 +94,7 @@ impl ChangeTable {
                 RowProgress::More(row) => partial.row = Some(*row),
                 RowProgress::Done(refused) => {
                     partial.conflict = refused.and_then(|refused| Conflict::of(self, &refused));
-                    partial.left = partial.kinds.iter().copied().collect();
+                    partial.left = KINDS.into();
                     return partial.conflict.is_some();
                 }
             },
@@ -127,8 +132,6 @@ pub struct PartialWaysOut {
     pub outs: Vec<WayOut>,
     /// The conflict, once the apply was refused.
     conflict: Option<Conflict>,
-    /// Those that are run.
-    kinds: Vec<WayOutKind>,
     left: VecDeque<WayOutKind>,
     /// The row that is run: the apply first, then the first one of those that are left.
     row: Option<PartialRow>,
@@ -163,6 +166,7 @@ impl Conflict {
         };
         let conflicts = conflicts(refused);
         let sent = refused.requests.last()?;
+        table.remember_refused(preset, refused);
         (!conflicts.is_empty()).then(|| Self {
             preset,
             live: Arc::clone(&refused.before),

@@ -77,6 +77,40 @@ pub struct Masking {
     in_message: bool,
     /// The number of texts that this text is inside of.
     depth: usize,
+    /// Short texts of objects in which nothing is private: the versions of an object have mostly the
+    /// same ones.
+    plain: Plain,
+}
+
+/// Texts in which nothing is private, by the name of their field.
+#[derive(Clone, Debug, Default)]
+struct Plain {
+    /// Looked at with and without what looks random.
+    texts: BTreeMap<String, [BTreeSet<String>; 2]>,
+    /// The keys of items in owned paths.
+    items: BTreeSet<String>,
+}
+
+impl Plain {
+    /// Longer texts are not kept.
+    const MAX: usize = 256;
+
+    fn has(&self, name: &str, random: bool, text: &str) -> bool {
+        let known = self.texts.get(name);
+        known.is_some_and(|known| known[usize::from(random)].contains(text))
+    }
+
+    fn keep(&mut self, name: &str, random: bool, text: &str) {
+        if text.len() > Self::MAX {
+            return;
+        }
+        if !self.texts.contains_key(name) {
+            self.texts.insert(name.to_owned(), Default::default());
+        }
+        if let Some(known) = self.texts.get_mut(name) {
+            known[usize::from(random)].insert(text.to_owned());
+        }
+    }
 }
 
 /// A part of a text.
@@ -127,6 +161,7 @@ impl Masking {
             public: BTreeSet::new(),
             in_message: false,
             depth: 0,
+            plain: Plain::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::commands::{ShortOption, option_of, short_option};
 use super::encoded::{self, Decoded};
 use super::names::{by_name, is_blank};
-use super::{Masking, Style};
+use super::{Masking, Plain, Style};
 
 /// The place of a value in an object.
 #[derive(Clone, Copy)]
@@ -260,6 +260,9 @@ impl Masking {
     fn paths(&mut self, map: &mut Map<String, Value>, at: &Place<'_>) {
         let members = std::mem::take(map).into_iter();
         let renamed = members.map(|(key, member)| {
+            if self.plain.items.contains(&key) {
+                return (key, member);
+            }
             let inner = key
                 .split_once(':')
                 .filter(|(of, _)| matches!(*of, "v" | "k"));
@@ -269,15 +272,14 @@ impl Masking {
             };
             let before: Value = Value::clone(&inner);
             self.value(&mut inner, at);
-            let changed = before != inner;
-            (
-                if changed {
-                    format!("{of}:{inner}")
-                } else {
-                    key
-                },
-                member,
-            )
+            if before != inner {
+                return (format!("{of}:{inner}"), member);
+            }
+            // What a value in a set is for depends on the name of its list.
+            if of == "k" && key.len() <= Plain::MAX && self.depth == 0 {
+                self.plain.items.insert(key.clone());
+            }
+            (key, member)
         });
         *map = renamed.collect();
     }
@@ -356,6 +358,13 @@ impl Masking {
         if text.is_empty() || IDENTITY.contains(&at.name) && text.len() < 80 {
             return None;
         }
+        let labels = ["labels", "matchLabels", "selector", "nodeSelector"];
+        let in_labels = labels.iter().any(|of| at.is_in(of));
+        // A text in a text is not looked at as deep as one that stands alone.
+        let alone = self.depth == 0;
+        if alone && self.plain.has(at.name, !in_labels, text) {
+            return None;
+        }
         if !is_blank(text)
             && let Some(looks_like) = by_name(at.name)
             && !is_reference(text, at)
@@ -363,11 +372,14 @@ impl Masking {
             return Some(self.stand_in(at.path(), looks_like, text));
         }
         let lower = at.name.to_ascii_lowercase();
-        let labels = ["labels", "matchLabels", "selector", "nodeSelector"];
         let random = !PUBLIC_RANDOM.iter().any(|part| lower.contains(part))
             && !PUBLIC.contains(&at.name)
-            && !labels.iter().any(|of| at.is_in(of));
-        self.within(text, random, &|| at.path())
+            && !in_labels;
+        let new = self.within(text, random, &|| at.path());
+        if new.is_none() && alone {
+            self.plain.keep(at.name, !in_labels, text);
+        }
+        new
     }
 
     /// Remembers the words of a name, a kind, a label or an image.

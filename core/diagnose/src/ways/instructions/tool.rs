@@ -210,10 +210,23 @@ impl ChangeTable {
         let super::Way::Client(preset, _) = row.way else {
             return Vec::new();
         };
-        let refused = self.row(super::Way::Client(preset, OnOwned::Usual));
-        let requests = refused.into_iter().flat_map(|row| row.requests);
-        requests.flat_map(|it| it.facts).collect()
+        if self.refused.get().is_none_or(|(of, _)| *of != preset) {
+            let refused = self.row(super::Way::Client(preset, OnOwned::Usual));
+            return refused.iter().flat_map(facts_of).collect();
+        }
+        let known = self.refused.get().into_iter();
+        known.flat_map(|(_, facts)| facts.iter().cloned()).collect()
     }
+
+    /// Keeps why the client of a row without options was refused.
+    pub(in crate::ways) fn remember_refused(&self, preset: Preset, row: &Row) {
+        self.refused
+            .get_or_init(|| (preset, facts_of(row).collect()));
+    }
+}
+
+fn facts_of(row: &Row) -> impl Iterator<Item = Fact> {
+    row.requests.iter().flat_map(|it| it.facts.iter().cloned())
 }
 
 #[cfg(test)]
