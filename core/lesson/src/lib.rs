@@ -23,7 +23,7 @@ mod script;
 mod switches;
 mod walkthrough;
 
-pub use catalogue::{Catalogue, CatalogueEntry, Chapter};
+pub use catalogue::{Catalogue, CatalogueEntry, Chapter, Incident};
 pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};
 pub use condition::{Condition, GoalLabel, PartLabel, Past};

@@ -4,6 +4,7 @@ mod audit;
 mod brought;
 mod card;
 mod history;
+mod incidents;
 mod lanes;
 mod messages;
 mod next_writes;
@@ -91,6 +92,7 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                     >
                         if case.items.is_empty() {
                             { questions::questions(store) }
+                            <incidents::Incidents store={store.clone()} />
                         } else {
                             { middle(store) }
                         }

@@ -99,6 +99,8 @@ crate::catalogue::messages! {
     assumed_client_side() "the last release was applied in the client";
     assumed_server_side() "Helm applies server-side";
     assumed_tracking() "the tool adds labels or annotations that are not known here";
+    incidents_title() "What happened to others";
+    incidents_text() "Incidents of public projects. Each shows what was written, the broken write and the mended one.";
     question_title() "What do you want to know?";
     question_watch() "Who keeps changing a field?";
     question_watch_text() "Bring a watch of the object. Stop the command when the field has changed a few times.";

@@ -116,7 +116,7 @@ impl Learn {
         let (Some(catalogue), Some(wanted)) = (&self.catalogue, &self.wanted) else {
             return;
         };
-        if !catalogue.lessons().any(|entry| entry.name == *wanted) {
+        if !catalogue.has(wanted) {
             self.problem = Some(LearnProblem::Unknown(wanted.clone()));
             self.wanted = None;
         }

@@ -1,0 +1,71 @@
+//! The incidents of the catalogue: each runs, and all that it says is true.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use optimist_lesson::{Catalogue, Lesson, check_lesson};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons")
+}
+
+fn read(name: &str) -> String {
+    let path = folder().join(format!("{name}.yaml"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn catalogue() -> Catalogue {
+    Catalogue::parse(&read("catalogue")).unwrap_or_else(|error| panic!("catalogue: {error}"))
+}
+
+#[test]
+fn every_claim_of_an_incident_is_true_when_it_runs() {
+    let mut problems = Vec::new();
+    for incident in catalogue().incidents {
+        let name = &incident.lesson.name;
+        let lesson = Lesson::parse(&read(name)).unwrap_or_else(|error| panic!("{name}, {error}"));
+        let check = check_lesson(&Arc::new(lesson));
+        problems.extend(check.problems.iter().map(|it| format!("{name}, {it}")));
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn the_catalogue_names_every_incident_as_it_names_itself() {
+    let catalogue = catalogue();
+    for incident in &catalogue.incidents {
+        let entry = &incident.lesson;
+        let lesson = Lesson::parse(&read(&entry.name)).unwrap();
+        assert_eq!(entry.title, lesson.title);
+        assert_eq!(Some(&entry.belief), lesson.belief.as_ref());
+        assert_eq!(entry.pages, lesson.steps.len(), "{}", entry.title);
+        assert!(catalogue.has(&entry.name));
+    }
+    let listed = catalogue.incidents.iter();
+    let listed: BTreeSet<String> = listed.map(|it| it.lesson.name.clone()).collect();
+    let files = std::fs::read_dir(folder()).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let files = files.filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned));
+    let files: BTreeSet<String> = files.filter(|name| name.starts_with("incident-")).collect();
+    assert_eq!(listed, files);
+    assert_eq!(listed.len(), 10);
+}
+
+/// The thread says what happened. The first page names it, so that people can read it.
+#[test]
+fn the_first_page_of_an_incident_names_its_thread() {
+    for incident in catalogue().incidents {
+        let thread = incident.thread.strip_prefix("https://github.com/");
+        let parts: Vec<&str> = thread.unwrap_or_default().split('/').collect();
+        let [owner, name, "issues" | "pull", number] = parts.as_slice() else {
+            panic!("{}", incident.thread);
+        };
+        let text = read(&incident.lesson.name);
+        assert!(
+            text.contains(&format!("{owner}/{name} {number}")),
+            "{}",
+            incident.thread
+        );
+    }
+}
