@@ -263,12 +263,13 @@ impl Updater<'_> {
         }
         // If all fields are applied again, there is nothing to prune.
         let mentioned = |last: &Owned| last.api_version == api_version && last.set.is_subset(&set);
-        let dropped = last.clone().filter(|last| !mentioned(last));
+        let time = last.as_ref().and_then(|owned| owned.time);
+        let dropped = last.filter(|last| !mentioned(last));
         managers.insert(Owned {
             manager: workflow.clone(),
             api_version: api_version.to_owned(),
             set,
-            time: last.and_then(|owned| owned.time),
+            time,
         });
         let mut emptied = Vec::new();
         let new = match dropped {
