@@ -14,18 +14,20 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use optimist_apiserver::server::{ApiServer, MAX_BODY_SIZE};
+use optimist_apiserver::server::{ApiServer, AuditEntry, MAX_BODY_SIZE};
 use optimist_apiserver::shared::{Body, SharedServer};
 use optimist_apiserver::status::Status;
+use optimist_apiserver::storage::Revision;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
+use super::audit::{self, Audit};
 use super::certificate::Certificate;
 use super::log::ChangeLog;
 
 /// How long a client may take to begin: the handshake of TLS, and the head of a request.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The connections of a server.
 #[derive(Clone)]
@@ -35,6 +37,8 @@ pub struct Connections {
     certificate: Option<Arc<Certificate>>,
     /// The names of the server, besides localhost.
     hosts: Arc<[String]>,
+    /// To whom requests are told.
+    audit: Option<Audit>,
 }
 
 /// The answer to a request: of the server, or a refusal before it.
@@ -53,7 +57,13 @@ impl Connections {
             log: log.map(|log| Arc::new(Mutex::new(log))),
             certificate: certificate.map(Arc::new),
             hosts: hosts.into(),
+            audit: None,
         }
+    }
+
+    /// Tells of each request.
+    pub fn audited(self, audit: Option<Audit>) -> Self {
+        Self { audit, ..self }
     }
 
     /// Accepts connections, and never ends.
@@ -109,17 +119,48 @@ impl Connections {
             Ok(body) => body,
             Err(error) => return refused(&Status::bad_request(error.to_string())),
         };
-        if self.log.is_some()
-            && ![Method::GET, Method::HEAD, Method::OPTIONS].contains(&head.method)
-        {
-            return self.write(Request::from_parts(head, body.into()));
+        match &self.audit {
+            None => self.perform(Request::from_parts(head, body)).await,
+            Some(audit) => {
+                self.perform_audited(audit, Request::from_parts(head, body.into()))
+                    .await
+            }
+        }
+    }
+
+    async fn perform(&self, request: Request<Bytes>) -> Answer {
+        if self.log.is_some() && is_write(request.method()) {
+            return self.write(request.map(Vec::from)).map(Either::Right);
         }
         let mut server = self.server.clone();
-        let answer = server.call(Request::from_parts(head, Full::new(body)));
-        match answer.await {
+        match server.call(request.map(Full::new)).await {
             Ok(response) => response.map(Either::Left),
             Err(error) => refused(&Status::internal(error.to_string())),
         }
+    }
+
+    /// Answers a request, and tells of it.
+    async fn perform_audited(&self, audit: &Audit, request: Request<Vec<u8>>) -> Answer {
+        let received = audit::now();
+        let entry = self.look(|server| AuditEntry::of(server, &request, audit.next()));
+        if entry.is_watch() {
+            let answer = self.perform(request.map(Bytes::from)).await;
+            if answer.status().is_success() {
+                audit.add(&entry.streams(received, audit::now()));
+            } else {
+                audit.add(&entry.answered(answer.status(), b"", received, audit::now()));
+            }
+            return answer;
+        }
+        let response = match is_write(request.method()) {
+            true => self.write(request),
+            false => self.look(|server| whole(server.handle(request))),
+        };
+        // Nothing has waited since the server answered: the events have the order of the answers.
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap_or_default().to_bytes();
+        audit.add(&entry.answered(head.status, &bytes, received, audit::now()));
+        Response::from_parts(head, Either::Right(Full::new(bytes)))
     }
 
     /// Reads the server.
@@ -143,15 +184,33 @@ impl Connections {
 
     /// Answers a write once the log has it. The server has no other request meanwhile, so nobody sees a
     /// write that could still be lost.
-    fn write(&self, request: Request<Vec<u8>>) -> Answer {
+    fn write(&self, request: Request<Vec<u8>>) -> Response<Full<Bytes>> {
         let kept = self.keep_writes(|server| server.handle(request));
         match kept {
-            Ok(response) => response.map(|body| Either::Right(Full::new(Bytes::from(body)))),
+            Ok(response) => whole(response),
             Err(error) => {
                 let why = format!("the log cannot be written: {error}");
-                refused(&Status::internal(why))
+                refusal(&Status::internal(why))
             }
         }
+    }
+
+    /// Lets go of what was before a revision, in memory and in the log.
+    ///
+    /// # Errors
+    /// If the log cannot be written anew. It stays as it is then.
+    pub fn compact(&self, revision: Revision) -> io::Result<()> {
+        self.server.with(|server| {
+            // Nothing was written for long, and there is nothing to let go of.
+            if server.compact(revision).is_ok() {
+                server.forget();
+            }
+            let Some(log) = &self.log else {
+                return Ok(());
+            };
+            let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+            log.shorten(server.store())
+        })
     }
 
     /// Refuses what a web page sends: by a name that it made mean this machine, or from its own origin.
@@ -160,7 +219,7 @@ impl Connections {
         let host = host
             .or_else(|| text(request, &header::HOST))
             .unwrap_or_default();
-        if !self.is_called(host) {
+        if !is_called(&self.hosts, host) {
             return Err(format!("the host {host:?} is not a name of this server"));
         }
         match text(request, &header::ORIGIN) {
@@ -174,19 +233,24 @@ impl Connections {
             }
         }
     }
+}
 
-    /// Whether a host is this server: an address, which nobody can make mean another machine, or a name
-    /// that it has.
-    fn is_called(&self, host: &str) -> bool {
-        let Ok(authority) = host.parse::<http::uri::Authority>() else {
-            return false;
-        };
-        let name = authority.host();
-        let address = name.trim_start_matches('[').trim_end_matches(']');
-        address.parse::<IpAddr>().is_ok()
-            || name.eq_ignore_ascii_case("localhost")
-            || self.hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
-    }
+/// Whether a host is this server: an address, which nobody can make mean another machine, or a name that it
+/// has besides localhost.
+pub fn is_called(hosts: &[String], host: &str) -> bool {
+    let Ok(authority) = host.parse::<http::uri::Authority>() else {
+        return false;
+    };
+    let name = authority.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    address.parse::<IpAddr>().is_ok()
+        || name.eq_ignore_ascii_case("localhost")
+        || hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
+/// Whether a request can change something.
+fn is_write(method: &Method) -> bool {
+    ![Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }
 
 fn text<'a>(request: &'a Request<Incoming>, name: &HeaderName) -> Option<&'a str> {
@@ -218,10 +282,18 @@ fn forbidden(message: String) -> Status {
 }
 
 fn refused(status: &Status) -> Answer {
+    refusal(status).map(Either::Right)
+}
+
+fn refusal(status: &Status) -> Response<Full<Bytes>> {
     let body = format!("{}\n", status.to_json());
-    let mut response = Response::new(Either::Right(Full::new(Bytes::from(body))));
+    let mut response = whole(Response::new(body.into_bytes()));
     *response.status_mut() = http::StatusCode::from_u16(status.code).unwrap_or_default();
     let json = header::HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
     response
+}
+
+fn whole(response: Response<Vec<u8>>) -> Response<Full<Bytes>> {
+    response.map(|body| Full::new(Bytes::from(body)))
 }

@@ -3,12 +3,15 @@
 //! There is no authentication, so it listens on this machine only unless it is told otherwise. A web page
 //! cannot reach it: its `Host` must be an address or a known name, and its `Origin` must be the server's own.
 
+mod audit;
 mod certificate;
+mod compaction;
 mod connection;
 mod controllers;
 mod kubeconfig;
 mod load;
 mod log;
+mod page;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -23,11 +26,13 @@ use optimist_apiserver::shared::{Clock, SharedServer};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use self::audit::Audit;
 use self::certificate::Certificate;
 use self::connection::Connections;
 use self::controllers::Controller;
 use self::kubeconfig::Kubeconfig;
 use self::log::{ChangeLog, Opened};
+use self::page::Page;
 use crate::style::print;
 use crate::{BadInput, CommandResult};
 
@@ -60,6 +65,21 @@ pub struct Arguments {
     /// start. --objects and --crds are for a new one.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// After how many seconds the history is let go of, as by a kube-apiserver: older versions of objects are
+    /// compacted, and the log is written anew if most of it is not needed any more. 0 is never.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    compaction_interval: u64,
+    /// Adds each request with its answer to this file: an audit log of the level RequestResponse, which
+    /// Diagnose of the page opens. The bodies of Secrets are left out.
+    #[arg(long, value_name = "FILE")]
+    audit_log: Option<PathBuf>,
+    /// Serves the built page of this directory, which shows each request as it comes. It has a port of its
+    /// own, and reads only.
+    #[arg(long, value_name = "DIR")]
+    page: Option<PathBuf>,
+    /// The port of the page; 0 takes one that is free.
+    #[arg(long, default_value_t = 0, requires = "page", value_name = "PORT")]
+    page_port: u16,
     /// The release of the server.
     #[arg(long, default_value_t)]
     release: Release,
@@ -73,7 +93,8 @@ pub struct Arguments {
     /// Where the kubeconfig is written; else a temporary file, which is removed at the end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// How it says that it is ready: one line of JSON has the members url and kubeconfig.
+    /// How it says that it is ready: one line of JSON has the members url and kubeconfig, and page
+    /// if there is one.
     #[arg(long, default_value = "text")]
     output: Output,
 }
@@ -172,6 +193,12 @@ async fn serve(
         true => None,
         false => Some(Certificate::new(address.ip(), &arguments.hosts)?),
     };
+    let told = arguments.page.is_some() || arguments.audit_log.is_some();
+    let audit = match told {
+        true => Some(Audit::new(arguments.audit_log.as_deref())?),
+        false => None,
+    };
+    let page = ServedPage::open(arguments, audit.clone()).await?;
     let kubeconfig = Kubeconfig::write(
         arguments.kubeconfig.as_deref(),
         address,
@@ -179,36 +206,82 @@ async fn serve(
     )?;
     let authority = certificate.as_ref().map(Certificate::authority);
     let controllers = controllers::of(&arguments.controllers, authority);
-    say_ready(arguments, &kubeconfig);
+    say_ready(arguments, &kubeconfig, page.as_ref());
     let server = SharedServer::new(server, Clock::Wall);
     let hosts = arguments.hosts.clone();
     let connections = Connections::new(server.clone(), log, certificate, hosts);
+    let connections = connections.audited(audit.clone());
+    let interval = Duration::from_secs(arguments.compaction_interval);
     let open = GracefulShutdown::new();
     tokio::select! {
         () = end.wait() => {}
         () = connections.accept(&listener, &open) => {}
         () = controllers::run(controllers, &connections) => {}
+        () = compaction::run(interval, &connections) => {}
+        () = ServedPage::accept(page.as_ref(), &open) => {}
     }
     drop(listener);
     let ended = open.shutdown();
     // Its watches end as those of a server that stops.
     server.with(ApiServer::restart);
+    audit.iter().for_each(Audit::close);
     let _ = tokio::time::timeout(LAST_REQUESTS, ended).await;
     Ok(())
 }
 
-fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig) {
+/// The page, and where it is served.
+struct ServedPage {
+    page: Page,
+    listener: TcpListener,
+    url: String,
+}
+
+impl ServedPage {
+    /// Reads the page, and takes its port; `None` if there is no page to serve.
+    async fn open(arguments: &Arguments, audit: Option<Audit>) -> Result<Option<Self>, BadInput> {
+        let (Some(directory), Some(audit)) = (&arguments.page, audit) else {
+            return Ok(None);
+        };
+        let page = Page::new(directory, audit, arguments.hosts.clone())?;
+        let wanted = SocketAddr::new(arguments.address, arguments.page_port);
+        let bad = |error: io::Error| BadInput(format!("{wanted}: {error}"));
+        let listener = TcpListener::bind(wanted).await.map_err(bad)?;
+        let address = listener.local_addr().map_err(bad)?;
+        Ok(Some(Self {
+            page,
+            listener,
+            url: format!("http://{address}/?live"),
+        }))
+    }
+
+    async fn accept(served: Option<&Self>, open: &GracefulShutdown) {
+        match served {
+            Some(served) => served.page.accept(&served.listener, open).await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig, page: Option<&ServedPage>) {
     let (url, path) = (kubeconfig.url(), kubeconfig.path().display());
     match arguments.output {
         Output::Json => {
-            let ready = json!({"url": url, "kubeconfig": path.to_string()});
+            let mut ready = json!({"url": url, "kubeconfig": path.to_string()});
+            if let Some(page) = page {
+                ready["page"] = page.url.as_str().into();
+            }
             print(&format!("{ready}\n"));
         }
-        Output::Text => print(&format!(
-            "Serving Kubernetes {} at {url}. Ctrl-C ends it. In another terminal:\n\
-             export KUBECONFIG={path}\n",
-            arguments.release,
-        )),
+        Output::Text => {
+            print(&format!(
+                "Serving Kubernetes {} at {url}. Ctrl-C ends it. In another terminal:\n\
+                 export KUBECONFIG={path}\n",
+                arguments.release,
+            ));
+            if let Some(page) = page {
+                print(&format!("The page shows each request: {}\n", page.url));
+            }
+        }
     }
 }
 

@@ -231,3 +231,37 @@ fn a_write_that_the_log_does_not_get_is_not_done() {
         200
     );
 }
+
+#[test]
+fn a_log_gets_shorter_while_the_server_runs_and_has_everything_that_is_there() {
+    let logged = Logged::new("shortened");
+    let mut arguments = logged.arguments().to_vec();
+    arguments.extend(["--compaction-interval", "1"]);
+    let program = Program::start(&arguments);
+    let large = "x".repeat(20_000);
+    for n in 0..20 {
+        let change = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+            "data": {"large": large, "n": n.to_string()}});
+        let target = format!("{MAPS}/a");
+        if n == 0 {
+            assert_eq!(program.json("POST", MAPS, &change).0, 201);
+        }
+        assert_eq!(program.json("PUT", &target, &change).0, 200);
+    }
+    let long = fs::metadata(&logged.file).unwrap().len();
+    assert!(long > 400_000, "{long}");
+    let is_shorter = || fs::metadata(&logged.file).unwrap().len() < long / 2;
+    for _ in 0..600 {
+        if is_shorter() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(is_shorter());
+    assert_eq!(program.json("POST", MAPS, &map("after")).0, 201);
+    program.kill();
+    let again = logged.start();
+    let get = |name: &str| again.json("GET", &format!("{MAPS}/{name}"), &Value::Null);
+    assert_eq!(get("a").1["data"]["n"], "19");
+    assert_eq!(get("after").0, 200);
+}

@@ -1,6 +1,7 @@
 //! `optimist serve`: the real program, spoken to through its socket.
 
 mod log;
+mod page;
 mod program;
 
 use std::path::Path;

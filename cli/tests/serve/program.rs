@@ -17,6 +17,8 @@ pub struct Program {
     output: BufReader<ChildStdout>,
     pub url: String,
     pub kubeconfig: String,
+    /// Where the page is; empty if there is none.
+    page: String,
 }
 
 impl Drop for Program {
@@ -58,6 +60,7 @@ impl Program {
             output,
             url: member("url"),
             kubeconfig: member("kubeconfig"),
+            page: ready["page"].as_str().unwrap_or_default().to_owned(),
         }
     }
 
@@ -97,18 +100,20 @@ impl Program {
         self.child.wait().unwrap();
     }
 
-    fn tcp(&self) -> TcpStream {
-        let address: SocketAddr = self.authority().parse().unwrap();
-        let stream = TcpStream::connect(address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        stream
+    /// The address of the page after the scheme.
+    pub fn page_authority(&self) -> &str {
+        let page = self.page.strip_prefix("http://").unwrap();
+        page.strip_suffix("/?live").unwrap()
+    }
+
+    /// A connection to the port of the page.
+    pub fn connect_to_page(&self) -> Connection {
+        Connection(BufReader::new(Box::new(tcp(self.page_authority()))))
     }
 
     /// A connection: with TLS, and trust in the authority of the kubeconfig, where the URL says so.
     pub fn connect(&self) -> Connection {
-        let stream = self.tcp();
+        let stream = tcp(self.authority());
         if self.url.starts_with("http://") {
             return Connection(BufReader::new(Box::new(stream)));
         }
@@ -153,6 +158,14 @@ impl Program {
         let (code, body) = self.send(method, target, &[media_type], &body);
         (code, serde_json::from_str(&body).unwrap_or(Value::Null))
     }
+}
+
+fn tcp(authority: &str) -> TcpStream {
+    let address: SocketAddr = authority.parse().unwrap();
+    let stream = TcpStream::connect(address).unwrap();
+    let patience = Some(Duration::from_secs(60));
+    stream.set_read_timeout(patience).unwrap();
+    stream
 }
 
 pub trait Stream: Read + Write {}

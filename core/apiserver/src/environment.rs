@@ -26,6 +26,24 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// A point in time with microseconds, as `metav1.MicroTime` writes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MicroTime {
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    pub micros: u64,
+}
+
+impl fmt::Display for MicroTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = Timestamp {
+            seconds: self.micros / 1_000_000,
+        };
+        let text = seconds.to_string();
+        let text = text.strip_suffix('Z').unwrap_or(&text);
+        write!(f, "{text}.{:06}Z", self.micros % 1_000_000)
+    }
+}
+
 /// The deterministic source of everything that a real server takes from its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
@@ -73,6 +91,13 @@ impl Environment {
     pub fn now(&self) -> Timestamp {
         Timestamp {
             seconds: self.start.seconds + self.elapsed.as_secs(),
+        }
+    }
+
+    /// The time now, with microseconds.
+    pub fn micro_time(&self) -> MicroTime {
+        MicroTime {
+            micros: self.now().seconds * 1_000_000 + u64::from(self.elapsed.subsec_micros()),
         }
     }
 

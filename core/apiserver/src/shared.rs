@@ -76,6 +76,55 @@ impl SharedServer {
     pub fn advance(&self, by: Duration) {
         self.with(|server| server.environment_mut().advance(by));
     }
+
+    /// Waits until some time has passed for the server.
+    pub fn pass(&self, by: Duration) -> Passing {
+        let now = self.shared.lock().server.environment().elapsed();
+        Passing {
+            shared: Arc::clone(&self.shared),
+            due: now.saturating_add(by),
+            timer: None,
+        }
+    }
+}
+
+/// A wait for a moment on the clock of a server.
+pub struct Passing {
+    shared: Arc<Shared>,
+    due: Duration,
+    timer: Option<Delay>,
+}
+
+impl std::fmt::Debug for Passing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Passing")
+            .field("due", &self.due)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Future for Passing {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let mut state = self.shared.lock();
+            let now = state.server.environment().elapsed();
+            if now >= self.due {
+                return Poll::Ready(());
+            }
+            state.waiting.push(context.waker().clone());
+            drop(state);
+            if self.shared.clock == Clock::Virtual {
+                return Poll::Pending;
+            }
+            let left = self.due.saturating_sub(now);
+            let timer = self.timer.insert(Delay::new(left));
+            if Pin::new(timer).poll(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
 }
 
 impl Shared {
@@ -299,6 +348,18 @@ mod tests {
         assert!(next(&mut events).is_pending());
         server.advance(Duration::from_secs(31));
         assert_eq!(next(&mut events), Poll::Ready(None));
+    }
+
+    #[test]
+    fn a_wait_ends_when_its_time_has_passed_on_the_clock_of_the_server() {
+        let server = SharedServer::new(ApiServer::default(), Clock::Virtual);
+        let mut wait = server.pass(Duration::from_secs(5));
+        let mut poll = || Pin::new(&mut wait).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        server.advance(Duration::from_secs(4));
+        assert!(poll().is_pending());
+        server.advance(Duration::from_secs(1));
+        assert!(poll().is_ready());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A client of a test server.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,15 +8,16 @@ use std::task::{Context, Poll};
 use http::{Request, Response, StatusCode, header};
 use http_body::Body as HttpBody;
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{Facts, RequestInfo, Verb};
+use optimist_apiserver::server::{ApiServer, Facts, RequestInfo, Verb};
 use optimist_apiserver::shared;
 use optimist_ledger::{Answered, Intention};
 use serde_json::Value;
 use tower_service::Service;
 
 use crate::body::Body;
-use crate::exchange::Exchange;
-use crate::server::TestServer;
+use crate::exchange::{Exchange, Lost};
+use crate::rule::Interception;
+use crate::server::{Record, TestServer};
 
 /// A client of a [`TestServer`] by name: what `kube::Client::new` takes. Clones are the same client.
 #[derive(Clone, Debug)]
@@ -29,11 +31,23 @@ pub struct TestClient {
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The status code.
+    /// The status code; 0 if no answer came.
     pub code: u16,
     /// The body; `Null` if it is no JSON.
     pub body: Value,
 }
+
+/// The error of a request or an answer that a rule lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoAnswer;
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the connection was closed before an answer came")
+    }
+}
+
+impl std::error::Error for NoAnswer {}
 
 impl TestClient {
     pub(crate) fn new(server: TestServer, name: String, id: usize) -> Self {
@@ -41,7 +55,8 @@ impl TestClient {
     }
 
     /// Sends a request without a runtime, for tests without kube. A `PATCH` of an object with an
-    /// `apiVersion` is an apply, and another one a merge patch. A watch is answered with what there is.
+    /// `apiVersion` is an apply, and another one a merge patch. A watch is answered with what there is. It
+    /// waits for its answer: where a rule delays it, the time of the test passes.
     pub fn send(&self, method: &str, target: &str, body: &Value) -> Answer {
         let is_apply = !body["apiVersion"].is_null();
         let media_type = match (method, is_apply) {
@@ -59,63 +74,155 @@ impl TestClient {
             .header(header::CONTENT_TYPE, media_type)
             .header(header::USER_AGENT, &self.name)
             .body(sent);
-        match request {
-            Ok(request) => {
-                let response = self.perform(request);
+        let Ok(request) = request else {
+            return Answer {
+                code: 400,
+                body: Value::Null,
+            };
+        };
+        let interception = self.intercept(&request);
+        self.server.advance(interception.request_delay);
+        let performed = self.perform(request, &interception);
+        if performed.is_ok() && !interception.answer_delay.is_zero() {
+            self.server.advance(interception.answer_delay);
+        }
+        match performed {
+            Ok(response) => {
+                self.receive(&response, &interception);
                 Answer {
                     code: response.status().as_u16(),
                     body: json(response.body()),
                 }
             }
-            Err(_) => Answer {
-                code: 400,
+            Err(NoAnswer) => Answer {
+                code: 0,
                 body: Value::Null,
             },
         }
     }
 
+    /// What the rules do to a request.
+    fn intercept<B>(&self, request: &Request<B>) -> Interception {
+        let (method, path) = (request.method(), request.uri().path());
+        (self.server).act(|_, record| record.intercept(&self.name, method, path))
+    }
+
     /// Answers a request by a rule, else by the server, and records it.
-    fn perform(&self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-        let (method, target) = (request.method().clone(), request.uri().to_string());
-        let sent = json(request.body());
-        self.server.act(|server, record| {
+    fn perform(
+        &self,
+        request: Request<Vec<u8>>,
+        interception: &Interception,
+    ) -> Result<Response<Vec<u8>>, NoAnswer> {
+        let mut exchange = self.begun(&request);
+        if interception.drops_request {
+            exchange.lost = Some(Lost::Request);
+            self.record(exchange, interception);
+            return Err(NoAnswer);
+        }
+        let response = self.server.act(|server, record| {
             let since = server.store().revision();
-            let by_rule = record.fault(&self.name, &method, request.uri().path());
-            let is_by_rule = by_rule.is_some();
-            let response = match by_rule {
-                Some((code, body)) => made(code, &body),
+            let response = match &interception.answer {
+                Some((code, body)) => made(*code, body),
                 None => server.handle(request),
             };
             let facts = response.extensions().get::<Facts>().cloned();
-            let exchange = Exchange {
-                client: self.name.clone(),
-                method,
-                target,
-                sent,
-                code: response.status().as_u16(),
-                received: json(response.body()),
-                facts: facts.unwrap_or_default().0,
-                revisions: (since, server.store().revision()),
-                by_rule: is_by_rule,
-            };
-            if !is_by_rule {
-                let answered = Answered {
-                    method: &exchange.method,
-                    target: &exchange.target,
-                    sent_name: exchange.sent.name(),
-                    code: exchange.code,
-                    received: &exchange.received,
-                    facts: &exchange.facts,
-                };
-                let intention = Intention::default();
-                let done = record
-                    .ledger
-                    .request(self.id, answered, intention, server, since);
-                record.lose(self.id, done);
+            exchange.code = response.status().as_u16();
+            exchange.received = json(response.body());
+            exchange.facts = facts.unwrap_or_default().0;
+            exchange.revisions = (since, server.store().revision());
+            exchange.by_rule = interception.answer.is_some();
+            exchange.lost = interception.drops_answer.then_some(Lost::Answer);
+            if !exchange.by_rule {
+                self.account(
+                    &exchange,
+                    interception.is_answered_at_once(),
+                    server,
+                    record,
+                );
             }
-            record.exchanges.push(exchange);
             response
-        })
+        });
+        self.record(exchange, interception);
+        match interception.drops_answer {
+            true => Err(NoAnswer),
+            false => Ok(response),
+        }
+    }
+
+    /// Tells the ledger what a request did, and what it shows if its answer comes at once.
+    fn account(&self, exchange: &Exchange, at_once: bool, server: &ApiServer, record: &mut Record) {
+        let nothing = Value::Null;
+        let answered = Answered {
+            method: &exchange.method,
+            target: &exchange.target,
+            sent_name: exchange.sent.name(),
+            code: exchange.code,
+            received: if at_once {
+                &exchange.received
+            } else {
+                &nothing
+            },
+            facts: &exchange.facts,
+        };
+        let intention = Intention::default();
+        let since = exchange.revisions.0;
+        let ledger = &mut record.ledger;
+        let done = ledger.request(self.id, answered, intention, server, since);
+        record.lose(self.id, done);
+    }
+
+    /// Records what an answer shows that was late.
+    fn receive(&self, response: &Response<Vec<u8>>, interception: &Interception) {
+        if interception.is_answered_at_once() || interception.answer.is_some() {
+            return;
+        }
+        let mut answer = json(response.body());
+        let [api_version, kind] = ["apiVersion", "kind"].map(|name| answer[name].clone());
+        let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) else {
+            return self.is_shown(&answer);
+        };
+        let kind = kind.as_str().unwrap_or_default();
+        let kind = kind.strip_suffix("List").unwrap_or(kind);
+        for item in items.iter_mut().filter_map(Value::as_object_mut) {
+            // The items of a list do not say what they are.
+            item.insert("apiVersion".to_owned(), api_version.clone());
+            item.insert("kind".to_owned(), kind.into());
+        }
+        items.iter().for_each(|item| self.is_shown(item));
+    }
+
+    /// What is known of a request before its answer.
+    fn begun(&self, request: &Request<Vec<u8>>) -> Exchange {
+        let header = |name| {
+            let value = request.headers().get(name)?;
+            Some(value.to_str().ok()?.to_owned())
+        };
+        let (revision, time) = self
+            .server
+            .act(|server, _| (server.store().revision(), server.environment().micro_time()));
+        Exchange {
+            client: self.name.clone(),
+            method: request.method().clone(),
+            target: request.uri().to_string(),
+            content_type: header(header::CONTENT_TYPE).unwrap_or_default(),
+            agent: header(header::USER_AGENT).unwrap_or_default(),
+            sent: json(request.body()),
+            time,
+            code: 0,
+            received: Value::Null,
+            facts: Vec::new(),
+            revisions: (revision, revision),
+            by_rule: false,
+            lost: None,
+        }
+    }
+
+    /// Records a request, and tells those who observe it.
+    fn record(&self, exchange: Exchange, interception: &Interception) {
+        for observer in &interception.observers {
+            observer.tell(&exchange);
+        }
+        self.server.act(|_, record| record.exchanges.push(exchange));
     }
 
     /// Records that an event of a watch showed it an object.
@@ -125,44 +232,47 @@ impl TestClient {
         });
     }
 
-    async fn answer(self, request: Request<Vec<u8>>) -> Response<Body> {
+    async fn answer(self, request: Request<Vec<u8>>) -> Result<Response<Body>, NoAnswer> {
+        let interception = self.intercept(&request);
+        let shared = self.server.shared().clone();
+        if !interception.request_delay.is_zero() {
+            shared.pass(interception.request_delay).await;
+        }
         let is_watch = self.server.act(|server, _| {
             let info = RequestInfo::parse(&request, server.resources());
             info.is_ok_and(|info| info.verb == Verb::Watch)
         });
-        if !is_watch {
-            return self.perform(request).map(Body::whole);
+        if is_watch && interception.answer.is_none() && !interception.drops_request {
+            return self.watch(request, &interception).await;
         }
-        if let Some(response) = self.begin_watch(&request) {
-            return response.map(Body::whole);
+        let response = self.perform(request, &interception)?;
+        if !interception.answer_delay.is_zero() {
+            shared.pass(interception.answer_delay).await;
+            self.receive(&response, &interception);
         }
-        let (head, sent) = request.into_parts();
-        let request = Request::from_parts(head, Body::whole(sent));
-        match self.server.shared().clone().call(request).await {
-            Ok(response) => response.map(|events| Body::watch(events, self)),
-            Err(error) => made(500, &Value::from(error.to_string())).map(Body::whole),
-        }
+        Ok(response.map(Body::whole))
     }
 
-    /// Records a watch; the answer, if a rule has one.
-    fn begin_watch(&self, request: &Request<Vec<u8>>) -> Option<Response<Vec<u8>>> {
-        let (method, uri) = (request.method(), request.uri());
-        self.server.act(|server, record| {
-            let by_rule = record.fault(&self.name, method, uri.path());
-            let revision = server.store().revision();
-            record.exchanges.push(Exchange {
-                client: self.name.clone(),
-                method: method.clone(),
-                target: uri.to_string(),
-                sent: Value::Null,
-                code: by_rule.as_ref().map_or(200, |(code, _)| *code),
-                received: Value::Null,
-                facts: Vec::new(),
-                revisions: (revision, revision),
-                by_rule: by_rule.is_some(),
-            });
-            by_rule.map(|(code, body)| made(code, &body))
-        })
+    async fn watch(
+        self,
+        request: Request<Vec<u8>>,
+        interception: &Interception,
+    ) -> Result<Response<Body>, NoAnswer> {
+        let mut exchange = self.begun(&request);
+        let (head, sent) = request.into_parts();
+        let request = Request::from_parts(head, Body::whole(sent));
+        let response = self.server.shared().clone().call(request).await;
+        let response = match response {
+            Ok(response) => response.map(|events| Body::watch(events, self.clone())),
+            Err(error) => made(500, &Value::from(error.to_string())).map(Body::whole),
+        };
+        exchange.code = response.status().as_u16();
+        exchange.lost = interception.drops_answer.then_some(Lost::Answer);
+        self.record(exchange, interception);
+        match interception.drops_answer {
+            true => Err(NoAnswer),
+            false => Ok(response),
+        }
     }
 }
 
@@ -185,7 +295,7 @@ where
         Box::pin(async move {
             let (head, body) = request.into_parts();
             let bytes = shared::read(body).await.map_err(Into::into)?;
-            Ok(client.answer(Request::from_parts(head, bytes)).await)
+            Ok(client.answer(Request::from_parts(head, bytes)).await?)
         })
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use http::Method;
-use optimist_apiserver::server::Fact;
+use http::{Method, Request, StatusCode, header};
+use optimist_apiserver::environment::MicroTime;
+use optimist_apiserver::server::{ApiServer, AuditEntry, Fact};
 use optimist_apiserver::storage::Revision;
 use serde_json::Value;
 
@@ -16,11 +17,17 @@ pub struct Exchange {
     pub method: Method,
     /// Path and query.
     pub target: String,
+    /// The media type of the body; empty if it has none.
+    pub content_type: String,
+    /// The User-Agent; empty if the request has none.
+    pub agent: String,
     /// The body that was sent; `Null` if it is no JSON.
     pub sent: Value,
-    /// The status code of the answer.
+    /// When the server saw it.
+    pub time: MicroTime,
+    /// The status code of the answer, also of one that was lost; 0 if the request was lost.
     pub code: u16,
-    /// The body of the answer; `Null` for a watch.
+    /// The body of the answer, also of one that was lost; `Null` for a watch.
     pub received: Value,
     /// Why it was answered so.
     pub facts: Vec<Fact>,
@@ -28,13 +35,24 @@ pub struct Exchange {
     pub revisions: (Revision, Revision),
     /// Whether a [`Rule`](crate::Rule) answered, and the server did not see it.
     pub by_rule: bool,
+    /// What of it was lost on the way.
+    pub lost: Option<Lost>,
+}
+
+/// What of a request was lost on the way. Its client got an error of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The request: the server did not see it.
+    Request,
+    /// The answer: the server did what was asked.
+    Answer,
 }
 
 impl Exchange {
     /// Whether it is a write that was accepted and changed nothing.
     pub fn is_write_without_change(&self) -> bool {
         let unchanged = |fact: &Fact| matches!(fact, Fact::Unchanged(_));
-        self.code < 300 && self.facts.iter().any(unchanged) && !self.is_dry_run()
+        (200..300).contains(&self.code) && self.facts.iter().any(unchanged) && !self.is_dry_run()
     }
 
     /// Whether it only asked what would happen.
@@ -43,6 +61,33 @@ impl Exchange {
         let mut options = query.split('&');
         // A dry run that would change nothing has no fact of its own.
         options.any(|option| option == "dryRun=All") || self.facts.contains(&Fact::DryRun)
+    }
+
+    /// The event that the audit log of the server has of it; `None` if the server did not see it.
+    pub(crate) fn audit_event(&self, server: &ApiServer, number: u64) -> Option<Value> {
+        if self.by_rule || self.lost == Some(Lost::Request) {
+            return None;
+        }
+        let agent = match &*self.agent {
+            "" => &self.client,
+            agent => agent,
+        };
+        let body = match &self.sent {
+            Value::Null => Vec::new(),
+            sent => sent.to_string().into_bytes(),
+        };
+        let request = Request::builder()
+            .method(&self.method)
+            .uri(&self.target)
+            .header(header::USER_AGENT, agent)
+            .body(body);
+        let entry = AuditEntry::of(server, &request.ok()?, number);
+        let received = match &self.received {
+            Value::Null => return Some(entry.streams(self.time, self.time)),
+            received => received.to_string(),
+        };
+        let code = StatusCode::from_u16(self.code).ok()?;
+        Some(entry.answered(code, received.as_bytes(), self.time, self.time))
     }
 }
 
@@ -56,7 +101,12 @@ impl fmt::Display for Exchange {
             code,
             ..
         } = self;
-        write!(f, "{client:12} {method:6} {target} -> {code}")?;
+        write!(f, "{client:12} {method:6} {target} -> ")?;
+        match self.lost {
+            Some(Lost::Request) => return f.write_str("(the request was lost)"),
+            Some(Lost::Answer) => write!(f, "{code} (the answer was lost)")?,
+            None => write!(f, "{code}")?,
+        }
         let (before, after) = self.revisions;
         if after > before {
             write!(f, " ({before} -> {after})")?;

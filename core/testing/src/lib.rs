@@ -73,10 +73,60 @@
 //! println!("{}", server.lanes());
 //! ```
 //!
+//! A rule can also lose a request or its answer, delay either on the clock of the test, or tell the test of it:
+//! see [`Rule`].
+//!
+//! # A reconciler, and a watch
+//!
+//! With kube, both run against [`TestServer::client`] as they are; `clients/tests/testing.rs` of the repository
+//! has a `Controller` and a `watcher`. A reconciler is most often wrong where somebody else writes between its
+//! read and its write. An observer does that at the same place in every run:
+//!
+//! ```
+//! use optimist_testing::{Rule, TestClient, TestServer};
+//! use serde_json::{Value, json};
+//!
+//! /// Reads, decides and writes; after a conflict again.
+//! fn reconcile(client: &TestClient, path: &str) -> u16 {
+//!     loop {
+//!         let mut object = client.send("GET", path, &Value::Null).body;
+//!         if object["metadata"]["labels"]["seen"] == "yes" {
+//!             return 200;
+//!         }
+//!         object["metadata"]["labels"]["seen"] = "yes".into();
+//!         match client.send("PUT", path, &object).code {
+//!             409 => continue,
+//!             code => return code,
+//!         }
+//!     }
+//! }
+//!
+//! let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}});
+//! let server = TestServer::default().with_object(&map).unwrap();
+//! let (path, user) = ("/api/v1/namespaces/default/configmaps/a", server.client("user"));
+//! server.add(Rule::on("GET", path).of("reconciler").nth(1).observes(move |_| {
+//!     user.send("PATCH", path, &json!({"data": {"k": "v"}}));
+//! }));
+//! assert_eq!(reconcile(&server.client("reconciler"), path), 200);
+//! server.assert_no_lost_update();
+//! server.assert_no_write_without_change();
+//! let requests = server.requests();
+//! let codes: Vec<u16> = requests.iter().filter(|it| it.client == "reconciler").map(|it| it.code).collect();
+//! assert_eq!(codes, [200, 409, 200, 200]);
+//! ```
+//!
+//! # If a test fails
+//!
+//! It prints [its requests](TestServer::lanes), a line for each, with
+//! [`keeping_failures_in`](TestServer::keeping_failures_in) it also keeps them as an audit log. *Diagnose* of the
+//! page opens such a file: it draws each client in a lane, runs the same requests on the same server, and says
+//! what was lost.
+//!
 //! # From envtest
 //!
 //! `testEnv.Start()` becomes `TestServer::default()`, `CRDDirectoryPaths` becomes
-//! [`with_objects`](TestServer::with_objects) with the text of the definitions, and `testEnv.Stop()` has no
+//! [`with_objects`](TestServer::with_objects) with the text of the definitions, or
+//! [`with_object`](TestServer::with_object) with `Widget::crd()` of `kube::CustomResourceExt`. `testEnv.Stop()` has no
 //! equivalent: the server goes with its last client. As in envtest there are no controllers, so nobody
 //! collects garbage or finishes a namespace. Time is the test's: [`advance`](TestServer::advance).
 //!
@@ -90,18 +140,20 @@
 //!
 //! # What it does not have
 //!
-//! Authentication, admission webhooks, controllers, and answers that are lost on the way.
+//! Authentication, admission webhooks and controllers. `docs/test-servers.md` of the repository compares it with
+//! other servers and mocks for tests.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod body;
 mod client;
 mod exchange;
+mod failure;
 mod rule;
 mod server;
 
 pub use body::Body;
-pub use client::{Answer, TestClient};
-pub use exchange::Exchange;
+pub use client::{Answer, NoAnswer, TestClient};
+pub use exchange::{Exchange, Lost};
 pub use rule::Rule;
 pub use server::{LostUpdate, TestServer};

@@ -1,19 +1,85 @@
-//! Faults by rule.
+//! Interceptors by rule: what happens to some requests on their way.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
 
-/// A rule that answers some requests in place of the server: "the third PATCH of a Lease answers 409".
+use crate::exchange::Exchange;
+
+/// A rule about some requests: "the third PATCH of a Lease answers 409", "the answer to the first create is
+/// lost". Of several rules about one request each has its effect; of several answers the first one is given,
+/// and delays add up.
+///
+/// ```
+/// use optimist_testing::{Rule, TestServer};
+/// use serde_json::{Value, json};
+///
+/// let server = TestServer::default();
+/// server.add(Rule::on("POST", "/configmaps").nth(1).drops_answer());
+/// let client = server.client("c");
+/// let (maps, map) = ("/api/v1/namespaces/default/configmaps", json!({"metadata": {"name": "a"}}));
+/// // No answer came, and the client does not know whether it was done. It was.
+/// assert_eq!(client.send("POST", maps, &map).code, 0);
+/// assert_eq!(client.send("POST", maps, &map).code, 409);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rule {
     method: String,
     path: String,
     client: Option<String>,
-    /// The requests that it answers, of those that it is about, counted from 1.
+    /// The requests that it means, of those that it is about, counted from 1.
     numbers: Option<std::ops::RangeInclusive<usize>>,
-    code: u16,
-    body: Value,
+    effect: Effect,
     seen: usize,
+}
+
+/// What a rule does to a request.
+#[derive(Clone, Debug)]
+enum Effect {
+    Answer(u16, Value),
+    DropRequest,
+    DropAnswer,
+    DelayRequest(Duration),
+    DelayAnswer(Duration),
+    Observe(Observer),
+}
+
+/// What is told of a request.
+#[derive(Clone)]
+pub(crate) struct Observer(Arc<dyn Fn(&Exchange) + Send + Sync>);
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
+    }
+}
+
+impl Observer {
+    pub(crate) fn tell(&self, exchange: &Exchange) {
+        (self.0)(exchange);
+    }
+}
+
+/// What all rules together do to one request.
+#[derive(Debug, Default)]
+pub(crate) struct Interception {
+    /// An answer in place of the server's.
+    pub(crate) answer: Option<(u16, Value)>,
+    pub(crate) drops_request: bool,
+    pub(crate) drops_answer: bool,
+    pub(crate) request_delay: Duration,
+    pub(crate) answer_delay: Duration,
+    pub(crate) observers: Vec<Observer>,
+}
+
+impl Interception {
+    /// Whether the client has the answer as soon as there is one.
+    pub(crate) fn is_answered_at_once(&self) -> bool {
+        !self.drops_answer && self.answer_delay.is_zero()
+    }
 }
 
 impl Rule {
@@ -25,8 +91,7 @@ impl Rule {
             path: path.to_owned(),
             client: None,
             numbers: None,
-            code: 500,
-            body: status(500),
+            effect: Effect::Answer(500, status(500)),
             seen: 0,
         }
     }
@@ -51,35 +116,93 @@ impl Rule {
         self
     }
 
-    /// Answers with the `Status` that a code has.
+    /// Answers with the `Status` that a code has. The server does not see the request.
     #[must_use]
     pub fn refuses(self, code: u16) -> Self {
         self.answers(code, status(code))
     }
 
-    /// Answers with any code and body.
+    /// Answers with a `Status` of this code, reason and message. The server does not see the request.
     #[must_use]
-    pub fn answers(mut self, code: u16, body: Value) -> Self {
-        self.code = code;
-        self.body = body;
-        self
+    pub fn refuses_with(self, code: u16, reason: &str, message: &str) -> Self {
+        self.answers(code, status_of(code, reason, message))
     }
 
-    /// The answer to a request, if the rule has one. It counts the request.
-    pub(crate) fn answer(
+    /// Answers with any code and body. The server does not see the request.
+    #[must_use]
+    pub fn answers(self, code: u16, body: Value) -> Self {
+        self.with(Effect::Answer(code, body))
+    }
+
+    /// Loses the request: the server does not see it, and the client gets an error of the connection.
+    #[must_use]
+    pub fn drops_request(self) -> Self {
+        self.with(Effect::DropRequest)
+    }
+
+    /// Loses the answer: the server did what was asked, and the client gets an error of the connection.
+    #[must_use]
+    pub fn drops_answer(self) -> Self {
+        self.with(Effect::DropAnswer)
+    }
+
+    /// The request is on its way for some time, on the clock of the [test](crate::TestServer::advance), before
+    /// the server sees it.
+    #[must_use]
+    pub fn delays_request(self, by: Duration) -> Self {
+        self.with(Effect::DelayRequest(by))
+    }
+
+    /// The answer is on its way for some time, on the clock of the [test](crate::TestServer::advance): what it
+    /// shows can be old when it comes. The events of a watch are not late.
+    #[must_use]
+    pub fn delays_answer(self, by: Duration) -> Self {
+        self.with(Effect::DelayAnswer(by))
+    }
+
+    /// Tells of each request, once it is answered and before its client has the answer. A write of another
+    /// client in `observe` comes exactly between two requests of this one.
+    #[must_use]
+    pub fn observes(self, observe: impl Fn(&Exchange) + Send + Sync + 'static) -> Self {
+        self.with(Effect::Observe(Observer(Arc::new(observe))))
+    }
+
+    fn with(self, effect: Effect) -> Self {
+        Self { effect, ..self }
+    }
+
+    /// Adds what the rule does to a request, if it means it. It counts the request.
+    pub(crate) fn meet(
         &mut self,
         client: &str,
         method: &Method,
         path: &str,
-    ) -> Option<(u16, Value)> {
+        interception: &mut Interception,
+    ) {
         let other = self.client.as_deref().is_some_and(|it| it != client);
         if other || *method != *self.method || !path.contains(&self.path) {
-            return None;
+            return;
         }
         self.seen += 1;
         let numbers = self.numbers.as_ref();
-        let is_meant = numbers.is_none_or(|numbers| numbers.contains(&self.seen));
-        is_meant.then(|| (self.code, self.body.clone()))
+        if numbers.is_some_and(|numbers| !numbers.contains(&self.seen)) {
+            return;
+        }
+        match &self.effect {
+            Effect::Answer(code, body) => {
+                let answer = &mut interception.answer;
+                answer.get_or_insert_with(|| (*code, body.clone()));
+            }
+            Effect::DropRequest => interception.drops_request = true,
+            Effect::DropAnswer => interception.drops_answer = true,
+            Effect::DelayRequest(by) => {
+                interception.request_delay = interception.request_delay.saturating_add(*by);
+            }
+            Effect::DelayAnswer(by) => {
+                interception.answer_delay = interception.answer_delay.saturating_add(*by);
+            }
+            Effect::Observe(observer) => interception.observers.push(observer.clone()),
+        }
     }
 }
 
@@ -108,6 +231,10 @@ fn status(code: u16) -> Value {
         504 => ("Timeout", "the server did not answer in time"),
         _ => ("InternalError", "an error on the server"),
     };
+    status_of(code, reason, message)
+}
+
+fn status_of(code: u16, reason: &str, message: &str) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code})
 }

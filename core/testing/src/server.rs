@@ -1,6 +1,7 @@
 //! The server of a test.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,17 +12,21 @@ use optimist_apiserver::server::{ApiServer, Authorization};
 use optimist_apiserver::shared::{Clock, SharedServer};
 use optimist_client::{ObjectReader, load, load_order};
 use optimist_ledger::{Done, Edit, Ledger};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::client::TestClient;
 use crate::exchange::Exchange;
-use crate::rule::Rule;
+use crate::failure::Failure;
+use crate::rule::{Interception, Rule};
 
-/// An API server for a test. Clones are the same server; a [`fork`](Self::fork) is another one.
+/// An API server for a test. Clones are the same server; a [`fork`](Self::fork) is another one. If its test
+/// fails, it prints the [lanes](Self::lanes).
 #[derive(Clone, Debug)]
 pub struct TestServer {
     shared: SharedServer,
     record: Arc<Mutex<Record>>,
+    failure: Arc<Failure>,
 }
 
 /// What is known of the requests.
@@ -68,10 +73,27 @@ impl Default for TestServer {
 impl TestServer {
     /// A test around a server.
     pub fn new(server: ApiServer) -> Self {
+        Self::with_record(server, Record::default(), None)
+    }
+
+    fn with_record(server: ApiServer, record: Record, directory: Option<PathBuf>) -> Self {
+        let shared = SharedServer::new(server, Clock::Virtual);
+        let record = Arc::new(Mutex::new(record));
+        let failure = Failure::new(shared.clone(), Arc::clone(&record), directory);
         Self {
-            shared: SharedServer::new(server, Clock::Virtual),
-            record: Arc::default(),
+            shared,
+            record,
+            failure: Arc::new(failure),
         }
+    }
+
+    /// If the test fails, its requests are kept in a file of this directory as well: an audit log, which
+    /// *Diagnose* of the page opens. The file has the name of the test. For an integration test,
+    /// `env!("CARGO_TARGET_TMPDIR")` is a good directory.
+    #[must_use]
+    pub fn keeping_failures_in(self, directory: impl Into<PathBuf>) -> Self {
+        self.failure.keep_in(directory.into());
+        self
     }
 
     /// Has the objects of a text from the start: YAML documents, JSON, lists. Definitions come first,
@@ -93,6 +115,17 @@ impl TestServer {
         Ok(self)
     }
 
+    /// Has one more object from the start: anything that is written as one, such as a type of k8s-openapi, or
+    /// `Widget::crd()` of a type that derives `kube::CustomResource`.
+    ///
+    /// # Errors
+    /// Why it is no object, or the message of the server that does not take it.
+    pub fn with_object(self, object: &impl Serialize) -> Result<Self, String> {
+        let object = serde_json::to_value(object).map_err(|error| error.to_string())?;
+        self.act(|server, _| load(server, object))?;
+        Ok(self)
+    }
+
     /// A client by name. The same name is the same client.
     pub fn client(&self, name: &str) -> TestClient {
         let id = self.act(|_, record| {
@@ -105,7 +138,7 @@ impl TestServer {
         TestClient::new(self.clone(), name.to_owned(), id)
     }
 
-    /// Adds a rule. Of several that have an answer, the first one gives it.
+    /// Adds a rule.
     pub fn add(&self, rule: Rule) {
         self.act(|_, record| record.rules.push(rule));
     }
@@ -120,10 +153,7 @@ impl TestServer {
     #[must_use]
     pub fn fork(&self) -> Self {
         let (server, record) = self.act(|server, record| (server.clone(), record.clone()));
-        Self {
-            shared: SharedServer::new(server, Clock::Virtual),
-            record: Arc::new(Mutex::new(record)),
-        }
+        Self::with_record(server, record, self.failure.directory())
     }
 
     /// The requests so far.
@@ -155,7 +185,41 @@ impl TestServer {
             .iter()
             .map(ToString::to_string)
             .collect();
-        assert!(lost.is_empty(), "{}\n{}", lost.join("\n"), self.lanes());
+        self.check(lost.is_empty(), &lost.join("\n"));
+    }
+
+    /// Fails the test if an accepted write changed nothing, and prints what happened.
+    ///
+    /// # Panics
+    /// If a write changed nothing.
+    #[track_caller]
+    pub fn assert_no_write_without_change(&self) {
+        let count = self.writes_without_change().len();
+        self.check(count == 0, &format!("{count} writes changed nothing"));
+    }
+
+    /// Fails the test if the [owners](Self::owners) of a field are others, and prints what happened.
+    ///
+    /// # Panics
+    /// If other managers own the field, or own it in another order.
+    #[track_caller]
+    pub fn assert_owners(
+        &self,
+        (api_version, kind, object): (&str, &str, &str),
+        field: &str,
+        expected: &[&str],
+    ) {
+        let owners = self.owners(api_version, kind, object, field);
+        let why = format!("{field} of {kind} {object} is owned by {owners:?}, not by {expected:?}");
+        self.check(owners == expected, &why);
+    }
+
+    #[track_caller]
+    fn check(&self, holds: bool, why: &str) {
+        if !holds {
+            self.failure.is_told();
+            panic!("{why}\n{}", self.lanes());
+        }
     }
 
     /// The managers that own a field, which is a JSON pointer into the object, such as `/spec/replicas`. The
@@ -177,11 +241,14 @@ impl TestServer {
 
     /// What happened, a line for each request.
     pub fn lanes(&self) -> String {
-        let lines = self.requests();
-        lines
-            .iter()
-            .map(|exchange| format!("{exchange}\n"))
-            .collect()
+        self.act(|_, record| record.lanes())
+    }
+
+    /// What the server saw, as the audit log of a kube-apiserver has it (`--audit-log-path`, level
+    /// RequestResponse; Secrets without their values): *Diagnose* of the page opens it. What a rule answered or
+    /// lost on the way to the server is not in it.
+    pub fn audit_log(&self) -> String {
+        self.act(|server, record| record.audit_log(server))
     }
 
     pub(crate) fn shared(&self) -> &SharedServer {
@@ -198,19 +265,25 @@ impl TestServer {
 }
 
 impl Record {
-    /// The answer of a rule.
-    pub(crate) fn fault(
-        &mut self,
-        client: &str,
-        method: &Method,
-        path: &str,
-    ) -> Option<(u16, Value)> {
-        let rules = self.rules.iter_mut();
+    /// What the rules do to a request.
+    pub(crate) fn intercept(&mut self, client: &str, method: &Method, path: &str) -> Interception {
+        let mut interception = Interception::default();
         // Each rule counts the request.
-        let answers: Vec<_> = rules
-            .filter_map(|it| it.answer(client, method, path))
-            .collect();
-        answers.into_iter().next()
+        for rule in &mut self.rules {
+            rule.meet(client, method, path, &mut interception);
+        }
+        interception
+    }
+
+    pub(crate) fn lanes(&self) -> String {
+        let lines = self.exchanges.iter();
+        lines.map(|exchange| format!("{exchange}\n")).collect()
+    }
+
+    pub(crate) fn audit_log(&self, server: &ApiServer) -> String {
+        let numbered = self.exchanges.iter().zip(1..);
+        let events = numbered.filter_map(|(exchange, number)| exchange.audit_event(server, number));
+        events.map(|event| format!("{event}\n")).collect()
     }
 
     pub(crate) fn lose(&mut self, culprit: usize, done: Done<usize>) {

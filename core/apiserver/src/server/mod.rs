@@ -2,6 +2,7 @@
 
 mod actions;
 mod admission;
+mod audit;
 mod body;
 mod continue_token;
 mod custom;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
+pub use audit::AuditEntry;
 pub use body::MAX_BODY_SIZE;
 pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};
@@ -199,6 +201,16 @@ impl ApiServer {
     /// If that revision is in the future, or already compacted.
     pub fn compact(&mut self, revision: Revision) -> Result<(), RevisionError> {
         self.store.compact(revision)
+    }
+
+    /// Drops the changes that etcd does not have any more, because it was compacted, and that no watch
+    /// cache holds: with [`compact`](Self::compact), memory does not grow with the history. A watch whose
+    /// client did not read them in time ends, as upstream closes one that is unresponsive
+    /// (`cacher/cache_watcher.go cacheWatcher.add`, v1.36).
+    pub fn forget(&mut self) {
+        let caches = &self.caches;
+        self.store.forget(|change| caches.holds(change));
+        self.caches.forget(self.store.forgotten());
     }
 
     /// Restarts the server. The store stays. All watches end, and each watch cache starts with a

@@ -197,9 +197,10 @@ impl Watch {
             State::Streaming(mut stream) => {
                 let mut events: Vec<_> = std::mem::take(&mut stream.ready).into_iter().collect();
                 let ended = server.caches.run() != self.run
+                    || self.misses(&stream, server)
                     || now >= self.deadline
                     || !server.resources.still_serve(&self.resource);
-                if server.caches.run() == self.run {
+                if server.caches.run() == self.run && !self.misses(&stream, server) {
                     self.stream(&mut stream, server, now.min(self.deadline), &mut events);
                 }
                 self.state = State::Streaming(stream);
@@ -210,6 +211,13 @@ impl Watch {
             self.state = State::Ended(None);
         }
         events
+    }
+
+    /// Whether the server may have [forgotten](ApiServer::forget) what is to come next.
+    fn misses(&self, stream: &Stream, server: &ApiServer) -> bool {
+        let cache = server.caches.of(&self.resource);
+        stream.after < server.store.forgotten()
+            && cache.is_none_or(|cache| stream.after < cache.watchable_from())
     }
 
     /// The result of waiting for a version (`waitUntilFreshAndBlock`).

@@ -5,7 +5,7 @@ use std::time::Duration;
 use imbl::{OrdMap, Vector};
 
 use super::{Resource, Resources};
-use crate::storage::{Revision, Store, WatchCache};
+use crate::storage::{Change, Revision, Store, WatchCache};
 
 /// The caches of one run of the server.
 #[derive(Clone, Debug)]
@@ -83,6 +83,24 @@ impl WatchCaches {
             self.moments.pop_back();
         }
         self.moments.push_back((now, self.followed));
+    }
+
+    /// Whether the cache of the changed resource holds a change.
+    pub(super) fn holds(&self, change: &Change) -> bool {
+        let mut caches = self.caches.iter();
+        let cache = caches.find(|(prefix, _)| is_below(&change.key, prefix));
+        cache.is_some_and(|(_, cache)| change.revision > cache.watchable_from())
+    }
+
+    /// Forgets the moments of changes that the store has forgotten.
+    pub(super) fn forget(&mut self, forgotten: Revision) {
+        while self
+            .moments
+            .get(1)
+            .is_some_and(|(_, revision)| *revision <= forgotten)
+        {
+            self.moments.pop_front();
+        }
     }
 
     /// The revision of the store at a moment.

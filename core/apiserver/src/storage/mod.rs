@@ -73,10 +73,13 @@ pub struct Store {
     compacted: Revision,
     keys: OrdMap<Arc<str>, Vector<Version>>,
     /// Every change, one per revision, oldest first. Compaction leaves it alone: what has already
-    /// been sent to a watch, or is held by a watch cache, does not go away with it.
+    /// been sent to a watch, or is held by a watch cache, does not go away with it. It can be
+    /// [forgotten](Self::forget).
     log: Vector<Change>,
     /// Whether some revisions have no change.
     passed_over: bool,
+    /// Up to which revision changes may be missing in the log.
+    forgotten: Revision,
 }
 
 impl Default for Store {
@@ -95,6 +98,7 @@ impl Store {
             keys: OrdMap::new(),
             log: Vector::new(),
             passed_over: false,
+            forgotten: 0,
         }
     }
 
@@ -270,6 +274,21 @@ impl Store {
         Ok(())
     }
 
+    /// Up to which revision changes may be missing in the log; 0 if never.
+    pub fn forgotten(&self) -> Revision {
+        self.forgotten
+    }
+
+    /// Drops the changes up to the compacted revision from the log, but for those that somebody
+    /// still holds: a store that is compacted and forgets does not grow with its history.
+    pub fn forget(&mut self, is_held: impl Fn(&Change) -> bool) {
+        self.forgotten = self.compacted;
+        let held = |change: &&Change| change.revision > self.forgotten || is_held(change);
+        let kept: Vector<Change> = self.log.iter().filter(held).cloned().collect();
+        self.passed_over |= kept.len() < self.log.len();
+        self.log = kept;
+    }
+
     fn compare(&self, key: &str, expected: Revision) -> Result<(), CompareFailed> {
         let actual = self.get(key).map_or(0, |(revision, _)| revision);
         if actual == expected {
@@ -428,6 +447,30 @@ mod tests {
         assert_eq!(store.get("/a").map(|(r, _)| r), Some(3));
         assert!(store.changes_after(2).is_err());
         assert_eq!(store.changes_after(3).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_compacted_and_held_by_nobody_is_forgotten() {
+        let mut store = Store::default();
+        put(&mut store, "/held", 0, json!(1)).unwrap();
+        for revision in [0, 2, 3, 4] {
+            put(&mut store, "/a", revision, json!(revision)).unwrap();
+        }
+        store.forget(|_| false);
+        assert_eq!(store.log_after(0).count(), 5, "nothing was compacted");
+        store.compact(4).unwrap();
+        store.forget(|change| &*change.key == "/held");
+        let left = |revision| {
+            let log = store.log_after(revision).map(|change| change.revision);
+            log.collect::<Vec<_>>()
+        };
+        assert_eq!(left(0), [1, 5]);
+        assert_eq!(left(1), [5]);
+        assert_eq!(left(3), [5]);
+        assert_eq!(left(5), [0; 0]);
+        assert_eq!(store.forgotten(), 4);
+        assert_eq!(put(&mut store, "/a", 5, json!(9)), Ok(6));
+        assert_eq!(store.log_after(4).count(), 2);
     }
 
     #[test]

@@ -307,3 +307,45 @@ fn a_watch_over_http_is_answered_line_by_line_with_what_is_there() {
     let response = server.handle(request.body(Vec::new()).unwrap());
     assert_eq!(response.body().iter().filter(|b| **b == b'\n').count(), 1);
 }
+
+#[test]
+fn a_server_that_forgets_serves_what_its_caches_hold_and_ends_watches_that_are_too_slow() {
+    let mut server = ApiServer::default();
+    let first = create(&mut server, "a");
+    let event = create_event(&mut server, "e");
+    let mut slow = open(&server, MAPS, &format!("resourceVersion={first}"));
+    let mut slow_event = open(&server, EVENTS, &format!("resourceVersion={event}"));
+    let mut idle = open(
+        &server,
+        "/api/v1/namespaces/default/secrets",
+        "resourceVersion=0",
+    );
+    let mut versions = Vec::new();
+    for n in 0..150 {
+        // The cache keeps only the newest hundred of changes that are far apart.
+        wait(&mut server, 10);
+        versions.push(patch(
+            &mut server,
+            "a",
+            json!({"data": {"n": n.to_string()}}),
+        ));
+    }
+    let newest = *versions.last().unwrap();
+    let mut fresh = open(&server, MAPS, &format!("resourceVersion={newest}"));
+    server.compact(newest).unwrap();
+    server.forget();
+    let changes = server.store().log_after(first).count();
+    assert!((100..=102).contains(&changes), "{changes}");
+    for watch in [&mut slow, &mut slow_event] {
+        assert_eq!(told(&watch.poll(&server)), [""; 0]);
+        assert!(!watch.is_open());
+    }
+    let from = versions[60];
+    let mut cached = open(&server, MAPS, &format!("resourceVersion={from}"));
+    assert_eq!(cached.poll(&server).len(), versions[61..].len());
+    let last = patch(&mut server, "a", json!({"data": {"n": "last"}}));
+    let expected = [format!("MODIFIED a@{last}")];
+    assert_eq!(told(&fresh.poll(&server)), expected);
+    assert_eq!(told(&cached.poll(&server)), expected);
+    assert!(idle.poll(&server).is_empty() && idle.is_open());
+}

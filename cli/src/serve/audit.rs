@@ -1,0 +1,217 @@
+//! The requests that are told to others: as an audit log, and to pages as they come.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use optimist_apiserver::environment::MicroTime;
+use serde_json::Value;
+
+use crate::BadInput;
+
+/// How many events are kept for pages that come later.
+const MOST_EVENTS: usize = 5_000;
+
+/// How many bytes these events have at most.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The events of the requests so far. Clones are the same.
+#[derive(Clone, Default)]
+pub struct Audit {
+    events: Arc<Mutex<Events>>,
+}
+
+#[derive(Default)]
+struct Events {
+    file: Option<File>,
+    /// The newest events.
+    kept: VecDeque<Arc<str>>,
+    bytes: usize,
+    /// How many events there were before those that are kept.
+    gone: u64,
+    closed: bool,
+    waiting: Vec<Waker>,
+}
+
+impl Audit {
+    /// Events that are also written to a file.
+    pub fn new(path: Option<&Path>) -> Result<Self, BadInput> {
+        let audit = Self::default();
+        if let Some(path) = path {
+            let file = OpenOptions::new().append(true).create(true).open(path);
+            let file = file.map_err(|error| BadInput(format!("{}: {error}", path.display())))?;
+            audit.lock().file = Some(file);
+        }
+        Ok(audit)
+    }
+
+    /// The number of the next event.
+    pub fn next(&self) -> u64 {
+        let events = self.lock();
+        events.gone + events.kept.len() as u64 + 1
+    }
+
+    /// Adds an event.
+    pub fn add(&self, event: &Value) {
+        let line: Arc<str> = event.to_string().into();
+        let mut events = self.lock();
+        if let Some(file) = &mut events.file
+            && let Err(error) = file.write_all(format!("{line}\n").as_bytes())
+        {
+            eprintln!("optimist: the audit log ends here: {error}");
+            events.file = None;
+        }
+        events.bytes += line.len();
+        events.kept.push_back(line);
+        while events.kept.len() > MOST_EVENTS || events.bytes > MOST_BYTES {
+            let Some(oldest) = events.kept.pop_front() else {
+                break;
+            };
+            events.bytes -= oldest.len();
+            events.gone += 1;
+        }
+        events.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// Ends all streams.
+    pub fn close(&self) {
+        let mut events = self.lock();
+        events.closed = true;
+        events.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// The events after one, as they come: server-sent events, whose ids are the numbers of the events.
+    pub fn stream(&self, after: u64) -> EventStream {
+        EventStream {
+            audit: self.clone(),
+            after,
+            begun: false,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Events> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The time of this machine.
+pub fn now() -> MicroTime {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let micros = now.unwrap_or_default().as_micros();
+    MicroTime {
+        micros: u64::try_from(micros).unwrap_or(u64::MAX),
+    }
+}
+
+/// A stream of events (`text/event-stream`, HTML Standard, 9.2).
+pub struct EventStream {
+    audit: Audit,
+    after: u64,
+    begun: bool,
+}
+
+impl Body for EventStream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let mut text = String::new();
+        if !self.begun {
+            // The page knows at once that it is connected, and tries again after a second if it is not.
+            text.push_str("retry: 1000\n\n");
+        }
+        let after = {
+            let mut events = self.audit.lock();
+            let newest = events.gone + events.kept.len() as u64;
+            // The page knows events of an earlier server: everything of this one is new to it.
+            let after = if self.after > newest { 0 } else { self.after };
+            if after < events.gone {
+                let gone = events.gone - after;
+                text.push_str(&format!("event: gone\ndata: {gone}\n\n"));
+            }
+            let first = after.max(events.gone);
+            let skipped = usize::try_from(first - events.gone).unwrap_or(usize::MAX);
+            for (event, id) in events.kept.iter().skip(skipped).zip(first + 1..) {
+                text.push_str(&format!("id: {id}\ndata: {event}\n\n"));
+            }
+            if text.is_empty() {
+                if events.closed {
+                    return Poll::Ready(None);
+                }
+                events.waiting.push(context.waker().clone());
+                return Poll::Pending;
+            }
+            newest
+        };
+        (self.begun, self.after) = (true, after);
+        Poll::Ready(Some(Ok(Frame::data(text.into()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn next(stream: &mut EventStream) -> Option<String> {
+        let mut context = Context::from_waker(Waker::noop());
+        match Pin::new(stream).poll_frame(&mut context) {
+            Poll::Ready(Some(Ok(frame))) => {
+                String::from_utf8(frame.into_data().unwrap().to_vec()).ok()
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_stream_has_each_event_once_and_goes_on_after_the_last_one_that_was_seen() {
+        let audit = Audit::default();
+        audit.add(&json!(1));
+        let mut stream = audit.stream(0);
+        assert_eq!(
+            next(&mut stream).unwrap(),
+            "retry: 1000\n\nid: 1\ndata: 1\n\n"
+        );
+        assert_eq!(next(&mut stream), None);
+        audit.add(&json!(2));
+        audit.add(&json!(3));
+        assert_eq!(
+            next(&mut stream).unwrap(),
+            "id: 2\ndata: 2\n\nid: 3\ndata: 3\n\n"
+        );
+        let mut again = audit.stream(2);
+        assert_eq!(
+            next(&mut again).unwrap(),
+            "retry: 1000\n\nid: 3\ndata: 3\n\n"
+        );
+        // Of a server that was started anew.
+        let mut other = audit.stream(99);
+        assert!(next(&mut other).unwrap().contains("id: 1\n"));
+    }
+
+    #[test]
+    fn only_the_newest_events_are_kept_and_a_stream_says_how_many_are_gone() {
+        let audit = Audit::default();
+        for n in 0..MOST_EVENTS + 3 {
+            audit.add(&json!(n));
+        }
+        let text = next(&mut audit.stream(1)).unwrap();
+        assert!(text.contains("event: gone\ndata: 2\n\nid: 4\ndata: 3\n\n"));
+        assert_eq!(audit.next(), MOST_EVENTS as u64 + 4);
+        let large = json!("x".repeat(MOST_BYTES / 2));
+        audit.add(&large);
+        audit.add(&large);
+        assert_eq!(audit.lock().kept.len(), 1);
+    }
+}
