@@ -73,8 +73,8 @@ pub struct Arguments {
     /// Diagnose of the page opens. The bodies of Secrets are left out.
     #[arg(long, value_name = "FILE")]
     audit_log: Option<PathBuf>,
-    /// Serves the built page of this directory, which shows each request as it comes. It has a port of its
-    /// own, and reads only.
+    /// Serves the built page of this directory on a port of its own, and beside it each request with its
+    /// answer as it comes: server-sent events at optimist/events, in the form of an audit log.
     #[arg(long, value_name = "DIR")]
     page: Option<PathBuf>,
     /// The port of the page; 0 takes one that is free.
@@ -250,7 +250,7 @@ impl ServedPage {
         Ok(Some(Self {
             page,
             listener,
-            url: format!("http://{address}/?live"),
+            url: format!("http://{address}/"),
         }))
     }
 
@@ -279,7 +279,10 @@ fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig, page: Option<&Serve
                 arguments.release,
             ));
             if let Some(page) = page {
-                print(&format!("The page shows each request: {}\n", page.url));
+                print(&format!(
+                    "The page, with the requests as they come at optimist/events: {}\n",
+                    page.url
+                ));
             }
         }
     }

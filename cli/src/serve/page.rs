@@ -23,7 +23,7 @@ use super::audit::{Audit, EventStream};
 use super::connection::{PATIENCE, is_called};
 use crate::BadInput;
 
-/// Where the requests are told. The page finds it in an element of its head.
+/// Where the requests are told. A page finds it in an element of its head.
 const EVENTS: &str = "optimist/events";
 
 /// The page, and what it is told.

@@ -103,7 +103,7 @@ impl Program {
     /// The address of the page after the scheme.
     pub fn page_authority(&self) -> &str {
         let page = self.page.strip_prefix("http://").unwrap();
-        page.strip_suffix("/?live").unwrap()
+        page.strip_suffix('/').unwrap()
     }
 
     /// A connection to the port of the page.
