@@ -13,16 +13,17 @@ use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use crate::style::{Style, print};
 use crate::{BadInput, CommandResult, input};
 
-/// What is previewed, and how it is shown.
+/// The upgrade to preview, and the form of the output.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What the cluster has: `kubectl get … -o yaml --show-managed-fields`; - is the standard input.
+    /// The objects in the cluster: `kubectl get … -o yaml --show-managed-fields`; - is the standard
+    /// input.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     live: Vec<String>,
-    /// What will be written: rendered manifests; - is the standard input.
+    /// The objects that the tool will write: rendered manifests; - is the standard input.
     #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
     next: Vec<String>,
-    /// What was written the last time: the manifests of the release that is installed.
+    /// The objects that the tool wrote the last time: the manifests of the installed release.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     before: Vec<String>,
     /// The tool that writes.
@@ -37,7 +38,7 @@ pub struct Arguments {
     /// The field manager, where the tool lets people choose it.
     #[arg(long, value_name = "NAME")]
     manager: Option<String>,
-    /// How Helm 4 applied the last release.
+    /// The way in which Helm 4 applied the last release.
     #[arg(long, value_name = "WHERE")]
     last_release: Option<LastRelease>,
     /// The namespace of manifests that name none.

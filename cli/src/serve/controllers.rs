@@ -8,7 +8,7 @@ use optimist_cluster::{Controllers, Switches};
 
 use super::connection::Connections;
 
-/// How often the controllers ask whether something has changed.
+/// The pause before the controllers look for changes again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A controller.

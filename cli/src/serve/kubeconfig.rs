@@ -10,7 +10,7 @@ use optimist_apiserver::go::base64;
 use super::certificate::Certificate;
 use crate::BadInput;
 
-/// How a kubeconfig of this program begins. Another file is not overwritten.
+/// The first line of a kubeconfig that this program wrote. The program overwrites no other file.
 const HEAD: &str = "# Written by optimist serve.\n";
 
 /// A kubeconfig that is written.

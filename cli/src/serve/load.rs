@@ -1,4 +1,4 @@
-//! What a server has at the start.
+//! Loads the objects that a server has at the start.
 
 use std::path::Path;
 

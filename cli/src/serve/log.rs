@@ -34,7 +34,7 @@ const SPARE: u64 = 64 * 1024;
 pub struct ChangeLog {
     path: PathBuf,
     file: File,
-    /// How long the file is, as far as it is written whole.
+    /// The length of the file up to the last whole write.
     length: u64,
     /// The newest revision that is in the file.
     revision: Revision,
@@ -42,15 +42,15 @@ pub struct ChangeLog {
     shortest: u64,
 }
 
-/// What a log has when it is opened.
+/// The content of a log that was opened.
 pub struct Opened {
     /// The log, to be continued.
     pub log: ChangeLog,
     /// The store; `None` if the log is new.
     pub store: Option<Store>,
-    /// How many writes are in it.
+    /// The number of writes in it.
     pub writes: usize,
-    /// How many bytes at the end were not whole, and are cut off.
+    /// The number of bytes at the end that are no whole write, and are cut off.
     pub cut: usize,
 }
 
