@@ -413,6 +413,34 @@ fn a_certificate_that_is_emptied_is_not_one_that_is_absent() {
 }
 
 #[test]
+fn a_refusal_is_written_in_yaml_for_who_asks_for_it() {
+    let missing = |accept: &str| {
+        let request = http::Request::delete("/api/v1/namespaces/default/configmaps/missing")
+            .header("accept", accept);
+        let response = ApiServer::default().handle(request.body(Vec::new()).unwrap());
+        assert_eq!(response.status(), 404, "{accept}");
+        let media = response.headers()["content-type"].to_str().unwrap();
+        let body = String::from_utf8_lossy(response.body()).into_owned();
+        (media.to_owned(), body)
+    };
+    let (media, body) = missing("application/yaml");
+    assert_eq!(media, "application/yaml");
+    let lines: Vec<&str> = body.lines().collect();
+    for line in [
+        "apiVersion: v1",
+        "kind: Status",
+        "code: 404",
+        "reason: NotFound",
+    ] {
+        assert!(lines.contains(&line), "{line}: {body}");
+    }
+    // A refusal is no table.
+    let (media, body) = missing("application/yaml;as=Table;g=meta.k8s.io;v=v1, application/json");
+    assert_eq!(media, "application/json");
+    assert!(body.starts_with('{'), "{body}");
+}
+
+#[test]
 fn a_watch_is_no_yaml() {
     let server = &mut ApiServer::default();
     let request =

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use optimist_apiserver::server::Release;
 use optimist_diagnose::audit::findings::{Findings, MIN_REPEATS, Reaction};
-use optimist_diagnose::audit::recorded::{Compared, CoreAnswer, NotRun, RecordedHistory};
+use optimist_diagnose::audit::recorded::{
+    Compared, CoreAnswer, KnownObject, NotRun, RecordedHistory,
+};
 use optimist_diagnose::audit::{AuditLog, AuditReader};
 use serde_json::{Value, json};
 
@@ -49,6 +51,28 @@ fn every_answer_of_the_recorded_fight_is_predicted() {
         assert_eq!(*compared, expected, "{} {}", event.verb, event.uri);
     }
     assert_eq!(history.counts(), (15, 0, 0));
+}
+
+#[test]
+fn after_a_write_without_a_code_the_object_is_known_only_from_its_answer() {
+    let known = |remove: &[&str]| {
+        let log = changed(|event| {
+            let members = event.as_object_mut().expect("an event");
+            for member in remove {
+                members.remove(*member);
+            }
+        });
+        let steps = history(&log).steps;
+        // A list without the object, and the apply that creates it.
+        [steps[0].known_after, steps[1].known_after]
+    };
+    use KnownObject::{Absent, Recorded, Unknown};
+    assert_eq!(known(&[]), [Absent, Recorded]);
+    assert_eq!(known(&["responseStatus"]), [Absent, Recorded]);
+    assert_eq!(
+        known(&["responseStatus", "responseObject"]),
+        [Unknown, Unknown]
+    );
 }
 
 #[test]

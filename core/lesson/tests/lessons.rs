@@ -187,6 +187,32 @@ fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
 
 /// A fact without valid evidence is found.
 #[test]
+fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
+    // What the lessons once said otherwise: etcd answers a watch, and all versions can be compared.
+    for (file, fact) in [
+        (
+            "23-missed-history.yaml",
+            "a watch asks the watch cache, never etcd",
+        ),
+        (
+            "28-from-etcd-up.yaml",
+            "A watch asks the watch cache, never etcd.",
+        ),
+        (
+            "28-from-etcd-up.yaml",
+            "Without the restart, the watcher would have received the change, although etcd was compacted.",
+        ),
+        (
+            "27-writes-that-change-nothing.yaml",
+            "An aggregated API server need not have such versions.",
+        ),
+    ] {
+        let told = read(file);
+        assert!(told.contains(&format!("- say: {fact}")), "{file}: {fact}");
+    }
+}
+
+#[test]
 fn a_fact_that_is_false_or_that_the_page_does_not_tell_is_found() {
     let lesson = |text: &str, facts: &str| {
         let text = format!(

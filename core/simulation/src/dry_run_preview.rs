@@ -19,6 +19,8 @@ impl World {
     pub fn preview_write(&self, id: ActorId, write: Write) -> Option<DryRunPreview> {
         let mut copy = self.clone();
         let before = copy.owners();
+        let named = write.manager.clone();
+        let applier = named.unwrap_or_else(|| self.actor(id).manager.to_string());
         let step = copy.act(Operation::Act(id, Action::Send(write)))?;
         let after = copy.owners();
         let mut taken = Vec::new();
@@ -31,7 +33,7 @@ impl World {
                 stored.is_some_and(|(_, object)| path.find(object).is_some())
             };
             let manager = &owned.manager;
-            let own = manager.name == *self.actor(id).manager;
+            let own = manager.name == applier;
             let paths = lost.paths().into_iter().filter(|path| !own && there(path));
             taken.extend(paths.map(|path| (manager.clone(), path)));
         }
@@ -61,6 +63,32 @@ mod tests {
     fn edit(tree: &mut HistoryTree, edit: impl Fn(&serde_json::Value) -> serde_json::Value) {
         let edited = edit(tree.world().copy(ActorId::A).edited().unwrap());
         tree.world_mut().copy_mut(ActorId::A).edit(edited);
+    }
+
+    #[test]
+    fn an_editor_that_applies_under_another_name_takes_from_its_own() {
+        let mut tree = ready();
+        let replicas = |tree: &mut HistoryTree, number: &str| {
+            edit(tree, |object| {
+                edit_scalar(object, "/spec/replicas", number).unwrap()
+            });
+        };
+        replicas(&mut tree, "5");
+        let update = Write::usual(Strategy::Update);
+        tree.act(Operation::Act(ActorId::A, Action::Send(update)));
+        replicas(&mut tree, "6");
+        let taken = |manager: Option<&str>| {
+            let write = Write {
+                force: true,
+                manager: manager.map(str::to_owned),
+                ..Write::usual(Strategy::Apply)
+            };
+            let preview = tree.world().preview_write(ActorId::A, write).unwrap();
+            let paths = preview.taken.iter().map(|(_, path)| path.to_string());
+            paths.collect::<Vec<_>>()
+        };
+        assert_eq!(taken(None), [""; 0]);
+        assert_eq!(taken(Some("other")), [".spec.replicas"]);
     }
 
     #[test]

@@ -274,8 +274,11 @@ impl RecordedHistory {
         let (before, known_before) = (self.state.object(), self.state.known());
         let prediction = self.predict(event, before.as_deref());
         let accepted = event.code.is_some_and(|code| code < 300);
-        if accepted && !event.is_dry_run() {
-            self.take_over(event, &prediction);
+        match event.code {
+            _ if event.is_dry_run() => {}
+            None | Some(500..) => self.take_unanswered(event),
+            Some(_) if accepted => self.take_over(event, &prediction),
+            Some(_) => {}
         }
         let (after, known_after) = (self.state.object(), self.state.known());
         let manager = event.is_write().then(|| manager_of(event, &prediction));

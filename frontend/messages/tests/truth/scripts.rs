@@ -281,6 +281,22 @@ fn applies(hear: Hear<'_>) {
     for _ in 0..6 {
         script.get(ActorId::B);
     }
+    // An editor that applies under another name takes from its own.
+    let mut script = Script::new(with(NGINX), hear);
+    let replicas =
+        |number: u64| move |object: &mut Value| object["spec"]["replicas"] = number.into();
+    script.get(ActorId::A);
+    script.edit(ActorId::A, replicas(5));
+    script.send(ActorId::A, Write::usual(Strategy::Update));
+    script.edit(ActorId::A, replicas(6));
+    let other = Write {
+        manager: Some("other".to_owned()),
+        ..Write::usual(Strategy::Apply)
+    };
+    script.send(ActorId::A, other);
+    for _ in 0..6 {
+        script.get(ActorId::B);
+    }
 }
 
 /// A controller whose events come late, that starts again, and that meets an editor.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
 
 use super::super::AuditEvent;
@@ -108,6 +108,24 @@ impl RecordedHistory {
             }
         } else if event.is_write() {
             self.state = State::Unknown;
+        }
+    }
+
+    /// What an event without a code, or with that of an error of the server, leaves: it does not say
+    /// whether a write was carried out, unless its answer is the object or a refusal.
+    pub(super) fn take_unanswered(&mut self, event: &AuditEvent) {
+        let refused = event.response.as_deref().is_some_and(|answer| {
+            let code = answer.get("code").and_then(Value::as_u64);
+            text(answer, "status") == "Failure" && code.is_some_and(|code| code < 500)
+        });
+        if refused {
+            return;
+        }
+        match object_of(event).filter(|_| event.verb != "delete") {
+            Some(object) => self.install(&object, KnownObject::Recorded),
+            None if event.verb == "list" => self.take_from_list(event),
+            None if event.is_write() => self.state = State::Unknown,
+            None => {}
         }
     }
 

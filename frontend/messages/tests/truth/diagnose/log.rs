@@ -421,6 +421,16 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         });
         let since = &it.steps[shown.map_or(0, |at| at + 1)..=it.at];
         let later = it.steps[it.at..].iter().find(|line| accepted(line));
+        // A write without a code may have been carried out.
+        let unsure = |line: &Value| code(line).is_none() && is_write(line);
+        if since
+            .iter()
+            .rev()
+            .take_while(|line| !gone(line))
+            .any(unsure)
+        {
+            return Some(false);
+        }
         Some(
             since.iter().any(gone)
                 || later.is_some_and(|line| code(line) == Some(201))
@@ -430,7 +440,9 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         )
     }),
     ("recorded_object_unknown", |_, it| {
-        Some(version(&it.line()["responseObject"]).is_none())
+        let answer = &it.line()["responseObject"];
+        let listed = answer["items"].as_array().is_some_and(Vec::is_empty);
+        Some(version(answer).is_none() || listed)
     }),
     ("recorded_was", |said, it| was_shown(said, it)),
     ("recorded_was_by", |said, it| {

@@ -284,10 +284,26 @@ pub fn fixed() -> Vec<Pasted> {
         super::logs::of_other_kind(super::logs::quiet()),
         super::logs::quiet(),
         super::logs::of_no_object(),
+        recorded_without_codes(&[]),
+        recorded_without_codes(&["responseObject"]),
     ];
     all.extend(logs.into_iter().map(Pasted::of_log));
     all.extend(live_cases());
     all
+}
+
+/// The recorded log, whose lines do not say how they were answered.
+fn recorded_without_codes(also: &[&str]) -> Vec<Value> {
+    let lines = LOG.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).expect("an event");
+        let members = event.as_object_mut().expect("an event");
+        members.remove("responseStatus");
+        for member in also {
+            members.remove(*member);
+        }
+        event
+    });
+    lines.collect()
 }
 
 fn config_map(name: &str, version: u64, data: Value, entries: Value) -> Value {
