@@ -11,7 +11,7 @@ use serde_json::Value;
 use optimist_apiserver::server::Release;
 
 use super::conflict::is_conflict_status;
-use super::{Edit, Editor, NextRequest, ObjectRef};
+use super::{Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
 
 /// What a process does next.
 #[derive(Clone, Debug)]
@@ -66,6 +66,10 @@ impl Reply {
 pub enum Procedure {
     /// It edits an object.
     Editor(Editor),
+    /// It writes a change as a tool does.
+    Tool(Tool),
+    /// It sends one request.
+    Single(SingleRequest),
 }
 
 impl Procedure {
@@ -73,6 +77,8 @@ impl Procedure {
     pub fn next(&self) -> Next {
         match self {
             Self::Editor(editor) => editor.next(),
+            Self::Tool(tool) => tool.next(),
+            Self::Single(single) => single.next(),
         }
     }
 
@@ -80,6 +86,8 @@ impl Procedure {
     pub fn is_done(&self) -> bool {
         match self {
             Self::Editor(editor) => editor.is_done(),
+            Self::Tool(tool) => tool.is_done(),
+            Self::Single(single) => single.is_done(),
         }
     }
 
@@ -87,6 +95,8 @@ impl Procedure {
     pub fn writes_next(&self) -> bool {
         match self {
             Self::Editor(editor) => editor.progress().next() == NextRequest::Send,
+            Self::Tool(tool) => tool.writes_next(),
+            Self::Single(single) => single.writes_next(),
         }
     }
 
@@ -94,6 +104,8 @@ impl Procedure {
     pub fn object(&self) -> &ObjectRef {
         match self {
             Self::Editor(editor) => &editor.plan().object,
+            Self::Tool(tool) => tool.object(),
+            Self::Single(single) => single.object(),
         }
     }
 
@@ -101,6 +113,8 @@ impl Procedure {
     pub fn give_up(&mut self) {
         match self {
             Self::Editor(editor) => editor.give_up(),
+            Self::Tool(tool) => tool.give_up(),
+            Self::Single(single) => single.give_up(),
         }
     }
 
@@ -108,6 +122,8 @@ impl Procedure {
     pub fn answered(&mut self, reply: &Reply) {
         match self {
             Self::Editor(editor) => editor.answered(reply),
+            Self::Tool(tool) => tool.answered(reply),
+            Self::Single(single) => single.answered(reply),
         }
     }
 
@@ -115,6 +131,8 @@ impl Procedure {
     pub fn wake(&mut self) {
         match self {
             Self::Editor(editor) => editor.wake(),
+            Self::Tool(tool) => tool.wake(),
+            Self::Single(_) => {}
         }
     }
 
@@ -123,6 +141,8 @@ impl Procedure {
     pub fn meant(&self, release: Release) -> Option<Vec<Arc<Edit>>> {
         match self {
             Self::Editor(editor) => editor.meant(release),
+            Self::Tool(tool) => tool.meant(release),
+            Self::Single(_) => None,
         }
     }
 
@@ -131,6 +151,8 @@ impl Procedure {
     pub fn repeats_edits(&self) -> bool {
         match self {
             Self::Editor(editor) => editor.plan().write.on_conflict.reads_again(),
+            Self::Tool(tool) => tool.repeats_edits(),
+            Self::Single(_) => false,
         }
     }
 }
@@ -138,5 +160,17 @@ impl Procedure {
 impl From<Editor> for Procedure {
     fn from(editor: Editor) -> Self {
         Self::Editor(editor)
+    }
+}
+
+impl From<Tool> for Procedure {
+    fn from(tool: Tool) -> Self {
+        Self::Tool(tool)
+    }
+}
+
+impl From<SingleRequest> for Procedure {
+    fn from(single: SingleRequest) -> Self {
+        Self::Single(single)
     }
 }

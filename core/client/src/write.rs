@@ -175,8 +175,19 @@ impl Write {
         copy: &WorkingCopy,
         manager: &str,
     ) -> Option<Request<Vec<u8>>> {
-        let call = self.call(copy.read()?, self.body(resource, copy, manager)?);
-        let mut request = call.request(resource, self.sender(manager))?;
+        self.request_as(resource, copy, self.sender(manager))
+    }
+
+    /// The same request by a sender with options of its own.
+    pub(super) fn request_as(
+        &self,
+        resource: &Resource,
+        copy: &WorkingCopy,
+        sender: Sender<'_>,
+    ) -> Option<Request<Vec<u8>>> {
+        let body = self.body(resource, copy, sender.user_agent)?;
+        let call = self.call(copy.read()?, body);
+        let mut request = call.request(resource, sender)?;
         if let Some(by_hand) = &self.body {
             *request.body_mut() = by_hand.clone().into_bytes();
         }

@@ -15,7 +15,7 @@ use crate::{
 
 /// How long client-go waits before the next attempt (`retry.DefaultRetry` in
 /// `k8s.io/client-go/util/retry/util.go`, v0.36: 10 ms each time, and up to a tenth more by chance).
-const BACKOFF: Duration = Duration::from_millis(10);
+pub(super) const BACKOFF: Duration = Duration::from_millis(10);
 
 /// What an editor does once: it reads the object or has read it, edits it, and sends its edits by a
 /// write method. A status writer has a method for the subresource, a deleter the intent to delete.
@@ -56,9 +56,13 @@ impl EditorPlan {
     /// The request that sends the edits of a copy. `None` if nothing was read, or a name makes no
     /// path.
     pub fn request(&self, copy: &WorkingCopy) -> Option<Request<Vec<u8>>> {
+        self.request_as(copy, self.write.sender(&self.manager))
+    }
+
+    fn request_as(&self, copy: &WorkingCopy, sender: Sender<'_>) -> Option<Request<Vec<u8>>> {
         let resource = self.object.resource();
         if self.intent != Some(Intent::Delete) {
-            return self.write.request(resource, copy, &self.manager);
+            return self.write.request_as(resource, copy, sender);
         }
         let call = Call::Delete {
             object: Arc::clone(copy.read()?),
@@ -149,6 +153,8 @@ pub struct Editor {
     progress: EditorProgress,
     /// Whether it waits before the next attempt.
     sleeps: bool,
+    /// Whether the server refuses unknown and repeated fields.
+    is_strict: bool,
 }
 
 impl From<EditorPlan> for Editor {
@@ -159,12 +165,18 @@ impl From<EditorPlan> for Editor {
             copy,
             progress: plan.begin(),
             sleeps: false,
+            is_strict: false,
             plan: Arc::new(plan),
         }
     }
 }
 
 impl Editor {
+    /// The same editor, with a server that refuses unknown and repeated fields.
+    pub(super) fn strictly(self, is_strict: bool) -> Self {
+        Self { is_strict, ..self }
+    }
+
     /// Its plan.
     pub fn plan(&self) -> &EditorPlan {
         &self.plan
@@ -193,10 +205,16 @@ impl Editor {
         }
         let request = match self.progress.next() {
             NextRequest::Read => get_request(&self.plan.object.path(), &self.plan.manager),
-            NextRequest::Send => self.plan.request(&self.copy),
+            NextRequest::Send => {
+                let sender = Sender {
+                    is_strict: self.is_strict,
+                    ..self.plan.write.sender(&self.plan.manager)
+                };
+                self.plan.request_as(&self.copy, sender)
+            }
             NextRequest::Nothing => None,
         };
-        request.map_or(Next::Done, Next::Send)
+        request.into()
     }
 
     /// Takes the answer to its request. What it reads again it edits again: by its intent, or else by

@@ -146,13 +146,13 @@ impl CompletedChange {
     }
 
     /// The refused write of an error message, on an object that was brought. `None` as for
-    /// [`WantedChange::of_message`].
+    /// [`Installed::refused_write`].
     pub fn of_message(
         installed: &Installed,
         definitions: &[Value],
         error: &ReportedError,
     ) -> Option<Self> {
-        let change = WantedChange::of_message(installed, error)?;
+        let change = installed.refused_write(error)?;
         let mut completed = Self::brought(installed, definitions, change);
         let named = answers::named_fields(error, &installed.resource().root);
         completed.named = Some(named);

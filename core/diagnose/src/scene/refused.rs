@@ -10,19 +10,19 @@ use crate::case::Installed;
 use crate::message::{PrintedError, ReportedError};
 use crate::ways::{ReleaseMethod, WantedChange, part_of};
 
-impl WantedChange {
+impl Installed {
     /// The write that a conflict message tells of: the manager's manifest with other values of the
     /// fields in conflict. The manifest is what the manager has applied before, or else the object.
     /// No message says the values, so they are made up. `None` for any other error, and where the
     /// object has none of the fields.
-    pub fn of_message(installed: &Installed, error: &ReportedError) -> Option<Self> {
+    pub fn refused_write(&self, error: &ReportedError) -> Option<WantedChange> {
         let PrintedError::Apply(conflicts) = &error.error else {
             return None;
         };
-        let live = installed.object()?;
-        let root = &installed.resource().root;
+        let live = self.object()?;
+        let root = &self.resource().root;
         let manager = manager(error, &GivenParts::default(), &mut Vec::new());
-        let mut manifest = declared(installed, live, &manager);
+        let mut manifest = declared(self, live, &manager);
         let fields = conflicts.iter().flat_map(|conflict| &conflict.fields);
         let mut any = false;
         for path in fields.filter_map(|field| path::parse(field, Some(root))) {
@@ -33,13 +33,13 @@ impl WantedChange {
             path.put(&mut manifest, differs);
         }
         let refused = client(error.tool).map(|client| (client, manager.clone()));
-        any.then(|| Self {
+        any.then(|| WantedChange {
             manager: Some(manager),
             // Helm was refused, so it had not taken over its former entries.
             last_release: ReleaseMethod::ServerSide,
             refused,
             address: error.address.clone(),
-            ..Self::manifest(manifest)
+            ..WantedChange::manifest(manifest)
         })
     }
 }

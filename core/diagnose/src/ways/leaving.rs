@@ -1,7 +1,7 @@
 //! What a manager would leave behind.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, Set};
-use optimist_client::{Preset, Strategy, Write};
+use optimist_client::{Agent, Preset, SingleRequest};
 
 use super::row::{self, Row};
 use super::{ChangeTable, Client, FieldEffect, OnOwned, WantedChange, Way, manifest};
@@ -52,11 +52,8 @@ impl Installed {
         let nothing = manifest::part(object, &Set::default(), self.resource());
         let table = ChangeTable::new(self, WantedChange::manifest(nothing.clone()));
         let procedure = |client: &mut Client<'_>| {
-            let write = Write {
-                manager: Some(manager.name.clone()),
-                ..Write::usual(Strategy::Apply)
-            };
-            client.write_as(&write, &nothing, &manager.name);
+            let agent = Agent::named(client.subject, &manager.name);
+            client.process(SingleRequest::apply(agent, nothing.clone()));
             Some(())
         };
         let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Usual);

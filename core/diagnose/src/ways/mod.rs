@@ -4,167 +4,43 @@
 //! answers, field by field what became of the object and of its owners, and what a second run does.
 
 pub mod between;
+mod client;
 mod fields;
-mod flux;
 mod instructions;
-mod kubectl_apply;
 mod leaving;
-mod manifest;
-mod procedure;
 mod row;
-mod source;
-mod tracking;
+mod server_words;
 mod way_out;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{ApiServer, Fact, Resource};
-use optimist_client::{Preset, Strategy, WorkingCopy};
+use optimist_apiserver::server::{ApiServer, Fact};
+use optimist_client::{Preset, manifest_fields as manifest};
 use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, ObjectRef, Operation};
 use serde_json::Value;
 
 use crate::case::Installed;
+use client::Client;
 
 pub use fields::{FieldEffect, FieldOutcome};
 pub(crate) use fields::{leaves as leaves_of, owners as owners_of};
 pub use instructions::{CaseContent, Instruction, InstructionLanguage, InstructionWarning};
 pub use leaving::Leaving;
-pub(crate) use manifest::{forget_unsaid, part as part_of};
+pub(crate) use optimist_client::manifest_fields::part as part_of;
+pub use optimist_client::tracking::DeliveredBy;
+pub(crate) use optimist_client::tracking::{self, helm_updates, is_delivered, tracked_as};
+pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
-pub use tracking::DeliveredBy;
-pub(crate) use tracking::{helm_updates, is_delivered, tracked_as};
+pub(crate) use server_words::forget_unsaid;
 pub use way_out::{PartialWaysOut, WayOut, WayOutKind};
-
-/// What someone wants to write.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WantedChange {
-    /// The content.
-    pub content: ChangeContent,
-    /// The field manager of the tools that let people choose one
-    /// ([`Preset::manager_is_chosen`]); `None` for the default of each tool.
-    pub manager: Option<String>,
-    /// The manifest of the same tool before this one, for tools that compare with it (Helm 3). `None`
-    /// if it is not known; then it is taken to have had what the tool owns in the object.
-    pub previous: Option<Value>,
-    /// How Helm applied the last release.
-    pub last_release: ReleaseMethod,
-    /// The client that an error message names, and the manager that it wrote by.
-    pub refused: Option<(Preset, String)>,
-    /// The address of the object in the configuration of Terraform, `kubernetes_manifest.web`. `None` if
-    /// it is not known.
-    pub address: Option<String>,
-}
-
-/// How Helm 4 applied the last release of a chart, as its record says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReleaseMethod {
-    /// In the client, as Helm 3 does. When Helm changes to server-side apply, it takes over what it
-    /// owns by Update (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
-    #[default]
-    ClientSide,
-    /// Server-side. What it owns by Update counts as another manager's.
-    ServerSide,
-}
-
-/// The content of a change.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ChangeContent {
-    /// A manifest. It says nothing about fields that it leaves out.
-    Manifest(Value),
-    /// The whole object, edited.
-    Edited(Value),
-}
-
-impl WantedChange {
-    /// A manifest, written by the default manager of each tool.
-    pub fn manifest(manifest: Value) -> Self {
-        Self {
-            content: ChangeContent::Manifest(manifest),
-            manager: None,
-            previous: None,
-            last_release: ReleaseMethod::default(),
-            refused: None,
-            address: None,
-        }
-    }
-
-    /// The object, edited, written by the default manager of each tool.
-    pub fn edited(object: Value) -> Self {
-        Self {
-            content: ChangeContent::Edited(object),
-            ..Self::manifest(Value::Null)
-        }
-    }
-}
-
-/// A way of writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// `kubectl create` (`k8s.io/kubectl/pkg/cmd/create/create.go`, v1.36).
-    Create,
-    /// A client that people know, and what it does about conflicts of ownership.
-    Client(Preset, OnOwned),
-}
-
-/// What an apply does about fields that others own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OnOwned {
-    /// What the client does without options.
-    Usual,
-    /// It takes the fields over (`--force-conflicts`, `force_conflicts`, `client.ForceOwnership`). A
-    /// client-side apply with force (`Force=true` of Argo CD) deletes and creates the object again if
-    /// its patch is refused.
-    Force,
-    /// The fields in conflict are taken out of the manifest, and the apply is sent again.
-    LeaveOut,
-}
-
-impl Way {
-    /// Every way, in the order of a table.
-    pub fn all() -> Vec<Self> {
-        let usual = |preset| Way::Client(preset, OnOwned::Usual);
-        let mut ways = vec![
-            usual(Preset::KubectlApplyServerSide),
-            Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force),
-            Way::Client(Preset::KubectlApplyServerSide, OnOwned::LeaveOut),
-            usual(Preset::KubectlApply),
-            Way::Create,
-        ];
-        for preset in Preset::ALL {
-            ways.extend(Some(usual(preset)).filter(|way| !ways.contains(way)));
-        }
-        for preset in Preset::OF_MANIFESTS {
-            ways.push(usual(preset));
-            if preset == Preset::ArgoCdClientSide {
-                ways.push(Way::Client(preset, OnOwned::Force));
-            }
-            if matches!(preset, Preset::Helm4 | Preset::Terraform) {
-                ways.push(Way::Client(preset, OnOwned::Force));
-                ways.push(Way::Client(preset, OnOwned::LeaveOut));
-            }
-        }
-        ways
-    }
-
-    /// Whether the way writes a whole manifest: a field that it leaves out is meant to go.
-    pub fn declares(self) -> bool {
-        let Way::Client(preset, _) = self else {
-            return true;
-        };
-        matches!(
-            preset,
-            Preset::KubectlApply | Preset::KubectlApplyServerSide | Preset::KubectlReplace
-        ) || Preset::OF_MANIFESTS.contains(&preset) && preset != Preset::CreateOrUpdate
-    }
-}
 
 /// An object on a server, and a change of it.
 #[derive(Clone, Debug)]
 pub struct ChangeTable {
     installed: Installed,
-    change: WantedChange,
+    change: Arc<WantedChange>,
     /// The object before every run, as a GET shows it.
     before: OnceCell<Arc<Value>>,
     /// What the server said when it refused a client without options, if that was run.
@@ -193,7 +69,7 @@ impl ChangeTable {
     pub fn new(installed: &Installed, change: WantedChange) -> Self {
         Self {
             installed: installed.clone(),
-            change,
+            change: Arc::new(change),
             before: OnceCell::new(),
             refused: OnceCell::new(),
         }
@@ -321,66 +197,6 @@ fn by_hand(exchange: &Exchange) -> ByHand {
             .push_str(&format!("{mark}fieldManager={manager}"));
     }
     by_hand
-}
-
-/// What a client has at hand when it runs: the server, the object as it reads it, and the change.
-struct Client<'a> {
-    server: &'a mut ApiServer,
-    subject: &'a ObjectRef,
-    change: &'a WantedChange,
-    /// The object as it was when the change was thought of.
-    first: &'a Arc<Value>,
-    /// The object as it was read now.
-    live: Arc<Value>,
-    sent: Vec<Exchange>,
-}
-
-impl Client<'_> {
-    fn resource(&self) -> &Resource {
-        self.subject.resource()
-    }
-
-    /// A working copy with the change.
-    fn copy(&self) -> WorkingCopy {
-        let mut copy = WorkingCopy::default();
-        match &self.change.content {
-            ChangeContent::Manifest(manifest) => {
-                copy.settle(Arc::clone(&self.live));
-                let manifest = manifest::of_object(manifest, &self.live);
-                copy.edit(manifest::merged(&self.live, &manifest, self.resource()));
-            }
-            ChangeContent::Edited(object) => {
-                copy.settle(Arc::clone(self.first));
-                copy.edit(object.clone());
-                copy.refresh(Arc::clone(&self.live), &self.resource().root);
-            }
-        }
-        copy
-    }
-
-    /// The manifest of a manager: what was brought, or for an edited object what the manager declared
-    /// before, with the edits. With what the tool adds to it.
-    fn manifest(&self, preset: Option<Preset>, manager: &str) -> Value {
-        let manifest = self.untracked(manager);
-        match preset {
-            Some(preset) => tracking::tracked(preset, manifest, &self.live),
-            None => manifest,
-        }
-    }
-
-    fn untracked(&self, manager: &str) -> Value {
-        match &self.change.content {
-            ChangeContent::Manifest(manifest) => manifest::of_object(manifest, &self.live),
-            ChangeContent::Edited(_) => {
-                let write = optimist_client::Write {
-                    manager: Some(manager.to_owned()),
-                    ..optimist_client::Write::usual(Strategy::Apply)
-                };
-                let body = write.body(self.resource(), &self.copy(), manager);
-                body.unwrap_or_else(|| Value::Object(Default::default()))
-            }
-        }
-    }
 }
 
 /// The object as a GET shows it; `null` if it is gone.

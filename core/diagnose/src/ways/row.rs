@@ -11,6 +11,7 @@ use optimist_text::render::{ClientRequest, kubectl};
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};
+use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
 use crate::completions::OpenQuestion;
 
@@ -159,7 +160,7 @@ struct Run {
 }
 
 /// What a client does. `None` if it cannot carry the change.
-pub(super) type Procedure<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
+pub(super) type Script<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
 
 /// Runs a procedure. `None` if the client cannot carry the change.
 fn once(
@@ -167,7 +168,7 @@ fn once(
     first: &Arc<Value>,
     live: Arc<Value>,
     server: &mut ApiServer,
-    (way, procedure): (Way, Procedure<'_>),
+    (way, procedure): (Way, Script<'_>),
 ) -> Option<Run> {
     let subject = table.subject();
     let mut client = Client {
@@ -180,6 +181,9 @@ fn once(
     };
     procedure(&mut client)?;
     let requests = std::mem::take(&mut client.sent);
+    if client.live.is_null() && way != Way::Create {
+        client.live = subject.unread();
+    }
     let writer = writer(&requests);
     let declared = way.declares().then(|| {
         // Conflicting fields may have been left out: what was sent last is what is declared.
@@ -194,13 +198,13 @@ fn once(
             Way::Client(preset, _) => Some(preset),
             Way::Create => None,
         };
-        let said = sent.unwrap_or_else(|| client.manifest(preset, &writer));
-        manifest::in_server_words(&said, subject.resource())
+        let said = sent.unwrap_or_else(|| client.read().manifest(preset, &writer));
+        in_server_words(&said, subject.resource())
     });
     let wanted = match &table.change.content {
         ChangeContent::Manifest(said) => {
             let said = bare(&manifest::of_object(said, &client.live));
-            manifest::in_server_words(&said, subject.resource())
+            in_server_words(&said, subject.resource())
         }
         ChangeContent::Edited(object) => object.clone(),
     };
@@ -260,8 +264,8 @@ impl PartialRow {
     pub(super) fn advance(
         mut self,
         table: &ChangeTable,
-        procedure: Procedure<'_>,
-        second: Procedure<'_>,
+        procedure: Script<'_>,
+        second: Script<'_>,
     ) -> RowProgress {
         let before = table.before();
         let Some(run) = &self.run else {
@@ -303,8 +307,8 @@ pub enum RowProgress {
 pub(super) fn run(
     table: &ChangeTable,
     way: Way,
-    procedure: Procedure<'_>,
-    second: Procedure<'_>,
+    procedure: Script<'_>,
+    second: Script<'_>,
 ) -> Option<Row> {
     let mut partial = PartialRow::new(table, way);
     loop {

@@ -8,7 +8,7 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Fact;
-use optimist_client::{Preset, Strategy, Write, client_side_managers, upgrade_patch};
+use optimist_client::{Agent, Preset, SingleRequest, Tool, client_side_managers, upgrade_patch};
 use serde_json::{Value, json};
 
 use super::manifest;
@@ -214,7 +214,7 @@ impl Conflict {
                 }
                 WayOutKind::Migrate => {
                     let patch = self.migration(&client.live)?;
-                    if !self.patch(client, &patch) {
+                    if !self.patch(client, patch) {
                         return Some(());
                     }
                 }
@@ -297,29 +297,25 @@ impl Conflict {
         agreed
     }
 
+    /// The writer applies a manifest, with what its tool does before and after.
     fn apply(&self, client: &mut Client<'_>, manifest: &Value, force: bool) -> bool {
-        let write = Write {
-            manager: Some(self.writer.clone()),
-            force,
-            ..Write::usual(Strategy::Apply)
+        let on_owned = match force {
+            true => OnOwned::Force,
+            false => OnOwned::Usual,
         };
-        if self.preset == Preset::Helm4 && !client.takes_over_release(&write) {
-            return false;
-        }
-        let accepted = client.write(self.preset, &write, manifest);
-        if self.preset != Preset::KubectlApplyServerSide {
-            return accepted;
-        }
-        accepted && client.migrate(self.preset, &self.writer)
+        let plan = client.plan(Way::Client(self.preset, on_owned));
+        let live = read(client.server, client.subject);
+        let fields = manifest.clone();
+        client.process(Tool::with_fields(plan, live, fields, &self.writer))
     }
 
     /// A JSON patch of the whole object, by the writer.
-    fn patch(&self, client: &mut Client<'_>, patch: &Value) -> bool {
-        let write = Write {
-            manager: Some(self.writer.clone()),
-            ..Write::usual(Strategy::JsonPatch)
+    fn patch(&self, client: &mut Client<'_>, patch: Value) -> bool {
+        let agent = Agent {
+            is_strict: self.preset.validates_strictly(),
+            ..Agent::named(client.subject, &self.writer)
         };
-        client.write(self.preset, &write, patch)
+        client.process(SingleRequest::json_patch(agent, patch))
     }
 
     /// The patch that makes the entries of client-side apply the writer's.
@@ -366,7 +362,7 @@ impl Conflict {
             } else {
                 let object = read(client.server, client.subject);
                 let patch = entry_without(&object, &other, &self.fields);
-                patch.is_some_and(|patch| self.patch(client, &patch))
+                patch.is_some_and(|patch| self.patch(client, patch))
             };
             if !accepted {
                 return false;
@@ -384,11 +380,8 @@ impl Conflict {
         set.subtract(&fields);
         let mut body = manifest::part(&object, &set, client.subject.resource());
         body["apiVersion"] = other.api_version.as_str().into();
-        let write = Write {
-            manager: Some(other.manager.name.clone()),
-            ..Write::usual(Strategy::Apply)
-        };
-        client.write_as(&write, &body, &other.manager.name)
+        let agent = Agent::named(client.subject, &other.manager.name);
+        client.process(SingleRequest::apply(agent, body))
     }
 }
 

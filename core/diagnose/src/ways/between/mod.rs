@@ -12,16 +12,16 @@ use http::{HeaderValue, header};
 use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{
-    Declares, Preset, Strategy, WorkingCopy, Write, WriteMethod, bare, client_side_managers,
+    Declares, Preset, ReadChange, Strategy, WorkingCopy, Write, WriteMethod, bare,
+    client_side_managers,
 };
 use optimist_simulation::explore::{Plan, Scenario};
 use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation, World};
 use serde_json::Value;
 
 use super::fields::{FieldEffect, is_of_the_server, leaves};
-use super::{
-    ChangeContent, ChangeTable, Client, OnOwned, Row, Way, WayOut, manifest, read, tracking,
-};
+use super::server_words::in_server_words;
+use super::{ChangeContent, ChangeTable, OnOwned, Row, Way, WayOut, manifest, read, tracking};
 
 pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit};
 
@@ -188,16 +188,13 @@ impl ChangeTable {
     /// The edits of a client that sends edits. What it sets to the value that is there already is
     /// declared: the client would set it again if somebody else had changed it.
     fn edited_copy(&self, live: &Arc<Value>, preset: Preset) -> Option<WorkingCopy> {
-        let mut server = self.server();
-        let client = Client {
-            server: &mut server,
-            subject: self.subject(),
+        let read = ReadChange {
+            object: self.subject(),
             change: &self.change,
             first: live,
             live: Arc::clone(live),
-            sent: Vec::new(),
         };
-        let mut copy = client.copy();
+        let mut copy = read.copy();
         let part = match preset {
             Preset::KubectlScale | Preset::Autoscaler => Some(&["spec", "replicas"]),
             Preset::KubectlLabel => Some(&["metadata", "labels"]),
@@ -215,7 +212,7 @@ impl ChangeTable {
             return Some(copy);
         };
         let resource = self.subject().resource();
-        let said = manifest::in_server_words(&bare(said), resource);
+        let said = in_server_words(&bare(said), resource);
         for path in leaves(&said, &resource.root) {
             let prefix = part.is_none_or(|part| {
                 path.to_string()

@@ -1,12 +1,12 @@
-//! Editors as processes: each attempt is a request of its own, and others come in between.
+//! Editors and tools as processes: each attempt is a request of its own, and others come in between.
 
 use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::{ApiServer, Release};
 use optimist_client::{
-    Editor, EditorPlan, IntendedChange, Intent, Next, ObjectRef, OnConflict, Procedure, Reply,
-    Strategy, Subresource, WorkingCopy, Write,
+    Editor, EditorPlan, IntendedChange, Intent, Next, ObjectRef, OnConflict, OnOwned, Preset,
+    Procedure, Reply, Strategy, Subresource, Tool, ToolPlan, WantedChange, Way, WorkingCopy, Write,
 };
 use serde_json::{Value, json};
 
@@ -215,4 +215,109 @@ fn processes_that_do_the_same_from_here_on_are_equal() {
     assert_ne!(one, other);
     step(&mut server, &mut other);
     assert_eq!(one, other);
+}
+
+/// A tool that writes a manifest of the Deployment with another number of replicas.
+fn tool(object: &ObjectRef, preset: Preset, on_owned: OnOwned, replicas: u8) -> Procedure {
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": object.name(), "namespace": "default"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "nginx", "image": "nginx:1"}]}}}});
+    Procedure::from(Tool::from(ToolPlan {
+        object: object.clone(),
+        way: Way::Client(preset, on_owned),
+        change: Arc::new(WantedChange::manifest(manifest)),
+        first: None,
+    }))
+}
+
+fn refusal(code: u16, reason: &str) -> Reply {
+    let body = json!({"kind": "Status", "reason": reason, "code": code});
+    Reply {
+        code,
+        body: Arc::new(body),
+    }
+}
+
+/// The method of the next request, which gets an answer that no server gave.
+fn answer(process: &mut Procedure, reply: &Reply) -> String {
+    let Next::Send(request) = process.next() else {
+        return "nothing".to_owned();
+    };
+    process.answered(reply);
+    request.method().to_string()
+}
+
+#[test]
+fn a_client_side_apply_reads_again_after_each_conflict_and_waits_before_the_later_ones() {
+    let (mut server, object) = server();
+    let mut process = tool(&object, Preset::KubectlApply, OnOwned::Usual, 5);
+    assert!(matches!(
+        step(&mut server, &mut process).as_str(),
+        "GET 200"
+    ));
+    let conflict = refusal(409, "Conflict");
+    assert_eq!(answer(&mut process, &conflict), "PATCH");
+    assert_eq!(step(&mut server, &mut process), "GET 200");
+    for _ in 0..4 {
+        assert_eq!(answer(&mut process, &conflict), "PATCH");
+        let sent = steps(&mut server, &mut process, 2);
+        assert_eq!(sent, ["sleep 1000", "GET 200"]);
+    }
+    assert!(process.repeats_edits());
+    let mut gives_up = process.clone();
+    assert_eq!(answer(&mut gives_up, &conflict), "PATCH");
+    assert_eq!(step(&mut server, &mut gives_up), "done");
+    assert_eq!(steps(&mut server, &mut process, 2), ["PATCH 200", "done"]);
+    assert_eq!(stored(&mut server, &object, "/spec/replicas"), 5);
+}
+
+#[test]
+fn somebody_writes_while_kubectl_migrates_from_client_side_apply() {
+    let (mut server, old) = server();
+    let object = ObjectRef::new(
+        old.resource(),
+        &json!({"metadata": {"name": "new", "namespace": "default"}}),
+    );
+    let mut creates = tool(&object, Preset::KubectlApply, OnOwned::Usual, 3);
+    let sent = steps(&mut server, &mut creates, 3);
+    assert_eq!(sent, ["GET 404", "POST 201", "done"]);
+    let mut applies = tool(&object, Preset::KubectlApplyServerSide, OnOwned::Usual, 3);
+    let sent = steps(&mut server, &mut applies, 3);
+    assert_eq!(
+        sent,
+        ["GET 200", "PATCH 200", "PATCH 200"],
+        "the annotation is kept"
+    );
+    assert_eq!(applies.meant(Release::default()), Some(Vec::new()));
+    let other = json!({"spec": {"minReadySeconds": 7}});
+    send(&mut server, "PATCH", &object.path(), &other);
+    let sent = steps(&mut server, &mut applies, 5);
+    let expected = ["PATCH 409", "GET 200", "PATCH 200", "PATCH 200", "done"];
+    assert_eq!(sent, expected);
+    assert_eq!(stored(&mut server, &object, "/spec/minReadySeconds"), 7);
+}
+
+#[test]
+fn who_replaces_an_object_waits_until_it_is_gone() {
+    let (mut server, object) = server();
+    let held = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+    send(&mut server, "PATCH", &object.path(), &held);
+    let mut process = tool(&object, Preset::ArgoCdClientSide, OnOwned::Force, 5);
+    step(&mut server, &mut process);
+    assert_eq!(answer(&mut process, &refusal(422, "Invalid")), "PATCH");
+    let meant = process.meant(Release::default()).unwrap_or_default();
+    assert_eq!(meant.len(), 1, "it means to delete");
+    let sent = steps(&mut server, &mut process, 2);
+    assert_eq!(sent, ["DELETE 200", "GET 200"]);
+    let waits = process.clone();
+    let sent = steps(&mut server, &mut process, 2);
+    assert_eq!(sent, ["sleep 1000", "GET 200"]);
+    assert_eq!(process, waits, "alone it would wait for ever");
+    let free = json!({"metadata": {"finalizers": null}});
+    send(&mut server, "PATCH", &object.path(), &free);
+    let sent = steps(&mut server, &mut process, 4);
+    assert_eq!(sent, ["sleep 1000", "GET 404", "POST 201", "done"]);
+    assert_eq!(stored(&mut server, &object, "/spec/replicas"), 5);
 }

@@ -1,11 +1,16 @@
-//! The requests of Flux's kustomize-controller.
+//! Flux's kustomize-controller.
+
+use std::sync::Arc;
 
 use optimist_apiserver::apply::{LAST_APPLIED, from_fields_v1, to_fields_v1};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::{Preset, Strategy, Write};
+use optimist_apiserver::pointer::escape;
 use serde_json::{Value, json};
 
-use super::{Client, OnOwned, read};
+use super::agent::Agent;
+use super::deletion::Deletion;
+use super::upgrade::Progress;
+use crate::{Next, Patch, Reply};
 
 /// The labels and annotations by which people tell Flux how to treat an object.
 const SSA: &str = "kustomize.toolkit.fluxcd.io/ssa";
@@ -30,68 +35,115 @@ fn says(object: &Value, name: &str, value: &str) -> bool {
     })
 }
 
-impl Client<'_> {
-    /// Flux: nothing for an object that is excluded; a dry run; then entries of kubectl become kustomize-controller's, and the annotation of
-    /// client-side apply goes; then the apply, if the dry run showed a difference or something was
-    /// cleaned up (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`, and kustomize-controller's
-    /// `kustomization_controller.go apply`).
-    pub(super) fn flux(&mut self, write: &Write) {
-        let manifest = self.manifest(Some(Preset::Flux), "kustomize-controller");
-        let either = |name, value| says(&manifest, name, value) || says(&self.live, name, value);
+/// The manager and User-Agent of Flux.
+const MANAGER: &str = "kustomize-controller";
+
+/// A reconciliation of one object: nothing for an object that is excluded; a dry run; then entries
+/// of kubectl become kustomize-controller's, and the annotation of client-side apply goes; then the
+/// apply, if the dry run showed a difference or something was cleaned up
+/// (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`, and kustomize-controller's
+/// `kustomization_controller.go apply`).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Flux {
+    agent: Agent,
+    manifest: Arc<Value>,
+    /// The object as it was read.
+    live: Arc<Value>,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    DryRun,
+    CleaningUp(Arc<Value>),
+    Deleting(Deletion),
+    Applying,
+    Done,
+}
+
+impl Flux {
+    pub(super) fn new(agent: Agent, manifest: Value, live: Arc<Value>) -> Self {
+        let either = |name, value| says(&manifest, name, value) || says(&live, name, value);
         let excluded = either(RECONCILE, "disabled")
             || either(SSA, "Ignore")
             || says(&manifest, SSA, "IfNotPresent");
-        let (merges, forces) = (either(SSA, "Merge"), either(FORCE, "enabled"));
-        if excluded {
-            return;
+        Self {
+            agent,
+            stage: match excluded {
+                true => Stage::Done,
+                false => Stage::DryRun,
+            },
+            manifest: Arc::new(manifest),
+            live,
         }
-        let dry = Write {
-            dry_run: true,
-            ..write.clone()
-        };
-        if !self.apply(Preset::Flux, &dry, OnOwned::Usual) {
-            if forces && self.is_immutable() {
-                self.create_again(write);
+    }
+
+    /// Whether the manifest or the object says so.
+    fn is_told(&self, name: &str, value: &str) -> bool {
+        says(&self.manifest, name, value) || says(&self.live, name, value)
+    }
+
+    pub(super) fn next(&self) -> Next {
+        let apply = || self.agent.apply(&self.manifest, Some(true));
+        match &self.stage {
+            Stage::DryRun => self.agent.sends(&apply(), true),
+            Stage::CleaningUp(patch) => {
+                let patch = Patch::Json((**patch).clone());
+                self.agent.sends(&self.agent.patch(patch), false)
             }
-            return;
+            Stage::Deleting(deletion) => deletion.next(),
+            Stage::Applying => self.agent.sends(&apply(), false),
+            Stage::Done => Next::Done,
         }
-        let shown = self
-            .sent
-            .last()
-            .map(|exchange| (*exchange.received).clone());
-        let drifted = shown.is_some_and(|shown| drifted(&self.live, &shown));
-        let cleanup = if merges {
-            Vec::new()
+    }
+
+    pub(super) fn answered(&mut self, reply: &Reply) {
+        let forces = self.is_told(FORCE, "enabled");
+        match &mut self.stage {
+            Stage::DryRun if reply.is_accepted() => self.compare(&reply.body),
+            // Flux takes any 409 and any 422 for one about a field that cannot be changed
+            // (`IsImmutableError` in `fluxcd/pkg/ssa/errors`, v0.76).
+            Stage::DryRun if forces && matches!(reply.code, 409 | 422) => {
+                self.stage = Stage::Deleting(Deletion::new(&self.agent));
+            }
+            Stage::CleaningUp(_) if reply.is_accepted() => self.stage = Stage::Applying,
+            Stage::Deleting(deletion) => match deletion.answered(reply) {
+                Progress::More => {}
+                Progress::Accepted => self.stage = Stage::Applying,
+                Progress::Nothing | Progress::Refused => self.stage = Stage::Done,
+            },
+            _ => self.stage = Stage::Done,
+        }
+    }
+
+    pub(super) fn wake(&mut self) {
+        if let Stage::Deleting(deletion) = &mut self.stage {
+            deletion.wake();
+        }
+    }
+
+    pub(super) fn is_deleting(&self) -> bool {
+        matches!(&self.stage, Stage::Deleting(deletion) if deletion.is_deleting())
+    }
+
+    /// Whether its next request stores nothing.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.stage == Stage::DryRun
+    }
+
+    /// Decides what comes after the dry run.
+    fn compare(&mut self, shown: &Value) {
+        let cleanup = match self.is_told(SSA, "Merge") {
+            true => Vec::new(),
+            false => cleanup(&self.live),
+        };
+        self.stage = if !cleanup.is_empty() {
+            Stage::CleaningUp(Arc::new(Value::Array(cleanup)))
+        } else if drifted(&self.live, shown) {
+            Stage::Applying
         } else {
-            cleanup(&self.live)
+            Stage::Done
         };
-        let cleaned = !cleanup.is_empty();
-        if cleaned {
-            let by = Write {
-                manager: Some("kustomize-controller".to_owned()),
-                ..Write::usual(Strategy::JsonPatch)
-            };
-            if !self.write(Preset::Flux, &by, &Value::Array(cleanup)) {
-                return;
-            }
-        }
-        if drifted || cleaned {
-            self.apply(Preset::Flux, write, OnOwned::Usual);
-        }
-    }
-
-    /// Whether Flux takes the last answer for one about a field that cannot be changed: any 409 and any
-    /// 422 (`IsImmutableError` in `fluxcd/pkg/ssa/errors`, v0.76).
-    fn is_immutable(&self) -> bool {
-        let code = self.sent.last().map(|exchange| exchange.code);
-        matches!(code, Some(409 | 422))
-    }
-
-    /// Flux deletes the object, and applies it when it is gone.
-    fn create_again(&mut self, write: &Write) {
-        if self.delete("kustomize-controller") && read(self.server, self.subject).is_null() {
-            self.apply(Preset::Flux, write, OnOwned::Usual);
-        }
     }
 }
 
@@ -128,7 +180,7 @@ fn cleanup(live: &Value) -> Vec<Value> {
     for (of, name) in names.into_iter().chain(labels) {
         let entries = live.metadata().and_then(|meta| meta.get(of));
         if entries.is_some_and(|all| all.get(name).is_some()) {
-            let name = optimist_apiserver::pointer::escape(name);
+            let name = escape(name);
             operations.push(json!({"op": "remove", "path": format!("/metadata/{of}/{name}")}));
         }
     }
@@ -136,7 +188,7 @@ fn cleanup(live: &Value) -> Vec<Value> {
     let Some(entries) = managed.and_then(Value::as_array) else {
         return operations;
     };
-    let own = "kustomize-controller";
+    let own = MANAGER;
     let is_own =
         |entry: &Value| text(entry, "manager") == own && text(entry, "operation") == "Apply";
     let mut applied = entries.iter().rfind(|entry| is_own(entry)).cloned();

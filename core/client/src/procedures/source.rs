@@ -1,8 +1,6 @@
 //! Where the ways of writing were read.
 
-use optimist_client::Preset;
-
-use super::Way;
+use crate::{Preset, Way};
 
 impl Way {
     /// The file and the function of the client's source that sends the requests, with its version.

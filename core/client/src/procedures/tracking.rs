@@ -1,13 +1,13 @@
 //! What delivery tools add to every manifest that they write. By this metadata they know their objects
 //! again; the rendered manifests do not have it.
 
+use crate::Preset;
 use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Owned, Set};
 use optimist_apiserver::object::{Metadata, map_mut, text};
-use optimist_client::Preset;
 use serde_json::Value;
 
 /// The label in which most charts name themselves, with their version.
-pub(super) const CHART: &str = "helm.sh/chart";
+pub const CHART: &str = "helm.sh/chart";
 const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";
@@ -54,7 +54,7 @@ impl DeliveredBy {
 
 /// Whether a label or annotation says to which tool the object belongs: what the tool writes follows
 /// from it.
-pub(super) fn is_read_by_tools(name: &str) -> bool {
+pub fn is_read_by_tools(name: &str) -> bool {
     [
         RELEASE_NAME,
         RELEASE_NAMESPACE,
@@ -86,7 +86,7 @@ fn application(object: &Value) -> Option<String> {
 /// The manager by which Helm writes an object: the base name of the program that runs it, if the program
 /// names none (`helm.sh/helm/v4/pkg/kube/client.go getManagedFieldsManager`, v4.2), so `helm`,
 /// `helm-controller` or `terraform-provider-helm_v3.1.0`. It owns the annotations of the release.
-pub(super) fn helm_manager(live: &Value) -> Option<String> {
+pub fn helm_manager(live: &Value) -> Option<String> {
     let managed = live.metadata()?.get("managedFields");
     let managers = Managers::decode(managed).ok()?;
     let name = Set::of_fields(&[&["metadata", "annotations", RELEASE_NAME]]);
@@ -96,7 +96,7 @@ pub(super) fn helm_manager(live: &Value) -> Option<String> {
 }
 
 /// Whether Helm owns fields of an object by Update, as its client-side apply leaves them.
-pub(crate) fn helm_updates(live: &Value) -> bool {
+pub fn helm_updates(live: &Value) -> bool {
     let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
     let managers = Managers::decode(managed).unwrap_or_default();
@@ -108,7 +108,7 @@ pub(crate) fn helm_updates(live: &Value) -> bool {
 }
 
 /// A manifest with what the tool adds to it. What is not known is not added.
-pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
+pub fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
     let by = DeliveredBy::of(&[live, &manifest]);
     match preset {
         Preset::Helm3 | Preset::Helm4 => {
@@ -147,7 +147,7 @@ pub(super) fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Valu
 }
 
 /// Whether an object says that the tool delivered it.
-pub(crate) fn is_delivered(preset: Preset, object: &Value) -> bool {
+pub fn is_delivered(preset: Preset, object: &Value) -> bool {
     let none = Value::Null;
     tracks(preset) && is_known(preset, &none, object)
 }
@@ -166,7 +166,7 @@ fn tracks(preset: Preset) -> bool {
 /// The manifest of a new object with what the tool adds to it, as another object of the same delivery
 /// says it. Argo CD's id names the object itself (`BuildAppInstanceValue` in
 /// `argo-cd/util/argo/resource_tracking.go`, v3.5).
-pub(crate) fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
+pub fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
     let application = entry(sibling, "annotations", TRACKING_ID);
     let application = application.and_then(|id| id.split_once(':'));
     let mut manifest = tracked(preset, manifest, sibling);
@@ -186,7 +186,7 @@ pub(crate) fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Va
 }
 
 /// Whether it is known what the tool adds to manifests.
-pub(super) fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
+pub fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
     let by = DeliveredBy::of(&[live, manifest]);
     match preset {
         Preset::Helm3 | Preset::Helm4 => by.release.is_some(),

@@ -1,0 +1,155 @@
+//! `kubectl apply`, also where Argo CD runs it: a patch by the manifest, the one that was applied
+//! last, and the object.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use optimist_apiserver::object::Metadata;
+use serde_json::Value;
+
+use super::agent::Agent;
+use super::deletion::Deletion;
+use super::upgrade::Progress;
+use crate::{Next, Reply, Write, last_applied, three_way_patch};
+
+/// How often a patch is sent again after a conflict (`maxPatchRetry` in
+/// `k8s.io/kubectl/pkg/cmd/apply/patcher.go`, v0.36).
+const RETRIES: u8 = 5;
+/// How long kubectl waits before the second retry and those after it (`triesBeforeBackOff`,
+/// `backOffPeriod`).
+const BACKOFF: Duration = Duration::from_secs(1);
+
+/// A client-side apply (`k8s.io/kubectl/pkg/cmd/apply/patcher.go Patch`, v0.36). An empty patch is
+/// not sent. With force a refused patch is followed by a deletion and a creation
+/// (`deleteAndCreate`).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ClientSideApply {
+    agent: Agent,
+    /// By which strategy the patch is sent.
+    write: Arc<Write>,
+    /// The manifest with its annotation.
+    manifest: Arc<Value>,
+    /// The object as it was read for this attempt.
+    live: Arc<Value>,
+    /// How often it may send the patch again.
+    retries: u8,
+    /// Whether it replaces an object whose patch is refused.
+    force: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    Patching(Arc<Value>),
+    Sleeping,
+    Reading,
+    Deleting(Deletion),
+    /// It creates the object by the manifest, or puts the old one back.
+    Creating {
+        old: bool,
+    },
+    Done,
+}
+
+impl ClientSideApply {
+    pub(super) fn new(
+        agent: Agent,
+        write: Write,
+        manifest: Value,
+        live: Arc<Value>,
+        force: bool,
+    ) -> Self {
+        let mut apply = Self {
+            agent,
+            write: Arc::new(write),
+            manifest: Arc::new(manifest),
+            live,
+            retries: RETRIES,
+            force,
+            stage: Stage::Done,
+        };
+        apply.patches();
+        apply
+    }
+
+    fn patches(&mut self) {
+        let resource = self.agent.object.resource();
+        let patch = three_way_patch(
+            resource,
+            &last_applied(&self.live),
+            &self.live,
+            &self.manifest,
+        );
+        self.stage = match is_empty(&patch) {
+            true => Stage::Done,
+            false => Stage::Patching(Arc::new(patch)),
+        };
+    }
+
+    pub(super) fn next(&self) -> Next {
+        match &self.stage {
+            Stage::Patching(patch) => {
+                let call = self.write.call(&self.live, (**patch).clone());
+                self.agent.sends(&call, false)
+            }
+            Stage::Sleeping => Next::Sleep(BACKOFF),
+            Stage::Reading => self.agent.reads(),
+            Stage::Deleting(deletion) => deletion.next(),
+            Stage::Creating { old } => {
+                let mut object = match old {
+                    true => (*self.live).clone(),
+                    false => (*self.manifest).clone(),
+                };
+                object.metadata_mut().remove("resourceVersion");
+                self.agent.sends(&self.agent.create(object), false)
+            }
+            Stage::Done => Next::Done,
+        }
+    }
+
+    pub(super) fn answered(&mut self, reply: &Reply) {
+        match &mut self.stage {
+            Stage::Patching(_) if reply.is_conflict() && self.retries > 0 => {
+                let first = self.retries == RETRIES;
+                self.retries -= 1;
+                self.stage = match first {
+                    true => Stage::Reading,
+                    false => Stage::Sleeping,
+                };
+            }
+            Stage::Patching(_) if self.force && matches!(reply.code, 409 | 422) => {
+                self.stage = Stage::Deleting(Deletion::new(&self.agent));
+            }
+            Stage::Reading if reply.is_accepted() => {
+                self.live = Arc::clone(&reply.body);
+                self.patches();
+            }
+            Stage::Deleting(deletion) => match deletion.answered(reply) {
+                Progress::More => {}
+                Progress::Accepted => self.stage = Stage::Creating { old: false },
+                Progress::Nothing | Progress::Refused => self.stage = Stage::Done,
+            },
+            Stage::Creating { old: false } if !reply.is_accepted() => {
+                self.stage = Stage::Creating { old: true };
+            }
+            _ => self.stage = Stage::Done,
+        }
+    }
+
+    pub(super) fn wake(&mut self) {
+        match &mut self.stage {
+            Stage::Sleeping => self.stage = Stage::Reading,
+            Stage::Deleting(deletion) => deletion.wake(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_deleting(&self) -> bool {
+        matches!(&self.stage, Stage::Deleting(deletion) if deletion.is_deleting())
+    }
+}
+
+/// Whether a patch has nothing.
+pub(super) fn is_empty(patch: &Value) -> bool {
+    patch.as_object().is_some_and(|members| members.is_empty())
+}

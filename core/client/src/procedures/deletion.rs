@@ -1,0 +1,61 @@
+//! A deletion whose client waits until the object is gone. A finalizer can hold it.
+
+use std::time::Duration;
+
+use super::agent::Agent;
+use super::upgrade::Progress;
+use crate::{Next, Reply};
+
+/// How long kubectl waits before it looks again (`k8s.io/kubectl/pkg/cmd/apply/patcher.go
+/// deleteAndCreate`, v0.36).
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// A deletion.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Deletion {
+    agent: Agent,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Deleting,
+    Looking,
+    Sleeping,
+}
+
+impl Deletion {
+    pub(super) fn new(agent: &Agent) -> Self {
+        Self {
+            agent: agent.without_options(),
+            stage: Stage::Deleting,
+        }
+    }
+
+    pub(super) fn next(&self) -> Next {
+        match self.stage {
+            Stage::Deleting => self.agent.sends(&self.agent.delete(), false),
+            Stage::Looking => self.agent.reads(),
+            Stage::Sleeping => Next::Sleep(INTERVAL),
+        }
+    }
+
+    /// Accepted when the object is gone.
+    pub(super) fn answered(&mut self, reply: &Reply) -> Progress {
+        self.stage = match self.stage {
+            Stage::Deleting if reply.is_accepted() => Stage::Looking,
+            Stage::Looking if reply.is_not_found() => return Progress::Accepted,
+            Stage::Looking if reply.is_accepted() => Stage::Sleeping,
+            _ => return Progress::Refused,
+        };
+        Progress::More
+    }
+
+    pub(super) fn wake(&mut self) {
+        self.stage = Stage::Looking;
+    }
+
+    pub(super) fn is_deleting(&self) -> bool {
+        self.stage == Stage::Deleting
+    }
+}

@@ -1,0 +1,131 @@
+//! A change beside the object as a tool has read it: what the tool makes of both.
+
+use std::sync::Arc;
+
+use optimist_apiserver::apply::{Managers, Set, compare, field_set};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::Resource;
+use serde_json::Value;
+
+use super::tracking;
+use crate::{
+    ChangeContent, ObjectRef, Preset, Strategy, WantedChange, WorkingCopy, Write, manifest_fields,
+};
+
+/// The agent of controllers whose manager was not chosen.
+const CONTROLLER: &str = "controller";
+
+/// A change, and the object as its tool has read it.
+#[derive(Clone, Debug)]
+pub struct ReadChange<'a> {
+    /// Which object.
+    pub object: &'a ObjectRef,
+    /// The change.
+    pub change: &'a WantedChange,
+    /// The object as it was when the change was thought of.
+    pub first: &'a Arc<Value>,
+    /// The object as it was read now.
+    pub live: Arc<Value>,
+}
+
+impl ReadChange<'_> {
+    pub(super) fn resource(&self) -> &Resource {
+        self.object.resource()
+    }
+
+    /// A working copy with the change.
+    pub fn copy(&self) -> WorkingCopy {
+        let mut copy = WorkingCopy::default();
+        match &self.change.content {
+            ChangeContent::Manifest(manifest) => {
+                copy.settle(Arc::clone(&self.live));
+                let manifest = manifest_fields::of_object(manifest, &self.live);
+                let merged = manifest_fields::merged(&self.live, &manifest, self.resource());
+                copy.edit(merged);
+            }
+            ChangeContent::Edited(object) => {
+                copy.settle(Arc::clone(self.first));
+                copy.edit(object.clone());
+                copy.refresh(Arc::clone(&self.live), &self.resource().root);
+            }
+        }
+        copy
+    }
+
+    /// The object with the change.
+    pub(super) fn edited(&self) -> Value {
+        let copy = self.copy();
+        let edited = copy.edited().map(|object| (**object).clone());
+        edited.unwrap_or_default()
+    }
+
+    /// The manifest of a manager: what was brought, or for an edited object what the manager
+    /// declared before, with the edits. With what the tool adds to it.
+    pub fn manifest(&self, preset: Option<Preset>, manager: &str) -> Value {
+        let manifest = self.untracked(manager);
+        match preset {
+            Some(preset) => tracking::tracked(preset, manifest, &self.live),
+            None => manifest,
+        }
+    }
+
+    fn untracked(&self, manager: &str) -> Value {
+        match &self.change.content {
+            ChangeContent::Manifest(manifest) => manifest_fields::of_object(manifest, &self.live),
+            ChangeContent::Edited(_) => {
+                let write = Write {
+                    manager: Some(manager.to_owned()),
+                    ..Write::usual(Strategy::Apply)
+                };
+                let body = write.body(self.resource(), &self.copy(), manager);
+                body.unwrap_or_else(|| Value::Object(Default::default()))
+            }
+        }
+    }
+
+    /// The manifest that was brought, or for an edited object what a former one declared, with the
+    /// edits.
+    pub(super) fn manifest_after(&self, former: &Value) -> Value {
+        match &self.change.content {
+            ChangeContent::Manifest(manifest) => manifest_fields::of_object(manifest, &self.live),
+            ChangeContent::Edited(_) => self.declared_and_edited(former),
+        }
+    }
+
+    fn declared_and_edited(&self, former: &Value) -> Value {
+        let edited = self.edited();
+        let root = &self.resource().root;
+        let changed = compare(&self.live, &edited, root);
+        let fields = field_set(former, root)
+            .union(&changed.added)
+            .union(&changed.modified);
+        manifest_fields::part(&edited, &fields, self.resource())
+    }
+
+    /// The manager that a write goes by.
+    pub fn manager(&self, preset: Preset, write: &Write) -> String {
+        if let Some((_, manager)) = self.change.refused.as_ref().filter(|it| it.0 == preset) {
+            return manager.clone();
+        }
+        if matches!(preset, Preset::Helm3 | Preset::Helm4)
+            && let Some(manager) = tracking::helm_manager(self.first)
+        {
+            return manager;
+        }
+        let chosen = self.change.manager.as_ref();
+        let chosen = chosen.filter(|_| preset.manager_is_chosen());
+        let own = chosen.or(write.manager.as_ref()).cloned();
+        own.unwrap_or_else(|| CONTROLLER.to_owned())
+    }
+
+    /// What a manager owns, by any operation on the object itself.
+    pub(super) fn owned_by(&self, name: &str) -> Set {
+        let managed = self.live.metadata();
+        let managed = managed.and_then(|meta| meta.get("managedFields"));
+        let managers = Managers::decode(managed).unwrap_or_default();
+        let own = managers
+            .iter()
+            .filter(|owned| owned.manager.name == name && owned.manager.subresource.is_empty());
+        own.fold(Set::default(), |all, owned| all.union(&owned.set))
+    }
+}

@@ -1,0 +1,457 @@
+//! A tool that writes a change: it reads the object, and sends what the tool sends.
+
+use std::sync::Arc;
+
+use http::Method;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{Definition, Release};
+use serde_json::{Value, json};
+
+use super::agent::{Agent, SingleRequest};
+use super::client_side_apply::{ClientSideApply, is_empty};
+use super::flux::Flux;
+use super::read_change::ReadChange;
+use super::server_side_apply::ServerSideApply;
+use super::tracking;
+use super::upgrade::Upgrade;
+use crate::procedures::editor::BACKOFF;
+use crate::{
+    ChangeContent, Edit, Editor, EditorPlan, Next, ObjectRef, OnOwned, Preset, ReleaseMethod,
+    Reply, WantedChange, Way, WorkingCopy, Write, annotated, bare, last_applied, manifest_fields,
+    three_way_patch,
+};
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::patch::merge_diff;
+
+/// The manager by which Argo CD migrates from client-side apply, if an Application does not name
+/// another one (`argo-cd/gitops-engine/pkg/sync/common/types.go
+/// DefaultClientSideApplyMigrationManager`, v3.5).
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// What a tool writes, and how it was called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolPlan {
+    /// The object.
+    pub object: ObjectRef,
+    /// The tool.
+    pub way: Way,
+    /// The change.
+    pub change: Arc<WantedChange>,
+    /// The object as it was when the change was thought of; `None` for what the tool reads first.
+    pub first: Option<Arc<Value>>,
+}
+
+/// A tool that is somewhere in what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    plan: Arc<ToolPlan>,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    Reading,
+    Sending(SingleRequest),
+    Editing(Editor),
+    Patching(ClientSideApply),
+    Applying(ServerSideApply),
+    Reconciling(Flux),
+    /// It has nothing to send.
+    Done,
+    /// It cannot carry the change.
+    Unable,
+}
+
+impl From<ToolPlan> for Tool {
+    /// A tool that reads the object first.
+    fn from(plan: ToolPlan) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            stage: Stage::Reading,
+        }
+    }
+}
+
+impl Tool {
+    /// A tool that has read the object: `null` if the object is not there.
+    pub fn with_read(plan: ToolPlan, live: Arc<Value>) -> Self {
+        let mut tool = Self::from(plan);
+        tool.start(live);
+        tool
+    }
+
+    /// An apply of fields by a tool that applies server-side, with what the tool does before and
+    /// after it.
+    pub fn with_fields(plan: ToolPlan, live: Arc<Value>, fields: Value, manager: &str) -> Self {
+        let mut tool = Self::from(plan);
+        let plan = Arc::clone(&tool.plan);
+        let read = plan.read(&live);
+        if let Way::Client(preset, on_owned) = plan.way {
+            let force = on_owned == OnOwned::Force;
+            let apply = read.applies(preset, manager, fields, force);
+            tool.stage = Stage::Applying(apply);
+        }
+        tool
+    }
+
+    /// Whether it cannot carry the change: it writes only labels or only replicas, or the kind has
+    /// no `/scale`, or the object is not there.
+    pub fn is_unable(&self) -> bool {
+        self.stage == Stage::Unable
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.next(), Next::Done)
+    }
+
+    pub(crate) fn writes_next(&self) -> bool {
+        matches!(self.next(), Next::Send(request) if request.method() != Method::GET)
+    }
+
+    pub(crate) fn object(&self) -> &ObjectRef {
+        &self.plan.object
+    }
+
+    pub(crate) fn give_up(&mut self) {
+        self.stage = Stage::Done;
+    }
+
+    pub(crate) fn next(&self) -> Next {
+        match &self.stage {
+            Stage::Reading => Agent::named(&self.plan.object, "kubectl").reads(),
+            Stage::Sending(single) => single.next(),
+            Stage::Editing(editor) => editor.next(),
+            Stage::Patching(apply) => apply.next(),
+            Stage::Applying(apply) => apply.next(),
+            Stage::Reconciling(flux) => flux.next(),
+            Stage::Done | Stage::Unable => Next::Done,
+        }
+    }
+
+    pub(crate) fn answered(&mut self, reply: &Reply) {
+        match &mut self.stage {
+            Stage::Reading if reply.is_accepted() => self.start(Arc::clone(&reply.body)),
+            Stage::Reading if reply.is_not_found() => self.start(Arc::default()),
+            Stage::Reading | Stage::Done | Stage::Unable => self.stage = Stage::Done,
+            Stage::Sending(single) => single.answered(reply),
+            Stage::Editing(editor) => editor.answered(reply),
+            Stage::Patching(apply) => apply.answered(reply),
+            Stage::Applying(apply) => apply.answered(reply),
+            Stage::Reconciling(flux) => flux.answered(reply),
+        }
+    }
+
+    pub(crate) fn wake(&mut self) {
+        match &mut self.stage {
+            Stage::Editing(editor) => editor.wake(),
+            Stage::Patching(apply) => apply.wake(),
+            Stage::Applying(apply) => apply.wake(),
+            Stage::Reconciling(flux) => flux.wake(),
+            Stage::Reading | Stage::Sending(_) | Stage::Done | Stage::Unable => {}
+        }
+    }
+
+    /// The edits that its next request means to make. What a tool applies or creates is meant
+    /// whatever it changes.
+    pub(crate) fn meant(&self, release: Release) -> Option<Vec<Arc<Edit>>> {
+        match &self.stage {
+            Stage::Editing(editor) => editor.meant(release),
+            Stage::Patching(apply) if apply.is_deleting() => Some(vec![Edit::deletion()]),
+            Stage::Reconciling(flux) if flux.is_deleting() => Some(vec![Edit::deletion()]),
+            Stage::Reconciling(flux) if flux.is_dry_run() => Some(Vec::new()),
+            Stage::Applying(apply) if apply.is_about_owners() => Some(Vec::new()),
+            Stage::Reading => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads again after a conflict and writes its change over what it read.
+    pub(crate) fn repeats_edits(&self) -> bool {
+        match &self.stage {
+            Stage::Editing(editor) => editor.plan().write.on_conflict.reads_again(),
+            Stage::Patching(_) => true,
+            _ => false,
+        }
+    }
+
+    fn start(&mut self, live: Arc<Value>) {
+        let plan = Arc::clone(&self.plan);
+        let started = plan.read(&live).start(plan.way);
+        self.stage = started.unwrap_or(Stage::Unable);
+    }
+}
+
+impl ToolPlan {
+    fn read<'a>(&'a self, live: &'a Arc<Value>) -> ReadChange<'a> {
+        ReadChange {
+            object: &self.object,
+            change: &self.change,
+            first: self.first.as_ref().unwrap_or(live),
+            live: Arc::clone(live),
+        }
+    }
+}
+
+impl ReadChange<'_> {
+    /// What a tool begins with. `None` if it cannot carry the change.
+    fn start(mut self, way: Way) -> Option<Stage> {
+        let Way::Client(preset, on_owned) = way else {
+            return Some(Stage::Sending(self.create()));
+        };
+        let write = preset.write(self.resource())?;
+        if self.live.is_null() {
+            self.live = self.object.unread();
+            if !applies(preset) {
+                return self.create_by(preset, &write).map(Stage::Sending);
+            }
+        }
+        let agent = self.agent(preset, &write);
+        let stage = match preset {
+            Preset::KubectlReplace => self.replace(agent, &write),
+            Preset::KubectlApply | Preset::ArgoCdClientSide => {
+                let manifest = self.manifest_after(&last_applied(&self.live));
+                let manifest = annotated(&tracking::tracked(preset, manifest, &self.live));
+                let force = on_owned == OnOwned::Force;
+                let live = Arc::clone(&self.live);
+                Stage::Patching(ClientSideApply::new(agent, write, manifest, live, force))
+            }
+            Preset::KubectlApplyServerSide
+            | Preset::ArgoCdServerSide
+            | Preset::Helm4
+            | Preset::Terraform
+            | Preset::ControllerApply => {
+                let manager = self.manager(preset, &write);
+                let body = self.manifest(Some(preset), &manager);
+                let force = write.force || on_owned == OnOwned::Force;
+                let apply = self.applies(preset, &manager, body, force);
+                Stage::Applying(apply.leaving_out(on_owned == OnOwned::LeaveOut))
+            }
+            Preset::Flux => {
+                let manifest = self.manifest(Some(preset), "kustomize-controller");
+                Stage::Reconciling(Flux::new(agent, manifest, Arc::clone(&self.live)))
+            }
+            Preset::Helm3 => self.helm_3(agent, &write),
+            Preset::KubectlScale | Preset::Autoscaler => self.scale(preset, agent, write)?,
+            Preset::KubectlLabel => self.label(agent, write)?,
+            Preset::KubectlEdit | Preset::Update | Preset::MergeFrom | Preset::CreateOrUpdate => {
+                let copy = self.copy();
+                // Code sends its request also without an edit. `CreateOrUpdate` compares first.
+                let always = matches!(preset, Preset::Update | Preset::MergeFrom);
+                match copy.is_edited() || always {
+                    true => self.edits(agent, write, copy),
+                    false => Stage::Done,
+                }
+            }
+        };
+        Some(stage)
+    }
+
+    /// Who sends the writes of a tool.
+    fn agent(&self, preset: Preset, write: &Write) -> Agent {
+        let manager = self.manager(preset, write);
+        let own = preset.manager_is_chosen() && self.change.manager.is_some();
+        let helm = matches!(preset, Preset::Helm3 | Preset::Helm4);
+        let named = applies(preset) || (own || helm) && write.manager.is_some();
+        Agent {
+            manager: match preset {
+                // They name no manager: the server takes their User-Agent.
+                Preset::KubectlScale | Preset::Autoscaler => None,
+                _ if named => Some(manager.as_str().into()),
+                _ => write.manager.as_deref().map(Arc::from),
+            },
+            user_agent: manager.into(),
+            object: self.object.clone(),
+            is_strict: preset.validates_strictly(),
+        }
+    }
+
+    fn create(&self) -> SingleRequest {
+        let body = bare(&self.manifest(None, "kubectl-create"));
+        let agent = Agent {
+            user_agent: "kubectl".into(),
+            is_strict: true,
+            ..Agent::named(self.object, "kubectl-create")
+        };
+        let call = agent.create(body);
+        SingleRequest::new(agent, call)
+    }
+
+    /// What a client does about an object that is not there: client-side apply with its annotation
+    /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36), Helm 3
+    /// (`helm.sh/helm/v3/pkg/kube/client.go createResource`, v3.21), `CreateOrUpdate`. `None` for a
+    /// client that changes what is there.
+    fn create_by(&self, preset: Preset, write: &Write) -> Option<SingleRequest> {
+        let manager = self.manager(preset, write);
+        let body = self.manifest(Some(preset), &manager);
+        let body = match preset {
+            Preset::KubectlApply | Preset::ArgoCdClientSide => annotated(&body),
+            Preset::Helm3 | Preset::CreateOrUpdate => body,
+            _ => return None,
+        };
+        let agent = Agent {
+            manager: write.manager.as_ref().map(|_| manager.as_str().into()),
+            is_strict: preset.validates_strictly(),
+            ..Agent::named(self.object, &manager)
+        };
+        let call = agent.create(body);
+        Some(SingleRequest::new(agent, call))
+    }
+
+    /// An apply, with what its tool does before and after: Helm 4 makes what it owns by Update part
+    /// of its applier's entry, if the last release was applied in the client
+    /// (`helm.sh/helm/v4/pkg/kube/client.go upgradeClientSideFieldManager`, v4.2). Argo CD makes the
+    /// entry of kubectl's client-side apply its own, then kubectl applies
+    /// (`argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject, performCSAUpgradeMigration`,
+    /// v3.5).
+    fn applies(&self, preset: Preset, manager: &str, body: Value, force: bool) -> ServerSideApply {
+        let agent = Agent {
+            is_strict: preset.validates_strictly(),
+            ..Agent::named(self.object, manager)
+        };
+        let by_client = self.change.last_release == ReleaseMethod::ClientSide;
+        let takes_over = match preset {
+            Preset::Helm4 if by_client => Some((manager, agent.clone())),
+            Preset::ArgoCdServerSide => {
+                let user_agent = "argocd-application-controller".into();
+                let agent = Agent {
+                    user_agent,
+                    ..agent.without_options()
+                };
+                Some((CLIENT_SIDE, agent))
+            }
+            _ => None,
+        };
+        let upgrade = takes_over.and_then(|(from, agent)| {
+            let from = vec![from.to_owned()];
+            Upgrade::of(&self.live, from, manager, agent, Some(BACKOFF))
+        });
+        let migrates = matches!(
+            preset,
+            Preset::KubectlApplyServerSide | Preset::ArgoCdServerSide
+        );
+        ServerSideApply::new(agent, body, force)
+            .taking_over(upgrade)
+            .migrating(migrates)
+    }
+
+    /// `kubectl replace`: without a version in the file it sends the one that is stored
+    /// (`k8s.io/cli-runtime/pkg/resource/helper.go Replace`, v0.36). The annotation of client-side
+    /// apply gets the text of the file, if the file has one (`k8s.io/kubectl/pkg/util/apply.go
+    /// CreateOrUpdateAnnotation`, v0.36).
+    fn replace(&self, agent: Agent, write: &Write) -> Stage {
+        let mut body = match &self.change.content {
+            ChangeContent::Manifest(manifest) => manifest_fields::of_object(manifest, &self.live),
+            ChangeContent::Edited(_) => self.edited(),
+        };
+        let annotations = body.metadata().and_then(|meta| meta.get("annotations"));
+        if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
+            body = annotated(&body);
+        }
+        if body.resource_version().is_empty() {
+            body.set_meta("resourceVersion", self.live.resource_version());
+        }
+        self.sends(agent, write, body)
+    }
+
+    fn sends(&self, agent: Agent, write: &Write, body: Value) -> Stage {
+        let call = write.call(&self.live, body);
+        Stage::Sending(SingleRequest::new(agent, call))
+    }
+
+    /// The edits of a copy alone, in the body of the strategy.
+    fn edits(&self, agent: Agent, write: Write, copy: WorkingCopy) -> Stage {
+        let write = Write {
+            manager: agent.manager.as_deref().map(str::to_owned),
+            ..write
+        };
+        let editor = Editor::from(EditorPlan {
+            object: self.object.clone(),
+            manager: agent.user_agent,
+            copy,
+            intent: None,
+            write,
+        });
+        Stage::Editing(editor.strictly(agent.is_strict))
+    }
+
+    /// The object with another value at one place.
+    fn only(&self, change: impl FnOnce(&mut Value)) -> WorkingCopy {
+        let mut object = (*self.live).clone();
+        change(&mut object);
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::clone(&self.live));
+        copy.edit(object);
+        copy
+    }
+
+    /// Replicas alone.
+    fn scale(&self, preset: Preset, agent: Agent, write: Write) -> Option<Stage> {
+        let replicas = self.edited().pointer("/spec/replicas")?.clone();
+        if self.first.pointer("/spec/replicas") == Some(&replicas) {
+            return None;
+        }
+        if preset == Preset::KubectlScale {
+            // `ScaleSimple` sends the patch whatever the present number is.
+            let body = json!({"spec": {"replicas": replicas}});
+            return Some(self.sends(agent, &write, body));
+        }
+        if self.live.pointer("/spec/replicas") == Some(&replicas) {
+            return Some(Stage::Done);
+        }
+        let copy = self.only(|object| object["spec"]["replicas"] = replicas);
+        Some(self.edits(agent, write, copy))
+    }
+
+    /// Labels alone.
+    fn label(&self, agent: Agent, write: Write) -> Option<Stage> {
+        let labels = |object: &Value| object.pointer("/metadata/labels").cloned();
+        let wanted = labels(&self.edited());
+        if labels(self.first) == wanted {
+            return None;
+        }
+        let copy = self.only(|object| object.set_meta("labels", wanted.unwrap_or_default()));
+        Some(match copy.is_edited() {
+            true => self.edits(agent, write, copy),
+            false => Stage::Done,
+        })
+    }
+
+    /// Helm 3 (`createPatch`): kinds that Helm was not built with get a patch of the difference
+    /// between the two manifests, whatever the object has.
+    fn helm_3(&self, agent: Agent, write: &Write) -> Stage {
+        let previous = self.change.previous.clone().unwrap_or_else(|| {
+            let owned = self.owned_by(&self.manager(Preset::Helm3, write));
+            manifest_fields::part(&self.live, &owned, self.resource())
+        });
+        let previous = bare(&manifest_fields::of_object(&previous, &self.live));
+        let manifest = match &self.change.content {
+            ChangeContent::Manifest(_) => bare(&self.manifest_after(&previous)),
+            ChangeContent::Edited(_) => self.manifest_after(&previous),
+        };
+        let manifest = tracking::tracked(Preset::Helm3, manifest, &self.live);
+        let patch = match self.resource().definition {
+            Definition::Builtin(_) => {
+                three_way_patch(self.resource(), &previous, &self.live, &manifest)
+            }
+            Definition::Custom(_) => merge_diff(&previous, &manifest),
+        };
+        match is_empty(&patch) {
+            true => Stage::Done,
+            false => self.sends(agent, write, patch),
+        }
+    }
+}
+
+/// Whether a client applies server-side: it creates an object by an apply, too. Then the object is
+/// one of which only the name is known.
+fn applies(preset: Preset) -> bool {
+    matches!(
+        preset,
+        Preset::KubectlApplyServerSide
+            | Preset::Helm4
+            | Preset::ArgoCdServerSide
+            | Preset::Flux
+            | Preset::Terraform
+            | Preset::ControllerApply
+    )
+}

@@ -1,0 +1,83 @@
+//! Processes that run on a server one after another, with nobody in between.
+
+use std::sync::Arc;
+
+use http::Method;
+use optimist_apiserver::server::ApiServer;
+use optimist_client::{Next, Procedure, ReadChange, Reply, Tool, ToolPlan, WantedChange, Way};
+use optimist_simulation::{Exchange, ObjectRef};
+use serde_json::Value;
+
+/// What a client has at hand when it runs: the server, the object as it reads it, and the change.
+pub(super) struct Client<'a> {
+    pub(super) server: &'a mut ApiServer,
+    pub(super) subject: &'a ObjectRef,
+    pub(super) change: &'a Arc<WantedChange>,
+    /// The object as it was when the change was thought of.
+    pub(super) first: &'a Arc<Value>,
+    /// The object as it was read now.
+    pub(super) live: Arc<Value>,
+    /// What was written, with the answers.
+    pub(super) sent: Vec<Exchange>,
+}
+
+impl Client<'_> {
+    /// The change beside the object.
+    pub(super) fn read(&self) -> ReadChange<'_> {
+        ReadChange {
+            object: self.subject,
+            change: self.change,
+            first: self.first,
+            live: Arc::clone(&self.live),
+        }
+    }
+
+    /// A way of writing the change.
+    pub(super) fn plan(&self, way: Way) -> ToolPlan {
+        ToolPlan {
+            object: self.subject.clone(),
+            way,
+            change: Arc::clone(self.change),
+            first: Some(Arc::clone(self.first)),
+        }
+    }
+
+    /// Runs a way. `None` if the way cannot carry the change; nothing is sent if the client sees that
+    /// there is nothing to do.
+    pub(super) fn run(&mut self, way: Way) -> Option<()> {
+        let tool = Tool::with_read(self.plan(way), Arc::clone(&self.live));
+        if tool.is_unable() {
+            return None;
+        }
+        self.process(tool);
+        Some(())
+    }
+
+    /// Runs a process to its end, or until it waits for somebody else: when it goes to sleep as it
+    /// did before. Keeps what it writes. Whether its last write was accepted, or it wrote nothing.
+    pub(super) fn process(&mut self, process: impl Into<Procedure>) -> bool {
+        let mut process = process.into();
+        let mut asleep = None;
+        let mut accepted = true;
+        loop {
+            match process.next() {
+                Next::Send(request) => {
+                    let response = self.server.handle(request.clone());
+                    process.answered(&Reply::from(&response));
+                    if request.method() != Method::GET {
+                        let exchange = Exchange::new(&request, &response);
+                        accepted = exchange.code < 300;
+                        self.sent.push(exchange);
+                    }
+                }
+                Next::Sleep(_) if asleep.as_ref() == Some(&process) => break,
+                Next::Sleep(_) => {
+                    asleep = Some(process.clone());
+                    process.wake();
+                }
+                Next::Done => break,
+            }
+        }
+        accepted
+    }
+}

@@ -1,0 +1,59 @@
+//! Manifests in the words of the server.
+
+use optimist_apiserver::go::base64;
+use optimist_apiserver::json::Node;
+use optimist_apiserver::object::{map_mut, text};
+use optimist_apiserver::schema::decode;
+use optimist_apiserver::server::{Definition, Resource};
+use serde_json::Value;
+
+/// Takes out what Go's decoder puts in the place of required fields that a manifest does not have: null,
+/// or for a struct the empty map.
+pub(crate) fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
+    let blank = |value: &Value| match value {
+        Value::Object(members) => members.is_empty(),
+        other => other.is_null(),
+    };
+    match decoded {
+        Value::Object(members) => {
+            members.retain(|name, value| !blank(value) || manifest.get(name).is_some());
+            for (name, value) in members {
+                forget_unsaid(value, &manifest[name.as_str()]);
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                forget_unsaid(item, &manifest[at]);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A manifest in the words of the server: quantities and times as it writes them, and without what the
+/// kind does not know. The `stringData` of a Secret becomes its `data`, as the server stores it
+/// (`pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret`, v1.36).
+pub(super) fn in_server_words(manifest: &Value, resource: &Resource) -> Value {
+    let mut said = manifest.clone();
+    if let Definition::Builtin(_) = resource.definition
+        && let Ok(decoded) = decode(Node::from(said.clone()), &resource.root)
+    {
+        said = decoded.value;
+        forget_unsaid(&mut said, manifest);
+        for field in ["apiVersion", "kind"] {
+            said[field] = text(manifest, field).into();
+        }
+    }
+    let plain = said.as_object_mut().filter(|_| resource.kind == "Secret");
+    let Some(members) = plain else {
+        return said;
+    };
+    if let Some(Value::Object(plain)) = members.remove("stringData") {
+        let data = members.entry("data").or_insert(Value::Null);
+        for (key, value) in plain {
+            let encoded = base64::encode(value.as_str().unwrap_or_default().as_bytes());
+            map_mut(data).insert(key, encoded.into());
+        }
+    }
+    said
+}
