@@ -15,6 +15,8 @@ use super::{Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
 
 /// What a process does next.
 #[derive(Clone, Debug)]
+// It is taken apart at once, so its size costs nothing; a box would be one allocation a request.
+#[allow(clippy::large_enum_variant)]
 pub enum Next {
     /// It sends a request, and waits for the answer.
     Send(Request<Vec<u8>>),
