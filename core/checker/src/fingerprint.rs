@@ -82,6 +82,8 @@ impl Digests {
             match process {
                 Process::Idle => {}
                 Process::Procedure(Procedure::Editor(editor)) => self.editor(editor),
+                // All of its state: two that differ in a version only are two states.
+                Process::Procedure(other) => self.plain(format!("{other:?}")),
                 Process::Controller(controller) => self.controller(state.server(), controller),
             }
         }

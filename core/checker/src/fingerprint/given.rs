@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::digest::{Place, is_time, is_uid};
-use optimist_client::{Editor, Procedure};
+use optimist_client::{Call, ChangeContent, Editor, Patch, Procedure, SingleRequest, Tool};
 use optimist_controller::Controller;
 use optimist_controller::program::{Program, Variable};
 use optimist_system::{Process, System};
@@ -29,6 +29,8 @@ impl Given {
             match process {
                 Process::Idle => {}
                 Process::Procedure(Procedure::Editor(editor)) => given.editor(editor),
+                Process::Procedure(Procedure::Tool(tool)) => given.tool(tool),
+                Process::Procedure(Procedure::Single(single)) => given.single(single),
                 Process::Controller(controller) => given.controller(controller),
             }
         }
@@ -43,6 +45,32 @@ impl Given {
         }
         let variables = controller.run().into_iter().flat_map(|run| run.variables());
         variables.for_each(|(_, variable)| self.variable(variable));
+    }
+
+    fn tool(&mut self, tool: &Tool) {
+        let change = &tool.plan().change;
+        let (ChangeContent::Manifest(content) | ChangeContent::Edited(content)) = &change.content;
+        for object in [Some(content), change.previous.as_ref()] {
+            object
+                .into_iter()
+                .for_each(|object| self.collect(Place::Object, "", object));
+        }
+        if let Some(first) = &tool.plan().first {
+            self.collect(Place::Object, "", first);
+        }
+    }
+
+    fn single(&mut self, single: &SingleRequest) {
+        let Some(call) = single.call() else {
+            return;
+        };
+        if let Some(object) = call.written() {
+            self.collect(Place::Object, "", object);
+        }
+        if let Call::Patch { patch, .. } = call {
+            let (Patch::Merge(patch) | Patch::Strategic(patch) | Patch::Json(patch)) = patch;
+            self.collect(Place::Elsewhere, "", patch);
+        }
     }
 
     fn editor(&mut self, editor: &Editor) {

@@ -360,6 +360,9 @@ impl HistorySearch {
             active |= bit(known.who);
             let copy = known.copy.filter(|_| known.next != NextRequest::Read);
             self.key.extend([pool.copy(copy, stored), held]);
+            if known.state > 0 {
+                self.key.push(known.state);
+            }
         }
         let form = self.ledgers.form(ledger, active);
         self.key.push(form);

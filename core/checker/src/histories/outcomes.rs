@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Editor, Next, NextRequest, Procedure};
+use optimist_client::{Next, NextRequest, Procedure};
 use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
 use optimist_system::ProcessId;
 
@@ -26,6 +26,9 @@ pub(super) struct KnownProcedure {
     pub(super) attempts: u8,
     /// The object that it last read.
     pub(super) copy: Option<ObjectId>,
+    /// What tells states of a tool apart: its number, from 1. 0 for an editor, whose state is in the
+    /// fields above.
+    pub(super) state: u32,
 }
 
 /// What becomes of a request.
@@ -78,12 +81,20 @@ impl Outcomes {
     ) -> ProcedureId {
         // Between two events passes any time.
         procedure.wake();
-        let Procedure::Editor(editor) = &procedure;
+        let editor = match &procedure {
+            Procedure::Editor(editor) => Some(editor),
+            Procedure::Tool(_) | Procedure::Single(_) => None,
+        };
+        let copy = editor.and_then(|editor| editor.copy().read());
         let known = KnownProcedure {
             who,
-            next: next_of(editor),
-            attempts: editor.progress().attempts(),
-            copy: editor.copy().read().map(|object| pool.object(object)),
+            next: next_of(&procedure),
+            attempts: editor.map_or(0, |editor| editor.progress().attempts()),
+            copy: copy.map(|object| pool.object(object)),
+            state: match editor {
+                Some(_) => 0,
+                None => self.procedures.len() as u32 + 1,
+            },
             procedure,
         };
         let place = u32::from(known.attempts) << 2 | known.next as u32;
@@ -162,6 +173,10 @@ impl Outcomes {
 }
 
 /// The next request of an editor. One that cannot be sent is none.
-fn next_of(editor: &Editor) -> NextRequest {
-    editor.progress().next()
+fn next_of(procedure: &Procedure) -> NextRequest {
+    match procedure {
+        _ if procedure.is_done() => NextRequest::Nothing,
+        _ if procedure.writes_next() => NextRequest::Send,
+        _ => NextRequest::Read,
+    }
 }

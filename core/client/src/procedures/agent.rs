@@ -134,6 +134,11 @@ impl SingleRequest {
         Self::new(agent, call)
     }
 
+    /// Its request; `None` when it was answered.
+    pub fn call(&self) -> Option<&Call> {
+        self.call.as_deref()
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         self.call.is_none()
     }

@@ -100,6 +100,11 @@ impl Tool {
         self.stage == Stage::Unable
     }
 
+    /// What it writes, and how it was called.
+    pub fn plan(&self) -> &ToolPlan {
+        &self.plan
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.next(), Next::Done)
     }
