@@ -3,6 +3,7 @@
 
 mod brute_force;
 mod child_maker;
+mod faults;
 mod programs;
 mod run;
 mod start;

@@ -1,0 +1,161 @@
+//! The counts of histories against a walk of a system that merges nothing: every order of its events,
+//! by the server, the procedures and the ledger themselves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Request;
+use optimist_apiserver::server::ApiServer;
+use optimist_checker::{HistorySearch, Memory, SearchStatus};
+use optimist_client::{
+    Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
+};
+use optimist_ledger::{Ledger, ObjectRef, Verdict};
+use optimist_system::System;
+use serde_json::{Value, json};
+
+fn server() -> (ApiServer, ObjectRef) {
+    let mut server = ApiServer::default();
+    let resource = server.resources().by_kind("v1", "ConfigMap");
+    let resource = Arc::clone(resource.expect("it is built in"));
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "shared", "namespace": "default"},
+        "data": {"a": "0", "b": "0", "c": "0"}});
+    let request = Request::post(resource.path("default", ""));
+    let request = request.body(object.to_string().into_bytes()).unwrap();
+    assert_eq!(server.handle(request).status(), 201);
+    let object = ObjectRef::new(&resource, &object);
+    (server, object)
+}
+
+/// A system of editors, each with a field, a value and a way of writing.
+fn system(editors: &[(Option<&str>, &str, Write)]) -> (System, ObjectRef) {
+    let (server, object) = server();
+    let system = System::new(server, Ledger::default()).with_ledger();
+    let numbered = editors.iter().zip(["one", "two", "three"]);
+    let system = numbered.fold(system, |system, ((field, value, write), manager)| {
+        let intent = match field {
+            Some(field) => {
+                let value = Value::from(*value);
+                let change = IntendedChange::at(&format!("/data/{field}"), Some(value));
+                Intent::Change(vec![change])
+            }
+            None => Intent::Delete,
+        };
+        let plan = EditorPlan {
+            object: object.clone(),
+            manager: manager.into(),
+            copy: WorkingCopy::default(),
+            intent: Some(intent),
+            write: write.clone(),
+        };
+        system.with(Editor::from(plan))
+    });
+    (system, object)
+}
+
+/// The verdicts of all histories, by walking through each.
+fn walk(system: &System, object: &ObjectRef, found: &mut BTreeMap<Verdict, u128>) {
+    let events = system.enabled();
+    if events.is_empty() {
+        let stored = system.server().store().get(object.key());
+        let stored = stored.map(|(_, object)| &**object);
+        let ledger = system.ledger().expect("it is kept");
+        let updates = ledger.of(object.key()).cloned().unwrap_or_default();
+        let verdict = updates.verdict(stored, &object.resource().root);
+        *found.entry(verdict).or_default() += 1;
+    }
+    for event in events {
+        let mut next = system.clone();
+        next.perform(event).expect("it is possible");
+        walk(&next, object, found);
+    }
+}
+
+/// The same by the search.
+fn counted(system: &System, object: &ObjectRef) -> BTreeMap<Verdict, u128> {
+    let memory = Memory::default();
+    let mut search = HistorySearch::new(system, object.clone(), false, 1_000_000, memory);
+    assert_eq!(search.run(), SearchStatus::Done);
+    let tally = search.tally();
+    let all = Verdict::ALL.into_iter();
+    let all = all.map(|verdict| (verdict, tally.of(verdict)));
+    all.filter(|(_, count)| *count > 0).collect()
+}
+
+fn agree(editors: &[(Option<&str>, &str, Write)]) -> BTreeMap<Verdict, u128> {
+    let (system, object) = system(editors);
+    let mut walked = BTreeMap::new();
+    walk(&system, &object, &mut walked);
+    assert_eq!(counted(&system, &object), walked, "{editors:?}");
+    walked
+}
+
+#[test]
+fn two_editors_of_all_ways_of_writing_end_as_a_walk_of_the_system_says() {
+    let mut verdicts: BTreeMap<Verdict, u128> = BTreeMap::new();
+    for a in WriteMethod::MATRIX {
+        for b in WriteMethod::MATRIX {
+            for field in [Some("a"), Some("b"), None] {
+                let editors = [(Some("a"), "1", a.write(3)), (field, "2", b.write(3))];
+                for (verdict, count) in agree(&editors) {
+                    *verdicts.entry(verdict).or_default() += count;
+                }
+            }
+        }
+    }
+    let seen = |verdict| verdicts.contains_key(&verdict);
+    assert!(
+        seen(Verdict::Lost) && seen(Verdict::Refused) && seen(Verdict::InObject),
+        "{verdicts:?}"
+    );
+}
+
+#[test]
+fn three_editors_with_retries_and_others_in_between_end_as_a_walk_of_the_system_says() {
+    let update = |on_conflict| Write {
+        on_conflict,
+        ..Write::default()
+    };
+    let again = update(OnConflict::ReadAgain(3));
+    let resend = update(OnConflict::Resend(2));
+    let blind = WriteMethod::Merge.write(1);
+    let ways = [
+        [&again, &again, &again],
+        [&again, &resend, &blind],
+        [&resend, &resend, &again],
+        [&blind, &again, &blind],
+    ];
+    for ways in ways {
+        for fields in [["a", "b", "c"], ["a", "a", "b"], ["a", "a", "a"]] {
+            let editors: Vec<_> = (fields.iter().zip(["1", "2", "3"]).zip(ways))
+                .map(|((field, value), way)| (Some(*field), value, way.clone()))
+                .collect();
+            agree(&editors);
+        }
+    }
+}
+
+#[test]
+fn the_names_of_fields_values_and_the_order_of_the_processes_do_not_count() {
+    let ways = [
+        WriteMethod::UpdateReadAgain,
+        WriteMethod::Merge,
+        WriteMethod::Update,
+    ];
+    let ends = |order: [usize; 3], fields: [&str; 3], values: [&str; 3]| {
+        let editors = order.map(|i| (Some(fields[i]), values[i], ways[i].write(3)));
+        let (system, object) = system(&editors);
+        counted(&system, &object)
+    };
+    let usual = ends([0, 1, 2], ["a", "a", "b"], ["1", "2", "3"]);
+    for order in [[0, 2, 1], [1, 0, 2], [2, 1, 0], [1, 2, 0]] {
+        assert_eq!(ends(order, ["a", "a", "b"], ["1", "2", "3"]), usual);
+    }
+    let renamed = ends(
+        [0, 1, 2],
+        ["c", "c", "a"],
+        ["x", "2024-05-06T07:08:09Z", "z"],
+    );
+    assert_eq!(renamed, usual);
+}
