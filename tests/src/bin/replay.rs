@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use optimist_tests::conformance::{
     Exceptions, LoadError, Outcome, Recording, Report, cause, display, known, load, panics,
-    replay_with,
+    replay_with, score,
 };
 
 const USAGE: &str = "\
@@ -25,6 +25,7 @@ Options:
   --verbose          show the first failing step of a recording in full
   --by-cause         group the failures by their first difference
   --table            count the passed of each file instead of naming every recording
+  --score            print how true the core is, per kind and verb, as Markdown
   --update           write down which recordings fail, in tests/conformance/failing
   --help             show this text
 ";
@@ -38,6 +39,7 @@ struct Options {
     verbose: bool,
     by_cause: bool,
     table: bool,
+    score: bool,
     update: bool,
     help: bool,
 }
@@ -55,6 +57,7 @@ impl Options {
                 Short('v') | Long("verbose") => options.verbose = true,
                 Long("by-cause") => options.by_cause = true,
                 Long("table") => options.table = true,
+                Long("score") => options.score = true,
                 Long("update") => options.update = true,
                 Short('h') | Long("help") => options.help = true,
                 Value(path) => options.paths.push(path.into()),
@@ -128,7 +131,7 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
         .filter(|recording| options.selects(recording))
     {
         let report = replay_with(recording, &exceptions);
-        if !options.table {
+        if !options.table && !options.score {
             writeln!(out, "{}", display::line(&report))?;
         }
         if options.verbose
@@ -140,6 +143,9 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
         reports.push(report);
     }
     let replayed: Vec<_> = recordings.into_iter().zip(&reports).collect();
+    if options.score {
+        write!(out, "{}", score::markdown(&replayed, &exceptions))?;
+    }
     if options.table {
         for (corpus, (passed, all)) in counted(&replayed) {
             writeln!(out, "{corpus:24} {passed:4} of {all:4}")?;

@@ -10,7 +10,7 @@
 //! [`normalize`] brings answers into the recorded form, [`compare`] finds differences,
 //! [`order`] those in the order of members,
 //! [`exceptions`] knows which of them are tolerated, [`known`] which recordings are known to fail,
-//! [`display`] and [`cause`] show the rest.
+//! [`display`], [`cause`] and [`score`] show the rest.
 
 pub mod cause;
 pub mod compare;
@@ -25,6 +25,7 @@ mod prepare;
 pub mod recording;
 pub mod replay;
 mod run;
+pub mod score;
 pub mod subject;
 pub mod template;
 pub mod tree;

@@ -1,0 +1,209 @@
+//! How true a server is, as a page for others: what was compared and what differs, per kind and verb.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::exceptions::Exceptions;
+use super::recording::{Action, Recording};
+use super::replay::{Failure, Outcome, Report};
+
+/// The name of the row of the scenarios that people wrote: they are about several kinds.
+const BY_HAND: &str = "several, by hand";
+
+/// The verbs that the page tells apart, and the methods.
+const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "watch", "other"];
+
+/// What was found of one kind.
+#[derive(Default)]
+struct Row {
+    recordings: usize,
+    passed: usize,
+    skipped: usize,
+    /// For each verb, how many steps were compared, and how many of them differ.
+    steps: BTreeMap<&'static str, (usize, usize)>,
+}
+
+/// The page, in Markdown. A recording is compared as a whole: what comes after its first difference counts as
+/// compared too, unless its replay stopped.
+pub fn markdown(replayed: &[(&Recording, &Report)], exceptions: &Exceptions) -> String {
+    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    let mut releases: BTreeMap<&str, usize> = BTreeMap::new();
+    for (recording, report) in replayed {
+        let kind = recording.kind.as_deref().unwrap_or(BY_HAND);
+        add(rows.entry(kind.to_owned()).or_default(), recording, report);
+        *releases
+            .entry(recording.release.as_deref().unwrap_or("v1.36"))
+            .or_default() += 1;
+    }
+    let mut page = String::from("# How true\n\n");
+    let releases: Vec<String> = releases
+        .iter()
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect();
+    page.push_str(&format!(
+        "{} recordings of a real kube-apiserver were replayed: {}. Every answer was compared: the status code, the \
+         body, the events of watches, warnings. A cell says how many steps were compared, and how many of them \
+         differ if any do.\n\n",
+        replayed.len(),
+        releases.join(", ")
+    ));
+    let _ = writeln!(
+        page,
+        "| kind | recordings that agree | {} |",
+        VERBS.join(" | ")
+    );
+    let _ = writeln!(page, "|---|---|{}", "---|".repeat(VERBS.len()));
+    let mut all = Row::default();
+    for (kind, row) in &rows {
+        line(&mut page, kind, row);
+        all.recordings += row.recordings;
+        all.passed += row.passed;
+        all.skipped += row.skipped;
+        for (verb, (compared, different)) in &row.steps {
+            let sum = all.steps.entry(verb).or_default();
+            *sum = (sum.0 + compared, sum.1 + different);
+        }
+    }
+    line(&mut page, "**all**", &all);
+    if all.skipped > 0 {
+        let _ = writeln!(
+            page,
+            "\n{} recordings were not replayed: they need what the server does not have.",
+            all.skipped
+        );
+    }
+    reasons(&mut page, replayed, exceptions);
+    page
+}
+
+fn add(row: &mut Row, recording: &Recording, report: &Report) {
+    row.recordings += 1;
+    let failures: &[Failure] = match &report.outcome {
+        Outcome::Passed { .. } => {
+            row.passed += 1;
+            &[]
+        }
+        Outcome::Failed(failures) => failures,
+        Outcome::Skipped { .. } => {
+            row.skipped += 1;
+            return;
+        }
+    };
+    let stopped = failures
+        .iter()
+        .find(|it| matches!(it.problem, super::replay::Problem::Stopped(_)));
+    let end = stopped.map_or(recording.steps.len(), |failure| failure.step + 1);
+    for (number, step) in recording.steps.iter().take(end).enumerate() {
+        let Some(verb) = verb(&step.action).filter(|_| !step.nondeterministic) else {
+            continue;
+        };
+        let (compared, different) = row.steps.entry(verb).or_default();
+        *compared += 1;
+        *different += usize::from(failures.iter().any(|failure| failure.step == number));
+    }
+}
+
+/// The verb of a step; `None` if the step has no answer of a server.
+fn verb(action: &Action) -> Option<&'static str> {
+    let method = match action {
+        Action::Request(call) | Action::Parallel { call, .. } => call.method.as_str(),
+        Action::Watch { .. } | Action::WatchOpen { .. } | Action::WatchClose { .. } => "watch",
+        Action::Install(_) | Action::Sleep(_) | Action::Compact { .. } | Action::Restart => {
+            return None;
+        }
+    };
+    Some(
+        VERBS
+            .into_iter()
+            .find(|verb| *verb == method)
+            .unwrap_or("other"),
+    )
+}
+
+fn line(page: &mut String, kind: &str, row: &Row) {
+    let _ = write!(
+        page,
+        "| {kind} | {} of {} |",
+        row.passed,
+        row.recordings - row.skipped
+    );
+    for verb in VERBS {
+        let cell = match row.steps.get(verb) {
+            None => String::new(),
+            Some((compared, 0)) => compared.to_string(),
+            Some((compared, different)) => format!("{compared}, {different} differ"),
+        };
+        let _ = write!(page, " {cell} |");
+    }
+    page.push('\n');
+}
+
+/// The known differences that these recordings show, each reason once.
+fn reasons(page: &mut String, replayed: &[(&Recording, &Report)], exceptions: &Exceptions) {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for (recording, _) in replayed {
+        for exception in exceptions.of(&recording.name) {
+            *reasons.entry(&exception.reason).or_default() += 1;
+        }
+    }
+    page.push_str("\n## Known differences\n\n");
+    if reasons.is_empty() {
+        page.push_str("None is tolerated.\n");
+        return;
+    }
+    page.push_str(
+        "These are tolerated, and their steps count as equal:\n\n| steps | why |\n|---|---|\n",
+    );
+    for (reason, count) in reasons {
+        let _ = writeln!(page, "| {count} | {} |", reason.replace('|', "\\|"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn recording(name: &str, kind: Option<&str>) -> Recording {
+        let request =
+            |method: &str| json!({"method": method, "actor": "a", "path": "/api", "status": 200});
+        let sleep = json!({"method": "SLEEP", "seconds": 1.0});
+        let steps = [request("GET"), request("PUT"), request("PUT"), sleep];
+        let mut value = json!({"name": name, "steps": steps});
+        if let Some(kind) = kind {
+            value["kind"] = kind.into();
+        }
+        serde_json::from_str(&value.to_string()).unwrap()
+    }
+
+    #[test]
+    fn a_page_counts_what_was_compared_and_what_differs() {
+        let (same, other) = (recording("a", Some("Pod")), recording("b", Some("Pod")));
+        let known = Exceptions::parse(
+            r#"[{"sequence": "a", "step": 1, "reason": "one | two", "pointers": ["/status"]}]"#,
+        );
+        let passed = Report {
+            name: "a".into(),
+            outcome: Outcome::Passed { known: 1 },
+        };
+        let failure = Failure {
+            step: 1,
+            request: String::new(),
+            problem: super::super::replay::Problem::Stopped("no".into()),
+        };
+        let failed = Report {
+            name: "b".into(),
+            outcome: Outcome::Failed(vec![failure]),
+        };
+        let page = markdown(&[(&same, &passed), (&other, &failed)], &known.unwrap());
+        assert!(
+            page.contains("| Pod | 1 of 2 | 2 |  | 3, 1 differ |"),
+            "{page}"
+        );
+        assert!(
+            page.contains("| **all** | 1 of 2 | 2 |  | 3, 1 differ |"),
+            "{page}"
+        );
+        assert!(page.contains(r"| 1 | one \| two |"), "{page}");
+    }
+}
