@@ -69,7 +69,7 @@ pub enum Procedure {
     /// It edits an object.
     Editor(Editor),
     /// It writes a change as a tool does.
-    Tool(Tool),
+    Tool(Box<Tool>),
     /// It sends one request.
     Single(SingleRequest),
 }
@@ -167,7 +167,7 @@ impl From<Editor> for Procedure {
 
 impl From<Tool> for Procedure {
     fn from(tool: Tool) -> Self {
-        Self::Tool(tool)
+        Self::Tool(Box::new(tool))
     }
 }
 
