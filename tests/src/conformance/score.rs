@@ -165,8 +165,7 @@ mod tests {
     use serde_json::json;
 
     fn recording(name: &str, kind: Option<&str>) -> Recording {
-        let request =
-            |method: &str| json!({"method": method, "actor": "a", "path": "/api", "status": 200});
+        let request = |method: &str| json!({"method": method, "actor": "a", "path": "/api", "status": 200, "response": {}});
         let sleep = json!({"method": "SLEEP", "seconds": 1.0});
         let steps = [request("GET"), request("PUT"), request("PUT"), sleep];
         let mut value = json!({"name": name, "steps": steps});
