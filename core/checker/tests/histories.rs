@@ -92,12 +92,16 @@ fn agree(editors: &[(Option<&str>, &str, Write)]) -> BTreeMap<Verdict, u128> {
 }
 
 #[test]
-fn two_editors_of_all_ways_of_writing_end_as_a_walk_of_the_system_says() {
+fn two_editors_end_as_a_walk_of_the_system_says() {
     let mut verdicts: BTreeMap<Verdict, u128> = BTreeMap::new();
     for a in WriteMethod::MATRIX {
-        for b in WriteMethod::MATRIX {
+        for b in [
+            WriteMethod::Update,
+            WriteMethod::UpdateReadAgain,
+            WriteMethod::ApplyForced,
+        ] {
             for field in [Some("a"), Some("b"), None] {
-                let editors = [(Some("a"), "1", a.write(3)), (field, "2", b.write(3))];
+                let editors = [(Some("a"), "1", a.write(2)), (field, "2", b.write(2))];
                 for (verdict, count) in agree(&editors) {
                     *verdicts.entry(verdict).or_default() += count;
                 }
@@ -112,22 +116,17 @@ fn two_editors_of_all_ways_of_writing_end_as_a_walk_of_the_system_says() {
 }
 
 #[test]
-fn three_editors_with_retries_and_others_in_between_end_as_a_walk_of_the_system_says() {
+fn three_editors_with_retries_end_as_a_walk_of_the_system_says() {
     let update = |on_conflict| Write {
         on_conflict,
         ..Write::default()
     };
-    let again = update(OnConflict::ReadAgain(3));
+    let again = update(OnConflict::ReadAgain(2));
     let resend = update(OnConflict::Resend(2));
     let blind = WriteMethod::Merge.write(1);
-    let ways = [
-        [&again, &again, &again],
-        [&again, &resend, &blind],
-        [&resend, &resend, &again],
-        [&blind, &again, &blind],
-    ];
+    let ways = [[&again, &resend, &blind], [&blind, &resend, &blind]];
     for ways in ways {
-        for fields in [["a", "b", "c"], ["a", "a", "b"], ["a", "a", "a"]] {
+        for fields in [["a", "b", "c"], ["a", "a", "b"]] {
             let editors: Vec<_> = (fields.iter().zip(["1", "2", "3"]).zip(ways))
                 .map(|((field, value), way)| (Some(*field), value, way.clone()))
                 .collect();
