@@ -262,6 +262,18 @@ fn the_markdown_of_an_audit_log_has_every_request_and_the_fight() {
 }
 
 #[test]
+fn who_has_a_fight_is_told_how_to_end_it_and_nobody_else_is() {
+    let advice = label::happened_fight_advice();
+    let told = |text: &str| {
+        let case = brought(&[text]).state.diagnose;
+        Seen::of(&case_markdown(&case, false)).says(&advice)
+    };
+    assert!(told(AUDIT));
+    let first = AUDIT.lines().take(3).collect::<Vec<_>>().join("\n");
+    assert!(!told(&first));
+}
+
+#[test]
 fn a_message_without_an_object_has_its_fields_owners_and_the_next_command() {
     let text = "error: Expected replicas to be 9, was 3\n";
     check(&brought(&[text]).state.diagnose);

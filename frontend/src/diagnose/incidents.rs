@@ -30,13 +30,13 @@ pub(super) fn Incidents(props: &IncidentsProps) -> Html {
         return Html::default();
     };
     html! {
-        <>
+        <section class="case-others">
             <h2>{ label::incidents_title() }</h2>
             <p class="muted">{ label::incidents_text() }</p>
             <ul class="case-incidents">
                 { for catalogue.incidents.iter().map(incident) }
             </ul>
-        </>
+        </section>
     }
 }
 

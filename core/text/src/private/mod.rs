@@ -60,7 +60,7 @@ enum Style {
 /// Takes private values out of texts and objects that are displayed or shared together.
 ///
 /// Call [`Masking::object`] and [`Masking::text`] for each part first. Then the values are known, and
-/// [`Masking::known`] takes them out where nothing else betrays them.
+/// [`Masking::known_values`] takes them out where nothing else betrays them.
 #[derive(Clone, Debug)]
 pub struct Masking {
     style: Style,
