@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::{Method, Request};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
 use optimist_apiserver::server::Facts;
 use optimist_client::Reply;
 use optimist_ledger::{Answered, Effect, ObjectRef};
@@ -33,7 +36,8 @@ pub struct Memory {
     pub(super) pool: Pool,
     requests: Vec<Request<Vec<u8>>>,
     by_text: HashMap<Box<[u8]>, RequestId>,
-    answers: FastMap<(ServerId, RequestId), Answer>,
+    /// By server, request, and whether the body of an accepted write was read.
+    answers: FastMap<(ServerId, RequestId, bool), Answer>,
 }
 
 impl Memory {
@@ -60,20 +64,31 @@ impl Memory {
     }
 
     /// The answer of a server to a request for an object. `None` for an unknown server or request.
+    /// Of an accepted write, `reads_writes` says whether the client looks at the object in the
+    /// answer. Else the answer has only its kind and uid, which the ledger needs.
     pub(super) fn ask(
         &mut self,
         server: ServerId,
         request: RequestId,
         object: &ObjectRef,
+        reads_writes: bool,
     ) -> Option<Answer> {
-        if let Some(answer) = self.answers.get(&(server, request)) {
+        let asked_before = (server, request, reads_writes);
+        if let Some(answer) = self.answers.get(&asked_before) {
             return Some(answer.clone());
         }
         let sent = self.requests.get(request as usize)?;
         let mut asked = self.pool.servers.get(server as usize)?.server.clone();
         let since = asked.store().revision();
         let response = asked.handle(sent.clone());
-        let mut reply = Reply::from(&response);
+        let is_read = *sent.method() == Method::GET;
+        let mut reply = match is_read || reads_writes || !response.status().is_success() {
+            true => Reply::from(&response),
+            false => Reply {
+                code: response.status().as_u16(),
+                body: Arc::new(identity(response.body())),
+            },
+        };
         let facts = response.extensions().get::<Facts>();
         let answered = Answered {
             method: sent.method(),
@@ -85,7 +100,7 @@ impl Memory {
             facts: facts.map_or(&[][..], |facts| &facts.0),
         };
         let effect = Arc::new(answered.effect(object, true, &asked, since));
-        if *sent.method() == Method::GET && reply.is_accepted() {
+        if is_read && reply.is_accepted() {
             // The same object is read again and again.
             let id = self.pool.object(&reply.body);
             if let Some(known) = self.pool.objects.get(id as usize) {
@@ -97,7 +112,27 @@ impl Memory {
             server: self.pool.server(asked, object.key()),
             effect,
         };
-        self.answers.insert((server, request), answer.clone());
+        self.answers.insert(asked_before, answer.clone());
         Some(answer)
     }
+}
+
+/// The members of an answer that the ledger needs.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Identity {
+    kind: String,
+    metadata: IdentityMetadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct IdentityMetadata {
+    uid: String,
+}
+
+/// Reads the kind and the uid of the object in an answer.
+fn identity(body: &[u8]) -> Value {
+    let identity: Identity = serde_json::from_slice(body).unwrap_or_default();
+    json!({"kind": identity.kind, "metadata": {"uid": identity.metadata.uid}})
 }

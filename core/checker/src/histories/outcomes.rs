@@ -159,7 +159,9 @@ impl Outcomes {
         let (edits, repeats_edits) = (procedure.meant(release), procedure.repeats_edits());
         let (mut after, who) = (procedure.clone(), *who);
         let request = memory.request(request);
-        let answer = memory.ask(server, request, object)?;
+        // An editor does not look at what its write stored.
+        let reads_writes = !matches!(after, Procedure::Editor(_));
+        let answer = memory.ask(server, request, object, reads_writes)?;
         after.answered(&answer.reply);
         Some(Outcome {
             code: answer.reply.code,
