@@ -13,7 +13,7 @@ use serde_json::Number;
 
 use crate::go;
 use crate::json::Node;
-use crate::size::Measured;
+use crate::size::{MAX_DEPTH, Measured};
 
 pub use located::{Content, Located, Member, parse_located};
 pub use write::written;
@@ -87,11 +87,8 @@ impl YamlError {
     }
 }
 
-/// The maximum nesting depth of a document, so that no input exhausts the stack.
-const MAX_DEPTH: usize = 100;
-
 /// Aliases may not blow a document up beyond this many nodes; a text counts once more for every so
-/// many bytes, as [`limits`] has it.
+/// many bytes, as [`Measured`] has it.
 const MAX_NODES: usize = 200_000;
 
 const TOO_LARGE: &str = "this is too much for this page: the document is too large";
