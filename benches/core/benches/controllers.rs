@@ -7,11 +7,11 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use http::Request;
 use optimist_apiserver::server::ApiServer;
+use optimist_checker::{PropertySearch, Question, Safety};
 use optimist_client::Begin;
 use optimist_controller::program::{ChildMaker, ControllerOptions, Kind, Program, Scaler};
-use optimist_checker::{PropertySearch, Question, Safety};
-use optimist_system::{Faults, System};
 use optimist_controller::{Controller, Source};
+use optimist_system::{Faults, System};
 use serde_json::{Value, json};
 
 /// The states that one iteration explores.
