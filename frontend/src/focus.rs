@@ -64,7 +64,9 @@ fn can_have_it(element: &HtmlElement) -> bool {
 /// otherwise its content.
 fn give(held: &[HtmlElement]) {
     let around = held.iter().skip(1);
-    for place in around.filter(|place| can_have_it(place) && place.tag_name() != "BODY") {
+    // The root of the page is around everything: its first control is near to nothing.
+    let is_part = |place: &&HtmlElement| !place.matches("#app, body, html").unwrap_or(false);
+    for place in around.filter(is_part).filter(|place| can_have_it(place)) {
         let itself = place.has_attribute("tabindex").then(|| place.clone());
         let first = || browser::all_within(place, FOCUSABLE).find_map(controlled);
         if give_to(itself.or_else(first)) {
