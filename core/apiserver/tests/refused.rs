@@ -137,3 +137,158 @@ fn a_pod_says_how_its_groups_are_merged_and_what_it_claims() {
         "spec.volumes[0].ephemeral.volumeClaimTemplate: Required value"
     );
 }
+
+/// What is wrong with an object, or its code if nothing is.
+fn wrong(path: &str, object: Value) -> String {
+    match send(&mut ApiServer::default(), "POST", path, &object) {
+        (201, _) => "201".to_owned(),
+        (_, wrong) => wrong,
+    }
+}
+
+const WEBHOOKS: &str = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+
+fn webhook(metadata: Value, client: Value) -> String {
+    let webhook = json!({"name": "a.example.com", "clientConfig": client, "sideEffects": "None",
+        "admissionReviewVersions": ["v1"]});
+    wrong(
+        WEBHOOKS,
+        json!({"metadata": metadata, "webhooks": [webhook]}),
+    )
+}
+
+#[test]
+fn a_webhook_without_the_name_of_its_service_lacks_the_namespace() {
+    let metadata = json!({"name": "x"});
+    let with = |service: Value| webhook(metadata.clone(), json!({"service": service}));
+    let field = "webhooks[0].clientConfig.service";
+    assert_eq!(
+        with(json!({"namespace": "n"})),
+        format!("{field}.namespace: Required value")
+    );
+    assert_eq!(
+        with(json!({"name": "s"})),
+        format!("{field}.name: Required value")
+    );
+}
+
+#[test]
+fn the_url_of_a_webhook_is_one_that_go_parses() {
+    let with = |url: &str| webhook(json!({"name": "x"}), json!({"url": url}));
+    let wrong = |why: &str| {
+        format!(
+            "webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse {why}; \
+             desired format: https://host[/path]"
+        )
+    };
+    assert_eq!(
+        with("https://a b.com/"),
+        wrong("\"https://a b.com/\": invalid character \" \" in host name")
+    );
+    assert_eq!(
+        with("https://a.com:p/"),
+        wrong("\"https://a.com:p/\": invalid port \":p\" after host")
+    );
+    assert_eq!(with("https://[::1]:443/x"), "201");
+}
+
+#[test]
+fn finalizers_of_webhooks_need_no_domain_and_those_of_pods_do() {
+    let metadata = json!({"name": "x", "finalizers": ["f"]});
+    let client = json!({"url": "https://a.example.com"});
+    assert_eq!(webhook(metadata.clone(), client), "201");
+    let pods = format!("{NAMESPACED}/configmaps");
+    assert_eq!(
+        wrong(&pods, json!({"metadata": metadata})),
+        "metadata.finalizers[0]: Invalid value: \"f\": name is neither a standard finalizer name nor \
+         is it fully qualified"
+    );
+}
+
+#[test]
+fn a_volume_without_capacity_lacks_it_and_has_the_wrong_one() {
+    let spec = json!({"accessModes": ["ReadWriteOncePod", "Odd"], "hostPath": {"path": "/d"}});
+    let object = json!({"metadata": {"name": "x"}, "spec": spec});
+    assert_eq!(
+        wrong("/api/v1/persistentvolumes", object),
+        "[spec.accessModes: Unsupported value: \"Odd\": supported values: \"ReadOnlyMany\", \
+         \"ReadWriteMany\", \"ReadWriteOnce\", \"ReadWriteOncePod\", spec.capacity: Required value, \
+         spec.capacity: Unsupported value: null: supported values: \"storage\"]"
+    );
+}
+
+#[test]
+fn a_claim_from_another_namespace_has_no_source() {
+    let claims = format!("{NAMESPACED}/persistentvolumeclaims");
+    let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": 1}},
+        "dataSourceRef": {"kind": "K", "name": "n", "namespace": "z"}});
+    let claim = json!({"metadata": {"name": "x"}, "spec": spec});
+    let request = Request::builder().method("POST").uri(claims);
+    let request = request.body(claim.to_string().into_bytes()).unwrap();
+    let answer = ApiServer::default().handle(request);
+    let claim: Value = serde_json::from_slice(answer.body()).unwrap();
+    assert_eq!(answer.status(), 201);
+    assert_eq!(claim["spec"].get("dataSourceRef"), None);
+}
+
+#[test]
+fn the_ports_of_a_policy_are_checked_in_order() {
+    let path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+    let with = |port: Value| {
+        create(
+            path,
+            json!({"podSelector": {}, "ingress": [{"ports": [port]}]}),
+        )
+    };
+    let field = "spec.ingress[0].ports[0]";
+    assert_eq!(
+        with(json!({"port": 100_000, "endPort": 90})).1,
+        format!(
+            "[{field}.port: Invalid value: 100000: must be between 1 and 65535, inclusive, \
+             {field}.endPort: Invalid value: 100000: must be greater than or equal to `port`]"
+        )
+    );
+    assert_eq!(
+        with(json!({"port": "http", "endPort": 0})).1,
+        format!(
+            "{field}.endPort: Invalid value: 0: may not be specified when `port` is non-numeric"
+        )
+    );
+}
+
+#[test]
+fn an_empty_type_of_a_path_is_no_absent_one() {
+    let path = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
+    let backend = json!({"service": {"name": "s", "port": {"number": 80}}});
+    let with = |mut http_path: Value| {
+        http_path["backend"] = backend.clone();
+        create(path, json!({"rules": [{"http": {"paths": [http_path]}}]})).1
+    };
+    let field = "spec.rules[0].http.paths[0].pathType";
+    assert_eq!(
+        with(json!({"path": "/"})),
+        format!("{field}: Required value: pathType must be specified")
+    );
+    assert_eq!(
+        with(json!({"path": "/", "pathType": ""})),
+        format!(
+            "{field}: Unsupported value: \"\": supported values: \"Exact\", \
+             \"ImplementationSpecific\", \"Prefix\""
+        )
+    );
+}
+
+#[test]
+fn an_indexed_job_without_completions_is_checked_further() {
+    let containers = json!([{"name": "c", "image": "i"}]);
+    let template = json!({"spec": {"containers": containers, "restartPolicy": "Never"}});
+    let spec = json!({"completionMode": "Indexed", "parallelism": 100_001, "managedBy": "",
+        "template": template});
+    let (_, wrong) = create("/apis/batch/v1/namespaces/default/jobs", spec);
+    assert_eq!(
+        wrong,
+        "[spec.managedBy: Required value, spec.completions: Required value: when completion mode is \
+         Indexed, spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when \
+         completion mode is Indexed]"
+    );
+}

@@ -82,13 +82,13 @@ fn variables(policy: &Value) -> &'static [&'static str] {
     }
 }
 
-/// `validateParamKind`.
 /// The names of the first variables of a policy: each variable sees those before it, and nothing else.
 fn composed(policy: &Value, count: usize) -> Vec<&str> {
     let all = list(&policy["spec"], "variables").iter().take(count);
     all.map(|variable| text(variable, "name")).collect()
 }
 
+/// `validateParamKind`.
 fn param_kind(kind: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (written, field) = (
         text(kind.value, "apiVersion"),
@@ -152,7 +152,11 @@ fn resource_names(all: &Checked<'_>, errors: &mut Vec<FieldError>) {
 
 /// `validateMatchConditions`; those that are stored are not checked again.
 fn match_conditions(conditions: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    if conditions.before() == Some(conditions.value) {
+    let parameters = |object: &Value| object["spec"].get("paramKind").cloned();
+    let same_parameters = conditions
+        .live
+        .is_some_and(|live| parameters(live) == parameters(conditions.object));
+    if same_parameters && conditions.before() == Some(conditions.value) {
         return;
     }
     let items = conditions.value.as_array().map_or(&[][..], Vec::as_slice);
@@ -244,17 +248,13 @@ fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     let message = text(validation.value, "message");
     let field = validation.path.child("message");
-    let breaks = |text: &str| text.trim().contains(['\n', '\r']);
     let mut refuse = |detail: &str| {
         errors.push(FieldError::invalid(field, &message.into(), detail));
     };
     if !message.is_empty() && message.trim().is_empty() {
-        refuse("message must be non-empty if specified");
-    } else if breaks(message) {
+        refuse("must be non-empty if specified");
+    } else if message.trim().contains(['\n', '\r']) {
         refuse("must not contain line breaks");
-    } else if breaks(written) && message.trim().is_empty() {
-        let detail = "must be specified if expression contains line breaks";
-        errors.push(FieldError::required(field, detail));
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::checks::{self, Check, Checked};
 use super::label_selector::list;
-use super::{EmptiedBytes, StatusRules, names};
+use super::names::{self, NameRule};
+use super::{EmptiedBytes, StatusRules};
 use crate::field::ErrorPath;
 use crate::go::{self, base64};
 use crate::object::text;
@@ -241,32 +242,31 @@ fn signer(signer: &Checked<'_>, errors: &mut Vec<FieldError>) {
             "must be a fully qualified domain and path of the form 'example.com/signer-name'";
         return refuse(name, detail.to_owned());
     };
-    for label in domain.split('.') {
-        for why in names::label(label) {
-            refuse(
-                domain,
-                format!("validating label {}: {why}", go::quote(label)),
-            );
-        }
-    }
-    if !domain.contains('.') {
-        let detail = "should be a domain with at least two segments separated by dots";
-        refuse(domain, detail.to_owned());
-    }
-    for label in path.split('.') {
-        for why in names::subdomain(label) {
-            refuse(
-                path,
-                format!("validating label {}: {why}", go::quote(label)),
-            );
-        }
-    }
-    const MOST: usize = 253 + 253 + 63 + 2;
     if domain.len() > 253 {
         errors.push(FieldError::too_long(signer.path, 253));
     }
+    wrong_label(signer.path, domain, names::label, errors);
+    if !domain.contains('.') {
+        let detail = "should be a domain with at least two segments separated by dots";
+        errors.push(FieldError::invalid(signer.path, &domain.into(), detail));
+    }
+    wrong_label(signer.path, path, names::subdomain, errors);
+    const MOST: usize = 253 + 253 + 63 + 2;
     if name.len() > MOST {
         errors.push(FieldError::too_long(signer.path, MOST));
+    }
+}
+
+/// What is wrong with the first label of a dotted name that does not follow a rule.
+fn wrong_label(path: &ErrorPath<'_>, dotted: &str, rule: NameRule, errors: &mut Vec<FieldError>) {
+    let of_label = |label| (label, rule(label));
+    let mut labels = dotted.split('.').map(of_label);
+    if let Some((label, reasons)) = labels.find(|(_, reasons)| !reasons.is_empty()) {
+        let label = go::quote(label);
+        errors.extend(reasons.into_iter().map(|why| {
+            let detail = format!("validating label {label}: {why}");
+            FieldError::invalid(path, &dotted.into(), detail)
+        }));
     }
 }
 

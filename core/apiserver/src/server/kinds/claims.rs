@@ -87,15 +87,21 @@ fn name_source(spec: &mut Value, live: &Value) {
             _ => false,
         }
     };
+    // A source in another namespace is behind a gate that is off by default (`DropDisabledFields`).
+    let elsewhere = |source: &Value| !text(source, "namespace").is_empty();
+    if live.get(NEW).is_none() && members.get(NEW).is_some_and(elsewhere) {
+        members.remove(NEW);
+    }
     let was_used = live.get(OLD).is_some() || live.get(NEW).is_some();
-    if !was_used && members.get(OLD).is_some_and(|source| !known(source)) {
+    let is_old_only = !was_used && !members.contains_key(NEW);
+    if is_old_only && members.get(OLD).is_some_and(|source| !known(source)) {
         members.remove(OLD);
     }
     match (members.get(OLD).cloned(), members.get(NEW).cloned()) {
         (Some(source), None) => {
             members.insert(NEW.to_owned(), source);
         }
-        (None, Some(source)) if text(&source, "namespace").is_empty() => {
+        (None, Some(source)) if !elsewhere(&source) => {
             members.insert(OLD.to_owned(), source);
         }
         _ => {}
@@ -121,7 +127,11 @@ fn access_modes(modes: &Checked<'_>, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::not_supported(modes.path, mode, &SUPPORTED));
         }
     }
-    if all.iter().any(|mode| mode == ALONE) && all.iter().any(|mode| mode != ALONE) {
+    let others = &SUPPORTED[..3];
+    let has_other = all
+        .iter()
+        .any(|mode| others.contains(&mode.as_str().unwrap_or_default()));
+    if all.iter().any(|mode| mode == ALONE) && has_other {
         let detail = "may not use ReadWriteOncePod with other access modes";
         errors.push(FieldError::forbidden(modes.path, detail));
     }
@@ -363,17 +373,12 @@ fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     let policy = text(spec.value, "persistentVolumeReclaimPolicy");
     let host = text(&spec.value["hostPath"], "path");
-    if policy == "Recycle" && !host.is_empty() && host.chars().all(|c| c == '/' || c == '.') {
+    let is_root =
+        host.starts_with('/') && host.split('/').all(|part| matches!(part, "" | "." | ".."));
+    if policy == "Recycle" && is_root {
         let field = spec.path.child("persistentVolumeReclaimPolicy");
         let detail = "may not be 'recycle' for a hostPath mount of '/'";
         errors.push(FieldError::forbidden(field, detail));
-    }
-    if text(spec.value, "volumeAttributesClassName").is_empty()
-        && spec.value.get("volumeAttributesClassName").is_some()
-    {
-        let field = spec.path.child("volumeAttributesClassName");
-        let detail = "an empty string is disallowed";
-        errors.push(FieldError::required(field, detail));
     }
 }
 

@@ -170,17 +170,21 @@ fn time_zone(zone: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if zone.before() == Some(zone.value) {
         return;
     }
-    let detail = if name.is_empty() {
-        "timeZone must be nil or non-empty string".to_owned()
-    } else if name.eq_ignore_ascii_case("Local") {
-        "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
-            .to_owned()
-    } else if !is_zone(name) {
-        format!("unknown time zone {name}")
-    } else {
-        return;
+    let mut refuse = |detail: String| {
+        errors.push(FieldError::invalid(zone.path, zone.value, detail));
     };
-    errors.push(FieldError::invalid(zone.path, zone.value, detail));
+    if name.is_empty() {
+        return refuse("timeZone must be nil or non-empty string".to_owned());
+    }
+    if name.eq_ignore_ascii_case("Local") {
+        refuse(
+            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+                .to_owned(),
+        );
+    }
+    if !is_zone(name) {
+        refuse(format!("unknown time zone {name}"));
+    }
 }
 
 /// The areas of the zones of IANA.

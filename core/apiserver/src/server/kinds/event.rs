@@ -213,9 +213,14 @@ fn kept(event: &Value, live: &Value) -> Vec<FieldError> {
         .into_iter()
         .filter(|(field, _)| event.get(field) != live.get(field));
     let error = |(field, shown): (&str, &str)| {
-        let value = match &event[field] {
-            Value::Null if !field.ends_with("Timestamp") => &Value::from(""),
-            value => value,
+        // An absent text or number is its zero value.
+        let value = match (&event[field], field) {
+            (Value::Null, "count") => &Value::from(0),
+            (Value::Null, "related" | "eventTime" | "firstTimestamp" | "lastTimestamp") => {
+                &Value::Null
+            }
+            (Value::Null, _) => &Value::from(""),
+            (value, _) => value,
         };
         let error = FieldError::invalid(shown, value, metadata::IMMUTABLE);
         if value.is_object() {

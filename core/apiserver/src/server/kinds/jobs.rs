@@ -166,10 +166,10 @@ fn completion_mode(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     let (parallelism, failed) = (number("parallelism"), number("maxFailedIndexes"));
     let above = |number: Option<i64>, most: i64| number.is_some_and(|number| number > most);
-    let Some(completions) = number("completions") else {
+    let completions = number("completions");
+    if completions.is_none() {
         refuse("completions", "when completion mode is Indexed".to_owned());
-        return;
-    };
+    }
     let most = format!("must be less than or equal to {MOST_AT_ONCE}");
     if above(parallelism, MOST_AT_ONCE) {
         refuse(
@@ -177,14 +177,14 @@ fn completion_mode(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
             format!("{most} when completion mode is Indexed"),
         );
     }
-    if above(failed, completions) {
+    if completions.is_some_and(|completions| above(failed, completions)) {
         let detail = "must be less than or equal to completions";
         refuse("maxFailedIndexes", detail.to_owned());
     }
     if above(failed, MOST_AT_ONCE) {
         refuse("maxFailedIndexes", most);
     }
-    if completions > MOST_AT_ONCE && number("backoffLimitPerIndex").is_some() {
+    if above(completions, MOST_AT_ONCE) && number("backoffLimitPerIndex").is_some() {
         let detail = format!(
             "must be less than or equal to {MOST_AT_ONCE_OF_MANY} when completions are above \
              {MOST_AT_ONCE} and used with backoff limit per index"

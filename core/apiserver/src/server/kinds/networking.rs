@@ -95,7 +95,7 @@ fn ingress_path(path: &Checked<'_>, errors: &mut Vec<FieldError>) {
     };
     let absolute = written.starts_with('/');
     match kind {
-        "" => {
+        "" if path.value["pathType"].is_null() => {
             let field = path.path.child("pathType");
             errors.push(FieldError::required(field, "pathType must be specified"));
             return;
@@ -225,22 +225,21 @@ fn policy_port(port: &Checked<'_>, errors: &mut Vec<FieldError>) {
             errors.extend(reasons.map(|why| FieldError::invalid(path, &name.as_str().into(), why)));
         }
         (number, end) => {
-            let number = number.as_i64();
-            if let (Some(number), Some(end)) = (number, end)
-                && end < number
-            {
+            let Some(number) = number.as_i64() else {
+                return;
+            };
+            let reasons = names::port_number(number).into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(path, &number.into(), why)));
+            let Some(end) = end else {
+                return;
+            };
+            if end < number {
                 errors.push(shown(number, "must be greater than or equal to `port`"));
             }
-            let reasons = number
-                .map(names::port_number)
-                .unwrap_or_default()
-                .into_iter();
-            let value = number.unwrap_or_default().into();
-            errors.extend(reasons.map(|why| FieldError::invalid(path, &value, why)));
+            let reasons = names::port_number(end).into_iter();
+            errors.extend(reasons.map(|why| shown(end, &why)));
         }
     }
-    let reasons = end.map(names::port_number).unwrap_or_default().into_iter();
-    errors.extend(reasons.map(|why| shown(end.unwrap_or_default(), &why)));
 }
 
 /// `ValidateNetworkPolicyPeer`: pods, namespaces, or addresses.

@@ -69,6 +69,9 @@ fn domain_prefixed_path(checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let Value::String(path) = checked.value else {
         return;
     };
+    if path.is_empty() {
+        return errors.push(FieldError::required(checked.path, ""));
+    }
     let Some((domain, rest)) = path
         .split_once('/')
         .filter(|(a, b)| !a.is_empty() && !b.is_empty())

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::checks::{Check, Checked};
 use super::label_selector::list;
 use super::names;
+use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -62,12 +63,18 @@ fn client_config(config: &Checked<'_>, errors: &mut Vec<FieldError>) {
 fn webhook_url(url: &Checked<'_>, errors: &mut Vec<FieldError>) {
     const FORM: &str = "; desired format: https://host[/path]";
     let written = url.value.as_str().unwrap_or_default();
-    let mut refuse = |part: &str, detail: String| {
-        errors.push(FieldError::invalid(url.path, &part.into(), detail));
-    };
+    if let Some(why) = unusable(written) {
+        let quoted = go::quote(written);
+        let detail = format!("url must be a valid URL: parse {quoted}: {why}{FORM}");
+        errors.push(FieldError::required(url.path, detail));
+        return;
+    }
     let (rest, fragment) = written.split_once('#').unwrap_or((written, ""));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
+    let mut refuse = |part: &str, detail: String| {
+        errors.push(FieldError::invalid(url.path, &part.into(), detail));
+    };
     if scheme != "https" {
         refuse(
             scheme,
@@ -102,11 +109,35 @@ fn webhook_url(url: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// `ValidateWebhookService`, which names the field of the name for a missing namespace too.
+/// Why Go does not parse a URL: a control character, no scheme before the colon, a host or a port that cannot be
+/// (`net/url`, `parse` and `parseHost`).
+fn unusable(url: &str) -> Option<String> {
+    if url.contains(|c: char| c.is_ascii_control()) {
+        return Some("net/url: invalid control character in URL".to_owned());
+    }
+    if url.starts_with(':') {
+        return Some("missing protocol scheme".to_owned());
+    }
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
+    if let Some(odd) = host.chars().find(|c| " \"<>^`{}|\\".contains(*c)) {
+        let odd = go::quote(&odd.to_string());
+        return Some(format!("invalid character {odd} in host name"));
+    }
+    let after_address = host.rsplit_once(']').map_or(host, |(_, port)| port);
+    let (_, port) = after_address.rsplit_once(':')?;
+    (!port.chars().all(|c| c.is_ascii_digit()))
+        .then(|| format!("invalid port {} after host", go::quote(&format!(":{port}"))))
+}
+
+/// `ValidateWebhookService`, which takes the name for the namespace and the namespace for the name.
 fn webhook_service(service: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    for field in ["name", "namespace"] {
-        if text(service.value, field).is_empty() {
-            errors.push(FieldError::required(service.path.child("name"), ""));
+    for (missing, named) in [("namespace", "name"), ("name", "namespace")] {
+        if text(service.value, missing).is_empty() {
+            errors.push(FieldError::required(service.path.child(named), ""));
         }
     }
     if let Some(port) = service.value["port"].as_i64() {

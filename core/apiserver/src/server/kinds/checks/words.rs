@@ -17,10 +17,18 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is what stands after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 24] = [
+const WORDS: [(&str, Word); 26] = [
     ("metadata", metadata_of),
     ("whole-metadata", |rule, checked, errors| {
         errors.extend(metadata::builtin(checked.object, name_rule(rule)));
+    }),
+    ("any-metadata", |rule, checked, errors| {
+        errors.extend(metadata::of_any_kind(checked.object, name_rule(rule)));
+    }),
+    ("any-metadata-kept", |_, checked, errors| {
+        if let Some(live) = checked.live {
+            errors.extend(metadata::update_of_any_kind(checked.object, live));
+        }
     }),
     ("if-set", |_, _, _| {}), // the engine looks at it
     ("rising", |_, checked, errors| {
@@ -147,7 +155,9 @@ pub(super) fn check(
 pub(super) fn is_known(name: &str, argument: &str) -> bool {
     match name {
         "call" => function_of(argument).is_some(),
-        "name" | "metadata" | "whole-metadata" => NAMES.iter().any(|(rule, _)| *rule == argument),
+        "name" | "metadata" | "whole-metadata" | "any-metadata" => {
+            NAMES.iter().any(|(rule, _)| *rule == argument)
+        }
         _ => WORDS.iter().any(|(word, _)| *word == name),
     }
 }
@@ -272,5 +282,26 @@ fn invalid(checked: &Checked<'_>, detail: &str) -> FieldError {
             FieldError::invalid(checked.path, checked.value, detail).shown(shown)
         }
         value => FieldError::invalid(checked.path, value, detail),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_checks_and_no_two_words_have_one_name() {
+        let calls = CALLS.iter().copied().flatten().map(|(name, _)| *name);
+        let words = WORDS.iter().map(|(name, _)| *name);
+        for names in [calls.collect::<Vec<_>>(), words.collect()] {
+            let mut seen = BTreeSet::new();
+            let twice: Vec<&str> = names
+                .into_iter()
+                .filter(|name| !seen.insert(*name))
+                .collect();
+            assert!(twice.is_empty(), "{twice:?}");
+        }
     }
 }
