@@ -1,33 +1,25 @@
 //! Connections: which requests reach the server.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, Method, Request, Response, header};
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use optimist_apiserver::server::{ApiServer, AuditEntry, MAX_BODY_SIZE};
 use optimist_apiserver::shared::{Body, SharedServer};
 use optimist_apiserver::status::Status;
 use optimist_apiserver::storage::Revision;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
 use super::audit::{self, Audit};
 use super::certificate::Certificate;
+use super::listening::{self, PATIENCE, serve_http};
 use super::log::ChangeLog;
-
-/// How long a client may take to begin: the handshake of TLS, and the head of a request.
-pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The connections of a server.
 #[derive(Clone)]
@@ -68,46 +60,25 @@ impl Connections {
 
     /// Accepts connections, and never ends.
     pub async fn accept(&self, listener: &TcpListener, open: &GracefulShutdown) {
-        loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    // An event of a watch is not to wait for the acknowledgement of the last one.
-                    let _ = stream.set_nodelay(true);
-                    tokio::spawn(self.clone().serve(stream, open.watcher()));
-                }
-                // Too many open files, or a client that went away at once.
-                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-        }
+        listening::accept(listener, open, |stream, watcher| {
+            self.clone().serve(stream, watcher)
+        })
+        .await;
     }
 
     async fn serve(self, stream: TcpStream, open: Watcher) {
-        let Some(certificate) = &self.certificate else {
-            return self.serve_http(stream, open).await;
+        let certificate = self.certificate.clone();
+        let answer = move |request| {
+            let connections = self.clone();
+            async move { connections.answer(request).await }
+        };
+        let Some(certificate) = certificate else {
+            return serve_http(stream, open, answer).await;
         };
         let handshake = certificate.acceptor().accept(stream);
         if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, handshake).await {
-            self.clone().serve_http(stream, open).await;
+            serve_http(stream, open, answer).await;
         }
-    }
-
-    async fn serve_http<S>(self, stream: S, open: Watcher)
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let service = service_fn(move |request| {
-            let connections = self.clone();
-            async move { Ok::<_, Infallible>(connections.answer(request).await) }
-        });
-        let mut serving = auto::Builder::new(TokioExecutor::new());
-        serving
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE);
-        serving.http2().timer(TokioTimer::new());
-        let connection = serving.serve_connection(TokioIo::new(stream), service);
-        // A client that goes away ends its connection, and nothing else.
-        let _ = open.watch(connection.into_owned()).await;
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Answer {

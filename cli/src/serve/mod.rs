@@ -9,6 +9,7 @@ mod compaction;
 mod connection;
 mod controllers;
 mod kubeconfig;
+mod listening;
 mod load;
 mod log;
 mod page;

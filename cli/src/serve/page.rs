@@ -4,23 +4,19 @@
 //! port serves no API: who opens the page can look, and change nothing.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::net::{TcpListener, TcpStream};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
 
 use super::audit::{Audit, EventStream};
-use super::connection::{PATIENCE, is_called};
+use super::connection::is_called;
+use super::listening;
 use crate::BadInput;
 
 /// Where the requests are told. A page finds it in an element of its head.
@@ -58,27 +54,12 @@ impl Page {
 
     /// Accepts connections, and never ends.
     pub async fn accept(&self, listener: &TcpListener, open: &GracefulShutdown) {
-        loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    let _ = stream.set_nodelay(true);
-                    tokio::spawn(self.clone().serve(stream, open.watcher()));
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-        }
-    }
-
-    async fn serve(self, stream: TcpStream, open: Watcher) {
-        let service = service_fn(move |request| {
-            let answer = self.answer(&request);
-            async move { Ok::<_, Infallible>(answer) }
-        });
-        let mut serving = auto::Builder::new(TokioExecutor::new());
-        let http1 = &mut serving.http1();
-        http1.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-        let connection = serving.serve_connection(TokioIo::new(stream), service);
-        let _ = open.watch(connection.into_owned()).await;
+        listening::accept(listener, open, |stream, watcher| {
+            let page = self.clone();
+            let answer = move |request| std::future::ready(page.answer(&request));
+            listening::serve_http(stream, watcher, answer)
+        })
+        .await;
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Answer {
