@@ -27,6 +27,13 @@ pub enum BrokenProperty {
 }
 
 impl World {
+    /// What the program of the controller is for: what must always be true, and what must be true once
+    /// nothing more happens by itself. `None` without a ready program, and where its properties do not
+    /// fit the objects.
+    pub fn goals(&self) -> Option<(Vec<Safety>, Vec<Wish>)> {
+        ready_properties(self)
+    }
+
     /// What is broken at this moment. Empty without a ready program, and where its properties do
     /// not fit the objects.
     pub fn broken_properties(&self) -> Vec<BrokenProperty> {

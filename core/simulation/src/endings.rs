@@ -106,6 +106,16 @@ impl HistoryTree {
         Some(Operation::Act(actor, Action::Send(write)))
     }
 
+    /// The ending that a step tries; `None` if it sends nothing, or in a way that is none of them.
+    pub fn ending_method(&self, node: NodeId) -> Option<WriteMethod> {
+        let Operation::Act(_, Action::Send(write)) = &self.step(node)?.operation else {
+            return None;
+        };
+        ENDINGS
+            .into_iter()
+            .find(|method| write_as(*method, write) == *write)
+    }
+
     /// The first and the last step of the branch that sends the edit in a way.
     fn tried(
         &self,

@@ -16,6 +16,13 @@ pub fn safety(property: &Safety) -> String {
     }
 }
 
+/// Says what a program is for, in one line.
+pub fn goals(always: &[Safety], at_rest: &[Wish]) -> String {
+    let mut goals: Vec<String> = always.iter().map(safety).collect();
+    goals.push(settles(at_rest));
+    goals.join(". ") + "."
+}
+
 /// That every run comes to rest, and what must be true then.
 pub fn settles(wishes: &[Wish]) -> String {
     let wishes: Vec<String> = wishes.iter().map(wish).collect();

@@ -1,13 +1,14 @@
 //! Steps in a few words: for the timeline, the server's card and those who hear the page.
 
 use optimist_apiserver::server::Fact;
-use optimist_client::{ValueChange, visible};
+use optimist_client::{ValueChange, WriteMethod, visible};
 use optimist_simulation::{
     Action, ActorId, BranchOutcome, EditResult, Headline, HeadlineContent, HistoryTree, LastWrite,
     NodeId, Operation, Outcome, RequestKind, Step, WatchAction, World,
 };
 
 use crate::edits::{edit_result, lost_short};
+use crate::endings::ending_method;
 use crate::{en, watch};
 
 /// Who did something.
@@ -143,13 +144,20 @@ fn elsewhere(step: &Step) -> bool {
         .is_some_and(|exchange| exchange.has_written())
 }
 
-/// How a branch is told apart from its siblings in a word or two: its name, or what became of it.
-/// `actor` is whoever begins it, where that is not the same for all.
-pub fn branch(tree: &HistoryTree, node: NodeId, actor: Option<ActorId>) -> String {
+/// Tells a branch apart from its siblings in a word or two: by its name, by how it sends the edit where
+/// the siblings send it otherwise, or by its outcome. `actor` is the one who begins it, where the
+/// siblings begin with another one.
+fn branch(
+    tree: &HistoryTree,
+    node: NodeId,
+    actor: Option<ActorId>,
+    method: Option<WriteMethod>,
+) -> String {
     if let Some(name) = tree.name_of(node) {
         return visible(name).into_owned();
     }
-    let outcome = match tree.outcome_of(node) {
+    let method = method.and_then(ending_method);
+    let label = method.unwrap_or_else(|| match tree.outcome_of(node) {
         BranchOutcome::Lost => en::branch_lost(),
         BranchOutcome::Refused(code) => en::branch_refused(&code),
         BranchOutcome::RefusedThenStored(code) => en::branch_refused_stored(&code),
@@ -157,33 +165,66 @@ pub fn branch(tree: &HistoryTree, node: NodeId, actor: Option<ActorId>) -> Strin
         BranchOutcome::Unchanged => en::branch_unchanged(),
         BranchOutcome::Read => en::branch_read(),
         BranchOutcome::Quiet => en::branch_quiet(),
-    };
+    });
     match actor {
-        Some(actor) => en::branch_of_actor(&actor.letter(), &outcome),
-        None => outcome,
+        Some(actor) => en::branch_of_actor(&actor.letter(), &label),
+        None => label,
     }
 }
 
-/// The labels of all branches that begin at a node, in the order of the tree, each another one.
+/// Labels all branches that begin at a node, in the order of the tree, each differently.
 pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)> {
     let siblings = tree.branches(parent);
     let actor = |node: NodeId| tree.step(node).and_then(Step::actor);
-    let mut actors = siblings.iter().map(|&node| actor(node));
-    let first = actors.next().flatten();
-    let several = actors.any(|actor| actor != first);
-    let mut labels: Vec<(NodeId, String)> = Vec::with_capacity(siblings.len());
-    for &node in siblings {
-        let label = branch(tree, node, actor(node).filter(|_| several));
-        let is_taken = |label: &str| labels.iter().any(|(_, other)| other == label);
+    let differ = |keys: Vec<_>| keys.windows(2).any(|two| two[0] != two[1]);
+    let several = differ(siblings.iter().map(|&node| actor(node)).collect());
+    // Two actors do not send the same edit in two ways.
+    let methods = siblings.iter().filter_map(|&node| tree.ending_method(node));
+    let mut methods = methods.filter(|_| !several);
+    let first = methods.next();
+    let several_methods = methods.any(|method| Some(method) != first);
+    let labels = siblings.iter().map(|&node| {
+        let method = tree.ending_method(node).filter(|_| several_methods);
+        (
+            node,
+            branch(tree, node, actor(node).filter(|_| several), method),
+        )
+    });
+    each_once(labels)
+}
+
+/// Names all histories of a tree by their last nodes, each differently: by the name that a user gave,
+/// else as their branch is labelled where they last part from another one.
+pub fn branch_names(tree: &HistoryTree) -> Vec<(NodeId, String)> {
+    let name = |end: NodeId| {
+        if let Some(name) = tree.name(end) {
+            return visible(name).into_owned();
+        }
+        let path = tree.path(end);
+        let labelled = path.windows(2).rev().find_map(|two| {
+            let labels = (tree.branches(two[0]).len() > 1).then(|| branch_labels(tree, two[0]))?;
+            let label = labels.into_iter().find(|(node, _)| *node == two[1]);
+            Some(label?.1)
+        });
+        labelled.unwrap_or_else(|| en::branch_numbered(&1))
+    };
+    each_once(tree.ends().into_iter().map(|end| (end, name(end))))
+}
+
+/// Adds a number to each label that another branch has already.
+fn each_once(labels: impl Iterator<Item = (NodeId, String)>) -> Vec<(NodeId, String)> {
+    let mut once: Vec<(NodeId, String)> = Vec::new();
+    for (node, label) in labels {
+        let is_taken = |label: &str| once.iter().any(|(_, other)| other == label);
         let mut unique = label.clone();
         let mut number = 2;
         while is_taken(&unique) {
             unique = en::branch_again(&label, &number);
             number += 1;
         }
-        labels.push((node, unique));
+        once.push((node, unique));
     }
-    labels
+    once
 }
 
 /// What the request of a step carries: `PUT replicas 3→5 · if 100`, `WATCH from 100`.

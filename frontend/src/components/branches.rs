@@ -1,168 +1,96 @@
-//! All branches of the session: named, compared side by side, deleted.
+//! All branches of the session: two of them side by side, their results first; named and deleted.
 
 use optimist_client::{ValueChange, dotted};
-use optimist_messages::label;
-use optimist_simulation::{BranchPoint, NodeId, Outcome};
+use optimist_messages::{self as messages, label};
+use optimist_simulation::{BranchOutcome, BranchPoint, NodeId, Outcome};
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, classes, html};
 
 use super::dialog::Modal;
 use crate::state::{Sends, SessionMsg, StateHandle};
 
-/// Returns the name of a branch, or its number if it has none.
-fn called(store: &StateHandle, end: NodeId, number: usize) -> String {
-    let name = store.session.tree.name(end);
-    name.map_or_else(|| label::branch_numbered(&(number + 1)), str::to_owned)
-}
+/// The branches with their names, each named differently.
+type Names = Vec<(NodeId, String)>;
 
 pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
-    let ends = tree.ends();
+    let names = messages::branch_names(tree);
+    let ends: Vec<NodeId> = names.iter().map(|(end, _)| *end).collect();
     let (first, second) = store.session.compared(&ends);
-    let called = |end: NodeId| {
-        let number = ends.iter().position(|other| *other == end);
-        called(store, end, number.unwrap_or(0))
-    };
+    let point = tree.compare(first, second);
+    let point = point.filter(|_| ends.len() > 1);
     html! {
         <Modal store={store.clone()} title={label::branches_title()} begin="dialog-close">
             <div class="dialog-body branches">
-                <ol>{ for ends.iter().map(|&end| row(store, end, called(end), ends.len() > 1)) }</ol>
-                if ends.len() < 2 {
+                if let Some(point) = point {
+                    { choice(store, &names, [first, second]) }
+                    { results(store, &names, &point, [first, second]) }
+                    { sides(store, &names, &point, [first, second]) }
+                } else {
+                    <div class="sides">{ side(store, &names, first, &[], 0) }</div>
                     <p class="muted">{ label::branches_one() }</p>
-                } else if let Some(branch_point) = tree.compare(first, second) {
-                    { compared(store, &branch_point, [called(first), called(second)]) }
                 }
             </div>
         </Modal>
     }
 }
 
-/// A branch in the list. `deletable` if it is not the only one.
-fn row(store: &StateHandle, end: NodeId, name: String, deletable: bool) -> Html {
-    let tree = &store.session.tree;
-    let here = tree.current_path().last() == Some(&end);
-    let steps = tree.path(end).len().saturating_sub(1);
-    let last = tree.step(end);
-    let last = last.map(|step| optimist_messages::summary(step, store.world()));
-    let onchange = store.on(move |event: Event| {
-        let input = event.target_dyn_into::<HtmlInputElement>();
-        SessionMsg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
-    });
-    let steps = if here {
-        label::branch_steps_here(&steps)
-    } else {
-        label::branch_steps(&steps)
-    };
+fn name(names: &Names, end: NodeId) -> String {
+    let named = names.iter().find(|(other, _)| *other == end);
+    named.map(|(_, name)| name.clone()).unwrap_or_default()
+}
+
+/// All branches: a click compares one.
+fn choice(store: &StateHandle, names: &Names, compared: [NodeId; 2]) -> Html {
     html! {
-        <li key={end} class={classes!(here.then_some("here"))}>
-            <input
-                aria-label={label::branch_name_label(&name)}
-                value={tree.name(end).unwrap_or_default().to_owned()}
-                placeholder={name.clone()}
-                maxlength="60"
-                {onchange}
-            />
-            <span class="muted">{ steps }</span>
-            { row_buttons(store, end, &name, deletable) }
-            if let Some(last) = last {
-                <span class="last">{ label::branch_ends(&last) }</span>
-            }
-        </li>
+        <div class="branch-choice" role="group" aria-labelledby="branch-choose">
+            <h3 id="branch-choose">{ label::branch_choose() }</h3>
+            { for names.iter().map(|(end, name)| html! {
+                <button
+                    key={*end}
+                    type="button"
+                    class="button small"
+                    aria-pressed={compared.contains(end).to_string()}
+                    aria-label={label::branch_compare(name)}
+                    onclick={store.sends(SessionMsg::Compare(*end))}
+                >
+                    { name }
+                </button>
+            }) }
+        </div>
     }
 }
 
-fn row_buttons(store: &StateHandle, end: NodeId, name: &str, deletable: bool) -> Html {
-    let (first, second) = store.session.compared(&store.session.tree.ends());
-    let side = |chosen: bool, second: bool, side: &'static str| {
-        html! {
-            <button
-                type="button"
-                class="button small"
-                aria-pressed={chosen.to_string()}
-                aria-label={label::branch_compare_as(&name, &side)}
-                onclick={store.sends(SessionMsg::Compare(second, end))}
-            >
-                { side }
-            </button>
-        }
+/// The fields that differ in the end.
+fn results(store: &StateHandle, names: &Names, point: &BranchPoint, ends: [NodeId; 2]) -> Html {
+    let version = |end: NodeId| {
+        let world = store.session.tree.world_at(end);
+        let stored = world.and_then(|world| world.stored());
+        stored.map_or_else(|| "–".to_owned(), |(revision, _)| revision.to_string())
     };
-    html! {
-        <span class="buttons">
-            { side(end == first, false, "left") }
-            { side(end == second, true, "right") }
-            <button
-                type="button"
-                class="button small"
-                aria-label={label::branch_open(&name)}
-                onclick={store.sends(SessionMsg::OpenBranch(end))}
-            >
-                { label::open() }
-            </button>
-            <button
-                type="button"
-                class="button small"
-                aria-label={label::branch_delete(&name)}
-                disabled={!deletable}
-                onclick={store.sends(SessionMsg::DeleteBranch(end))}
-            >
-                { label::delete() }
-            </button>
-        </span>
-    }
-}
-
-fn compared(store: &StateHandle, branch_point: &BranchPoint, names: [String; 2]) -> Html {
-    let steps = store.session.tree.path(branch_point.fork).len();
-    let steps = steps.saturating_sub(1);
-    let parts = match steps {
-        0 => label::branch_begins(),
-        steps => label::branch_parts(&steps),
-    };
-    let [left, right] = names;
     html! {
         <>
-            <p>{ parts }</p>
-            <div class="sides">
-                { side(store, &left, &branch_point.first, steps) }
-                { side(store, &right, &branch_point.second, steps) }
-            </div>
             <h3>{ label::branch_in_the_end() }</h3>
-            if branch_point.differs.is_empty() {
+            if point.differs.is_empty() {
                 <p class="muted">{ label::branch_the_same() }</p>
             } else {
                 <table>
                     <thead>
-                        <tr><th scope="col">{ label::compared_field() }</th><th scope="col">{ left }</th><th scope="col">{ right }</th></tr>
+                        <tr>
+                            <th scope="col">{ label::compared_field() }</th>
+                            { for ends.map(|end| html! { <th scope="col">{ name(names, end) }</th> }) }
+                        </tr>
                     </thead>
-                    <tbody>{ for branch_point.differs.iter().map(difference) }</tbody>
+                    <tbody>
+                        { for point.differs.iter().map(difference) }
+                        <tr>
+                            <th scope="row">{ "metadata.resourceVersion" }</th>
+                            { for ends.map(|end| html! { <td>{ version(end) }</td> }) }
+                        </tr>
+                    </tbody>
                 </table>
             }
         </>
-    }
-}
-
-/// The steps of one branch after both part.
-fn side(store: &StateHandle, name: &str, nodes: &[NodeId], before: usize) -> Html {
-    let steps = nodes
-        .iter()
-        .filter_map(|&node| store.session.tree.step(node));
-    html! {
-        <section aria-label={name.to_owned()}>
-            <h3>{ name.to_owned() }</h3>
-            <ol start={(before + 1).to_string()}>
-                { for steps.map(|step| {
-                    let refused = step.outcome() == Outcome::Refused;
-                    html! {
-                        <li class={classes!(super::step_row::slug(step), refused.then_some("refused"))}>
-                            { optimist_messages::summary(step, store.world()) }
-                        </li>
-                    }
-                }) }
-            </ol>
-            if nodes.is_empty() {
-                <p class="muted">{ label::branch_no_more() }</p>
-            }
-        </section>
     }
 }
 
@@ -178,5 +106,109 @@ fn difference(change: &ValueChange) -> Html {
             <td>{ shown(&change.before) }</td>
             <td>{ shown(&change.after) }</td>
         </tr>
+    }
+}
+
+fn sides(store: &StateHandle, names: &Names, point: &BranchPoint, ends: [NodeId; 2]) -> Html {
+    let steps = store.session.tree.path(point.fork).len();
+    let steps = steps.saturating_sub(1);
+    let parts = match steps {
+        0 => label::branch_begins(),
+        steps => label::branch_parts(&steps),
+    };
+    html! {
+        <>
+            <h3>{ parts }</h3>
+            <div class="sides">
+                { side(store, names, ends[0], &point.first, steps) }
+                { side(store, names, ends[1], &point.second, steps) }
+            </div>
+        </>
+    }
+}
+
+/// One branch: its steps after both part, and what can be done with it. `before` is the number of steps
+/// that both share.
+fn side(store: &StateHandle, names: &Names, end: NodeId, nodes: &[NodeId], before: usize) -> Html {
+    let tree = &store.session.tree;
+    let name = name(names, end);
+    let outcome = nodes.first().map(|&node| tree.outcome_of(node));
+    let tone = match outcome {
+        Some(BranchOutcome::Lost) => "lost",
+        Some(BranchOutcome::Refused(_)) => "refused",
+        _ => "plain",
+    };
+    let count = tree.path(end).len().saturating_sub(1);
+    let count = if tree.current_path().last() == Some(&end) {
+        label::branch_steps_here(&count)
+    } else {
+        label::branch_steps(&count)
+    };
+    let steps = nodes.iter().filter_map(|&node| tree.step(node));
+    html! {
+        <section class={classes!("side", tone)} aria-label={name.clone()}>
+            <h4>{ &name }</h4>
+            <p class="muted">{ count }</p>
+            <ol start={(before + 1).to_string()}>
+                { for steps.map(|step| {
+                    let refused = step.outcome() == Outcome::Refused;
+                    html! {
+                        <li class={classes!(super::step_row::slug(step), refused.then_some("refused"))}>
+                            { messages::summary(step, store.world()) }
+                        </li>
+                    }
+                }) }
+            </ol>
+            if nodes.is_empty() && names.len() > 1 {
+                <p class="muted">{ label::branch_no_more() }</p>
+            }
+            { side_buttons(store, end, &name, names.len() > 1) }
+        </section>
+    }
+}
+
+/// `deletable` if it is not the only branch.
+fn side_buttons(store: &StateHandle, end: NodeId, name: &str, deletable: bool) -> Html {
+    let onchange = store.on(move |event: Event| {
+        let input = event.target_dyn_into::<HtmlInputElement>();
+        SessionMsg::NameBranch(end, input.map(|input| input.value()).unwrap_or_default())
+    });
+    let more = if deletable {
+        label::branch_rename_or_delete()
+    } else {
+        label::branch_rename()
+    };
+    html! {
+        <div class="buttons">
+            <button
+                type="button"
+                class="button small"
+                aria-label={label::branch_open(&name)}
+                onclick={store.sends(SessionMsg::OpenBranch(end))}
+            >
+                { label::branch_go_on() }
+            </button>
+            <details>
+                <summary class="link">{ more }</summary>
+                <input
+                    key={end}
+                    aria-label={label::branch_name_label(&name)}
+                    value={store.session.tree.name(end).unwrap_or_default().to_owned()}
+                    placeholder={name.to_owned()}
+                    maxlength="60"
+                    {onchange}
+                />
+                if deletable {
+                    <button
+                        type="button"
+                        class="button small"
+                        aria-label={label::branch_delete(&name)}
+                        onclick={store.sends(SessionMsg::DeleteBranch(end))}
+                    >
+                        { label::delete() }
+                    </button>
+                }
+            </details>
+        </div>
     }
 }

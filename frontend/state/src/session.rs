@@ -35,8 +35,8 @@ pub enum SessionMsg {
     LookAt(String, String),
     /// Goes to a node.
     Go(NodeId),
-    /// One of the two histories that are compared, whether the second one, and where it ends.
-    Compare(bool, NodeId),
+    /// Compares the history that ends here with the first one of those that are compared.
+    Compare(NodeId),
     /// Names the history that ends at a node.
     NameBranch(NodeId, String),
     /// Goes to the end of a history, from the list of histories.
@@ -124,7 +124,7 @@ impl SessionState {
                 self.world_mut().look_at(&kind, &name);
                 return SessionChange::Subject;
             }
-            SessionMsg::Compare(second, end) => self.choose_compared(usize::from(second), end),
+            SessionMsg::Compare(end) => self.choose_compared(end),
             SessionMsg::NameBranch(end, name) => {
                 Rc::make_mut(&mut self.tree).set_name(end, &name);
             }
@@ -151,15 +151,12 @@ impl SessionState {
         SessionChange::Nothing
     }
 
-    /// Chooses a side of the comparison. What was on that side goes to the other one if a branch
-    /// would be compared with itself.
-    fn choose_compared(&mut self, side: usize, end: NodeId) {
+    /// Puts a branch on the second side of the comparison. What was there goes to the first side if a
+    /// branch would be compared with itself.
+    fn choose_compared(&mut self, end: NodeId) {
         let (first, second) = self.compared(&self.tree.ends());
-        let sides = [first, second];
-        if sides[1 - side] == end {
-            self.compare[1 - side] = Some(sides[side]);
-        }
-        self.compare[side] = Some(end);
+        let other = if first == end { second } else { first };
+        self.compare = [Some(other), Some(end)];
     }
 
     /// Does something that no editor does.

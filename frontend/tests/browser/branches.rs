@@ -21,17 +21,15 @@ async fn two_branches() -> Page {
 async fn two_branches_are_named_and_compared_side_by_side() {
     let page = two_branches().await;
     page.press("Steps", "2 branches").await;
-    assert!(
-        page.dialog().contains("ends with Editor "),
-        "{}",
-        page.dialog()
-    );
-    page.rename("Name of Branch 1", "A first").await;
+    page.rename("Name of A stored", "A first").await;
     let list = page.dialog();
     assert!(list.contains("The branches differ after step 2."), "{list}");
-    assert!(list.contains("A firstEditor A: PUT replicas 3→5"), "{list}");
+    assert!(
+        list.contains("A first3 stepsEditor A: PUT replicas 3→5"),
+        "{list}"
+    );
     assert!(list.contains("spec.replicas25"), "{list}");
-    page.press_in_dialog("Open A first").await;
+    page.press_in_dialog("Go on from here: A first").await;
     assert!(page.text("Stored object").contains("replicas: 5"));
     // The name is where the branches are: at the fork, and beside the steps.
     assert!(page.has(FORK, "A first: branch 1"));
@@ -42,18 +40,32 @@ async fn two_branches_are_named_and_compared_side_by_side() {
 async fn a_branch_is_never_compared_with_itself() {
     let page = two_branches().await;
     page.press("Steps", "2 branches").await;
-    page.press_in_dialog("Compare Branch 1 as left").await;
-    page.press_in_dialog("Compare Branch 1 as right").await;
+    assert!(page.dialog().contains("spec.replicas25"));
+    // What is on the first side goes to the second one, and the other branch to the first.
+    page.press_in_dialog("Compare B stored").await;
+    assert!(page.dialog().contains("spec.replicas52"));
+    page.press_in_dialog("Compare B stored").await;
     let list = page.dialog();
     assert!(!list.contains("There is one branch"), "{list}");
-    assert!(list.contains("spec.replicas25"), "{list}");
+    assert!(list.contains("spec.replicas52"), "{list}");
+}
+
+#[wasm_bindgen_test]
+async fn the_ways_of_one_edit_are_called_the_same_beside_what_happened_and_at_the_fork() {
+    let page = Page::conflict().await;
+    page.press("What happened", "No version").await;
+    assert!(page.has(FORK, "With version: branch 1"));
+    assert!(page.has(FORK, "No version: branch 2"));
+    page.press("Steps", "2 branches").await;
+    let list = page.dialog();
+    assert!(list.contains("FieldNo versionWith version"), "{list}");
 }
 
 #[wasm_bindgen_test]
 async fn a_branch_is_deleted_and_the_other_one_stays() {
     let page = two_branches().await;
     page.press("Steps", "2 branches").await;
-    page.press_in_dialog("Delete Branch 2").await;
+    page.press_in_dialog("Delete B stored").await;
     assert!(page.dialog().contains("There is one branch."));
     page.close_dialog().await;
     assert!(!page.has("Steps", "2 branches"));

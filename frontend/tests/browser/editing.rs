@@ -104,7 +104,8 @@ async fn a_retry_reads_again_and_redoes_the_edit_a_step_each() {
     page.press(B, "Send").await;
     page.press(A, "… 3 defaults").await;
     page.set(A, "spec.revisionHistoryLimit", "3").await;
-    page.choose_in(A, "on conflict", "read again, redo").await;
+    page.choose_in(A, "on conflict", "get again, redo the edit")
+        .await;
     page.press(A, "Send").await;
     assert_eq!(page.position(), "step 6 / 6");
     let history = page.text("History");

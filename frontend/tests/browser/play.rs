@@ -118,7 +118,7 @@ async fn what_a_json_patch_tested_in_vain_is_told_though_the_answer_does_not_say
 async fn from_the_end_one_goes_back_to_where_the_branches_part() {
     let page = Page::conflict().await;
     assert!(page.text("Steps").contains("1 conflict"));
-    page.press("What happened", "no version").await;
+    page.press("What happened", "No version").await;
     assert_eq!(page.position(), "step 4 / 4");
     assert!(
         page.text("What happened")
@@ -129,7 +129,7 @@ async fn from_the_end_one_goes_back_to_where_the_branches_part() {
         steps.contains("1 lost update") && !steps.contains("no conflict"),
         "{steps}"
     );
-    page.press("What happened", "with version").await;
+    page.press("What happened", "With version").await;
     assert!(page.text("Steps").contains("1 conflict"));
 }
 
@@ -422,12 +422,12 @@ async fn the_endings_are_those_of_a_stale_copy_and_open_its_card() {
     assert!(page.text("What happened").contains("no update is lost"));
     page.choose("Whose lane this is", "Controller").await;
     // Not where B had read again: nothing of what is promised would come of that.
-    page.press("What happened", "with version").await;
+    page.press("What happened", "With version").await;
     assert_eq!(page.position(), "step 4 / 4");
     assert!(page.text(B).contains("rv 100 · stale by 1"));
     assert!(page.text("What happened").contains("Both read 100"));
     page.press("Steps", "First").await;
-    assert!(!page.has("What happened", "with version"));
+    assert!(!page.has("What happened", "With version"));
 }
 
 #[wasm_bindgen_test]
@@ -441,26 +441,27 @@ async fn each_ending_is_one_click_and_carries_what_came_of_it() {
     page.press(A, "Send").await;
     page.press(B, "Send").await;
     let told = || page.text("What happened");
-    assert!(told().contains("with version→409"), "{}", told());
-    page.press("What happened", "no version").await;
+    assert!(told().contains("With version→409"), "{}", told());
+    page.press("What happened", "No version").await;
     assert!(told().contains("An update is lost: A's replicas = 5"));
-    page.press("What happened", "merge patch").await;
+    page.press("What happened", "Merge patch").await;
     assert!(
         told().contains("Both edits kept: replicas 5, image nginx:1.25."),
         "{}",
         told()
     );
-    page.press("What happened", "read again, redo").await;
+    page.press("What happened", "Get again, redo the edit")
+        .await;
     assert_eq!(page.position(), "step 6 / 6");
     for tried in [
-        "no version→update lost",
-        "with version→409",
-        "read again, redo→both kept",
-        "merge patch→both kept",
+        "No version→update lost",
+        "With version→409",
+        "Get again, redo the edit→both kept",
+        "Merge patch→both kept",
     ] {
         assert!(told().contains(tried), "{tried} in {}", told());
     }
-    page.press("What happened", "with version").await;
+    page.press("What happened", "With version").await;
     assert_eq!(page.position(), "step 4 / 4", "it goes to what was tried");
     assert!(told().contains("Both read 100"));
 }

@@ -188,11 +188,11 @@ fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
     assert_eq!(browser.run(HEIGHTS, &[]), before);
 
     for ending in [
-        "no version",
-        "merge patch",
-        "apply",
-        "apply, force",
-        "read again, redo",
+        "No version",
+        "Merge patch",
+        "Apply",
+        "Apply, force",
+        "Get again, redo the edit",
     ] {
         press(&browser, "What happened", ending);
     }

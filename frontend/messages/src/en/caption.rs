@@ -90,12 +90,12 @@ crate::catalogue::messages! {
     try_value() "Change one value in A and another in B: click it, type, Enter.";
     try_send() "Send both.";
     endings() "Same moment, sent another way:";
-    ending_unversioned() "no version";
-    ending_versioned() "with version";
-    ending_read_again() "read again, redo";
-    ending_merge_patch() "merge patch";
-    ending_apply() "apply";
-    ending_forced_apply() "apply, force";
+    ending_unversioned() "No version";
+    ending_versioned() "With version";
+    ending_read_again() "Get again, redo the edit";
+    ending_merge_patch() "Merge patch";
+    ending_apply() "Apply";
+    ending_forced_apply() "Apply, force";
     outcome_lost() "update lost";
     outcome_refused(code) "{code}";
     outcome_replaced(owner) "replaced {owner}'s";

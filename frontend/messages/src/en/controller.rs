@@ -3,6 +3,7 @@
 crate::catalogue::messages! {
     // The card.
     controller_card() "Controller";
+    controller_goal() "Goal:";
     controller_run(name, run, key) "{name} · run {run} of {key}";
     controller_waits(name) "{name} · waits for a key";
     cache_chip(version, behind) "cache {version} · behind by {behind}";

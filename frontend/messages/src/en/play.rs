@@ -135,7 +135,7 @@ crate::catalogue::messages! {
     declares_manifest_title() "Every field of the working copy, but those that only the server sets";
     on_conflict() "on conflict";
     on_conflict_give_up() "give up";
-    on_conflict_read_again() "read again, redo";
+    on_conflict_read_again() "get again, redo the edit";
     on_conflict_resend() "send the same again";
     write_to() "Write to";
     write_to_object() "the object";

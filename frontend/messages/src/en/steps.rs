@@ -92,9 +92,12 @@ crate::catalogue::messages! {
     branch_name_label(name) "Name of {name}";
     branch_steps(count) "{count} {count|step|steps}";
     branch_steps_here(count) "{count} {count|step|steps} · you are in it";
-    branch_ends(last) "ends with {last}";
-    branch_compare_as(name, side) "Compare {name} as {side}";
-    branch_open(name) "Open {name}";
+    branch_choose() "Compare two of them:";
+    branch_compare(name) "Compare {name}";
+    branch_go_on() "Go on from here";
+    branch_open(name) "Go on from here: {name}";
+    branch_rename() "Rename…";
+    branch_rename_or_delete() "Rename or delete…";
     branch_delete(name) "Delete {name}";
     branch_begins() "The branches differ from the first step.";
     branch_parts(step) "The branches differ after step {step}.";

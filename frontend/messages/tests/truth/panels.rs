@@ -57,10 +57,6 @@ fn of_branches(tree: &HistoryTree) -> Vec<(About, String)> {
             true => texts.push((About::Here, label::branch_steps_here(&steps))),
             false => texts.push((About::End(end), label::branch_steps(&steps))),
         }
-        let last = tree
-            .step(end)
-            .map(|step| messages::summary(step, tree.world()));
-        texts.extend(last.map(|last| (About::End(end), label::branch_ends(&last))));
     }
     let (Some(&first), Some(&second)) = (ends.first(), ends.last()) else {
         return texts;
@@ -304,7 +300,6 @@ pub const PANELS: &[(&str, Condition)] = &[
     ("branch_steps_here", |said, at| {
         Some(at.tree.current_path().len() as u64 - 1 == said.number("count")?)
     }),
-    ("branch_ends", |_, at| Some(!at.so_far.is_empty())),
     ("branch_begins", |_, at| Some(shared(at.tree)? == 1)),
     ("branch_parts", |said, at| {
         Some(shared(at.tree)? as u64 - 1 == said.number("step")?)

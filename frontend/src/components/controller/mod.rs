@@ -9,9 +9,10 @@ mod switches;
 
 use std::cell::Cell;
 
+use optimist_client::visible;
 use optimist_controller::Controller;
 use optimist_controller::program::ReadyProgram;
-use optimist_messages::{controller_card as messages, label};
+use optimist_messages::{controller_card as messages, label, orders as properties};
 use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
@@ -20,6 +21,7 @@ pub(super) use stored::stored_rows;
 pub(super) use switches::switches;
 
 use super::editor_card::who;
+use super::icon::{Icon, icon};
 use crate::browser;
 use crate::state::{ControllerMsg, ControllerPart, Lane, Sends, StateHandle};
 
@@ -63,6 +65,7 @@ pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> H
                 <span class={classes!("chip", if behind { "refused" } else { "ok" })}>{ version }</span>
                 <span class="chip plain">{ messages::queue_chip(controller.queue()) }</span>
             </header>
+            { goals(store) }
             { parts(store) }
             <div class="controller-body">
                 { program::program(store, controller) }
@@ -70,6 +73,28 @@ pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> H
             </div>
             { actions(store, controller) }
         </section>
+    }
+}
+
+/// What the program is for, and what of it is broken at this step.
+fn goals(store: &StateHandle) -> Html {
+    let Some((always, at_rest)) = store.world().goals() else {
+        return Html::default();
+    };
+    let broken = store.world().broken_properties();
+    html! {
+        <div class={classes!("controller-goals", (!broken.is_empty()).then_some("lost"))}>
+            if broken.is_empty() {
+                <p>
+                    <span class="muted">{ label::controller_goal() }</span>{ " " }
+                    { visible(&properties::goals(&always, &at_rest)).into_owned() }
+                </p>
+            } else {
+                { for broken.iter().map(|property| html! {
+                    <p>{ icon(Icon::Cross) }{ " " }{ visible(&properties::broken(property)).into_owned() }</p>
+                }) }
+            }
+        </div>
     }
 }
 

@@ -113,10 +113,12 @@ fn branches_are_compared_named_opened_and_deleted() {
     let ends = page.state.session.tree.ends();
     assert_eq!(ends, [first, second]);
     assert_eq!(page.state.session.compared(&ends), (second, first));
-    page.send(SessionMsg::Compare(false, first));
-    assert_eq!(page.state.session.compared(&ends), (first, second));
     // A branch is not compared with itself: the two change sides.
-    page.send(SessionMsg::Compare(true, first));
+    page.send(SessionMsg::Compare(second));
+    assert_eq!(page.state.session.compared(&ends), (first, second));
+    page.send(SessionMsg::Compare(second));
+    assert_eq!(page.state.session.compared(&ends), (first, second));
+    page.send(SessionMsg::Compare(first));
     assert_eq!(page.state.session.compared(&ends), (second, first));
     page.send(SessionMsg::OpenBranch(first));
     assert_eq!(here(&page), first);
