@@ -71,20 +71,23 @@ impl LessonStep {
     /// All text of the page, without line breaks.
     fn words(&self, lesson: &Lesson) -> String {
         let mut words = vec![&lesson.teaches, &self.title, &self.text, &self.after];
+        let choices = self.prediction.iter().flat_map(|it| &it.choices);
+        words.extend(choices.filter_map(|choice| choice.answer.as_ref()));
         match &self.task {
             None => {}
             Some(Task::Goal(goal)) => {
                 words.extend([&goal.ask, &goal.reached]);
-                words.extend(&goal.hint);
+                words.extend(&goal.hints);
+                words.extend(goal.feedback.iter().map(|feedback| &feedback.say));
             }
             Some(Task::Challenge(challenge)) => {
                 words.extend([&challenge.ask, &challenge.reached]);
-                words.extend(&challenge.hint);
+                words.extend(&challenge.hints);
             }
             Some(Task::Switches(challenge)) => {
                 words.push(&challenge.ask);
                 words.extend(challenge.reached.iter().map(|text| &text.say));
-                words.extend(&challenge.hint);
+                words.extend(&challenge.hints);
             }
         }
         let words: Vec<String> = words.into_iter().map(|words| one_line(words)).collect();

@@ -10,6 +10,7 @@ mod check;
 mod condition;
 mod controller;
 mod evidence;
+mod feedback;
 mod fields;
 mod mistake;
 mod model;
@@ -21,6 +22,7 @@ mod read;
 mod report;
 mod script;
 mod switches;
+mod variation;
 mod walkthrough;
 
 pub use catalogue::{Catalogue, CatalogueEntry, Chapter, Incident};
@@ -28,6 +30,7 @@ pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};
 pub use condition::{Condition, GoalLabel, PartLabel, Past};
 pub use controller::ControllerAction;
+pub use feedback::Feedback;
 pub use fields::LessonError;
 pub use model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
@@ -40,4 +43,5 @@ pub use question::{Forbidden, Question, RestCondition};
 pub use report::{LessonReport, report_on_lesson};
 pub use script::{ScriptAction, ScriptActionKind, ScriptEdit};
 pub use switches::{SwitchCase, SwitchChallenge, SwitchFinding, SwitchSearch};
+pub use variation::Variation;
 pub use walkthrough::{PageRecord, Walkthrough};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::condition::{Condition, PartLabel};
+use super::feedback::Feedback;
 use super::fields::LessonError;
 use super::mutants::AlsoRight;
 use super::script::{ScriptAction, ScriptEdit};
@@ -120,6 +121,8 @@ pub struct Choice {
     pub text: String,
     /// The conditions under which it is right.
     pub when: Claim,
+    /// The text for who chose it and was wrong, or for who chose it and was right.
+    pub answer: Option<String>,
 }
 
 /// The task of a page.
@@ -140,8 +143,8 @@ pub struct Goal {
     pub line: usize,
     /// The question to the learner.
     pub ask: String,
-    /// An optional hint.
-    pub hint: Option<String>,
+    /// Hints, shown one after the other.
+    pub hints: Vec<String>,
     /// The parts of the goal. All must hold for the history since the step began.
     pub when: Vec<GoalPart>,
     /// A solution.
@@ -150,6 +153,8 @@ pub struct Goal {
     pub other_ways: Vec<OtherWay>,
     /// Mistakes. None of them may reach the goal.
     pub mistakes: Vec<WrongAttempt>,
+    /// Texts that say why a try does not reach the goal. The first one that is true is shown.
+    pub feedback: Vec<Feedback>,
     /// Other ways of writing that may reach the goal.
     pub also_right: Vec<AlsoRight>,
     /// The text that is shown when it is reached.
@@ -198,8 +203,8 @@ pub struct Challenge {
     pub line: usize,
     /// The question to the learner.
     pub ask: String,
-    /// An optional hint.
-    pub hint: Option<String>,
+    /// Hints, shown one after the other.
+    pub hints: Vec<String>,
     /// The edits of each actor.
     pub edits: Vec<(ActorId, Vec<ScriptEdit>)>,
     /// Verdicts that no order may have.
@@ -250,6 +255,18 @@ pub struct VerdictCounts {
     pub refused: Option<u64>,
     /// [`Verdict::Lost`].
     pub lost: Option<u64>,
+}
+
+impl LessonStep {
+    /// The hints of its task, in the order in which they are shown.
+    pub fn hints(&self) -> &[String] {
+        match &self.task {
+            None => &[],
+            Some(Task::Goal(goal)) => &goal.hints,
+            Some(Task::Challenge(challenge)) => &challenge.hints,
+            Some(Task::Switches(challenge)) => &challenge.hints,
+        }
+    }
 }
 
 impl Lesson {

@@ -9,11 +9,14 @@ use super::fields::{Fields, LessonError, Read, items, word};
 use super::model::{Challenge, Goal, Lesson, Task};
 use super::script::{STRATEGIES, ScriptAction, ScriptActionKind};
 use super::switches::SwitchChallenge;
+use super::variation::{
+    OtherWrite, Variation, by_the_other_editor, other_writes, sending, sent, writes,
+};
 use super::walkthrough::Walkthrough;
 use optimist_apiserver::yaml::Located;
 use optimist_client::{OnConflict, Strategy, Write};
 use optimist_controller::program::Switch;
-use optimist_simulation::{Action, ActorId, HistoryTree, Operation};
+use optimist_simulation::{ActorId, HistoryTree};
 
 /// Ways of writing that are right as well, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +33,8 @@ pub struct AlsoRight {
     pub test: Option<bool>,
     /// With or without a retry after a conflict.
     pub retry: Option<bool>,
+    /// The variations. A reason without them is no reason for a way that has one.
+    pub with: Vec<Variation>,
     /// Why they are right.
     pub because: String,
 }
@@ -41,6 +46,10 @@ pub struct MutantReport {
     pub tried: usize,
     /// The number of them that reached a task.
     pub accepted: usize,
+    /// The number of them that did not reach a goal.
+    pub refused: usize,
+    /// The number of the refused ones after which the page says why.
+    pub explained: usize,
     /// Those that reached a task and should not, and reasons that are not needed.
     pub problems: Vec<LessonError>,
 }
@@ -53,7 +62,9 @@ impl AlsoRight {
     }
 
     fn read(located: &Located) -> Read<Self> {
-        let known = ["send", "version", "force", "test", "retry", "because"];
+        let known = [
+            "send", "version", "force", "test", "retry", "with", "because",
+        ];
         let fields = Fields::read(located, "a way that is also right", &known)?;
         let sends = fields.get("send").map_or(Ok(&[][..]), items)?;
         let strategies = sends.iter().map(|item| word(item, &STRATEGIES));
@@ -64,13 +75,21 @@ impl AlsoRight {
             force: fields.flag("force")?,
             test: fields.flag("test")?,
             retry: fields.flag("retry")?,
+            with: Variation::read_all(&fields)?,
             because: fields.needed_text("because")?,
         })
     }
 
-    fn says(&self, write: &Write) -> bool {
+    fn says(&self, other: &OtherWrite) -> bool {
+        let write = &other.write;
         let is = |wanted: Option<bool>, found: bool| wanted.is_none_or(|wanted| wanted == found);
-        (self.strategies.is_empty() || self.strategies.contains(&write.strategy))
+        let varied = match other.variation {
+            // To send the same body again is one of the retries.
+            None | Some(Variation::Resend) => self.with.is_empty(),
+            Some(variation) => self.with.contains(&variation),
+        };
+        varied
+            && (self.strategies.is_empty() || self.strategies.contains(&write.strategy))
             && is(self.version, write.send_resource_version)
             && is(self.force, write.force)
             && is(self.test, write.test_values)
@@ -99,90 +118,98 @@ pub fn try_mutants(lesson: &Arc<Lesson>) -> Read<MutantReport> {
     }
 }
 
-/// Every way of writing that a card offers, to the same part of the object.
-fn writes(like: &Write) -> Vec<Write> {
-    let mut all = Vec::new();
-    for strategy in Strategy::ALL {
-        let (applies, tests) = (strategy == Strategy::Apply, strategy == Strategy::JsonPatch);
-        let options = [false, true];
-        for send_resource_version in options {
-            for force in options.into_iter().filter(|force| applies || !force) {
-                for test_values in options.into_iter().filter(|test| tests || !test) {
-                    for on_conflict in [OnConflict::GiveUp, OnConflict::ReadAgain(5)] {
-                        all.push(Write {
-                            strategy,
-                            send_resource_version,
-                            force,
-                            test_values,
-                            on_conflict,
-                            ..like.clone()
-                        });
-                    }
-                }
-            }
-        }
-    }
-    all
-}
-
-/// A way of writing in words, for a report.
-fn describe_write(write: &Write) -> String {
-    let word = STRATEGIES
-        .iter()
-        .find(|(_, known)| *known == write.strategy);
-    let mut told = word.map_or("", |(word, _)| word).to_owned();
-    for (on, option) in [
-        (write.send_resource_version, "version"),
-        (write.force, "force"),
-        (write.test_values, "test"),
-        (write.on_conflict != OnConflict::GiveUp, "retry"),
-    ] {
-        if on {
-            told.push_str(", ");
-            told.push_str(option);
-        }
-    }
-    told
-}
-
 /// The actions without their lines.
 fn actions(way: &[ScriptAction]) -> Vec<&ScriptActionKind> {
     way.iter().map(|action| &action.what).collect()
 }
 
-fn sent(action: &ScriptAction) -> Option<&Write> {
-    match &action.what {
-        ScriptActionKind::Do(Operation::Act(_, Action::Send(write))) => {
-            Some(write).filter(|write| write.body.is_none())
+/// Another way to a goal.
+struct Mutant {
+    sent: OtherWrite,
+    way: Vec<ScriptAction>,
+}
+
+/// The ways that send one request of a solution otherwise, or all of them, and the one of the other editor.
+fn mutants(solution: &[ScriptAction]) -> Vec<Mutant> {
+    let sends = (0..solution.len()).filter(|at| sent(&solution[*at]).is_some());
+    let sends: Vec<usize> = sends.collect();
+    let mut groups: Vec<Vec<usize>> = sends.iter().map(|at| vec![*at]).collect();
+    if sends.len() > 1 {
+        groups.push(sends);
+    }
+    let mut all = Vec::new();
+    for group in groups {
+        let Some(like) = group.first().and_then(|at| sent(&solution[*at])) else {
+            continue;
+        };
+        all.extend(other_writes(like).into_iter().map(|sent| Mutant {
+            way: sending(solution, &group, &sent),
+            sent,
+        }));
+    }
+    if let Some(like) = solution.iter().find_map(sent) {
+        all.push(Mutant {
+            sent: OtherWrite {
+                write: like.clone(),
+                variation: Some(Variation::OtherEditor),
+            },
+            way: by_the_other_editor(solution),
+        });
+    }
+    all
+}
+
+/// What the tries at a goal showed so far.
+struct Tries {
+    /// The lines of the reasons that were needed.
+    used: BTreeSet<usize>,
+    /// The lines of the feedback that was said.
+    said: BTreeSet<usize>,
+    /// Whether each part of the goal was missed.
+    missed: Vec<bool>,
+}
+
+impl Tries {
+    fn of(goal: &Goal) -> Self {
+        Self {
+            used: BTreeSet::new(),
+            said: BTreeSet::new(),
+            missed: vec![false; goal.when.len()],
         }
-        _ => None,
+    }
+
+    /// Notes a try that did not reach the goal. Returns whether the page says why.
+    fn refused(&mut self, walk: &Walkthrough, after: &HistoryTree) -> bool {
+        for (missed, (_, holds)) in self.missed.iter_mut().zip(walk.goal(after)) {
+            *missed |= !holds;
+        }
+        let feedback = walk.feedback(after);
+        self.said.extend(feedback.map(|feedback| feedback.line));
+        feedback.is_some()
+    }
+
+    fn report(&self, goal: &Goal, problems: &mut Vec<LessonError>) {
+        let parts = goal.when.iter().zip(&self.missed);
+        for (part, _) in parts.filter(|(_, missed)| !**missed) {
+            let message = format!("nothing that was tried misses this: {}", part.label);
+            problems.push(LessonError::new(goal.line, message));
+        }
+        let silent = goal.feedback.iter();
+        for feedback in silent.filter(|feedback| !self.said.contains(&feedback.line)) {
+            let message = "this is said after nothing that was tried".to_owned();
+            problems.push(LessonError::new(feedback.line, message));
+        }
     }
 }
 
-/// A way to a goal in which some requests are sent otherwise.
-fn sending(way: &[ScriptAction], at: &[usize], write: &Write) -> Vec<ScriptAction> {
-    let mut way = way.to_vec();
-    for index in at {
-        if let Some(ScriptActionKind::Do(Operation::Act(_, Action::Send(sent)))) =
-            way.get_mut(*index).map(|action| &mut action.what)
-        {
-            *sent = Write {
-                subresource: sent.subresource,
-                declares: sent.declares,
-                manager: sent.manager.clone(),
-                ..write.clone()
-            };
-        }
-    }
-    way
-}
-
-/// Returns whether actions reach the goal of a page, at their end or before.
-fn reaches(walk: &Walkthrough, tree: &HistoryTree, way: &[ScriptAction]) -> bool {
+/// Performs actions, and returns whether they reach the goal of a page, at their end or before, and
+/// the tree after them.
+fn attempt(walk: &Walkthrough, tree: &HistoryTree, way: &[ScriptAction]) -> (bool, HistoryTree) {
     let mut tree = tree.clone();
-    way.iter().any(|action| {
+    let reached = way.iter().any(|action| {
         action.perform(&mut tree).is_ok() && walk.goal(&tree).iter().all(|(_, holds)| *holds)
-    })
+    });
+    (reached, tree)
 }
 
 impl MutantReport {
@@ -210,37 +237,48 @@ impl MutantReport {
         self.problems.extend(problems);
     }
 
+    /// Sends the requests of the solution otherwise, lets the other editor act, leaves out an action, and
+    /// makes the mistakes. Each part of the goal must be missed by one of these tries, and each feedback
+    /// be said after one of them.
     fn goal(&mut self, goal: &Goal, walk: &Walkthrough, tree: &HistoryTree) {
         let others = goal.other_ways.iter().map(|way| &way.actions);
         let ways: Vec<_> = std::iter::once(&goal.solution).chain(others).collect();
         let known: Vec<_> = ways.iter().map(|way| actions(way)).collect();
-        let mut used = BTreeSet::new();
-        let way = &goal.solution;
-        let sends: Vec<usize> = (0..way.len())
-            .filter(|at| sent(&way[*at]).is_some())
-            .collect();
-        let mut groups: Vec<Vec<usize>> = sends.iter().map(|at| vec![*at]).collect();
-        if sends.len() > 1 {
-            groups.push(sends);
-        }
-        for group in groups {
-            let Some(like) = group.first().and_then(|at| sent(&way[*at])) else {
+        let mut tries = Tries::of(goal);
+        for mutant in mutants(&goal.solution) {
+            if known.contains(&actions(&mutant.way)) {
                 continue;
-            };
-            for write in writes(like) {
-                let mutant = sending(way, &group, &write);
-                if known.contains(&actions(&mutant)) {
-                    continue;
-                }
-                let reached = reaches(walk, tree, &mutant);
-                let reason = goal.also_right.iter().find(|reason| reason.says(&write));
-                used.extend(reason.filter(|_| reached).map(|reason| reason.line));
-                self.record(reached, reason.is_some(), goal.line, || {
-                    describe_write(&write)
-                });
+            }
+            let (reached, after) = attempt(walk, tree, &mutant.way);
+            let mut reasons = goal.also_right.iter();
+            let reason = reasons.find(|reason| reason.says(&mutant.sent));
+            let used = reason.filter(|_| reached).map(|reason| reason.line);
+            tries.used.extend(used);
+            if !reached {
+                self.refused += 1;
+                self.explained += usize::from(tries.refused(walk, &after));
+            }
+            self.record(reached, reason.is_some(), goal.line, || {
+                mutant.sent.describe()
+            });
+        }
+        for (at, action) in goal.solution.iter().enumerate() {
+            let mut shorter = goal.solution.clone();
+            shorter.remove(at);
+            let (reached, after) = attempt(walk, tree, &shorter);
+            if reached {
+                let message = "the goal is reached without this action of the solution";
+                self.problems.push(LessonError::new(action.line, message));
+            } else {
+                tries.refused(walk, &after);
             }
         }
-        self.needless(&goal.also_right, &used);
+        for mistake in &goal.mistakes {
+            let (_, after) = attempt(walk, tree, &mistake.actions);
+            tries.refused(walk, &after);
+        }
+        self.needless(&goal.also_right, &tries.used);
+        tries.report(goal, &mut self.problems);
     }
 
     /// Each actor in turn, and all of them together, write otherwise.
@@ -251,6 +289,10 @@ impl MutantReport {
         let mut seen: Vec<Vec<(ActorId, Write)>> = ways.iter().map(|way| (*way).clone()).collect();
         for changed in (0..challenge.solution.len()).map(Some).chain([None]) {
             for write in writes(&Write::default()) {
+                let other = OtherWrite {
+                    write: write.clone(),
+                    variation: None,
+                };
                 let mut chosen = challenge.solution.clone();
                 let each = chosen.iter_mut().enumerate();
                 each.filter(|(at, _)| changed.is_none_or(|changed| changed == *at))
@@ -263,12 +305,12 @@ impl MutantReport {
                 let reason = challenge
                     .also_right
                     .iter()
-                    .find(|reason| reason.says(&write));
+                    .find(|reason| reason.says(&other));
                 used.extend(reason.filter(|_| reached).map(|reason| reason.line));
                 self.record(reached, reason.is_some(), challenge.line, || {
                     let who = changed.and_then(|at| challenge.solution.get(at));
                     let who = who.map_or("all", |(actor, _)| actor.letter());
-                    format!("{who}: {}", describe_write(&write))
+                    format!("{who}: {}", other.describe())
                 });
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::condition::{Condition, PartLabel, conditions, conditions_of, keys};
 use super::controller;
+use super::feedback::{Feedback, hints};
 use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
@@ -230,10 +231,11 @@ fn prediction(located: &Located) -> Read<Prediction> {
         ));
     }
     let choice = |located: &Located| {
-        let fields = Fields::read(located, "a choice", &["say", "when"])?;
+        let fields = Fields::read(located, "a choice", &["say", "when", "answer"])?;
         Ok(Choice {
             text: fields.needed_text("say")?,
             when: claim(fields.needed("when")?)?,
+            answer: fields.text("answer")?,
         })
     };
     Ok(Prediction {
@@ -250,6 +252,7 @@ fn goal(located: &Located) -> Read<Goal> {
         "solution",
         "other ways",
         "mistakes",
+        "feedback",
         "also right",
         "reached",
     ];
@@ -257,7 +260,7 @@ fn goal(located: &Located) -> Read<Goal> {
     Ok(Goal {
         line: located.line,
         ask: fields.needed_text("ask")?,
-        hint: fields.text("hint")?,
+        hints: hints(&fields)?,
         when: aims(fields.needed("when")?)?,
         solution: actions(items(fields.needed("solution")?)?)?,
         other_ways: fields
@@ -270,6 +273,7 @@ fn goal(located: &Located) -> Read<Goal> {
             .iter()
             .map(mistake)
             .collect::<Read<_>>()?,
+        feedback: Feedback::read_all(&fields)?,
         also_right: AlsoRight::read_all(&fields)?,
         reached: fields.text("reached")?.unwrap_or_default(),
     })
@@ -361,7 +365,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
     let challenge = Challenge {
         line: located.line,
         ask: fields.needed_text("ask")?,
-        hint: fields.text("hint")?,
+        hints: hints(&fields)?,
         edits: intents,
         never: never.collect::<Read<_>>()?,
         without_retries: fields.flag("without retries")?.unwrap_or(false),

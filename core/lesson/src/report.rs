@@ -40,6 +40,11 @@ pub fn report_on_lesson(name: &str, text: &str) -> LessonReport {
             transcript,
             "other ways of writing: {tried} tried, {accepted} of them reach a task"
         );
+        let (refused, explained) = (mutants.refused, mutants.explained);
+        let _ = writeln!(
+            transcript,
+            "{refused} do not reach a goal; after {explained} of them the page says why"
+        );
         // A lesson of the catalogue must say why; see `core/lesson/tests/lessons.rs`.
         for problem in &mutants.problems {
             let _ = writeln!(transcript, "{name}:{}: {}", problem.line, problem.message);

@@ -12,6 +12,7 @@ use optimist_simulation::{ControllerProgram, HistoryTree, Start, World};
 
 use super::check::LessonCheck;
 use super::controller::camel;
+use super::feedback::hints;
 use super::fields::{Fields, Read, text};
 use super::model::Lesson;
 use super::question::{MOST_STATES, Question};
@@ -24,8 +25,8 @@ pub struct SwitchChallenge {
     pub line: usize,
     /// The question to the learner.
     pub ask: String,
-    /// An optional hint.
-    pub hint: Option<String>,
+    /// Hints, shown one after the other.
+    pub hints: Vec<String>,
     /// The properties that must hold.
     pub question: Question,
     /// `true` if a switch that is not needed is a mistake.
@@ -120,7 +121,7 @@ impl SwitchChallenge {
         Ok(Self {
             line: located.line,
             ask: fields.needed_text("ask")?,
-            hint: fields.text("hint")?,
+            hints: hints(&fields)?,
             question: Question::from_fields(&fields)?,
             nothing_else: fields.flag("nothing else")?.unwrap_or(false),
             at_first: named(&fields, "at first")?,

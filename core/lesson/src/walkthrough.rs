@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::condition::{PartLabel, Past};
+use super::feedback::Feedback;
 use super::fields::LessonError;
 use super::model::{GoalPart, Lesson, LessonStep, Task};
 use super::script::ScriptAction;
@@ -280,6 +281,21 @@ impl Walkthrough {
         let ruled_out = |part: &&GoalPart| part.conditions.iter().any(|it| past.rules_out(it));
         let parts = goal.when.iter().filter(ruled_out);
         parts.map(|part| part.label.clone()).collect()
+    }
+
+    /// Returns why the learner's try does not reach the goal of this page: the first feedback of the
+    /// page whose conditions hold. `None` before the first request, and where the goal is reached.
+    pub fn feedback(&self, tree: &HistoryTree) -> Option<&Feedback> {
+        let Some(Task::Goal(goal)) = &self.step().task else {
+            return None;
+        };
+        let past = Past::since(tree, self.node())?;
+        let reached = goal.when.iter().all(|part| past.fulfils(&part.conditions));
+        if reached || past.is_without_requests() {
+            return None;
+        }
+        let mut feedback = goal.feedback.iter();
+        feedback.find(|feedback| past.fulfils(&feedback.when))
     }
 
     /// Records whether the goal of this page is reached here. A reached goal stays reached.

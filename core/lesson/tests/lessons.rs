@@ -928,23 +928,66 @@ fn a_condition_that_is_not_known_is_refused_and_not_read_as_another_one() {
 #[test]
 fn no_task_accepts_a_way_of_writing_without_a_reason() {
     let (mut tried, mut accepted, mut problems) = (0, 0, Vec::new());
+    let (mut refused, mut explained) = (0, 0);
     for (file, lesson) in lessons() {
         let report = try_mutants(&lesson).unwrap_or_else(|error| panic!("{file}, {error}"));
         tried += report.tried;
         accepted += report.accepted;
+        refused += report.refused;
+        explained += report.explained;
         println!(
-            "{file}: {} tried, {} accepted",
-            report.tried, report.accepted
+            "{file}: {} tried, {} accepted, {} of {} refused tries at goals are explained",
+            report.tried, report.accepted, report.explained, report.refused
         );
         let told = report.problems.iter();
         problems.extend(told.map(|problem| format!("lessons/{file}, {problem}")));
     }
     println!(
-        "{tried} tried, {accepted} accepted, {} of them without a reason",
+        "{tried} tried, {accepted} accepted, {explained} of {refused} refused tries explained, {} problems",
         problems.len()
     );
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
-    assert!(tried > 1_000, "{tried}");
+    assert!(tried > 1_500, "{tried}");
+}
+
+#[test]
+fn each_mistake_at_a_goal_is_told_why_it_does_not_reach_it() {
+    let (mut told, mut silent) = (0, Vec::new());
+    for (file, lesson) in lessons() {
+        let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
+        loop {
+            walk.reveal(&mut tree).unwrap();
+            if let Some(Task::Goal(goal)) = walk.step().task.clone() {
+                assert_eq!(
+                    walk.feedback(&tree),
+                    None,
+                    "{file}: before the first request"
+                );
+                let mut solved = tree.clone();
+                walk.clone().solve(&mut solved).unwrap();
+                assert_eq!(walk.feedback(&solved), None, "{file}: the goal is reached");
+                for mistake in &goal.mistakes {
+                    let mut tree = tree.clone();
+                    for action in &mistake.actions {
+                        action.perform(&mut tree).unwrap();
+                    }
+                    match walk.feedback(&tree) {
+                        Some(_) => told += 1,
+                        None => silent.push(format!("{file}, line {}", mistake.line)),
+                    }
+                }
+            }
+            if !walk.forward(&mut tree).unwrap() {
+                break;
+            }
+        }
+    }
+    assert!(
+        silent.is_empty(),
+        "nothing is said after:\n{}",
+        silent.join("\n")
+    );
+    assert!(told > 40, "{told}");
 }
 
 #[test]

@@ -137,6 +137,9 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
                                 { said }
                             </span>
                         }
+                        if let (true, true, Some(answer)) = (happened, chosen, &choice.answer) {
+                            <span class="choice-answer">{ line(answer) }</span>
+                        }
                     </span>
                 </button>
             </li>

@@ -41,9 +41,10 @@ fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
                 }) }
             </ul>
             { dead_end(store, course) }
-            { hint(course, goal.hint.as_deref()) }
+            { feedback(store, course) }
+            { hints(course) }
             <div class="task-row">
-                { hint_button(store, course, goal.hint.is_some()) }
+                { hint_button(store, course) }
                 if moved {
                     { link(store, label::task_start_again(), LearnMsg::Resume) }
                 }
@@ -94,9 +95,9 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
             if let Some(finding) = finding.filter(current) {
                 { verdict_list(finding) }
             }
-            { hint(course, challenge.hint.as_deref()) }
+            { hints(course) }
             <div class="task-row">
-                { hint_button(store, course, challenge.hint.is_some()) }
+                { hint_button(store, course) }
                 if !solved {
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
@@ -115,9 +116,9 @@ fn controller_challenge(store: &StateHandle, course: &Course, challenge: &Switch
         <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label={label::task()}>
             <p class="question">{ line(&challenge.ask) }</p>
             { switches(store, course, challenge) }
-            { hint(course, challenge.hint.as_deref()) }
+            { hints(course) }
             <div class="task-row">
-                { hint_button(store, course, challenge.hint.is_some()) }
+                { hint_button(store, course) }
                 if !solved {
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
@@ -163,19 +164,38 @@ fn verdict_list(finding: &Finding) -> Html {
     }
 }
 
-fn hint(course: &Course, hint: Option<&str>) -> Html {
+/// The hints that were asked for.
+fn hints(course: &Course) -> Html {
+    let hints = course.walk.step().hints().iter().take(course.hints);
+    hints
+        .map(|it| html! { <p class="hint">{ line(it) }</p> })
+        .collect()
+}
+
+fn hint_button(store: &StateHandle, course: &Course) -> Html {
+    let all = course.walk.step().hints().len();
+    let says = match course.hints {
+        0 => label::task_hint(),
+        shown if shown < all => label::task_next_hint(),
+        _ => label::task_hide_hint(),
+    };
     html! {
-        if let (true, Some(hint)) = (course.hint, hint) {
-            <p class="hint">{ line(hint) }</p>
+        if all > 0 {
+            { link(store, says, LearnMsg::Hint) }
         }
     }
 }
 
-fn hint_button(store: &StateHandle, course: &Course, has: bool) -> Html {
+/// Says why what was tried does not reach the goal, where the lesson knows it.
+fn feedback(store: &StateHandle, course: &Course) -> Html {
+    let feedback = course.walk.feedback(&store.session.tree);
+    let feedback = feedback.filter(|_| !course.walk.solved());
     html! {
-        if has {
-            { link(store, if course.hint { label::task_hide_hint() } else { label::task_hint() }, LearnMsg::Hint) }
-        }
+        <div role="status">
+            if let Some(feedback) = feedback {
+                <p class="aside">{ line(&feedback.say) }</p>
+            }
+        </div>
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use optimist_apiserver::yaml::Located;
 use optimist_controller::{Controller, Handled, KeyAddition, ReconcileResult, WorkerReport};
-use optimist_simulation::{ControllerEvent, HistoryTree};
+use optimist_simulation::{ControllerEvent, ControllerOperation, HistoryTree, Operation};
 use serde_json::Value;
 
 use super::counted::Count;
@@ -178,6 +178,16 @@ fn ends(past: Past<'_>) -> impl DoubleEndedIterator<Item = RunEnd> {
 /// Counts the runs that have ended.
 pub(super) fn runs(past: Past<'_>) -> usize {
     ends(past).count()
+}
+
+/// Counts the dropped watches and the restarts.
+pub(super) fn interruptions(past: Past<'_>) -> usize {
+    past.count(|step| {
+        matches!(
+            step.operation,
+            Operation::Control(ControllerOperation::DropWatch(_) | ControllerOperation::Restart)
+        )
+    })
 }
 
 /// Returns the events that reached the handlers of the controller.

@@ -88,6 +88,22 @@ pub(super) static ALL: &[Counted] = &[
         falls: false,
         count: |past| past.unversioned(|strategy| strategy == Strategy::Update),
     },
+    // They store nothing, whatever they would change.
+    Counted {
+        key: "dry runs",
+        what: "dry runs",
+        none: None,
+        falls: false,
+        count: |past| past.dry_runs(),
+    },
+    // Dropped watches and restarts.
+    Counted {
+        key: "interruptions",
+        what: "interruptions of the controller",
+        none: None,
+        falls: false,
+        count: controller::interruptions,
+    },
     Counted {
         key: "runs",
         what: "runs of the controller",

@@ -60,6 +60,11 @@ impl<'a> Past<'a> {
         condition.0.is_out_of_reach(self)
     }
 
+    /// Returns whether no request was sent in it.
+    pub(crate) fn is_without_requests(self) -> bool {
+        self.exchanges().next().is_none()
+    }
+
     /// The revision of the store where it begins.
     pub(super) fn first_revision(self) -> Option<Revision> {
         let world = self.tree.world_at(self.since)?;
@@ -90,16 +95,16 @@ impl<'a> Past<'a> {
     /// Counts the applies that were sent with force.
     pub(super) fn forced(self) -> usize {
         let forced = |exchange: &&Exchange| {
-            let query = exchange
-                .target
-                .split_once('?')
-                .map_or("", |(_, query)| query);
             WriteKind::from_exchange(exchange) == Some(WriteKind::Send(Strategy::Apply))
-                && form_urlencoded::parse(query.as_bytes())
-                    .find(|(name, _)| name == "force")
-                    .is_some_and(|(_, value)| is_true(&value))
+                && option(exchange, "force").is_some_and(|value| is_true(&value))
         };
         self.exchanges().filter(forced).count()
+    }
+
+    /// Counts the requests that were dry runs.
+    pub(super) fn dry_runs(self) -> usize {
+        let dry = |exchange: &&Exchange| option(exchange, "dryRun").is_some();
+        self.exchanges().filter(dry).count()
     }
 
     /// Counts the stored writes that named no version of the object, of the wanted strategies.
@@ -112,6 +117,14 @@ impl<'a> Past<'a> {
             step.outcome() == Outcome::Written && sent.is_some_and(|sent| !names_version(sent))
         })
     }
+}
+
+/// The value of an option in the address of a request.
+fn option(exchange: &Exchange, wanted: &str) -> Option<String> {
+    let (_, query) = exchange.target.split_once('?')?;
+    let mut options = form_urlencoded::parse(query.as_bytes());
+    let found = options.find(|(name, _)| name == wanted);
+    found.map(|(_, value)| value.into_owned())
 }
 
 /// Returns whether a request names the version of the object that it expects: in its body, or as a

@@ -44,7 +44,8 @@ crate::catalogue::messages! {
     task_start_again() "Start this task again";
     task_show() "Show a way";
     task_hint() "Hint";
-    task_hide_hint() "Hide the hint";
+    task_next_hint() "Another hint";
+    task_hide_hint() "Hide the hints";
     task_dead_end(part) "From here, the task cannot be solved any more: {part}.";
     task_go_back() "Go back to where it begins";
     task_moved() "You reached the goal. The history that you see now does not reach it.";

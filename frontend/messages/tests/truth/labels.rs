@@ -104,7 +104,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "stored_rows", "stored_version", "stored_versions", "strategy_apply", "strategy_json",
         "strategy_merge", "strategy_strategic", "strategy_update", "switches_try",
         "switches_trying", "tab_diff", "tab_preview", "tab_wire", "task", "task_done",
-        "task_go_back", "task_hide_hint", "task_hint", "task_not_yet", "task_show",
+        "task_go_back", "task_hide_hint", "task_hint", "task_next_hint", "task_not_yet", "task_show",
         "task_start_again", "terminal", "terminal_object", "test_values", "theme_dark",
         "theme_light", "third_actor", "third_controllers", "third_editor", "third_title",
         "three_edits", "timeline", "title_diagnose", "title_explore", "title_learn", "title_play",

@@ -27,8 +27,8 @@ pub struct Course {
     pub(super) source: Rc<str>,
     /// Its pages, and what was done on each.
     pub walk: Walkthrough,
-    /// `true` if the hint is displayed.
-    pub hint: bool,
+    /// The number of hints that are displayed.
+    pub hints: usize,
     /// The result of the search of a challenge.
     pub finding: Option<Finding>,
     /// The search that goes on.
@@ -90,7 +90,7 @@ impl Course {
             name,
             source: source.into(),
             walk,
-            hint: false,
+            hints: 0,
             finding: None,
             search: None,
             switches: SwitchChoice::default(),

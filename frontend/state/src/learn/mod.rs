@@ -49,7 +49,7 @@ pub enum LearnMsg {
     Resume,
     /// Shows a way to do the task: takes it, or chooses it in the cards.
     Solve,
-    /// Shows the hint, or no longer.
+    /// Shows the next hint; after the last one, none.
     Hint,
     /// Shows the lesson to a room, or no longer.
     Teach,
@@ -162,7 +162,8 @@ impl State {
             LearnMsg::Hint => {
                 if let Some(course) = &mut self.learn.course {
                     let course = Rc::make_mut(course);
-                    course.hint = !course.hint;
+                    let all = course.walk.step().hints().len();
+                    course.hints = (course.hints + 1) % (all + 1);
                 }
             }
             msg => self.walk_lesson(&msg),
@@ -357,7 +358,7 @@ impl State {
             }
         };
         if course.walk.at() != page {
-            course.hint = false;
+            course.hints = 0;
             course.finding = None;
             course.search = None;
             course.switches = SwitchChoice::default();
