@@ -13,6 +13,7 @@ use crate::hooks::{
     use_persistence, use_playing, use_style, use_title, use_work,
 };
 use crate::learn::Lessons;
+use crate::live::use_live;
 use crate::state::{Dialog, Page, PageState, StateHandle};
 
 /// The page.
@@ -23,6 +24,7 @@ pub fn App() -> Html {
     use_address(&store);
     use_playing(&store);
     use_work(&store);
+    use_live(&store);
     use_persistence(&store);
     use_menus();
     use_focus(&store);

@@ -12,6 +12,7 @@ mod focus;
 mod hooks;
 mod keyboard;
 mod learn;
+mod live;
 mod names;
 mod panic;
 mod saved_page;

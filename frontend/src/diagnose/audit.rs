@@ -34,7 +34,9 @@ pub(super) fn audit(store: &StateHandle, run: &AuditRun) -> Html {
 }
 
 fn progress(store: &StateHandle, run: &AuditRun) -> Html {
-    let Some((done, total)) = run.progress() else {
+    // While a log grows, what is known of it stays in sight.
+    let progress = run.progress().filter(|_| run.replay.is_none());
+    let Some((done, total)) = progress else {
         return Html::default();
     };
     let percent = done * 100 / total.max(1);

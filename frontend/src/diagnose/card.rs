@@ -53,7 +53,11 @@ pub(super) fn Card(props: &CardProps) -> Html {
         Ok(brought) => recognized(brought),
         Err(why) => (label::card_unknown(), unrecognized(sender, item, why)),
     };
-    let title = visible(&title).into_owned();
+    let title = if item.live {
+        label::card_served()
+    } else {
+        visible(&title).into_owned()
+    };
     let class = match &item.content {
         Ok(Brought::Errors(_)) => Some("error"),
         Ok(_) => None,

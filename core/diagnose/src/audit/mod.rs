@@ -295,6 +295,12 @@ impl AuditedObject {
     }
 }
 
+/// Returns whether a line of a log tells of an object: what clients ask about the API itself does not.
+pub fn names_object(line: &str) -> bool {
+    let event: Result<Value, _> = serde_json::from_str(line);
+    event.is_ok_and(|event| event.get("objectRef").is_some())
+}
+
 /// The event of a document; `None` if it lacks what makes it a request.
 fn read(value: &Value, line: usize) -> Option<AuditEvent> {
     let owned = |value: &Value, field: &str| text(value, field).to_owned();

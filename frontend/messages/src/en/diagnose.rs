@@ -128,6 +128,7 @@ crate::catalogue::messages! {
     card_watch_objects(count) "Watch of {count} objects";
     card_history(title) "Versions of {title}";
     card_audit() "Audit log of kube-apiserver";
+    card_served() "Requests to optimist serve, as they come";
     card_audit_lines(count) "{count} {count|line|lines}";
     card_history_versions(count, first, last) "{count} {count|version|versions}, {first} to {last}";
     card_unknown() "Not recognized";

@@ -30,7 +30,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "between_title", "between_value", "between_writer", "body_by_hand", "body_compute",
         "body_typed", "branch_choose", "branch_compare", "branch_delete", "branch_go_on", "branch_in_the_end",
         "branch_name_label", "branch_numbered", "branch_open", "branch_rename", "branch_rename_or_delete", "branches_compare",
-        "branches_from_here", "branches_title", "by_hand", "by_hand_title", "cancel", "card_audit",
+        "branches_from_here", "branches_title", "by_hand", "by_hand_title", "cancel", "card_audit", "card_served",
         "card_correct", "card_text", "challenge_try", "challenge_trying", "choose_file",
         "clients_controller", "clients_kubectl", "close", "compact", "compared_field",
         "controller_actions", "controller_cache", "controller_card", "controller_goal", "controller_connect",

@@ -33,6 +33,8 @@ pub struct AuditRun {
     pub replay: Option<Rc<AuditReplay>>,
     /// `true` if the user stopped the search.
     pub cancelled: bool,
+    /// The object to look at once the log is read, before [`AuditRun::chosen`].
+    wanted: Option<AuditedObject>,
 }
 
 /// The history of one object of a log.
@@ -68,6 +70,21 @@ impl AuditRun {
             chosen,
             replay: None,
             cancelled: false,
+            wanted: None,
+        }
+    }
+
+    /// Shows what is known of an earlier part of the log, until this one is read, and then the same
+    /// object.
+    pub(super) fn continuing(self, earlier: &Self) -> Self {
+        let looked_at = earlier.objects.get(earlier.chosen);
+        let looked_at = looked_at.map(|(object, _)| object.clone());
+        Self {
+            objects: Rc::clone(&earlier.objects),
+            chosen: earlier.chosen,
+            replay: earlier.replay.clone(),
+            wanted: looked_at.or_else(|| earlier.wanted.clone()),
+            ..self
         }
     }
 
@@ -138,6 +155,11 @@ impl AuditRun {
             Stage::Reading(reader) => {
                 let log = Arc::new(reader.finish());
                 self.objects = Rc::new(log.objects());
+                let wanted = self.wanted.take();
+                let mut objects = self.objects.iter();
+                if let Some(at) = objects.position(|(object, _)| Some(object) == wanted.as_ref()) {
+                    self.chosen = at;
+                }
                 self.start_replay(log)
             }
             Stage::Replaying(log, mut history, _) => {

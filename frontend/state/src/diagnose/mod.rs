@@ -15,6 +15,7 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::{Preset, WriteMethod};
+use optimist_diagnose::audit::names_object;
 use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
@@ -44,6 +45,9 @@ const CASE_DRAFT: &str = "optimist.case-draft";
 
 /// The most things in a case.
 pub const MAX_ITEMS: usize = 50;
+
+/// The bytes that are kept of the log of a running server. It is read whole each time it grows.
+const MAX_OBSERVED: usize = 4 * 1024 * 1024;
 
 /// The most error messages of which a scene is made.
 const MAX_SCENES: usize = 10;
@@ -114,6 +118,8 @@ pub struct DiagnoseState {
     earlier: Option<Rc<SavedCase>>,
     /// The result of keeping the case in the tab's storage.
     pub kept: CaseKeeping,
+    /// `true` if the user removed the log of the running server.
+    ignores_live: bool,
 }
 
 /// A thing that was brought.
@@ -123,6 +129,8 @@ pub struct BroughtItem {
     pub id: u32,
     /// Its text.
     pub text: Rc<str>,
+    /// `true` for the log of a running server, which grows.
+    pub live: bool,
     /// The content, or the reason why it was not recognized.
     pub content: Result<Brought, NotRecognized>,
 }
@@ -193,6 +201,8 @@ pub enum DiagnoseMsg {
     Unreadable(String),
     /// The file of this name is larger than any that can be read.
     TooLarge(String),
+    /// Takes more lines of the audit log of a running server.
+    Observe(String),
     /// Removes a thing, by its number.
     Remove(u32),
     /// Removes everything.
@@ -345,6 +355,7 @@ impl DiagnoseState {
             draft: std::mem::take(&mut self.draft),
             kept_draft: std::mem::take(&mut self.kept_draft),
             earlier: self.earlier.take(),
+            ignores_live: self.ignores_live || self.items.iter().any(|item| item.live),
             ..Self::default()
         };
     }
@@ -357,9 +368,43 @@ impl DiagnoseState {
         self.items.push(Rc::new(BroughtItem {
             id: self.next,
             text,
+            live: false,
             content,
         }));
         self.next += 1;
+    }
+
+    /// Adds lines to the log of the running server. Only its newest lines are kept, as many as Diagnose
+    /// can read of a log.
+    fn observe(&mut self, lines: &str) {
+        if self.ignores_live {
+            return;
+        }
+        let lines = lines.lines().filter(|line| names_object(line));
+        let lines: String = lines.flat_map(|line| [line, "\n"]).collect();
+        if lines.is_empty() {
+            return;
+        }
+        let position = self.items.iter().position(|item| item.live);
+        let known = position.map(|at| self.items.remove(at));
+        let known = known.as_ref().map_or("", |item| &*item.text);
+        let mut text = format!("{known}{lines}");
+        if text.len() > MAX_OBSERVED {
+            let from = text.len() - MAX_OBSERVED;
+            let line = text.as_bytes()[from..]
+                .iter()
+                .position(|byte| *byte == b'\n');
+            text.drain(..line.map_or(text.len(), |line| from + line + 1));
+        }
+        let item = BroughtItem {
+            id: self.next,
+            text: text.as_str().into(),
+            live: true,
+            content: Ok(Brought::AuditLog(text.into())),
+        };
+        self.items.insert(position.unwrap_or(0), Rc::new(item));
+        self.next += 1;
+        self.look_again();
     }
 
     /// Takes the new readings of the case, and starts the work that depends on them.
@@ -449,14 +494,21 @@ impl DiagnoseState {
     /// Begins to read the audit log of the case, if it is another one than before.
     fn read_log(&mut self) {
         let mut logs = self.items.iter().filter_map(|item| match &item.content {
-            Ok(Brought::AuditLog(text)) => Some((item.id, text)),
+            Ok(Brought::AuditLog(text)) => Some((item.id, text, item.live)),
             _ => None,
         });
         let log = logs.next();
         let known = self.audit.as_ref().map(|run| run.item);
-        if known != log.map(|(id, _)| id) {
+        if known != log.map(|(id, ..)| id) {
             let audited = std::mem::take(&mut self.audited);
-            self.audit = log.map(|(id, text)| AuditRun::new(id, text, audited));
+            let earlier = self.audit.take();
+            self.audit = log.map(|(id, text, live)| {
+                let run = AuditRun::new(id, text, audited);
+                match earlier {
+                    Some(earlier) if live => run.continuing(&earlier),
+                    _ => run,
+                }
+            });
         }
     }
 }

@@ -201,7 +201,13 @@ impl DiagnoseState {
 
     /// The case as the tab keeps it; `None` if there is nothing to keep, or too much.
     pub(super) fn kept_text(&mut self) -> Option<String> {
-        let saved = self.saved();
+        // A running server tells its log again after a reload.
+        let live = self.items.iter().filter(|item| item.live);
+        let live: Vec<_> = live.map(|item| Rc::clone(&item.text)).collect();
+        let mut saved = self.saved();
+        saved
+            .texts
+            .retain(|text| !live.iter().any(|it| Rc::ptr_eq(it, text)));
         let earlier = self.earlier.as_deref();
         let size = saved.size() + earlier.map_or(0, SavedCase::size);
         self.kept = if size > MAX_KEPT {

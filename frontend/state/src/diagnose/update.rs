@@ -43,7 +43,9 @@ impl DiagnoseState {
             }
             DiagnoseMsg::Unreadable(name) => self.problem = Some(BringProblem::File(name)),
             DiagnoseMsg::TooLarge(name) => self.problem = Some(BringProblem::TooLarge(name)),
+            DiagnoseMsg::Observe(lines) => self.observe(&lines),
             DiagnoseMsg::Remove(id) => {
+                self.ignores_live |= self.items.iter().any(|item| item.id == id && item.live);
                 self.items.retain(|item| item.id != id);
                 self.problem = None;
                 self.step = None;
@@ -223,6 +225,10 @@ impl State {
                 self.restore_case(fx);
                 fx.go_to(Page::Diagnose.fragment());
                 DiagnoseMsg::Bring(text)
+            }
+            DiagnoseMsg::Observe(lines) => {
+                self.restore_case(fx);
+                DiagnoseMsg::Observe(lines)
             }
             msg => msg,
         };
