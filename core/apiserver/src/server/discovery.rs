@@ -368,7 +368,11 @@ mod tests {
     fn the_schema_says_how_lists_are_merged() {
         let document = get("/openapi/v3/apis/apps/v1", "");
         let schemas = &document["components"]["schemas"];
-        let containers = &schemas["PodSpec"]["properties"]["containers"];
+        let pod_spec = match cfg!(feature = "protobuf") {
+            true => "io.k8s.api.core.v1.PodSpec",
+            false => "PodSpec",
+        };
+        let containers = &schemas[pod_spec]["properties"]["containers"];
         assert_eq!(containers["x-kubernetes-list-map-keys"], json!(["name"]));
         assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
         let patch =

@@ -3,6 +3,8 @@
 //! definition.
 
 #[cfg(feature = "protobuf")]
+mod names;
+#[cfg(feature = "protobuf")]
 pub(super) mod swagger;
 
 use serde_json::{Value, json};
@@ -35,7 +37,11 @@ fn root(version: &GroupVersion) -> String {
 pub(super) fn document(version: &GroupVersion, resources: &Resources) -> Option<Value> {
     let mut paths = JsonMap::new();
     let mut schemas = JsonMap::new();
+    #[cfg(feature = "protobuf")]
+    let mut packages = std::collections::BTreeMap::new();
     for resource in of_version(version, resources) {
+        #[cfg(feature = "protobuf")]
+        packages.extend(names::packages(resource));
         match &resource.definition {
             Definition::Custom(custom) if custom.described.is_object() => {
                 let schema = described(&custom.described, &resource.root, &mut schemas);
@@ -48,6 +54,8 @@ pub(super) fn document(version: &GroupVersion, resources: &Resources) -> Option<
         schemas[&resource.kind]["x-kubernetes-group-version-kind"] = json!([kind]);
         paths.extend(paths_of(resource, &kind));
     }
+    #[cfg(feature = "protobuf")]
+    let schemas = names::of_schemas(schemas, &packages);
     (!paths.is_empty()).then(|| {
         json!({
             "openapi": "3.0.0",

@@ -367,12 +367,20 @@ fn the_schema_that_clients_read_has_the_descriptions_of_the_definition() {
     let path = "/openapi/v3/apis/example.com/v1";
     let Answered(_, document, _) = server.send(Method::GET, path, "", Value::Null);
     let schemas = &document["components"]["schemas"];
-    let widget = &schemas["Widget"];
+    // Without the table of protobuf messages a type has its short name.
+    let (widget, meta) = match cfg!(feature = "protobuf") {
+        true => (
+            "com.example.v1.Widget",
+            "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+        ),
+        false => ("Widget", "ObjectMeta"),
+    };
+    let widget = &schemas[widget];
     assert_eq!(widget["properties"]["spec"], spec);
     assert_eq!(widget["properties"]["kind"]["type"], "string");
     let metadata = &widget["properties"]["metadata"]["allOf"][0]["$ref"];
-    assert_eq!(metadata, "#/components/schemas/ObjectMeta");
-    assert!(schemas["ObjectMeta"].is_object());
+    assert_eq!(metadata, &format!("#/components/schemas/{meta}"));
+    assert!(schemas[meta].is_object());
     let kinds = &widget["x-kubernetes-group-version-kind"];
     assert_eq!(kinds[0]["kind"], "Widget");
 }

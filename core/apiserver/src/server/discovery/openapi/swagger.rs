@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{declare, described, paths_of};
+use super::{declare, described, names, paths_of};
 use crate::object::JsonMap;
 use crate::server::{Definition, Resource, Resources};
 
@@ -37,8 +37,7 @@ pub(in crate::server::discovery) fn document(resources: &Resources) -> Value {
 
 /// Adds the types of a kind, and of its list.
 fn define(resource: &Resource, kind: &Value, list: &Value, definitions: &mut JsonMap) {
-    let version = resource.group_version.to_string();
-    let mut names = optimist_protobuf::packages_of(&version, &resource.kind);
+    let mut packages = names::packages(resource);
     let mut schemas = JsonMap::new();
     let (text, number) = (
         json!({"type": "string"}),
@@ -52,10 +51,6 @@ fn define(resource: &Resource, kind: &Value, list: &Value, definitions: &mut Jso
     );
     match &resource.definition {
         Definition::Custom(custom) => {
-            let group = resource.group_version.group.split('.').rev();
-            let group: Vec<&str> = group.collect();
-            let package = format!("{}.{}", group.join("."), resource.group_version.version);
-            names.insert(resource.kind.clone(), package);
             let described = described(&custom.described, &resource.root, &mut schemas);
             schemas.insert(resource.kind.clone(), described);
         }
@@ -64,8 +59,8 @@ fn define(resource: &Resource, kind: &Value, list: &Value, definitions: &mut Jso
     schemas[&resource.kind]["x-kubernetes-group-version-kind"] = json!([kind]);
     let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
     let list_kind = format!("{}List", resource.kind);
-    if let Some(package) = names.get(&resource.kind) {
-        names.insert(list_kind.clone(), package.clone());
+    if let Some(package) = packages.get(&resource.kind) {
+        packages.insert(list_kind.clone(), package.clone());
     }
     schemas.insert(
         list_kind,
@@ -82,26 +77,12 @@ fn define(resource: &Resource, kind: &Value, list: &Value, definitions: &mut Jso
         }),
     );
     for (name, schema) in schemas {
-        definitions.insert(full_name(&name, &names), as_v2(schema, &names));
+        definitions.insert(names::full(&name, &packages), as_v2(schema, &packages));
     }
 }
 
-/// `io.k8s.api.core.v1.Pod`. What has no package is of the types that all kinds have.
-fn full_name(name: &str, packages: &BTreeMap<String, String>) -> String {
-    let package = match packages.get(name).map_or("meta/v1", String::as_str) {
-        "meta/v1" => "io.k8s.apimachinery.pkg.apis.meta.v1".to_owned(),
-        "apiextensions/v1" => "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1".to_owned(),
-        "apiregistration/v1" => "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1".to_owned(),
-        package if package.contains('/') => {
-            format!("io.k8s.api.{}", package.replace('/', "."))
-        }
-        package => package.to_owned(),
-    };
-    format!("{package}.{name}")
-}
-
 /// A schema or a path of a v3 document in the words of v2.
-fn as_v2(value: Value, names: &BTreeMap<String, String>) -> Value {
+fn as_v2(value: Value, packages: &BTreeMap<String, String>) -> Value {
     match value {
         Value::Object(members) => {
             let is_parameter = members.contains_key("in");
@@ -115,30 +96,33 @@ fn as_v2(value: Value, names: &BTreeMap<String, String>) -> Value {
                     // The names of these are not words of the document.
                     ("properties", Value::Object(properties)) => {
                         let properties = properties.into_iter();
-                        let all = properties.map(|(name, schema)| (name, as_v2(schema, names)));
+                        let all = properties.map(|(name, schema)| (name, as_v2(schema, packages)));
                         written.insert(name, all.collect());
                     }
                     // A reference has nothing beside it in v2.
                     ("allOf", Value::Array(mut of)) => {
-                        if let Some(Value::Object(only)) = of.pop().map(|of| as_v2(of, names)) {
+                        if let Some(Value::Object(only)) = of.pop().map(|of| as_v2(of, packages)) {
                             written.extend(only);
                         }
                     }
                     ("$ref", Value::String(path)) => {
                         let of = path.rsplit('/').next().unwrap_or_default();
-                        let path = format!("#/definitions/{}", full_name(of, names));
+                        let path = format!("#/definitions/{}", names::full(of, packages));
                         written.insert(name, path.into());
                     }
                     // A parameter says its type itself.
                     ("schema", Value::Object(schema)) if is_parameter => written.extend(schema),
                     (_, member) => {
-                        written.insert(name, as_v2(member, names));
+                        written.insert(name, as_v2(member, packages));
                     }
                 }
             }
             Value::Object(written)
         }
-        Value::Array(items) => items.into_iter().map(|item| as_v2(item, names)).collect(),
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| as_v2(item, packages))
+            .collect(),
         other => other,
     }
 }
