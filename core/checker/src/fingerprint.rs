@@ -134,10 +134,10 @@ impl Digests {
     /// The edits that a process can still lose, and what each process that can write was shown.
     fn ledger(&mut self, state: &System) {
         let writers = state.writers();
-        let Some(ledger) = state.ledger().filter(|_| writers.len() > 1) else {
+        if !state.keeps_ledger() || writers.len() < 2 {
             return;
-        };
-        for (key, updates) in ledger.objects() {
+        }
+        for (key, updates) in state.ledger().objects() {
             let is_danger = |known: &Acknowledged<ProcessId>| {
                 let mut others = writers.iter().filter(|writer| **writer != known.owner);
                 others.any(|other| !known.readers.contains(other))

@@ -11,7 +11,7 @@ use serde_json::Value;
 use optimist_apiserver::server::Release;
 
 use super::conflict::is_conflict_status;
-use super::{Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
+use super::{AnsweredRequest, Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
 
 /// What a process does next.
 #[derive(Clone, Debug)]
@@ -33,6 +33,15 @@ pub struct Reply {
     pub code: u16,
     /// The body: an object, or a `metav1.Status`.
     pub body: Arc<Value>,
+}
+
+impl From<&AnsweredRequest> for Reply {
+    fn from(answered: &AnsweredRequest) -> Self {
+        Self {
+            code: answered.response.status().as_u16(),
+            body: Arc::clone(answered.received()),
+        }
+    }
 }
 
 impl From<&Response<Vec<u8>>> for Reply {

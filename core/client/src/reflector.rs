@@ -210,7 +210,7 @@ impl Reflector {
         let response = server.handle(request.clone());
         let body: Value = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
         let status = response.status();
-        self.answered = Some(AnsweredRequest { request, response });
+        self.answered = Some(AnsweredRequest::new(request, response));
         if !status.is_success() {
             let unavailable = is_unavailable(&body);
             if body["code"] == 410 && !pages.token.is_empty() {
@@ -294,7 +294,7 @@ impl Reflector {
         let request = self.request(&query);
         let watch = server.watch(&request);
         let response = watch.as_ref().err().cloned().unwrap_or_default();
-        self.answered = Some(AnsweredRequest { request, response });
+        self.answered = Some(AnsweredRequest::new(request, response));
         let watch = watch?;
         let arrived = VecDeque::new();
         Ok(Connection { watch, arrived })

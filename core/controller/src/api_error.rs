@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use http::Response;
 use serde_json::Value;
 
 use optimist_apiserver::object::{GroupName, text};
@@ -59,14 +58,6 @@ impl ApiError {
         }
     }
 
-    fn of_response(response: &Response<Vec<u8>>) -> Self {
-        let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
-        Self {
-            code: response.status().as_u16(),
-            ..Self::of_status(&status)
-        }
-    }
-
     /// Whether the object is not there (`apierrors.IsNotFound`).
     pub fn is_not_found(&self) -> bool {
         self.reason == "NotFound"
@@ -91,10 +82,12 @@ impl fmt::Display for ApiError {
 
 /// The object of an answer, or its error.
 pub(crate) fn answer_of(answered: &AnsweredRequest) -> Result<Arc<Value>, ApiError> {
-    let response = &answered.response;
-    if !response.status().is_success() {
-        return Err(ApiError::of_response(response));
+    let (status, received) = (answered.response.status(), answered.received());
+    if status.is_success() {
+        return Ok(Arc::clone(received));
     }
-    let answer = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
-    Ok(Arc::new(answer))
+    Err(ApiError {
+        code: status.as_u16(),
+        ..ApiError::of_status(received)
+    })
 }

@@ -149,7 +149,7 @@ impl Client {
             return Err(ApiError::no_answer());
         }
         let response = server.handle(request.clone());
-        let answered = AnsweredRequest { request, response };
+        let answered = AnsweredRequest::new(request, response);
         let answer = answer_of(&answered);
         self.answered = Some(answered);
         if loses == Some(Lost::Answer) {

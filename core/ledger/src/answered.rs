@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::ObjectRef;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::Fact;
+use optimist_apiserver::server::{Fact, Facts};
+use optimist_client::AnsweredRequest;
 
 /// A request with its answer.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,25 @@ pub struct Answered<'a> {
     pub received: &'a Value,
     /// The facts that explain the answer.
     pub facts: &'a [Fact],
+}
+
+impl<'a> From<&'a AnsweredRequest> for Answered<'a> {
+    fn from(answered: &'a AnsweredRequest) -> Self {
+        let method = answered.request.method();
+        let facts = answered.response.extensions().get::<Facts>();
+        Self {
+            method,
+            target: answered.target(),
+            // Every other request names its object in its path.
+            sent_name: match *method == Method::POST {
+                true => answered.sent().name(),
+                false => "",
+            },
+            code: answered.response.status().as_u16(),
+            received: answered.received(),
+            facts: facts.map_or(&[][..], |facts| &facts.0),
+        }
+    }
 }
 
 impl Answered<'_> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Exchange, ObjectRef};
-use optimist_client::{EditorProgress, NextRequest, OnConflict, Strategy, WorkingCopy, Write};
+use super::ObjectRef;
+use optimist_client::{Strategy, WorkingCopy, Write};
 
 /// One of the actors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,16 +37,6 @@ pub struct Actor {
     writes: Arc<BTreeMap<Strategy, Write>>,
     /// One for each object that it read. There are few, so a linear search is enough.
     copies: Vec<(ObjectRef, WorkingCopy)>,
-    /// The write that it tries again, if the last attempt met a conflict.
-    retry: Option<Retry>,
-}
-
-/// A write that met a conflict and is tried again.
-#[derive(Clone, Debug)]
-struct Retry {
-    object: ObjectRef,
-    write: Arc<Write>,
-    progress: EditorProgress,
 }
 
 impl ActorId {
@@ -73,7 +63,6 @@ impl Actor {
             strategy: Strategy::Update,
             writes: Arc::default(),
             copies: Vec::new(),
-            retry: None,
         }
     }
 
@@ -97,37 +86,6 @@ impl Actor {
     /// Selects another strategy, with the options that it last had.
     pub fn choose(&mut self, strategy: Strategy) {
         self.strategy = strategy;
-    }
-
-    /// What it does next to try the write of an object again that met a conflict: it reads the
-    /// object, or sends its edits. `None` if it has nothing to try again.
-    pub(super) fn next_attempt(&self, subject: &ObjectRef) -> Option<Action> {
-        let retry = self.retry.as_ref().filter(|it| it.object == *subject)?;
-        match retry.progress.next() {
-            NextRequest::Read => Some(Action::Get),
-            NextRequest::Send => Some(Action::Send(Write::clone(&retry.write))),
-            NextRequest::Nothing => None,
-        }
-    }
-
-    /// Goes on after an action that was answered.
-    pub(super) fn answered(&mut self, subject: &ObjectRef, action: &Action, step: &Exchange) {
-        let is_next = self.next_attempt(subject).as_ref() == Some(action);
-        let retry = self.retry.take().filter(|_| is_next);
-        let begun = || match action {
-            Action::Send(write) if write.on_conflict != OnConflict::GiveUp => Some(Retry {
-                object: subject.clone(),
-                progress: EditorProgress::new(false, write.on_conflict),
-                write: Arc::new(write.clone()),
-            }),
-            _ => None,
-        };
-        let Some(mut retry) = retry.or_else(begun) else {
-            return;
-        };
-        let (refused, conflict) = (step.code >= 400, step.is_conflict());
-        (retry.progress).answered(retry.write.on_conflict, refused, conflict);
-        self.retry = Some(retry).filter(|retry| retry.progress.next() != NextRequest::Nothing);
     }
 
     /// Its working copy of an object; an empty copy if it has not read the object.

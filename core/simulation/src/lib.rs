@@ -27,9 +27,7 @@ pub use action::{Action, ByHand};
 pub use actor::{Actor, ActorId};
 pub use branches::{BranchOutcome, BranchPoint, LastWrite};
 pub use broken::BrokenProperty;
-pub use controller::{
-    ControllerEvent, ControllerOperation, ControllerProgram, ControllerStart, EventOnTheWay, WIDGET,
-};
+pub use controller::{ControllerProgram, ControllerStart, EventOnTheWay, WIDGET};
 pub use dry_run_preview::DryRunPreview;
 pub use endings::{ENDINGS, Ending, EndingOutcome, Endings};
 pub use explanation::{
@@ -41,6 +39,7 @@ pub use history_tree::{HistoryTree, NodeId};
 pub use operation::Operation;
 pub use optimist_client::{Preconditions, RequestKind};
 pub use optimist_ledger::{self as verdict, ObjectRef};
+pub use optimist_system::{ControllerEvent, ControllerOperation};
 pub use start::{LeftOut, LoadError, Loadable, Start, environment_after};
 pub use step::{Exchange, Outcome, Step};
 pub use three_way::{ThreeWay, ThreeWayRow};

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use http::header::{CONTENT_TYPE, HeaderName, USER_AGENT, WARNING};
 use http::{Method, Request, Response};
 use serde_json::Value;
 
-use super::verdict::{Answered, Done, Edit, Loss, Replaced};
+use super::verdict::{Done, Edit, Loss, Replaced};
 use super::{Action, ActorId, ControllerEvent, ObjectRef, Operation, Received, WatchAction, World};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Strategy, Write, is_conflict_status};
+use optimist_client::{AnsweredRequest, Reply, Strategy, Write, is_conflict_status};
 use optimist_client::{ValueChange, changes};
 
 /// A request and its answer, as they went over the wire.
@@ -102,6 +103,43 @@ fn warning_text(header: &str) -> Option<String> {
     Some(text)
 }
 
+impl From<&AnsweredRequest> for Exchange {
+    fn from(answered: &AnsweredRequest) -> Self {
+        let (request, response) = (&answered.request, &answered.response);
+        let header = |name: HeaderName| {
+            let value = request.headers().get(name);
+            let value = value.and_then(|value| value.to_str().ok());
+            value.unwrap_or_default().to_owned()
+        };
+        let warnings = response
+            .headers()
+            .get_all(WARNING)
+            .iter()
+            .filter_map(|value| warning_text(std::str::from_utf8(value.as_bytes()).ok()?));
+        let facts = response.extensions().get::<Facts>();
+        Self {
+            method: request.method().clone(),
+            target: request.uri().to_string(),
+            content_type: header(CONTENT_TYPE),
+            manager: header(USER_AGENT),
+            sent: Arc::clone(answered.sent()),
+            code: response.status().as_u16(),
+            received: Arc::clone(answered.received()),
+            warnings: warnings.collect(),
+            facts: facts.map(|facts| facts.0.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+impl From<&Exchange> for Reply {
+    fn from(exchange: &Exchange) -> Self {
+        Self {
+            code: exchange.code,
+            body: Arc::clone(&exchange.received),
+        }
+    }
+}
+
 impl Exchange {
     /// A watch that was opened, with the events that came at once. Others come later.
     pub(super) fn stream(request: &Request<Vec<u8>>, events: Vec<Value>) -> Self {
@@ -112,32 +150,7 @@ impl Exchange {
 
     /// A request and its answer.
     pub fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
-        let header = |name: http::header::HeaderName| {
-            let value = request.headers().get(name);
-            let value = value.and_then(|value| value.to_str().ok());
-            value.unwrap_or_default().to_owned()
-        };
-        let json = |bytes: &[u8]| Arc::new(serde_json::from_slice(bytes).unwrap_or(Value::Null));
-        let warnings = response
-            .headers()
-            .get_all(http::header::WARNING)
-            .iter()
-            .filter_map(|value| warning_text(std::str::from_utf8(value.as_bytes()).ok()?));
-        Self {
-            method: request.method().clone(),
-            target: request.uri().to_string(),
-            content_type: header(http::header::CONTENT_TYPE),
-            manager: header(http::header::USER_AGENT),
-            sent: json(request.body()),
-            code: response.status().as_u16(),
-            received: json(response.body()),
-            warnings: warnings.collect(),
-            facts: response
-                .extensions()
-                .get::<Facts>()
-                .map(|facts| facts.0.clone())
-                .unwrap_or_default(),
-        }
+        Self::from(&AnsweredRequest::new(request.clone(), response.clone()))
     }
 
     /// The resourceVersion of the object or list in the answer; `None` for an answer without one.
@@ -187,18 +200,6 @@ impl Exchange {
     /// Whether the request is about an object: it names it, or creates it.
     pub(super) fn addresses(&self, object: &ObjectRef) -> bool {
         object.is_addressed_by(&self.method, &self.target, self.sent.name())
-    }
-
-    /// The exchange as the ledger reads it.
-    pub(super) fn answered(&self) -> Answered<'_> {
-        Answered {
-            method: &self.method,
-            target: &self.target,
-            sent_name: self.sent.name(),
-            code: self.code,
-            received: &self.received,
-            facts: &self.facts,
-        }
     }
 
     /// Whether the server noted that the result equals what is stored.

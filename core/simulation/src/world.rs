@@ -19,23 +19,24 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_checker::Safety;
-use optimist_client::{Declares, OnConflict, Subresource, WorkingCopy, Write};
-use optimist_client::{ValueChange, changes};
-use optimist_controller::Controller;
+use optimist_client::{
+    Declares, Editor, EditorPlan, NextRequest, OnConflict, Procedure, Reply, Subresource,
+    ValueChange, WorkingCopy, Write, changes,
+};
+use optimist_system::{Process, ProcessId, System};
 
 /// The server, the observed objects, the actors and the watchers. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct World {
     start: Arc<Start>,
-    server: ApiServer,
+    /// The server, what each actor has begun and not ended, and who wrote and was shown what. The
+    /// number of a process is that of its actor.
+    system: System<ActorId>,
     /// Each observed object with its watcher.
     subjects: Vec<(ObjectRef, Watcher)>,
     /// The index of the current object.
     subject: usize,
     actors: [Actor; 3],
-    /// The third actor, if it is a controller.
-    controller: Option<Arc<Controller>>,
-    ledger: Ledger<ActorId>,
     /// What steps have broken of what a ready program is for.
     pub(super) broken: Vec<Safety>,
 }
@@ -71,10 +72,12 @@ impl World {
             _ => start,
         };
         let mut world = Self::of(made.server, made.subjects, start);
-        if let Some(controller) = &controller {
-            world.actors[ActorId::C as usize].manager = controller.client().manager().into();
+        if let Some(controller) = controller {
+            world.actor_mut(ActorId::C).manager = controller.client().manager().into();
+            world
+                .system
+                .set_process(ActorId::C as ProcessId, controller);
         }
-        world.controller = controller.map(Arc::new);
         Ok((world, made.dropped))
     }
 
@@ -90,14 +93,14 @@ impl World {
             (subject, watcher)
         });
         let subjects: Vec<_> = observed.collect();
+        let system = System::new(server, Ledger::default()).with_ledger();
+        let idle = |system: System<_>, actor: &_| system.with_named(*actor, Process::Idle);
         Self {
             start,
-            server,
+            system: ActorId::ALL.iter().fold(system, idle),
             subject: subjects.len().saturating_sub(1),
             subjects,
             actors: ActorId::ALL.map(Actor::new),
-            controller: None,
-            ledger: Ledger::default(),
             broken: Vec::new(),
         }
     }
@@ -152,7 +155,7 @@ impl World {
 
     /// The stored object and its version; `None` once it is deleted.
     pub fn stored(&self) -> Option<(Revision, &Arc<Value>)> {
-        self.server.store().get(self.subject().key())
+        self.server().store().get(self.subject().key())
     }
 
     /// The watcher of the object.
@@ -173,7 +176,7 @@ impl World {
 
     fn revisions_after(&self, revision: Revision) -> impl Iterator<Item = Revision> {
         let key = self.subject().key();
-        self.server
+        self.server()
             .store()
             .log_after(revision)
             .filter(move |change| *change.key == *key)
@@ -182,7 +185,7 @@ impl World {
 
     /// Every version of the object that etcd still has, oldest first.
     pub fn versions(&self) -> impl DoubleEndedIterator<Item = &Version> {
-        self.server.store().history(self.subject().key())
+        self.server().store().history(self.subject().key())
     }
 
     /// By how many versions an actor's copy is behind; 0 before its first read.
@@ -233,7 +236,7 @@ impl World {
 
     /// The API server.
     pub fn server(&self) -> &ApiServer {
-        &self.server
+        self.system.server()
     }
 
     /// The request that an action would send; `None` for a write before the first read.
@@ -244,17 +247,60 @@ impl World {
     /// What an actor does next to try its write again that met a conflict: it reads the object, or
     /// sends its edits. Others can write before. `None` if it has nothing to try again.
     pub fn next_attempt(&self, id: ActorId) -> Option<Action> {
-        self.actor(id).next_attempt(self.subject())
+        let editor = self.retrying(id)?;
+        match editor.next_request() {
+            NextRequest::Read => Some(Action::Get),
+            NextRequest::Send => Some(Action::Send(editor.plan().write.clone())),
+            NextRequest::Nothing => None,
+        }
+    }
+
+    /// The process of an actor that tries to write the object again.
+    fn retrying(&self, id: ActorId) -> Option<&Editor> {
+        match self.system.procedure(id as ProcessId)? {
+            Procedure::Editor(editor) => {
+                Some(editor).filter(|editor| editor.plan().object == *self.subject())
+            }
+            Procedure::Tool(_) | Procedure::Single(_) => None,
+        }
+    }
+
+    /// Lets the process of an actor go on after an action that was answered. A write that met a
+    /// conflict begins one; whoever does something else gives it up.
+    fn go_on(&mut self, id: ActorId, action: &Action, reply: &Reply) {
+        let is_next = self.next_attempt(id).as_ref() == Some(action);
+        let editor = match (self.retrying(id).filter(|_| is_next), action) {
+            (Some(editor), _) => Some(editor.clone()),
+            (None, Action::Send(write)) if write.on_conflict != OnConflict::GiveUp => {
+                Some(Editor::from(EditorPlan {
+                    object: self.subject().clone(),
+                    manager: Arc::clone(&self.actor(id).manager),
+                    copy: self.copy(id).clone(),
+                    intent: None,
+                    write: write.clone(),
+                }))
+            }
+            (None, _) => None,
+        };
+        let process = editor.map_or(Process::Idle, |mut editor| {
+            editor.wake();
+            editor.answered(reply);
+            match editor.is_done() {
+                true => Process::Idle,
+                false => editor.into(),
+            }
+        });
+        self.system.set_process(id as ProcessId, process);
     }
 
     /// Performs an operation and delivers its events to the watchers. `None` if the operation is
     /// not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<Step> {
-        let revision = self.server.store().revision();
-        let before = self.controller.is_some().then(|| self.clone());
+        let revision = self.server().store().revision();
+        let before = self.controller().is_some().then(|| self.clone());
         let mut step = match operation {
             // The third lane is the controller's.
-            Operation::Act(ActorId::C, _) if self.controller.is_some() => return None,
+            Operation::Act(ActorId::C, _) if self.controller().is_some() => return None,
             Operation::Act(id, action) => self.request(id, action)?,
             Operation::Watch(action) => self.watch(action)?,
             Operation::Compact { restart } => self.compact(restart)?,
@@ -266,26 +312,27 @@ impl World {
             self.note_broken(&before);
         }
         for (i, (_, watcher)) in self.subjects.iter_mut().enumerate() {
-            let arrived = watcher.poll(&self.server);
+            let arrived = watcher.poll(self.system.server());
             if i == self.subject {
                 step.arrive(arrived);
             }
         }
-        step.revision = self.server.store().revision();
+        step.revision = self.server().store().revision();
         Some(step)
     }
 
     fn watch(&mut self, action: WatchAction) -> Option<Step> {
         let (_, watcher) = self.subjects.get_mut(self.subject)?;
-        let exchange = watcher.act(&mut self.server, &action)?;
+        let exchange = watcher.act(self.system.server_mut(), &action)?;
         Some(self.aside(Operation::Watch(action), exchange))
     }
 
     fn compact(&mut self, restart: bool) -> Option<Step> {
-        let newest = self.server.store().revision();
-        let compacted = self.server.compact(newest).is_ok();
+        let server = self.system.server_mut();
+        let newest = server.store().revision();
+        let compacted = server.compact(newest).is_ok();
         if restart {
-            self.server.restart();
+            server.restart();
         } else if !compacted {
             return None;
         }
@@ -293,9 +340,7 @@ impl World {
     }
 
     fn wait(&mut self, seconds: u32) -> Step {
-        let time = Duration::from_secs(seconds.into());
-        self.server.environment_mut().advance(time);
-        self.wake_controller();
+        self.system.wait(Duration::from_secs(seconds.into()));
         self.aside(Operation::Wait(seconds), None)
     }
 
@@ -308,9 +353,6 @@ impl World {
     /// Sends an actor's request and processes the answer.
     fn request(&mut self, id: ActorId, action: Action) -> Option<Step> {
         let request = self.preview(id, &action)?;
-        self.server
-            .environment_mut()
-            .advance(Duration::from_secs(1));
         let before = self.stored().map(|(_, object)| Arc::clone(object));
         let edits = match action {
             Action::Send(_) | Action::Create => self.copy(id).edits(),
@@ -324,7 +366,7 @@ impl World {
                     self.resource(),
                     copy,
                     &self.actor(id).manager,
-                    self.server.release(),
+                    self.server().release(),
                 );
                 let meant = copy.read().zip(wanted.filter(|_| manifest));
                 let meant = meant.map(|(read, wanted)| changes(read, &wanted));
@@ -332,23 +374,30 @@ impl World {
             }
             _ => (None, Vec::new()),
         };
-        let revision = self.server.store().revision();
-        let response = self.server.handle(request.clone());
-        let exchange = Exchange::new(&request, &response);
+        let meant_edits = self.meant(id, &action);
+        let on_conflict = match &action {
+            Action::Send(write) => write.on_conflict,
+            _ => OnConflict::GiveUp,
+        };
+        let subject = self.subject().clone();
+        let intention = Intention {
+            edits: meant_edits.as_deref(),
+            retries: on_conflict.reads_again(),
+            about: Some(&subject),
+        };
+        let (answered, done) = self.system.send(id as ProcessId, request, intention, None);
+        let exchange = Exchange::from(&answered);
         let after = self.stored().map(|(_, object)| Arc::clone(object));
         let stored = (before.as_deref(), after.as_deref());
-        let wanted = self.meant(id, &action);
+        self.go_on(id, &action, &Reply::from(&answered));
         if exchange.code < 400 {
-            let resource = Arc::clone(self.resource());
             let copy = self.copy_mut(id);
-            take_in(copy, &action, &exchange.received, &resource);
+            take_in(copy, &action, &exchange.received, subject.resource());
         }
-        let subject = self.subject().clone();
-        self.actor_mut(id).answered(&subject, &action, &exchange);
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
         (step.meant, step.declared) = (meant, declared);
-        self.note(id, &mut step, wanted.as_deref(), revision);
+        step.has_done(done);
         Some(step)
     }
 
@@ -362,30 +411,12 @@ impl World {
             Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => return None,
             Action::Send(write) => {
                 let manager = &self.actor(id).manager;
-                return write.meant(self.resource(), copy, manager, self.server.release());
+                return write.meant(self.resource(), copy, manager, self.server().release());
             }
             Action::Create => copy.read().zip(copy.edited()),
         };
         let edits = between.map(|(read, edited)| Edit::between(read, edited, root));
         Some(edits.unwrap_or_default())
-    }
-
-    /// Records a step in the ledger, and records in the step which edits of other actors it
-    /// removed. `since` is the version of the store before it.
-    fn note(&mut self, id: ActorId, step: &mut Step, meant: Option<&[Arc<Edit>]>, since: Revision) {
-        let Some(exchange) = &step.exchange else {
-            return;
-        };
-        let on_conflict = step.write().map(|write| write.on_conflict);
-        let subject = self.subjects.get(self.subject).map(|(subject, _)| subject);
-        let intention = Intention {
-            edits: meant,
-            retries: on_conflict.is_some_and(OnConflict::reads_again),
-            about: subject,
-        };
-        let answered = exchange.answered();
-        let done = (self.ledger).request(id, answered, intention, &self.server, since);
-        step.has_done(done);
     }
 
     /// The verdict of the object if the history ends here.
@@ -396,12 +427,13 @@ impl World {
 
     /// The edits of the object: what is kept, lost, replaced and refused.
     pub fn updates(&self) -> &UpdateTracker<ActorId> {
-        self.ledger.of(self.subject().key()).unwrap_or(&NO_EDITS)
+        let of_object = self.ledger().of(self.subject().key());
+        of_object.unwrap_or(&NO_EDITS)
     }
 
     /// The edits of every object.
     pub fn ledger(&self) -> &Ledger<ActorId> {
-        &self.ledger
+        self.system.ledger()
     }
 }
 

@@ -186,7 +186,7 @@ fn searched(state: &System, performed: &Performed) -> Agreed {
     let controller = state.controllers().next().expect("it has one");
     Agreed {
         stored: stored(state.server()),
-        ledger: ledger(state.ledger().expect("it is asked for")),
+        ledger: ledger(state.ledger()),
         lost: !performed.done.losses.is_empty(),
         caches: controller
             .caches()

@@ -4,7 +4,7 @@ use optimist_client::AnsweredRequest;
 use optimist_ledger::Done;
 use serde::{Deserialize, Serialize};
 
-use super::{Faults, ProcessId};
+use super::{ControllerEvent, Faults, ProcessId};
 
 /// One thing that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,11 +70,23 @@ impl Event {
 }
 
 /// What is known of an event that was performed.
-#[derive(Clone, Debug, Default)]
-pub struct Performed {
+#[derive(Clone, Debug)]
+pub struct Performed<Name = ProcessId> {
     /// The request that was sent, with its answer.
     pub answered: Option<AnsweredRequest>,
     /// What it did to the edits of others. Known only if the system [keeps its
     /// ledger](super::System::keeps_ledger).
-    pub done: Done<ProcessId>,
+    pub done: Done<Name>,
+    /// What a controller did.
+    pub controller: Option<ControllerEvent>,
+}
+
+impl<Name> Default for Performed<Name> {
+    fn default() -> Self {
+        Self {
+            answered: None,
+            done: Done::default(),
+            controller: None,
+        }
+    }
 }

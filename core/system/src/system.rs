@@ -1,49 +1,34 @@
 //! The system: its state, the events that are possible, and what each does.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use http::Method;
-use serde_json::Value;
+use http::Request;
 
-use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{ApiServer, Facts};
-use optimist_apiserver::storage::Revision;
-use optimist_client::{AnsweredRequest, Begin, Next, Reply};
+use optimist_apiserver::server::ApiServer;
+use optimist_client::{AnsweredRequest, Begin, Next, Procedure};
 use optimist_controller::program::Program;
-use optimist_controller::{Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind, WorkerReport};
-use optimist_ledger::{Answered, Done, Intention, Ledger};
+use optimist_controller::{Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind};
+use optimist_ledger::{Done, Intention, Ledger};
 
-use super::{Event, Faults, Performed, Process, ProcessId};
+use super::{ControllerOperation, Event, Faults, Performed, Process, ProcessId};
 
 /// How long passes before a procedure sends a request, and before a worker takes a key.
-const TICK: Duration = Duration::from_secs(1);
+pub(super) const TICK: Duration = Duration::from_secs(1);
 
-/// An API server, the processes that use it, and a ledger. Cloning is cheap.
+/// An API server, the processes that use it, and a ledger that knows the processes by name. Cloning is
+/// cheap.
 #[derive(Clone, Debug)]
-pub struct System {
-    server: ApiServer,
-    processes: Vec<Process>,
+pub struct System<Name = ProcessId> {
+    pub(super) server: ApiServer,
+    pub(super) processes: Vec<Process>,
     /// The name of each process in the ledger.
-    names: Vec<ProcessId>,
+    names: Vec<Name>,
     faults: Faults,
-    ledger: Ledger<ProcessId>,
+    pub(super) ledger: Ledger<Name>,
     keeps_ledger: bool,
 }
 
 impl System {
-    /// A system without processes. Its ledger begins with what is known by then.
-    pub fn new(server: ApiServer, ledger: Ledger<ProcessId>) -> Self {
-        Self {
-            server,
-            processes: Vec::new(),
-            names: Vec::new(),
-            faults: Faults::default(),
-            ledger,
-            keeps_ledger: false,
-        }
-    }
-
     /// A system with controllers that have just listed the objects of a server.
     ///
     /// # Errors
@@ -68,17 +53,32 @@ impl System {
         self.with_named(name, process)
     }
 
-    /// The same, of somebody who does several things: in the ledger, it has the name of another process.
-    pub fn with_named(mut self, name: ProcessId, process: impl Into<Process>) -> Self {
-        self.names.push(name);
-        self.processes.push(process.into());
-        self
-    }
-
     /// Adds a client that runs a program once, for a key.
     pub fn with_run(mut self, program: Program, key: &str) -> Self {
         let controller = Controller::once(program, key, &mut self.server);
         self.with(controller)
+    }
+}
+
+impl<Name: Copy + PartialEq> System<Name> {
+    /// A system without processes. Its ledger begins with what is known by then.
+    pub fn new(server: ApiServer, ledger: Ledger<Name>) -> Self {
+        Self {
+            server,
+            processes: Vec::new(),
+            names: Vec::new(),
+            faults: Faults::default(),
+            ledger,
+            keeps_ledger: false,
+        }
+    }
+
+    /// Adds a process by its name in the ledger. Somebody who does several things at once is several
+    /// processes of one name.
+    pub fn with_named(mut self, name: Name, process: impl Into<Process>) -> Self {
+        self.names.push(name);
+        self.processes.push(process.into());
+        self
     }
 
     /// Sets how often each fault can happen.
@@ -99,9 +99,10 @@ impl System {
         self.keeps_ledger
     }
 
-    /// Who wrote what and was shown what, if the system keeps it.
-    pub fn ledger(&self) -> Option<&Ledger<ProcessId>> {
-        self.keeps_ledger.then_some(&self.ledger)
+    /// Who wrote what and was shown what. If the system does [not keep it](Self::keeps_ledger): as it was
+    /// known at the beginning.
+    pub fn ledger(&self) -> &Ledger<Name> {
+        &self.ledger
     }
 
     /// The server.
@@ -134,8 +135,34 @@ impl System {
         self.faults
     }
 
+    /// The procedure with a number; `None` if that process is none.
+    pub fn procedure(&self, process: ProcessId) -> Option<&Procedure> {
+        self.processes.get(usize::from(process))?.procedure()
+    }
+
+    fn procedure_mut(&mut self, process: ProcessId) -> Option<&mut Procedure> {
+        match self.processes.get_mut(usize::from(process))? {
+            Process::Procedure(procedure) => Some(procedure),
+            Process::Idle | Process::Controller(_) => None,
+        }
+    }
+
+    /// Lets a process do something else from here on. `false` if there is no process of that number.
+    pub fn set_process(&mut self, process: ProcessId, does: impl Into<Process>) -> bool {
+        let known = self.processes.get_mut(usize::from(process));
+        known.map(|known| *known = does.into()).is_some()
+    }
+
+    /// The server, for what no process of the system does to it.
+    pub fn server_mut(&mut self) -> &mut ApiServer {
+        &mut self.server
+    }
+
     /// The processes that can still write, by their names in the ledger, in order.
-    pub fn writers(&self) -> Vec<ProcessId> {
+    pub fn writers(&self) -> Vec<Name>
+    where
+        Name: Ord,
+    {
         let named = self.names.iter().zip(&self.processes);
         let writers = named.filter(|(_, process)| process.is_writer());
         let mut writers: Vec<_> = writers.map(|(name, _)| *name).collect();
@@ -145,9 +172,8 @@ impl System {
     }
 
     /// The name of a process in the ledger.
-    fn name(&self, process: ProcessId) -> ProcessId {
-        let name = self.names.get(usize::from(process));
-        name.copied().unwrap_or(process)
+    pub(super) fn name(&self, process: ProcessId) -> Option<Name> {
+        self.names.get(usize::from(process)).copied()
     }
 
     /// The events that are possible.
@@ -209,7 +235,7 @@ impl System {
     }
 
     /// Performs an event. `None` if it is not possible: then nothing changes.
-    pub fn perform(&mut self, event: Event) -> Option<Performed> {
+    pub fn perform(&mut self, event: Event) -> Option<Performed<Name>> {
         if self.faults.left(event).is_some_and(|left| *left == 0) {
             return None;
         }
@@ -218,12 +244,17 @@ impl System {
             Event::AnswerLost(process) => self.lose(process, Lost::Answer),
             Event::RequestLost(process) => self.lose(process, Lost::Request),
             Event::Deliver { process, cache } => self.deliver(process, cache),
-            Event::WatchBroken { process, cache } => self.break_watch(process, cache),
+            Event::WatchBroken { process, cache } => {
+                self.control(process, ControllerOperation::DropWatch(cache))
+            }
             Event::Take(process) => self.take(process),
             Event::Step(process) => self.step(process, None),
-            Event::Wake(process) => self.wake(process),
+            Event::Wake(process) => self.control(process, ControllerOperation::Wake),
             Event::Restart(process) => self.restart(process),
-            Event::ExpectationsRunOut => Some(self.run_out()),
+            Event::ExpectationsRunOut => {
+                self.wait(EXPECTATIONS_TIMEOUT + TICK);
+                Some(Performed::default())
+            }
             Event::Compaction => self.compact(),
         }?;
         if let Some(left) = self.faults.left(event) {
@@ -233,7 +264,7 @@ impl System {
     }
 
     /// A process writes, and the network loses something.
-    fn lose(&mut self, process: ProcessId, lost: Lost) -> Option<Performed> {
+    fn lose(&mut self, process: ProcessId, lost: Lost) -> Option<Performed<Name>> {
         match self.processes.get(usize::from(process))? {
             Process::Idle => None,
             Process::Procedure(procedure) if lost == Lost::Answer && procedure.writes_next() => {
@@ -244,150 +275,69 @@ impl System {
         }
     }
 
-    /// A controller to change, and the server.
-    fn controller_mut(&mut self, process: ProcessId) -> Option<(&mut Controller, &mut ApiServer)> {
-        match self.processes.get_mut(usize::from(process))? {
-            Process::Controller(controller) => Some((Arc::make_mut(controller), &mut self.server)),
-            _ => None,
-        }
-    }
-
     /// A procedure sends its next request. One that waits has waited by then.
-    fn request(&mut self, process: ProcessId, lost: Option<Lost>) -> Option<Performed> {
-        let who = self.name(process);
-        let process = self.processes.get_mut(usize::from(process))?;
-        let Process::Procedure(procedure) = process else {
-            return None;
-        };
+    fn request(&mut self, process: ProcessId, lost: Option<Lost>) -> Option<Performed<Name>> {
+        let release = self.server.release();
+        let procedure = self.procedure_mut(process)?;
         if procedure.is_done() {
             return None;
         }
+        let wait = match procedure.next() {
+            Next::Sleep(time) => time.saturating_sub(TICK),
+            Next::Send(_) | Next::Done => Duration::ZERO,
+        };
         procedure.wake();
         let Next::Send(request) = procedure.next() else {
             procedure.give_up();
             return Some(Performed::default());
         };
         let object = procedure.object().clone();
-        let edits = procedure.meant(self.server.release());
+        let edits = procedure.meant(release);
         let intention = Intention {
             edits: edits.as_deref(),
             retries: procedure.repeats_edits(),
             about: Some(&object),
         };
-        self.server.environment_mut().advance(TICK);
-        let since = self.server.store().revision();
-        let response = self.server.handle(request.clone());
+        self.server.environment_mut().advance(wait);
+        let (answered, done) = self.send(process, request, intention, lost);
         if lost.is_none() {
-            procedure.answered(&Reply::from(&response));
+            self.procedure_mut(process)?.answered(&(&answered).into());
         }
-        let answered = AnsweredRequest { request, response };
-        let mut performed = Performed::default();
-        if self.keeps_ledger {
-            let (ledger, server) = (&mut self.ledger, &self.server);
-            performed.done = with_parts(&answered, |answered| match lost {
-                None => ledger.request(who, answered, intention, server, since),
-                Some(_) => ledger.unanswered(who, answered, intention, server, since),
-            });
-        }
-        performed.answered = Some(answered);
-        Some(performed)
-    }
-
-    fn deliver(&mut self, process: ProcessId, cache: usize) -> Option<Performed> {
-        let (controller, server) = self.controller_mut(process)?;
-        controller.caches().get(cache)?;
-        controller.sync_cache(cache, server);
-        controller.deliver(cache, server);
-        Some(Performed::of(controller.take_answered()))
-    }
-
-    fn take(&mut self, process: ProcessId) -> Option<Performed> {
-        let (controller, server) = self.controller_mut(process)?;
-        if !controller.can_take() {
-            return None;
-        }
-        server.environment_mut().advance(TICK);
-        controller.take(server)?;
-        controller.step_to_visible(server);
-        Some(Performed::of(controller.take_answered()))
-    }
-
-    /// The worker of a controller performs the next visible statement.
-    fn step(&mut self, who: ProcessId, lost: Option<Lost>) -> Option<Performed> {
-        let since = self.server.store().revision();
-        let (controller, server) = self.controller_mut(who)?;
-        controller.run()?;
-        let report = match lost {
-            None => controller.work_step(server)?,
-            Some(lost) => controller.work_step_losing(server, lost)?,
-        };
-        let answered = controller.take_answered();
-        let mut performed = Performed::default();
-        if self.keeps_ledger {
-            performed.done = self.note(who, &report, answered.as_ref(), (since, lost));
-        }
-        performed.answered = answered;
-        Some(performed)
-    }
-
-    /// Tells the ledger what a step of a worker read and wrote.
-    fn note(
-        &mut self,
-        process: ProcessId,
-        report: &WorkerReport,
-        answered: Option<&AnsweredRequest>,
-        (since, lost): (Revision, Option<Lost>),
-    ) -> Done<ProcessId> {
-        let who = self.name(process);
-        let Some(Process::Controller(controller)) = self.processes.get(usize::from(process)) else {
-            return Done::default();
-        };
-        let (ledger, server) = (&mut self.ledger, &self.server);
-        let answered = answered.filter(|_| report.call().is_some());
-        let Some(answered) = answered else {
-            return controller.note(ledger, who, (report, None), (server, since), lost);
-        };
-        with_parts(answered, |answered| {
-            controller.note(ledger, who, (report, Some(answered)), (server, since), lost)
+        Some(Performed {
+            answered: Some(answered),
+            done,
+            controller: None,
         })
     }
 
-    fn wake(&mut self, process: ProcessId) -> Option<Performed> {
-        let (controller, server) = self.controller_mut(process)?;
-        let ready = controller.queue().next_ready()?;
-        let wait = ready.saturating_sub(server.environment().elapsed());
-        server.environment_mut().advance(wait);
-        controller.advance_to(ready);
-        Some(Performed::default())
-    }
-
-    fn restart(&mut self, process: ProcessId) -> Option<Performed> {
-        let (controller, server) = self.controller_mut(process)?;
-        controller.restart();
-        controller.sync(server);
-        Some(Performed::of(controller.take_answered()))
-    }
-
-    fn break_watch(&mut self, process: ProcessId, cache: usize) -> Option<Performed> {
-        let (controller, _) = self.controller_mut(process)?;
-        if !controller.caches().get(cache)?.is_watching() {
-            return None;
+    /// A process sends a request after a second, for what it means to do. Of an answer that is lost,
+    /// the ledger tells the process nothing. What the process makes of the answer is no part of this.
+    pub fn send(
+        &mut self,
+        process: ProcessId,
+        request: Request<Vec<u8>>,
+        intention: Intention<'_>,
+        lost: Option<Lost>,
+    ) -> (AnsweredRequest, Done<Name>) {
+        self.server.environment_mut().advance(TICK);
+        let since = self.server.store().revision();
+        let response = self.server.handle(request.clone());
+        let answered = AnsweredRequest::new(request, response);
+        let mut done = Done::default();
+        if self.keeps_ledger
+            && let Some(who) = self.name(process)
+        {
+            let (ledger, server) = (&mut self.ledger, &self.server);
+            let tell = match lost {
+                None => Ledger::request,
+                Some(_) => Ledger::unanswered,
+            };
+            done = tell(ledger, who, (&answered).into(), intention, server, since);
         }
-        controller.drop_watch(cache);
-        Some(Performed::default())
+        (answered, done)
     }
 
-    /// The controllers, to change.
-    fn controllers_mut(&mut self) -> impl Iterator<Item = &mut Controller> {
-        self.processes
-            .iter_mut()
-            .filter_map(|process| match process {
-                Process::Controller(controller) => Some(Arc::make_mut(controller)),
-                _ => None,
-            })
-    }
-
-    fn compact(&mut self) -> Option<Performed> {
+    fn compact(&mut self) -> Option<Performed<Name>> {
         self.server.compact(self.server.store().revision()).ok()?;
         self.server.restart();
         for controller in self.controllers_mut() {
@@ -395,43 +345,4 @@ impl System {
         }
         Some(Performed::default())
     }
-
-    fn run_out(&mut self) -> Performed {
-        self.server
-            .environment_mut()
-            .advance(EXPECTATIONS_TIMEOUT + TICK);
-        let now = self.server.environment().elapsed();
-        for controller in self.controllers_mut() {
-            controller.advance_to(now);
-        }
-        Performed::default()
-    }
-}
-
-impl Performed {
-    fn of(answered: Option<AnsweredRequest>) -> Self {
-        Self {
-            answered,
-            ..Self::default()
-        }
-    }
-}
-
-/// Gives a request with its answer to a function, as the ledger reads it.
-fn with_parts<R>(answered: &AnsweredRequest, read: impl FnOnce(Answered<'_>) -> R) -> R {
-    let AnsweredRequest { request, response } = answered;
-    let sent: Value = match *request.method() == Method::POST {
-        true => serde_json::from_slice(request.body()).unwrap_or_default(),
-        false => Value::Null,
-    };
-    let received = serde_json::from_slice(response.body()).unwrap_or_default();
-    let facts = response.extensions().get::<Facts>();
-    read(Answered {
-        method: request.method(),
-        target: &request.uri().to_string(),
-        sent_name: sent.name(),
-        code: response.status().as_u16(),
-        received: &received,
-        facts: facts.map_or(&[][..], |facts| &facts.0),
-    })
 }

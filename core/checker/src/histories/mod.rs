@@ -213,7 +213,7 @@ impl HistorySearch {
             Process::Idle | Process::Controller(_) => None,
         });
         let processes = processes.collect();
-        let ledger = start.ledger().and_then(|ledger| ledger.of(object.key()));
+        let ledger = start.ledger().of(object.key());
         let state = State {
             server,
             ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),

@@ -192,6 +192,11 @@ impl Editor {
         self.progress
     }
 
+    /// Its next request.
+    pub fn next_request(&self) -> NextRequest {
+        self.progress.next()
+    }
+
     /// Whether it has nothing more to send.
     pub fn is_done(&self) -> bool {
         self.progress.next() == NextRequest::Nothing

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Safety, Settling, Wish};
-use optimist_client::{Editor, EditorPlan};
-use optimist_client::{EditorProgress, IntendedChange, Intent, NextRequest, WorkingCopy, Write};
+use optimist_client::{
+    Editor, EditorPlan, IntendedChange, Intent, NextRequest, Reply, WorkingCopy, Write,
+};
 use optimist_controller::EXPECTATIONS_TIMEOUT;
 use optimist_system::{Event, Faults, Process, ProcessId, System};
 
@@ -248,14 +249,15 @@ impl ControllerSearch {
 pub struct ControllerReplay<'a> {
     search: &'a ControllerSearch,
     /// Where each editor is.
-    editors: Vec<EditorProgress>,
+    editors: Vec<Editor>,
 }
 
 impl<'a> ControllerReplay<'a> {
     /// The beginning of a run.
     pub fn new(search: &'a ControllerSearch) -> Self {
         let editors = search.question.editors.iter();
-        let editors = editors.map(|(_, plan)| plan.begin()).collect();
+        let editors = editors.map(|(_, plan)| Editor::from(plan.clone()));
+        let editors = editors.collect();
         Self { search, editors }
     }
 
@@ -303,36 +305,30 @@ impl<'a> ControllerReplay<'a> {
             Event::AnswerLost(_) | Event::RequestLost(_) => None,
             Event::Request(process) => {
                 let index = plan_of(process)?;
-                let (actor, plan) = self.search.question.editors.get(index)?;
-                let progress = self.editors.get_mut(index)?;
-                edit(tree, *actor, plan, progress)
+                let (actor, _) = self.search.question.editors.get(index)?;
+                edit(tree, *actor, self.editors.get_mut(index)?)
             }
         }
     }
 }
 
 /// Lets an editor send its next request.
-fn edit(
-    tree: &mut HistoryTree,
-    actor: ActorId,
-    plan: &EditorPlan,
-    progress: &mut EditorProgress,
-) -> Option<()> {
+fn edit(tree: &mut HistoryTree, actor: ActorId, editor: &mut Editor) -> Option<()> {
+    let plan = editor.plan();
     let world = tree.world_mut();
     world.look_at(&plan.object.resource().kind, plan.object.name());
     world.actor_mut(actor).set_write(plan.write.clone());
-    let reads = progress.next() == NextRequest::Read;
-    let action = match progress.next() {
+    let reads = editor.next_request() == NextRequest::Read;
+    let action = match editor.next_request() {
         NextRequest::Read => Action::Get,
         NextRequest::Send => Action::Send(plan.write.clone()),
         NextRequest::Nothing => return None,
     };
     let node = tree.act_once(Operation::Act(actor, action))?;
-    let exchange = tree.step(node)?.exchange.as_ref()?;
-    let (refused, conflict) = (exchange.code >= 400, exchange.is_conflict());
-    progress.answered(plan.write.on_conflict, refused, conflict);
-    if reads && !refused {
-        plan.edit(tree.world_mut().copy_mut(actor));
+    let reply = Reply::from(tree.step(node)?.exchange.as_ref()?);
+    editor.answered(&reply);
+    if reads && reply.is_accepted() {
+        editor.plan().edit(tree.world_mut().copy_mut(actor));
     }
     Some(())
 }

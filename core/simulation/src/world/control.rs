@@ -1,23 +1,23 @@
 //! What a controller does in a world.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::World;
 use super::control_view::event_of;
-use crate::controller::{ControllerEvent, ControllerOperation, EventOnTheWay};
+use crate::controller::EventOnTheWay;
 use crate::step::Exchange;
 use crate::watcher::Watcher;
-use crate::{ActorId, ObjectRef, Operation, Step};
+use crate::{ActorId, ControllerEvent, ControllerOperation, ObjectRef, Operation, Step};
 use optimist_apiserver::object::text;
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_client::{AnsweredRequest, changes};
 use optimist_controller::{Controller, change_of};
+use optimist_system::ProcessId;
 
 impl World {
     /// The controller, if the history has one.
     pub fn controller(&self) -> Option<&Controller> {
-        self.controller.as_deref()
+        self.system.controller(ActorId::C as ProcessId)
     }
 
     /// The events that have not reached a cache of the controller, in their order. They arrive one
@@ -29,7 +29,7 @@ impl World {
         };
         let prefix = cache.prefix();
         let version = cache.version().parse().unwrap_or_default();
-        let log = self.server.store().log_after(version);
+        let log = self.server().store().log_after(version);
         let changes = log.filter(|change| change.key.starts_with(&prefix));
         let events = changes.filter_map(|change| event_of(change, cache));
         events.collect()
@@ -37,91 +37,27 @@ impl World {
 
     /// Performs an operation of the controller. `None` if it is not possible now.
     pub(super) fn control(&mut self, operation: ControllerOperation) -> Option<Step> {
-        let revision = self.server.store().revision();
-        let event = self.perform(operation)?;
-        let answered = Arc::make_mut(self.controller.as_mut()?).take_answered();
-        let exchange = answered.map(|answered| exchange_of(&answered));
+        let revision = self.server().store().revision();
+        let performed = self.system.control(ActorId::C as ProcessId, operation)?;
+        let event = performed.controller?;
+        let exchange = performed.answered.as_ref().map(exchange_of);
         self.observe_new_objects(revision);
         let mut step = self.step_of(Operation::Control(operation), exchange, revision, &event);
-        if let (ControllerEvent::Worker(report), Some(controller)) = (&event, &self.controller) {
-            let answered = step.exchange.as_ref().map(Exchange::answered);
-            let (ledger, noted) = (&mut self.ledger, (report, answered));
-            let moment = (&self.server, revision);
-            let done = controller.note(ledger, ActorId::C, noted, moment, None);
-            step.has_done(done);
-        }
+        step.has_done(performed.done);
         step.controller = Some(Arc::new(event));
         Some(step)
     }
 
-    fn perform(&mut self, operation: ControllerOperation) -> Option<ControllerEvent> {
-        let server = &mut self.server;
-        let controller = Arc::make_mut(self.controller.as_mut()?);
-        Some(match operation {
-            ControllerOperation::Connect(cache) => {
-                let report = controller.connect(cache, server)?;
-                ControllerEvent::Connected { cache, report }
-            }
-            ControllerOperation::Deliver(cache) => {
-                let report = controller.deliver_next(cache, server)?;
-                ControllerEvent::Delivered { cache, report }
-            }
-            ControllerOperation::Step => {
-                if controller.run().is_none() {
-                    // Two runs never see the same time.
-                    let second = Duration::from_secs(u64::from(controller.can_take()));
-                    server.environment_mut().advance(second);
-                }
-                ControllerEvent::Worker(controller.work_step(server)?)
-            }
-            ControllerOperation::DropWatch(cache) => {
-                let dropped = controller.caches().get(cache)?;
-                if !dropped.is_watching() {
-                    return None;
-                }
-                let on_the_way = dropped.behind(server);
-                controller.drop_watch(cache);
-                ControllerEvent::WatchDropped { cache, on_the_way }
-            }
-            ControllerOperation::Resync(cache) => {
-                if !controller.caches().get(cache)?.has_synced() {
-                    return None;
-                }
-                let handled = controller.resync(cache);
-                ControllerEvent::Resynced { cache, handled }
-            }
-            ControllerOperation::Restart => {
-                controller.restart();
-                ControllerEvent::Restarted
-            }
-            ControllerOperation::Wake => {
-                let ready = controller.queue().next_ready()?;
-                let after = ready.saturating_sub(server.environment().elapsed());
-                server.environment_mut().advance(after);
-                controller.advance_to(ready);
-                ControllerEvent::Woken { after }
-            }
-        })
-    }
-
-    /// Adds the waiting keys of the controller whose time has come.
-    pub(super) fn wake_controller(&mut self) {
-        let now = self.server.environment().elapsed();
-        if let Some(controller) = &mut self.controller {
-            Arc::make_mut(controller).advance_to(now);
-        }
-    }
-
     /// Lets the editors see the objects that were created after a revision.
     pub(super) fn observe_new_objects(&mut self, revision: Revision) {
-        let log = self.server.store().log_after(revision);
+        let log = self.server().store().log_after(revision);
         let created: Vec<_> = log
             .filter(|change| change.before.is_none())
             .filter_map(|change| change.after.clone())
             .collect();
         for object in created {
             let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
-            let Some(resource) = self.server.resources().by_kind(api_version, kind) else {
+            let Some(resource) = self.server().resources().by_kind(api_version, kind) else {
                 continue;
             };
             let subject = ObjectRef::new(resource, &object);
@@ -149,17 +85,19 @@ impl World {
         });
         let addressed = exchange.as_ref().and_then(|exchange| {
             let subject = self.addressed_by(exchange)?;
-            let stored = self.server.store().get(self.subjects[subject].0.key());
+            let stored = self.server().store().get(self.subjects[subject].0.key());
             stored.map(|(_, object)| (Some(&**object), Some(&**object)))
         });
         let stored = changed.or(addressed).unwrap_or_default();
-        let change = report.call().and_then(|call| change_of(call, &self.server));
+        let change = report
+            .call()
+            .and_then(|call| change_of(call, self.server()));
         let edits = change.map_or_else(Vec::new, |[base, object]| changes(&base, &object));
         Step::new(operation, exchange, edits, stored)
     }
 
     fn changed_since(&self, revision: Revision) -> Option<&Change> {
-        self.server.store().log_after(revision).next()
+        self.server().store().log_after(revision).next()
     }
 
     /// The index of the object that a request is about.
@@ -171,11 +109,13 @@ impl World {
 
 /// A request with its answer, for a step. The events of a watch come later.
 fn exchange_of(answered: &AnsweredRequest) -> Exchange {
-    let AnsweredRequest { request, response } = answered;
+    let AnsweredRequest {
+        request, response, ..
+    } = answered;
     let query = request.uri().query().unwrap_or_default();
     let watches = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "watch");
     if !watches || !response.status().is_success() {
-        return Exchange::new(request, response);
+        return answered.into();
     }
     let lines = response.body().split(|byte| *byte == b'\n');
     let events = lines.filter_map(|line| serde_json::from_slice(line).ok());

@@ -10,8 +10,8 @@ use optimist_controller::{Cache, Controller, WorkerReport, controller_of};
 use serde_json::Value;
 
 use super::World;
-use crate::controller::{ControllerEvent, EventOnTheWay};
-use crate::{ControllerOperation, HistoryTree, NodeId};
+use crate::controller::EventOnTheWay;
+use crate::{ControllerEvent, ControllerOperation, HistoryTree, NodeId};
 
 /// A variable of a run, beside the server.
 #[derive(Clone, Debug, PartialEq, Eq)]

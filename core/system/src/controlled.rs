@@ -1,0 +1,194 @@
+//! What controllers do in a system. An event is one operation of a controller or several.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::storage::Revision;
+use optimist_client::AnsweredRequest;
+use optimist_controller::{Controller, Lost, WorkerReport};
+use optimist_ledger::Done;
+
+use super::system::TICK;
+use super::{ControllerEvent, ControllerOperation, Performed, Process, ProcessId, System};
+
+impl<Name: Copy + PartialEq> System<Name> {
+    /// Performs an operation of a controller. `None` if it is not possible now: then nothing
+    /// changes.
+    pub fn control(
+        &mut self,
+        process: ProcessId,
+        operation: ControllerOperation,
+    ) -> Option<Performed<Name>> {
+        self.control_losing(process, operation, None)
+    }
+
+    /// The same, where the network loses something of the request of a [`Step`]. `None` if that
+    /// does not write.
+    ///
+    /// [`Step`]: ControllerOperation::Step
+    pub fn control_losing(
+        &mut self,
+        process: ProcessId,
+        operation: ControllerOperation,
+        lost: Option<Lost>,
+    ) -> Option<Performed<Name>> {
+        let since = self.server().store().revision();
+        let (controller, server) = self.controller_mut(process)?;
+        let event = performed(controller, server, operation, lost)?;
+        let answered = controller.take_answered();
+        let mut performed = Performed {
+            answered,
+            ..Performed::default()
+        };
+        if let ControllerEvent::Worker(report) = &event
+            && self.keeps_ledger()
+        {
+            let answered = performed.answered.as_ref();
+            performed.done = self.note(process, report, answered, (since, lost));
+        }
+        performed.controller = Some(event);
+        Some(performed)
+    }
+
+    /// Tells the ledger what a step of a worker read and wrote.
+    fn note(
+        &mut self,
+        process: ProcessId,
+        report: &WorkerReport,
+        answered: Option<&AnsweredRequest>,
+        (since, lost): (Revision, Option<Lost>),
+    ) -> Done<Name> {
+        let Some(who) = self.name(process) else {
+            return Done::default();
+        };
+        let Some(Process::Controller(controller)) = self.processes.get(usize::from(process)) else {
+            return Done::default();
+        };
+        let answered = answered.filter(|_| report.call().is_some());
+        let (noted, moment) = ((report, answered.map(Into::into)), (&self.server, since));
+        controller.note(&mut self.ledger, who, noted, moment, lost)
+    }
+
+    /// The next event of a cache. A cache without a watch lists and watches first.
+    pub(super) fn deliver(&mut self, process: ProcessId, cache: usize) -> Option<Performed<Name>> {
+        let (controller, server) = self.controller_mut(process)?;
+        controller.caches().get(cache)?;
+        controller.sync_cache(cache, server);
+        let answered = controller.take_answered();
+        let delivered = self.control(process, ControllerOperation::Deliver(cache));
+        Some(delivered.unwrap_or(Performed {
+            answered,
+            ..Performed::default()
+        }))
+    }
+
+    /// The worker takes the next key.
+    pub(super) fn take(&mut self, process: ProcessId) -> Option<Performed<Name>> {
+        let (controller, _) = self.controller_mut(process)?;
+        controller.can_take().then_some(())?;
+        self.control(process, ControllerOperation::Step)
+    }
+
+    /// The worker performs the next visible statement.
+    pub(super) fn step(
+        &mut self,
+        process: ProcessId,
+        lost: Option<Lost>,
+    ) -> Option<Performed<Name>> {
+        let (controller, _) = self.controller_mut(process)?;
+        controller.run()?;
+        self.control_losing(process, ControllerOperation::Step, lost)
+    }
+
+    /// The process starts again, and its caches list at once.
+    pub(super) fn restart(&mut self, process: ProcessId) -> Option<Performed<Name>> {
+        let mut performed = self.control(process, ControllerOperation::Restart)?;
+        let (controller, server) = self.controller_mut(process)?;
+        controller.sync(server);
+        performed.answered = controller.take_answered();
+        Some(performed)
+    }
+
+    /// Lets time pass. Waiting keys whose time has come are added to their queues.
+    pub fn wait(&mut self, time: Duration) {
+        self.server_mut().environment_mut().advance(time);
+        let now = self.server().environment().elapsed();
+        for controller in self.controllers_mut() {
+            controller.advance_to(now);
+        }
+    }
+
+    /// A controller to change, and the server.
+    fn controller_mut(&mut self, process: ProcessId) -> Option<(&mut Controller, &mut ApiServer)> {
+        match self.processes.get_mut(usize::from(process))? {
+            Process::Controller(controller) => Some((Arc::make_mut(controller), &mut self.server)),
+            _ => None,
+        }
+    }
+
+    /// The controllers, to change.
+    pub(super) fn controllers_mut(&mut self) -> impl Iterator<Item = &mut Controller> {
+        self.processes
+            .iter_mut()
+            .filter_map(|process| match process {
+                Process::Controller(controller) => Some(Arc::make_mut(controller)),
+                _ => None,
+            })
+    }
+}
+
+/// What an operation of a controller does. `None` if it is not possible.
+fn performed(
+    controller: &mut Controller,
+    server: &mut ApiServer,
+    operation: ControllerOperation,
+    lost: Option<Lost>,
+) -> Option<ControllerEvent> {
+    Some(match operation {
+        ControllerOperation::Connect(cache) => {
+            let report = controller.connect(cache, server)?;
+            ControllerEvent::Connected { cache, report }
+        }
+        ControllerOperation::Deliver(cache) => {
+            let report = controller.deliver_next(cache, server)?;
+            ControllerEvent::Delivered { cache, report }
+        }
+        ControllerOperation::Step => {
+            if controller.can_take() {
+                server.environment_mut().advance(TICK);
+            }
+            ControllerEvent::Worker(match lost {
+                None => controller.work_step(server)?,
+                Some(lost) => controller.work_step_losing(server, lost)?,
+            })
+        }
+        ControllerOperation::DropWatch(cache) => {
+            let dropped = controller.caches().get(cache)?;
+            if !dropped.is_watching() {
+                return None;
+            }
+            let on_the_way = dropped.behind(server);
+            controller.drop_watch(cache);
+            ControllerEvent::WatchDropped { cache, on_the_way }
+        }
+        ControllerOperation::Resync(cache) => {
+            if !controller.caches().get(cache)?.has_synced() {
+                return None;
+            }
+            let handled = controller.resync(cache);
+            ControllerEvent::Resynced { cache, handled }
+        }
+        ControllerOperation::Restart => {
+            controller.restart();
+            ControllerEvent::Restarted
+        }
+        ControllerOperation::Wake => {
+            let ready = controller.queue().next_ready()?;
+            let after = ready.saturating_sub(server.environment().elapsed());
+            server.environment_mut().advance(after);
+            controller.advance_to(ready);
+            ControllerEvent::Woken { after }
+        }
+    })
+}
