@@ -8,6 +8,10 @@ use optimist_apiserver::yaml::{Located, parse_located};
 pub struct Catalogue {
     /// In the recommended order.
     pub chapters: Vec<Chapter>,
+    /// Questions about everything, after the last chapter.
+    pub closing: Option<Quiz>,
+    /// What to read after the lessons.
+    pub reading: Vec<Reading>,
     /// What happened in public projects.
     pub incidents: Vec<Incident>,
 }
@@ -31,6 +35,31 @@ pub struct Chapter {
     pub goal: String,
     /// In the recommended order.
     pub lessons: Vec<CatalogueEntry>,
+    /// Questions about the chapter, after its last lesson.
+    pub quiz: Option<Quiz>,
+}
+
+/// Questions that are in no lesson. A quiz has the form of a lesson: each page asks one question and runs
+/// the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quiz {
+    /// The name of its file without the ending. Links use this name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The number of its questions.
+    pub questions: usize,
+}
+
+/// A document to read after the lessons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub address: String,
+    /// What it adds to the lessons.
+    pub because: String,
 }
 
 /// An entry of the catalogue.
@@ -44,6 +73,15 @@ pub struct CatalogueEntry {
     pub belief: String,
     /// The number of its pages.
     pub pages: usize,
+    /// The minutes that it needs, by [`Lesson::minutes`](crate::Lesson::minutes).
+    pub minutes: usize,
+}
+
+impl Chapter {
+    /// The minutes that its lessons need.
+    pub fn minutes(&self) -> usize {
+        self.lessons.iter().map(|entry| entry.minutes).sum()
+    }
 }
 
 impl Catalogue {
@@ -53,7 +91,11 @@ impl Catalogue {
     /// The first error, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
         let located = parse_located(source)?;
-        let fields = Fields::read(&located, "the catalogue", &["chapters", "incidents"])?;
+        let fields = Fields::read(
+            &located,
+            "the catalogue",
+            &["chapters", "closing", "read next", "incidents"],
+        )?;
         let chapters = items(fields.needed("chapters")?)?.iter().map(chapter);
         let incidents = match fields.get("incidents") {
             Some(list) => items(list)?.iter().map(incident).collect::<Read<_>>()?,
@@ -61,16 +103,39 @@ impl Catalogue {
         };
         Ok(Self {
             chapters: chapters.collect::<Read<_>>()?,
+            closing: fields.get("closing").map(quiz).transpose()?,
+            reading: fields
+                .items("read next")?
+                .iter()
+                .map(reading)
+                .collect::<Read<_>>()?,
             incidents,
         })
     }
 
-    /// Whether a name is that of a lesson or of an incident.
+    /// Whether a name is that of a lesson, of a quiz or of an incident.
     pub fn has(&self, name: &str) -> bool {
-        let incidents = self.incidents.iter().map(|incident| &incident.lesson);
-        self.lessons()
-            .chain(incidents)
-            .any(|entry| entry.name == name)
+        let mut incidents = self.incidents.iter();
+        self.course().any(|known| known == name)
+            || incidents.any(|incident| incident.lesson.name == name)
+    }
+
+    /// The names of all lessons and quizzes, in order.
+    pub fn course(&self) -> impl Iterator<Item = &str> {
+        let chapters = self.chapters.iter().flat_map(|chapter| {
+            let lessons = chapter.lessons.iter().map(|entry| &*entry.name);
+            lessons.chain(chapter.quiz.iter().map(|quiz| &*quiz.name))
+        });
+        chapters.chain(self.closing.iter().map(|quiz| &*quiz.name))
+    }
+
+    /// Every quiz, in order.
+    pub fn quizzes(&self) -> impl Iterator<Item = &Quiz> {
+        let chapters = self
+            .chapters
+            .iter()
+            .filter_map(|chapter| chapter.quiz.as_ref());
+        chapters.chain(&self.closing)
     }
 
     /// Every lesson, in order.
@@ -79,21 +144,53 @@ impl Catalogue {
     }
 }
 
+/// The keys of an entry.
+const ENTRY: [&str; 5] = ["name", "title", "belief", "pages", "minutes"];
+
 fn chapter(located: &Located) -> Read<Chapter> {
-    let fields = Fields::read(located, "a chapter", &["title", "goal", "lessons"])?;
+    let fields = Fields::read(located, "a chapter", &["title", "goal", "lessons", "quiz"])?;
     let lessons = items(fields.needed("lessons")?)?.iter().map(|located| {
-        let fields = Fields::read(located, "a lesson", &["name", "title", "belief", "pages"])?;
+        let fields = Fields::read(located, "a lesson", &ENTRY)?;
         entry(&fields)
     });
     Ok(Chapter {
         title: fields.needed_text("title")?,
         goal: fields.needed_text("goal")?,
         lessons: lessons.collect::<Read<_>>()?,
+        quiz: fields.get("quiz").map(quiz).transpose()?,
     })
 }
 
+fn quiz(located: &Located) -> Read<Quiz> {
+    let fields = Fields::read(located, "a quiz", &["name", "title", "questions"])?;
+    Ok(Quiz {
+        name: fields.needed_text("name")?,
+        title: fields.needed_text("title")?,
+        questions: count(&fields, "questions")?,
+    })
+}
+
+fn reading(located: &Located) -> Read<Reading> {
+    let fields = Fields::read(
+        located,
+        "something to read",
+        &["title", "address", "because"],
+    )?;
+    Ok(Reading {
+        title: fields.needed_text("title")?,
+        address: fields.needed_text("address")?,
+        because: fields.needed_text("because")?,
+    })
+}
+
+fn count(fields: &Fields<'_>, key: &str) -> Read<usize> {
+    let number = fields.number(key)?.unwrap_or_default();
+    Ok(usize::try_from(number).unwrap_or_default())
+}
+
 fn incident(located: &Located) -> Read<Incident> {
-    let keys = ["name", "title", "belief", "pages", "thread"];
+    let mut keys = ENTRY.to_vec();
+    keys.push("thread");
     let fields = Fields::read(located, "an incident", &keys)?;
     Ok(Incident {
         lesson: entry(&fields)?,
@@ -102,11 +199,11 @@ fn incident(located: &Located) -> Read<Incident> {
 }
 
 fn entry(fields: &Fields<'_>) -> Read<CatalogueEntry> {
-    let pages = fields.number("pages")?.unwrap_or_default();
     Ok(CatalogueEntry {
         name: fields.needed_text("name")?,
         title: fields.needed_text("title")?,
         belief: fields.needed_text("belief")?,
-        pages: usize::try_from(pages).unwrap_or_default(),
+        pages: count(fields, "pages")?,
+        minutes: count(fields, "minutes")?,
     })
 }

@@ -25,7 +25,7 @@ mod switches;
 mod variation;
 mod walkthrough;
 
-pub use catalogue::{Catalogue, CatalogueEntry, Chapter, Incident};
+pub use catalogue::{Catalogue, CatalogueEntry, Chapter, Incident, Quiz, Reading};
 pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};
 pub use condition::{Condition, GoalLabel, PartLabel, Past};

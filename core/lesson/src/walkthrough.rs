@@ -127,6 +127,14 @@ impl Walkthrough {
         self.page().right
     }
 
+    /// The number of opened pages whose prediction was right, and the number of pages that ask.
+    pub fn right_answers(&self) -> (usize, usize) {
+        let right = |page: &&Page| page.chosen.is_some() && page.chosen == page.right;
+        let asks = |step: &&LessonStep| step.prediction.is_some();
+        let asked = self.lesson.steps.iter().filter(asks).count();
+        (self.pages.iter().filter(right).count(), asked)
+    }
+
     /// Returns whether the task of this page is done.
     pub fn solved(&self) -> bool {
         self.page().solved

@@ -63,7 +63,7 @@ pub(crate) use notice::kept_notice;
 pub(crate) use request_dialog::request_dialog;
 pub(crate) use server_card::server_card;
 pub(crate) use sessions_dialog::sessions_dialog;
-pub(crate) use share_dialog::share_dialog;
+pub(crate) use share_dialog::{export, share_dialog};
 pub(crate) use snippet::Copy;
 pub(crate) use stage::stage;
 pub(crate) use timeline::Timeline;

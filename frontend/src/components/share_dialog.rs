@@ -264,7 +264,7 @@ fn exports(tree: &HistoryTree) -> Html {
 }
 
 /// A link that saves a text as a file.
-pub(super) fn export(file: &'static str, label: String, text: &str) -> Html {
+pub(crate) fn export(file: &'static str, label: String, text: &str) -> Html {
     let text = String::from(js_sys::encode_uri_component(text));
     html! {
         <a class="button" download={file} href={format!("data:text/plain;charset=utf-8,{text}")}>

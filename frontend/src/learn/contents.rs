@@ -1,6 +1,6 @@
 //! The contents: all lessons, and the learner's progress.
 
-use optimist_lesson::{Catalogue, CatalogueEntry, Chapter};
+use optimist_lesson::{Catalogue, CatalogueEntry, Chapter, Quiz, Reading};
 use optimist_messages::label;
 use optimist_sessions::StorageArea;
 use yew::{Html, html};
@@ -8,7 +8,7 @@ use yew::{Html, html};
 use super::prose::line;
 use crate::browser::BrowserPlatform;
 use crate::components::icon::{Icon, icon};
-use crate::components::{file_button, header, kept_notice};
+use crate::components::{export, file_button, header, kept_notice};
 use crate::state::{
     CourseProgress, LearnMsg, LessonProgress, PROGRESS, Platform, Sends, StateHandle,
     lesson_fragment,
@@ -39,7 +39,9 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                 }
                 if let Some(catalogue) = catalogue {
                     { chapters(catalogue, progress.as_deref()) }
-                    { for course.as_ref().map(|course| so_far(store, course)) }
+                    { for catalogue.closing.as_ref().map(|it| closing(it, progress.as_deref())) }
+                    { reading(&catalogue.reading) }
+                    { for course.as_ref().map(|course| so_far(store, course, progress.as_deref())) }
                 } else if store.learn.problem.is_none() {
                     <p class="muted">{ label::lessons_loading() }</p>
                 }
@@ -60,11 +62,18 @@ fn next_lesson(course: &CourseProgress<'_>) -> Html {
     html! { <a class="button primary" href={lesson_fragment(&next.name)}>{ says }</a> }
 }
 
-/// Draws the number of finished lessons, and the button that forgets them.
-fn so_far(store: &StateHandle, course: &CourseProgress<'_>) -> Html {
-    if course.opened == 0 {
-        return Html::default();
-    }
+/// Draws the number of finished lessons, and what saves, opens and forgets the progress.
+fn so_far(store: &StateHandle, course: &CourseProgress<'_>, progress: Option<&str>) -> Html {
+    let open = |text| LearnMsg::OpenProgress(text).into();
+    let open = file_button(
+        store,
+        &label::progress_open(),
+        ".json,application/json",
+        open,
+    );
+    let Some(progress) = progress.filter(|_| course.opened > 0) else {
+        return html! { <p class="course-so-far">{ open }</p> };
+    };
     html! {
         <p class="course-so-far">
             <progress
@@ -73,6 +82,8 @@ fn so_far(store: &StateHandle, course: &CourseProgress<'_>) -> Html {
                 aria-label={label::lessons_finished(&course.finished, &course.lessons)}
             />
             { label::lessons_finished(&course.finished, &course.lessons) }
+            { export("lessons.json", label::progress_save(), progress) }
+            { open }
             <button type="button" class="link" onclick={store.sends(LearnMsg::ForgetProgress)}>
                 { label::lessons_forget() }
             </button>
@@ -97,24 +108,70 @@ fn chapter(chapter: &Chapter, first: usize, progress: Option<&str>) -> Html {
     let numbered = (first..).zip(&chapter.lessons);
     html! {
         <section class="chapter">
-            <h3>{ chapter.title.clone() }</h3>
+            <div class="chapter-head">
+                <h3>{ chapter.title.clone() }</h3>
+                <span class="so-far">{ label::lesson_minutes(&chapter.minutes()) }</span>
+            </div>
             <p class="muted">{ chapter.goal.clone() }</p>
-            <ol>{ for numbered.map(|(number, it)| entry(it, number, progress)) }</ol>
+            <ol>
+                { for numbered.map(|(number, it)| entry(it, number, progress)) }
+                { for chapter.quiz.as_ref().map(|it| quiz(it, progress)) }
+            </ol>
         </section>
+    }
+}
+
+/// The questions after the last chapter.
+fn closing(closing: &Quiz, progress: Option<&str>) -> Html {
+    html! { <section class="chapter"><ol>{ quiz(closing, progress) }</ol></section> }
+}
+
+fn quiz(quiz: &Quiz, progress: Option<&str>) -> Html {
+    let progress = LessonProgress::read(progress, &quiz.name);
+    html! {
+        <li>
+            <a class="entry" href={lesson_fragment(&quiz.name)}>
+                <span class="number" aria-hidden="true">{ "?" }</span>
+                <span class="entry-words">
+                    <span class="entry-title">{ quiz.title.clone() }</span>
+                </span>
+                { so_far_in(progress, quiz.questions, label::quiz_questions(&quiz.questions)) }
+            </a>
+        </li>
+    }
+}
+
+/// What to read after the lessons.
+fn reading(documents: &[Reading]) -> Html {
+    let document = |it: &Reading| {
+        html! { <li><a href={it.address.clone()}>{ it.title.clone() }</a>{ ": " }{ line(&it.because) }</li> }
+    };
+    html! {
+        if !documents.is_empty() {
+            <section class="chapter">
+                <h3>{ label::reading_title() }</h3>
+                <ul class="reading">{ for documents.iter().map(document) }</ul>
+            </section>
+        }
+    }
+}
+
+/// Says how far one is in a lesson, or how long it is if it was not opened.
+fn so_far_in(progress: Option<LessonProgress>, pages: usize, unopened: String) -> Html {
+    match progress {
+        Some(progress) if progress.finished => html! {
+            <span class="so-far done">{ icon(Icon::Check) }{ label::lesson_done() }</span>
+        },
+        Some(progress) => html! {
+            <span class="so-far">{ label::lesson_at(&progress.opened, &pages) }</span>
+        },
+        None => html! { <span class="so-far">{ unopened }</span> },
     }
 }
 
 fn entry(entry: &CatalogueEntry, number: usize, progress: Option<&str>) -> Html {
     let progress = LessonProgress::read(progress, &entry.name);
-    let said = match progress {
-        Some(progress) if progress.finished => html! {
-            <span class="so-far done">{ icon(Icon::Check) }{ label::lesson_done() }</span>
-        },
-        Some(progress) => html! {
-            <span class="so-far">{ label::lesson_at(&progress.opened, &entry.pages) }</span>
-        },
-        None => html! { <span class="so-far">{ label::lesson_steps(&entry.pages) }</span> },
-    };
+    let length = label::lesson_minutes(&entry.minutes);
     html! {
         <li>
             <a class="entry" href={lesson_fragment(&entry.name)}>
@@ -123,7 +180,7 @@ fn entry(entry: &CatalogueEntry, number: usize, progress: Option<&str>) -> Html 
                     <span class="entry-title">{ entry.title.clone() }</span>
                     <q class="entry-belief">{ line(&entry.belief) }</q>
                 </span>
-                { said }
+                { so_far_in(progress, entry.pages, length) }
             </a>
         </li>
     }

@@ -1,6 +1,6 @@
 //! The lesson that is taken: its text, what is asked, and the way on.
 
-use optimist_lesson::{CatalogueEntry, LessonStep, Prediction};
+use optimist_lesson::{LessonStep, Prediction};
 use optimist_messages::label;
 use yew::{Html, classes, html};
 
@@ -33,6 +33,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                 if walk.happened() {
                     { prose(&step.after) }
                     { task(store, course) }
+                    { answers(store, course) }
                 }
                 if let Some(problem) = &store.learn.problem {
                     <p class="problem" role="alert">{ super::problem(problem) }</p>
@@ -210,18 +211,18 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     }
 }
 
-/// From the last step to the next lesson.
+/// From the last step to the next lesson or quiz.
 fn onward(store: &StateHandle, course: &Course) -> Html {
     let catalogue = store.learn.catalogue.as_ref();
-    let next: Option<CatalogueEntry> = catalogue.and_then(|catalogue| {
-        let mut lessons = catalogue.lessons();
-        lessons.find(|entry| entry.name == course.name)?;
-        lessons.next().cloned()
+    let next = catalogue.and_then(|catalogue| {
+        let mut names = catalogue.course();
+        names.find(|name| *name == course.name)?;
+        names.next().map(str::to_owned)
     });
     let class = classes!("button", course.walk.finished().then_some("primary"));
     match next {
         Some(next) => html! {
-            <a {class} id="lesson-forward" href={lesson_fragment(&next.name)}>
+            <a {class} id="lesson-forward" href={lesson_fragment(&next)}>
                 { label::lesson_next() }{ icon(Icon::Forward) }
             </a>
         },
@@ -235,5 +236,18 @@ fn onward(store: &StateHandle, course: &Course) -> Html {
                 { label::lessons_all() }
             </a>
         },
+    }
+}
+
+/// Says how many answers of a quiz were right, on its last page.
+fn answers(store: &StateHandle, course: &Course) -> Html {
+    let catalogue = store.learn.catalogue.as_ref();
+    let is_quiz = catalogue.is_some_and(|it| it.quizzes().any(|quiz| quiz.name == course.name));
+    let last = course.walk.at() + 1 == course.walk.lesson().steps.len();
+    let (right, all) = course.walk.right_answers();
+    html! {
+        if is_quiz && last && course.walk.happened() {
+            <p class="reached" role="status"><b>{ label::quiz_right(&right, &all) }</b></p>
+        }
     }
 }

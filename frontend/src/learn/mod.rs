@@ -84,6 +84,7 @@ fn problem(problem: &LearnProblem) -> String {
             label::lesson_not_opened(&errors.join(". "))
         }
         LearnProblem::NotOpenedAgain => label::lesson_not_opened_again(),
+        LearnProblem::ProgressUnreadable => label::progress_unreadable(),
         LearnProblem::Unreadable(error) => optimist_messages::load_error(error),
         LearnProblem::Error(error) => shown(error),
     }

@@ -16,7 +16,13 @@ crate::catalogue::messages! {
     lesson_error(line, message) "line {line}: {message}";
     lesson_done() "done";
     lesson_at(step, steps) "at step {step} of {steps}";
-    lesson_steps(steps) "{steps} {steps|step|steps}";
+    lesson_minutes(minutes) "about {minutes} min";
+    quiz_questions(count) "{count} {count|question|questions}";
+    quiz_right(count, all) "{count} of {all} answers were right.";
+    progress_save() "Save my progress";
+    progress_open() "Open saved progress";
+    progress_unreadable() "This file is not a progress that was saved here.";
+    reading_title() "What to read next";
     lesson() "Lesson";
     lessons_all() "All lessons";
     lesson_start_again() "Start again";

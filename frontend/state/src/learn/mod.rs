@@ -18,6 +18,7 @@ use optimist_text::share::{Learning, Session};
 pub use self::course::{Course, SwitchChoice};
 use self::course::{FILE, key};
 pub use self::problem::LearnProblem;
+use self::progress::join_progress;
 pub(crate) use self::progress::progress_is_readable;
 pub use self::progress::{CourseProgress, LessonProgress, PROGRESS};
 use self::reopening::Reopening;
@@ -35,6 +36,8 @@ pub enum LearnMsg {
     Text(String, Result<String, String>),
     /// A lesson came from a file.
     File(String),
+    /// A saved progress came from a file.
+    OpenProgress(String),
     /// Forgets how far one got in each lesson.
     ForgetProgress,
     /// Lets happen what is still to happen, or turns to the next page.
@@ -135,6 +138,10 @@ impl State {
             },
             LearnMsg::Catalogue(Err(file)) => {
                 self.learn.problem = Some(LearnProblem::NotLoaded(file));
+            }
+            LearnMsg::OpenProgress(text) => {
+                let joined = join_progress(&text, fx);
+                self.learn.problem = joined.is_none().then_some(LearnProblem::ProgressUnreadable);
             }
             LearnMsg::ForgetProgress => fx.write(StorageArea::Browser, PROGRESS, None),
             LearnMsg::Text(name, text) => {

@@ -12,6 +12,8 @@ pub enum LearnProblem {
     NotOpened(Vec<LessonError>),
     /// The lesson from a file that the tab had before a reload cannot be opened again.
     NotOpenedAgain,
+    /// A file that was chosen is no saved progress.
+    ProgressUnreadable,
     /// A file that was chosen cannot be read.
     Unreadable(LoadError),
     /// A lesson of the page, or the list of the lessons, has an error.

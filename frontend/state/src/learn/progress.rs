@@ -92,6 +92,24 @@ fn all(kept: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(kept).ok()
 }
 
+/// Joins a saved progress to the stored one: of each lesson, what is further. `None`, and nothing changes, if
+/// one of the two cannot be read.
+pub(crate) fn join_progress(saved: &str, fx: &mut Effects<'_>) -> Option<()> {
+    let saved = all(saved)?;
+    let kept = fx.read(StorageArea::Browser, PROGRESS);
+    let mut joined = kept.as_deref().map_or(Some(Map::new()), all)?;
+    for name in saved.keys() {
+        let theirs = LessonProgress::from_entry(&saved, name)?;
+        let mine = LessonProgress::from_entry(&joined, name);
+        let opened = mine.map_or(0, |mine| mine.opened).max(theirs.opened);
+        let finished = theirs.finished || mine.is_some_and(|mine| mine.finished);
+        joined.insert(name.clone(), json!([opened, finished]));
+    }
+    let joined = Value::Object(joined).to_string();
+    fx.write(StorageArea::Browser, PROGRESS, Some(joined));
+    Some(())
+}
+
 /// Returns whether the stored progress can be read, or there is none.
 pub(crate) fn progress_is_readable(fx: &Effects<'_>) -> bool {
     let kept = fx.read(StorageArea::Browser, PROGRESS);

@@ -62,6 +62,47 @@ fn progress_is_forgotten_when_one_asks_for_it() {
 }
 
 #[test]
+fn a_saved_progress_joins_what_is_further_in_each_lesson() {
+    let mut page = lesson();
+    page.send(LearnMsg::ForgetProgress);
+    let saved = r#"{"a": [3, false], "b": [5, true]}"#;
+    page.send(LearnMsg::OpenProgress(saved.to_owned()));
+    assert_eq!(page.state.learn.problem, None);
+    page.send(LearnMsg::OpenProgress(
+        r#"{"a": [2, true], "b": [1, false]}"#.to_owned(),
+    ));
+    let stored = |page: &Page| page.browser.read(StorageArea::Browser, PROGRESS);
+    let kept = stored(&page).unwrap();
+    let read = |name: &str| LessonProgress::read(Some(&kept), name).unwrap();
+    assert_eq!((read("a").opened, read("a").finished), (3, true));
+    assert_eq!((read("b").opened, read("b").finished), (5, true));
+    for broken in [
+        "[]",
+        "no JSON",
+        r#"{"a": "done"}"#,
+        r#"{"a": [1, true], "b": [1]}"#,
+    ] {
+        page.send(LearnMsg::OpenProgress(broken.to_owned()));
+        let problem = page.state.learn.problem.clone();
+        assert_eq!(problem, Some(LearnProblem::ProgressUnreadable), "{broken}");
+        assert_eq!(stored(&page).as_ref(), Some(&kept), "{broken}");
+    }
+}
+
+#[test]
+fn hints_are_shown_one_after_the_other_and_then_none() {
+    let mut page = lesson();
+    let hints = "title: t\nteaches: t\nsteps:\n- title: s\n  goal:\n    ask: q\n    hint: [one, two]\n    \
+                 when: {stored: {spec.replicas: 5}}\n    solution:\n    - A: {edit: {spec.replicas: 5}, send: merge patch}\n";
+    page.send(LearnMsg::File(hints.to_owned()));
+    assert_eq!(page.state.learn.problem, None);
+    for shown in [1, 2, 0, 1] {
+        page.send(LearnMsg::Hint);
+        assert_eq!(page.state.learn.course.as_ref().unwrap().hints, shown);
+    }
+}
+
+#[test]
 fn a_lesson_takes_the_stage_and_gives_it_back() {
     let mut page = Page::open();
     page.write(ActorId::A, "/spec/replicas", "5");

@@ -1,0 +1,136 @@
+//! The quizzes of the catalogue: each question is run, exactly one answer is right, and no lesson asks it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use optimist_lesson::{Catalogue, Lesson, Walkthrough, check_lesson};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons")
+}
+
+fn read(name: &str) -> String {
+    let path = folder().join(format!("{name}.yaml"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn catalogue() -> Catalogue {
+    Catalogue::parse(&read("catalogue")).unwrap_or_else(|error| panic!("catalogue: {error}"))
+}
+
+fn lesson(name: &str) -> Arc<Lesson> {
+    Arc::new(Lesson::parse(&read(name)).unwrap_or_else(|error| panic!("{name}, {error}")))
+}
+
+#[test]
+fn every_question_has_one_right_answer_when_it_runs() {
+    let mut problems = Vec::new();
+    for quiz in catalogue().quizzes() {
+        let check = check_lesson(&lesson(&quiz.name));
+        problems.extend(
+            check
+                .problems
+                .iter()
+                .map(|it| format!("{}, {it}", quiz.name)),
+        );
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn each_chapter_ends_with_five_questions_and_the_course_with_ten() {
+    let catalogue = catalogue();
+    for chapter in &catalogue.chapters {
+        let quiz = chapter.quiz.as_ref().map(|quiz| quiz.questions);
+        assert_eq!(quiz, Some(5), "{}", chapter.title);
+    }
+    assert_eq!(
+        catalogue.closing.as_ref().map(|quiz| quiz.questions),
+        Some(10)
+    );
+    let mut listed = BTreeSet::new();
+    for quiz in catalogue.quizzes() {
+        let lesson = lesson(&quiz.name);
+        assert_eq!(quiz.title, lesson.title);
+        assert_eq!(quiz.questions, lesson.steps.len(), "{}", quiz.name);
+        for step in &lesson.steps {
+            assert!(step.prediction.is_some(), "{}: {}", quiz.name, step.title);
+            assert!(!step.after.is_empty(), "{}: {}", quiz.name, step.title);
+        }
+        assert!(catalogue.has(&quiz.name));
+        listed.insert(format!("{}.yaml", quiz.name));
+    }
+    let files = std::fs::read_dir(folder()).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let files: BTreeSet<String> = files
+        .filter(|name| name.starts_with("questions-"))
+        .collect();
+    assert_eq!(listed, files);
+}
+
+#[test]
+fn no_lesson_and_no_other_quiz_has_a_question_of_a_quiz() {
+    let catalogue = catalogue();
+    let texts = |name: &str| {
+        let steps = lesson(name).steps.clone();
+        steps.into_iter().map(|step| step.text).collect::<Vec<_>>()
+    };
+    let mut seen: BTreeSet<String> = catalogue
+        .lessons()
+        .flat_map(|entry| texts(&entry.name))
+        .collect();
+    for quiz in catalogue.quizzes() {
+        for text in texts(&quiz.name) {
+            assert!(seen.insert(text.clone()), "{}: {text}", quiz.name);
+        }
+    }
+}
+
+#[test]
+fn the_right_answers_of_a_quiz_are_counted() {
+    let quiz = lesson(&catalogue().chapters[0].quiz.as_ref().unwrap().name);
+    let (mut walk, mut tree) = Walkthrough::open(quiz).unwrap();
+    let mut expected = 0;
+    loop {
+        let at = walk.at();
+        // The first choice, except on one page that is revealed without an answer.
+        if at == 1 {
+            walk.reveal(&mut tree).unwrap();
+        } else {
+            walk.predict(0, &mut tree).unwrap();
+            expected += usize::from(walk.right() == Some(0));
+        }
+        if !walk.forward(&mut tree).unwrap() {
+            break;
+        }
+    }
+    assert_eq!(walk.right_answers(), (expected, 5));
+    assert!(expected < 5, "the first choice is not always right");
+}
+
+/// After a lesson comes the next one; after the last one of a chapter, its quiz.
+#[test]
+fn the_course_goes_through_lessons_and_quizzes_in_order() {
+    let catalogue = catalogue();
+    let course: Vec<&str> = catalogue.course().collect();
+    let first = &catalogue.chapters[0];
+    let lessons = first.lessons.len();
+    assert_eq!(course[lessons], first.quiz.as_ref().unwrap().name);
+    assert_eq!(course[lessons + 1], catalogue.chapters[1].lessons[0].name);
+    assert_eq!(course.last(), Some(&"questions-all"));
+}
+
+#[test]
+fn what_to_read_next_has_addresses() {
+    let reading = catalogue().reading;
+    assert!(reading.len() >= 4);
+    for document in reading {
+        assert!(
+            document.address.starts_with("https://"),
+            "{}",
+            document.address
+        );
+        assert!(!document.because.is_empty());
+    }
+}
