@@ -29,6 +29,9 @@ pub fn dist() -> PathBuf {
 
 const UNDER: &str = "/optimist/";
 
+/// Where `optimist serve` tells requests, as the page that it serves says in its head.
+const EVENTS: &str = "optimist/events";
+
 /// A fault: what the server sends instead of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -57,11 +60,13 @@ impl Fault {
     ];
 }
 
-/// The faults of files, by the ends of their names, and the requested paths.
+/// The faults of files, by the ends of their names, the requested paths, and the events that pages are
+/// told.
 #[derive(Debug, Default)]
 struct Conditions {
     faults: Vec<(String, Fault)>,
     asked: Vec<String>,
+    events: Vec<String>,
 }
 
 /// A server of a folder on a free port, for as long as the tests run.
@@ -101,6 +106,12 @@ impl Site {
         lock(&self.conditions).faults.push((end.to_owned(), fault));
     }
 
+    /// Tells all pages a line of an audit log, as `optimist serve` does. The page that is opened after
+    /// the first one knows where it hears them.
+    pub fn tell(&self, line: &str) {
+        lock(&self.conditions).events.push(line.to_owned());
+    }
+
     /// Removes all faults.
     pub fn mend(&self) {
         lock(&self.conditions).faults.clear();
@@ -133,6 +144,9 @@ fn answer(
     let url = request.split(' ').nth(1).unwrap_or_default();
     let path = url.split(['?', '#']).next().unwrap_or_default();
     lock(conditions).asked.push(path.to_owned());
+    if path.ends_with(EVENTS) {
+        return stream(connection, conditions);
+    }
     let fault = || {
         let faults = &lock(conditions).faults;
         let found = faults.iter().find(|(end, _)| path.ends_with(end.as_str()));
@@ -141,7 +155,15 @@ fn answer(
     while fault() == Some(Fault::Late) {
         thread::sleep(Duration::from_millis(10));
     }
-    let file = read(folder, path);
+    let mut file = read(folder, path);
+    if let Some((bytes, _)) = &mut file
+        && path == UNDER
+        && !lock(conditions).events.is_empty()
+    {
+        let told = format!("<meta name=\"optimist-live\" content=\"{EVENTS}\"></head>");
+        let index = String::from_utf8_lossy(bytes);
+        *bytes = index.replacen("</head>", &told, 1).into_bytes();
+    }
     let (status, media_type, bytes) = match (fault(), file) {
         (Some(Fault::Nothing), _) => return Ok(()),
         (Some(Fault::Missing), _) | (_, None) => ("404 Not Found", "text/plain", Vec::new()),
@@ -165,6 +187,21 @@ fn answer(
         Cache-Control: no-cache\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n"
     )?;
     connection.write_all(&bytes)
+}
+
+/// Tells the events as they come, until the page goes away.
+fn stream(mut connection: TcpStream, conditions: &Mutex<Conditions>) -> std::io::Result<()> {
+    connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")?;
+    for told in 0.. {
+        let next = loop {
+            if let Some(event) = lock(conditions).events.get(told) {
+                break event.clone();
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        write!(connection, "id: {}\ndata: {next}\n\n", told + 1)?;
+    }
+    Ok(())
 }
 
 fn read(folder: &Path, path: &str) -> Option<(Vec<u8>, &'static str)> {

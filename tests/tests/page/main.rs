@@ -3,6 +3,7 @@
 mod accessible;
 mod delivery;
 mod keyboard;
+mod live;
 mod narrow;
 mod offline;
 mod saved;
