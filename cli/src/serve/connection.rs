@@ -206,7 +206,7 @@ impl Connections {
     }
 }
 
-/// Whether a host is this server: an address, which nobody can make mean another machine, or a name that it
+/// Returns whether a host is this server: an address, which nobody can make mean another machine, or a name that it
 /// has besides localhost.
 pub fn is_called(hosts: &[String], host: &str) -> bool {
     let Ok(authority) = host.parse::<http::uri::Authority>() else {
@@ -219,7 +219,7 @@ pub fn is_called(hosts: &[String], host: &str) -> bool {
         || hosts.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
-/// Whether a request can change something.
+/// Returns whether a request can change something.
 fn is_write(method: &Method) -> bool {
     ![Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }

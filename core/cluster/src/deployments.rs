@@ -23,7 +23,7 @@ pub(crate) fn look(server: &mut ApiServer) {
     }
 }
 
-/// Whether the status is about this generation, and all replicas are ready.
+/// Returns whether the status is about this generation, and all replicas are ready.
 fn is_current(deployment: &Value) -> bool {
     let status = &deployment["status"];
     let ready = status["availableReplicas"].as_i64().unwrap_or(0);

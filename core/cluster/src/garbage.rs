@@ -137,7 +137,7 @@ impl Item {
         self.references().any(|it| text(it, "uid") == owner.uid())
     }
 
-    /// Whether the owner must not go before this object (`blockOwnerDeletion`).
+    /// Returns whether the owner must not go before this object (`blockOwnerDeletion`).
     fn blocks(&self, owner: &Value) -> bool {
         self.references()
             .any(|it| text(it, "uid") == owner.uid() && it["blockOwnerDeletion"] == true)

@@ -34,7 +34,7 @@ pub(crate) fn look(server: &mut ApiServer) {
     }
 }
 
-/// Whether the pod says that it must not be scheduled yet.
+/// Returns whether the pod says that it must not be scheduled yet.
 fn is_gated(pod: &Value) -> bool {
     let gates = pod["spec"]["schedulingGates"].as_array();
     gates.is_some_and(|gates| !gates.is_empty())

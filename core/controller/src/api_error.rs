@@ -19,7 +19,7 @@ pub struct ApiError {
     pub reason: String,
     /// The message.
     pub message: String,
-    /// Whether the client made it itself because its cache does not have the object. No request
+    /// `true` if the client made it itself because its cache does not have the object. No request
     /// was sent.
     pub of_cache: bool,
 }
@@ -58,17 +58,17 @@ impl ApiError {
         }
     }
 
-    /// Whether the object is not there (`apierrors.IsNotFound`).
+    /// Returns whether the object is not there (`apierrors.IsNotFound`).
     pub fn is_not_found(&self) -> bool {
         self.reason == "NotFound"
     }
 
-    /// Whether an object of that name exists (`apierrors.IsAlreadyExists`).
+    /// Returns whether an object of that name exists (`apierrors.IsAlreadyExists`).
     pub fn is_already_exists(&self) -> bool {
         self.reason == "AlreadyExists"
     }
 
-    /// Whether the object was modified, or a precondition failed (`apierrors.IsConflict`).
+    /// Returns whether the object was modified, or a precondition failed (`apierrors.IsConflict`).
     pub fn is_conflict(&self) -> bool {
         self.reason == "Conflict"
     }

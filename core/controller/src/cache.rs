@@ -24,7 +24,7 @@ pub enum Notification {
     Added {
         /// The object.
         object: Arc<Value>,
-        /// Whether the object is part of the first list (`isInInitialList`).
+        /// `true` if the object is part of the first list (`isInInitialList`).
         initial: bool,
     },
     /// `OnUpdate`: the cache had an object of this key. After a relist the two can have different
@@ -39,7 +39,7 @@ pub enum Notification {
     Deleted {
         /// The last known state of the object.
         object: Arc<Value>,
-        /// Whether the deletion was missed and a relist found it (`DeletedFinalStateUnknown`, a
+        /// `true` if the deletion was missed and a relist found it (`DeletedFinalStateUnknown`, a
         /// tombstone): then the object can be older than its last state.
         final_state_unknown: bool,
     },
@@ -121,17 +121,17 @@ impl Cache {
         self.reflector.resource_version()
     }
 
-    /// Whether the first list has reached it (`HasSynced`).
+    /// Returns whether the first list has reached it (`HasSynced`).
     pub fn has_synced(&self) -> bool {
         self.has_synced
     }
 
-    /// Whether its watch is open and its last list is complete.
+    /// Returns whether its watch is open and its last list is complete.
     pub fn is_watching(&self) -> bool {
         self.reflector.is_watching()
     }
 
-    /// Whether it has everything up to a version. A version that cannot be compared counts as
+    /// Returns whether it has everything up to a version. A version that cannot be compared counts as
     /// reached (`pkg/controller/util/consistency` of Kubernetes 1.36 treats it so).
     pub fn has_reached(&self, version: &str) -> bool {
         self.has_synced && compare_versions(self.version(), version).is_none_or(Ordering::is_ge)

@@ -92,13 +92,13 @@ impl Client {
         self.own_writes.as_ref()
     }
 
-    /// Whether a cached Get of a key would answer now. If not, it waits for the cache.
+    /// Returns whether a cached Get of a key would answer now. If not, it waits for the cache.
     pub fn may_get(&self, cache: &Cache, key: &str) -> bool {
         let own = self.own_writes.as_ref();
         own.is_none_or(|own| own.may_get(cache, key))
     }
 
-    /// Whether a cached List would answer now. If not, it waits for the cache.
+    /// Returns whether a cached List would answer now. If not, it waits for the cache.
     pub fn may_list(&self, cache: &Cache) -> bool {
         let own = self.own_writes.as_ref();
         own.is_none_or(|own| own.may_list(cache))

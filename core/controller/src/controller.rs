@@ -97,12 +97,12 @@ impl Controller {
         controller
     }
 
-    /// Whether it runs its program once, and has no queue.
+    /// Returns whether it runs its program once, and has no queue.
     pub fn runs_once(&self) -> bool {
         self.runs_once
     }
 
-    /// Whether it will never do anything again.
+    /// Returns whether it will never do anything again.
     pub fn is_over(&self) -> bool {
         self.runs_once && self.run.is_none()
     }
@@ -227,7 +227,7 @@ impl Controller {
         self.run = None;
     }
 
-    /// Whether the worker can take a key: it waits for one, one is queued, and all caches have
+    /// Returns whether the worker can take a key: it waits for one, one is queued, and all caches have
     /// synced.
     pub fn can_take(&self) -> bool {
         self.run.is_none()
@@ -259,13 +259,13 @@ impl Controller {
         Some((key, None))
     }
 
-    /// Whether the worker can perform a step: it has a run that does not wait for a cache.
+    /// Returns whether the worker can perform a step: it has a run that does not wait for a cache.
     pub fn can_step(&self) -> bool {
         let waits = |run: &Run| run.waits(&self.code, &self.caches, &self.client);
         self.run.as_ref().is_some_and(|run| !waits(run))
     }
 
-    /// Whether the worker's next step writes to the server.
+    /// Returns whether the worker's next step writes to the server.
     pub fn can_write(&self) -> bool {
         let writes = |run: &Run| run.writes(&self.code);
         self.can_step() && self.run.as_ref().is_some_and(writes)

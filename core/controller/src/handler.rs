@@ -21,7 +21,7 @@ pub enum Handler {
         api_version: String,
         /// The owner's kind.
         kind: String,
-        /// Whether only the owner that is the controller counts (`OnlyControllerOwner`, which
+        /// `true` if only the owner that is the controller counts (`OnlyControllerOwner`, which
         /// `Owns` of the builder sets).
         #[serde(rename = "onlyController", default)]
         only_controller: bool,

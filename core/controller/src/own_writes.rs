@@ -51,7 +51,7 @@ impl Expectations {
         }
     }
 
-    /// Whether a controller may act for an owner (`SatisfiedExpectations`): everything was seen,
+    /// Returns whether a controller may act for an owner (`SatisfiedExpectations`): everything was seen,
     /// nothing was expected, or five minutes have passed.
     pub fn satisfied(&self, owner: &str, now: Duration) -> bool {
         self.by_owner.get(owner).is_none_or(|expected| {
@@ -95,7 +95,7 @@ impl ConsistencyStore {
         raise(&mut written.1, collection, version);
     }
 
-    /// Whether the caches have every write that was made for an owner (`EnsureReady`).
+    /// Returns whether the caches have every write that was made for an owner (`EnsureReady`).
     pub fn is_ready<'a>(
         &self,
         owner: &str,
@@ -144,13 +144,13 @@ impl OwnWrites {
         raise(&mut self.highest, collection, version);
     }
 
-    /// Whether a cached Get of a key may answer: the cache has the client's last write of the key.
+    /// Returns whether a cached Get of a key may answer: the cache has the client's last write of the key.
     pub fn may_get(&self, cache: &Cache, key: &str) -> bool {
         let version = self.versions.get(&(cache.prefix(), key.to_owned()));
         version.is_none_or(|version| cache.has_reached(version))
     }
 
-    /// Whether a cached List may answer: the cache has the client's highest write of the kind.
+    /// Returns whether a cached List may answer: the cache has the client's highest write of the kind.
     pub fn may_list(&self, cache: &Cache) -> bool {
         let version = self.highest.get(&cache.prefix());
         version.is_none_or(|version| cache.has_reached(version))

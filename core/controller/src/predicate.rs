@@ -28,7 +28,7 @@ pub enum Predicate {
 }
 
 impl Predicate {
-    /// Whether a notification passes.
+    /// Returns whether a notification passes.
     pub fn passes(&self, notification: &Notification) -> bool {
         match self {
             Self::And(all) => all.iter().all(|predicate| predicate.passes(notification)),
@@ -51,7 +51,7 @@ impl Predicate {
     }
 }
 
-/// Whether a map of the metadata differs; an absent map equals an empty one (`maps.Equal`).
+/// Returns whether a map of the metadata differs; an absent map equals an empty one (`maps.Equal`).
 fn map_differs(old: &Value, new: &Value, field: &str) -> bool {
     let map = |object: &Value| {
         let map = object.metadata()?.get(field)?.as_object()?.clone();

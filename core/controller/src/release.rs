@@ -40,7 +40,7 @@ impl ClientRelease {
         }
     }
 
-    /// Whether it is the release that a history has which does not say it.
+    /// Returns whether it is the release that a history has which does not say it.
     pub fn is_first(&self) -> bool {
         *self == Self::default()
     }

@@ -27,7 +27,7 @@ pub struct QueueReaction {
     pub after: Option<Duration>,
     /// How many failures of the key are counted now.
     pub failures: u32,
-    /// Whether the key was queued again at once, because it was added during its run.
+    /// `true` if the key was queued again at once, because it was added during its run.
     pub queued_again: bool,
 }
 

@@ -369,7 +369,7 @@ pub fn push_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Whether JSON writes all of these bytes as they are.
+/// Returns whether JSON writes all of these bytes as they are.
 fn is_plain(bytes: &[u8]) -> bool {
     let Some(last) = bytes.last_chunk() else {
         return bytes.iter().all(|byte| escape(*byte).is_none());

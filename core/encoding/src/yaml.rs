@@ -381,7 +381,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a key asks for another mapping to be merged in.
+/// Returns whether a key asks for another mapping to be merged in.
 fn is_merge(event: &Event<'_>) -> bool {
     matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
 }

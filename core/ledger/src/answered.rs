@@ -47,7 +47,7 @@ impl<'a> From<&'a AnsweredRequest> for Answered<'a> {
 }
 
 impl Answered<'_> {
-    /// Whether it is a read.
+    /// Returns whether it is a read.
     pub fn is_read(&self) -> bool {
         *self.method == Method::GET
     }
@@ -71,7 +71,7 @@ impl Answered<'_> {
         all.filter(|uid| !uid.is_empty()).collect()
     }
 
-    /// Whether the answer contains a stored object whose uid it [shows](Self::shown_uids). A Scale
+    /// Returns whether the answer contains a stored object whose uid it [shows](Self::shown_uids). A Scale
     /// has the same uid but another kind.
     pub(super) fn shows(&self, stored: &Value) -> bool {
         let alone = text(self.received, "kind") == text(stored, "kind")
@@ -80,7 +80,7 @@ impl Answered<'_> {
         alone || items.any(|item| item.uid() == stored.uid())
     }
 
-    /// Whether the answer tells that an object that is not stored does not exist: it is a 404 that
+    /// Returns whether the answer tells that an object that is not stored does not exist: it is a 404 that
     /// names the object, a refusal because no object has the uid, or a list without the object.
     pub(super) fn shows_absence(&self, object: &ObjectRef) -> bool {
         let resource = object.resource();

@@ -25,7 +25,7 @@ pub struct Effect {
     /// The fields that the answer contains with other values than the stored object: those that a dry run
     /// would have changed.
     pub(super) not_shown: Vec<Path>,
-    /// Whether the answer tells that the object does not exist.
+    /// `true` if the answer tells that the object does not exist.
     pub(super) is_absent: bool,
     pub(super) writes: Vec<Written>,
 }
@@ -39,9 +39,9 @@ pub(super) struct Written {
     pub(super) after: Option<Arc<Value>>,
     /// The fields whose stored value changed. The empty path is the whole object.
     pub(super) changed: Vec<Path>,
-    /// Whether the answer contains the object. A Scale does not.
+    /// `true` if the answer contains the object. A Scale does not.
     pub(super) is_shown: bool,
-    /// Whether its writer was answered.
+    /// `true` if its writer was answered.
     pub(super) is_answered: bool,
 }
 
@@ -54,7 +54,7 @@ impl Effect {
         }
     }
 
-    /// Whether a write of the object was accepted, and was no dry run.
+    /// Returns whether a write of the object was accepted, and was no dry run.
     pub fn is_write(&self) -> bool {
         !self.writes.is_empty()
     }
@@ -73,7 +73,7 @@ impl Effect {
         }
     }
 
-    /// Whether it neither did anything to the object nor told anything of it.
+    /// Returns whether it neither did anything to the object nor told anything of it.
     pub(super) fn is_none(&self) -> bool {
         let says = self.refusal.is_some() || self.shown.is_some() || self.is_absent;
         !says && self.writes.is_empty()

@@ -31,7 +31,7 @@ pub struct Intention<'a> {
     /// The edits that its writer means to make. `None` if it means whatever it changes, as a
     /// request that was written by hand does.
     pub edits: Option<&'a [Arc<Edit>]>,
-    /// Whether its writer reads again and repeats its edits after a conflict, without looking at
+    /// `true` if its writer reads again and repeats its edits after a conflict, without looking at
     /// the new values.
     pub retries: bool,
     /// The object that the edits are of, and that a request is about that names none of the

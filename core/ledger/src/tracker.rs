@@ -36,7 +36,7 @@ pub struct Loss<Id> {
     pub edit: Arc<Edit>,
     /// The actor whose write removed the edit, without having been shown it.
     pub culprit: Id,
-    /// Whether the culprit meant to set the same field: a *blind overwrite*. If `false`, the
+    /// `true` if the culprit meant to set the same field: a *blind overwrite*. If `false`, the
     /// culprit did not mean to change that field.
     pub blind: bool,
 }
@@ -50,7 +50,7 @@ pub struct Replaced<Id> {
     pub edit: Arc<Edit>,
     /// Who replaced it.
     pub by: Id,
-    /// Whether it was a retry after a conflict. A retry repeats its edit on the latest object,
+    /// `true` if it was a retry after a conflict. A retry repeats its edit on the latest object,
     /// whatever its values.
     pub retry: bool,
 }
@@ -161,7 +161,7 @@ struct Shown<Id> {
 }
 
 impl<Id> Shown<Id> {
-    /// Whether the field of an edit that holds was changed since then. The item of a list without
+    /// Returns whether the field of an edit that holds was changed since then. The item of a list without
     /// keys can have come to its position from another one, so it is also looked up by its value.
     fn is_changed(&self, edit: &Edit) -> bool {
         let by_value = edit.path.0.split_last().and_then(|(last, list)| {
@@ -203,7 +203,7 @@ pub struct Done<Id> {
     pub replaced: Vec<Replaced<Id>>,
     /// The edits of its writer that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
-    /// Whether the object had an edit of another actor, which the write could remove.
+    /// `true` if the object had an edit of another actor, which the write could remove.
     pub contested: bool,
 }
 
@@ -526,7 +526,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         }
     }
 
-    /// Whether a write of this actor was accepted.
+    /// Returns whether a write of this actor was accepted.
     pub fn has_written(&self, who: Id) -> bool {
         self.written.contains(&who)
     }
@@ -561,7 +561,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         &self.kept
     }
 
-    /// Whether an acknowledged edit of another actor is still in the object.
+    /// Returns whether an acknowledged edit of another actor is still in the object.
     pub fn has_edit_of_other(&self, who: Id) -> bool {
         self.kept.iter().any(|known| known.owner != who)
     }
@@ -624,7 +624,7 @@ fn version_of(object: &Value) -> Revision {
     object.resource_version().parse().unwrap_or(Revision::MAX)
 }
 
-/// Whether one of the paths is a prefix of the path, or the path is a prefix of it.
+/// Returns whether one of the paths is a prefix of the path, or the path is a prefix of it.
 fn any_overlaps<P: Borrow<Path> + Ord + Clone>(paths: &OrdSet<P>, path: &Path) -> bool {
     let mut begin = Path(Vec::with_capacity(path.0.len()));
     for element in std::iter::once(None).chain(path.0.iter().map(Some)) {

@@ -113,7 +113,7 @@ impl Catalogue {
         })
     }
 
-    /// Whether a name is that of a lesson, of a quiz or of an incident.
+    /// Returns whether a name is that of a lesson, of a quiz or of an incident.
     pub fn has(&self, name: &str) -> bool {
         let mut incidents = self.incidents.iter();
         self.course().any(|known| known == name)

@@ -33,7 +33,7 @@ pub struct Exchange {
     pub facts: Vec<Fact>,
     /// The newest version of the store before the request, and after it.
     pub revisions: (Revision, Revision),
-    /// Whether a [`Rule`](crate::Rule) answered, and the server did not see it.
+    /// `true` if a [`Rule`](crate::Rule) answered, and the server did not see it.
     pub by_rule: bool,
     /// What of it was lost on the way.
     pub lost: Option<Lost>,
@@ -49,13 +49,13 @@ pub enum Lost {
 }
 
 impl Exchange {
-    /// Whether it is a write that was accepted and changed nothing.
+    /// Returns whether it is a write that was accepted and changed nothing.
     pub fn is_write_without_change(&self) -> bool {
         let unchanged = |fact: &Fact| matches!(fact, Fact::Unchanged(_));
         (200..300).contains(&self.code) && self.facts.iter().any(unchanged) && !self.is_dry_run()
     }
 
-    /// Whether it only asked what would happen.
+    /// Returns whether it only asked what would happen.
     pub fn is_dry_run(&self) -> bool {
         let query = self.target.split_once('?').map_or("", |(_, query)| query);
         let mut options = query.split('&');

@@ -76,7 +76,7 @@ pub(crate) struct Interception {
 }
 
 impl Interception {
-    /// Whether the client has the answer as soon as there is one.
+    /// Returns whether the client has the answer as soon as there is one.
     pub(crate) fn is_answered_at_once(&self) -> bool {
         !self.drops_answer && self.answer_delay.is_zero()
     }

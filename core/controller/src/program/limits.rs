@@ -61,7 +61,7 @@ impl Program {
     }
 }
 
-/// Whether an object has more values than any object that a server stores. A program that copies an
+/// Returns whether an object has more values than any object that a server stores. A program that copies an
 /// object into itself doubles it each time.
 pub(super) fn is_too_large(object: &Value) -> bool {
     fn counted(value: &Value, left: usize) -> Option<usize> {

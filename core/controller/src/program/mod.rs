@@ -107,10 +107,10 @@ pub struct WatchedKind {
 pub struct ControllerOptions {
     /// Whether cached reads give copies or the cached objects themselves.
     pub cached_objects: CachedObjects,
-    /// Whether cached reads wait for the client's own writes (controller-runtime v0.25,
+    /// `true` if cached reads wait for the client's own writes (controller-runtime v0.25,
     /// `EnableReadYourWritesConsistency`).
     pub read_your_own_writes: bool,
-    /// Whether a run for a key fails until the caches have what earlier runs for the key wrote
+    /// `true` if a run for a key fails until the caches have what earlier runs for the key wrote
     /// (Kubernetes 1.36, `StaleControllerConsistency`).
     pub wait_for_own_version: bool,
 }
@@ -229,7 +229,7 @@ pub enum Statement {
     Update {
         /// The variable of the object.
         object: String,
-        /// Whether the status is written.
+        /// `true` if the status is written.
         #[serde(default)]
         status: bool,
         /// What happens after an error.
@@ -242,10 +242,10 @@ pub enum Statement {
         object: String,
         /// The variable of the object as it was.
         base: String,
-        /// Whether the base's resourceVersion is a precondition.
+        /// `true` if the base's resourceVersion is a precondition.
         #[serde(default)]
         lock: bool,
-        /// Whether the status is written.
+        /// `true` if the status is written.
         #[serde(default)]
         status: bool,
         /// What happens after an error.
@@ -256,10 +256,10 @@ pub enum Statement {
     Apply {
         /// The variable of the object.
         object: String,
-        /// Whether it takes ownership of fields of other managers.
+        /// `true` if it takes ownership of fields of other managers.
         #[serde(default)]
         force: bool,
-        /// Whether the status is written.
+        /// `true` if the status is written.
         #[serde(default)]
         status: bool,
         /// What happens after an error.
@@ -270,10 +270,10 @@ pub enum Statement {
     Delete {
         /// The variable of the object.
         object: String,
-        /// Whether the uid is a precondition.
+        /// `true` if the uid is a precondition.
         #[serde(default)]
         uid: bool,
-        /// Whether the resourceVersion is a precondition.
+        /// `true` if the resourceVersion is a precondition.
         #[serde(default)]
         resource_version: bool,
         /// What happens after an error.
@@ -364,7 +364,7 @@ impl BoolExpression {
         Self::Not(Box::new(self))
     }
 
-    /// Whether it depends on what the controller remembers, not only on variables.
+    /// Returns whether it depends on what the controller remembers, not only on variables.
     pub(crate) fn reads_memory(&self) -> bool {
         match self {
             Self::ExpectationsSatisfied => true,

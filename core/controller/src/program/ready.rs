@@ -37,14 +37,14 @@ pub struct ChildMaker {
     pub parent: Kind,
     /// The kind of the child.
     pub child: Kind,
-    /// Whether the server generates the name of the child (`generateName`). Else the name follows
+    /// `true` if the server generates the name of the child (`generateName`). Else the name follows
     /// from the parent's name.
     pub generated_name: bool,
     /// Where the children are listed.
     pub list_from: Source,
-    /// Whether the controller waits for the event of the child (expectations).
+    /// `true` if the controller waits for the event of the child (expectations).
     pub expectations: bool,
-    /// Whether AlreadyExists is taken to mean that the child is there; else it is an error.
+    /// `true` if AlreadyExists is taken to mean that the child is there; else it is an error.
     pub ignore_already_exists: bool,
     /// Further options.
     pub options: ControllerOptions,
@@ -122,13 +122,13 @@ impl ChildMaker {
 pub struct StatusWriter {
     /// The kind of the object, with a status subresource.
     pub kind: Kind,
-    /// Whether the status has the time of the write.
+    /// `true` if the status has the time of the write.
     pub clock: bool,
-    /// Whether the controller compares before it writes.
+    /// `true` if the controller compares before it writes.
     pub compare: bool,
-    /// Whether only changes of the generation wake the controller.
+    /// `true` if only changes of the generation wake the controller.
     pub generation_changed: bool,
-    /// Whether the controller changes the cached object in place (kubernetes#27687,
+    /// `true` if the controller changes the cached object in place (kubernetes#27687,
     /// volcano#5683).
     pub in_place: bool,
 }

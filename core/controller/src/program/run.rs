@@ -27,7 +27,7 @@ pub struct Context<'a> {
     pub server: &'a mut ApiServer,
     /// The caches; none for a client that reads from the server only.
     pub caches: &'a mut [Cache],
-    /// Whether cached reads give the cached objects themselves.
+    /// `true` if cached reads give the cached objects themselves.
     pub shares_objects: bool,
     /// The client.
     pub client: &'a mut Client,
@@ -44,14 +44,14 @@ pub enum Variable {
     Object {
         /// The object.
         object: Arc<Value>,
-        /// Whether it is the cached object itself.
+        /// `true` if it is the cached object itself.
         shared: bool,
     },
     /// The objects of a list.
     List {
         /// The objects.
         objects: Vec<Arc<Value>>,
-        /// Whether they are the cached objects themselves.
+        /// `true` if they are the cached objects themselves.
         shared: bool,
     },
 }
@@ -152,7 +152,7 @@ impl Run {
         self.sent.as_ref()
     }
 
-    /// Whether no statement is left.
+    /// Returns whether no statement is left.
     pub fn is_over(&self, code: &Code) -> bool {
         code.instruction(self.at).is_none()
     }
@@ -162,7 +162,7 @@ impl Run {
         &self.uid
     }
 
-    /// Whether the next statement touches more than the variables of the run: the server, a cache,
+    /// Returns whether the next statement touches more than the variables of the run: the server, a cache,
     /// the memory or the queue of the controller. All other statements commute with the steps of
     /// others.
     pub fn is_visible(&self, code: &Code) -> bool {
@@ -180,7 +180,7 @@ impl Run {
         }
     }
 
-    /// Whether the next statement writes to the server.
+    /// Returns whether the next statement writes to the server.
     pub fn writes(&self, code: &Code) -> bool {
         match code.instruction(self.at) {
             Some(Instruction::Do(statement)) => self.call(statement).is_some(),
@@ -188,7 +188,7 @@ impl Run {
         }
     }
 
-    /// Whether the next statement is a cached read that waits for the cache.
+    /// Returns whether the next statement is a cached read that waits for the cache.
     pub fn waits(&self, code: &Code, caches: &[Cache], client: &Client) -> bool {
         match code.instruction(self.at) {
             Some(Instruction::Do(Statement::Get {

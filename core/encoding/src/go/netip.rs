@@ -7,7 +7,7 @@ pub fn bit_len(ip: IpAddr) -> u8 {
     if ip.is_ipv4() { 32 } else { 128 }
 }
 
-/// Whether an IPv6 address stands for an IPv4 one (`netip.Addr.Is4In6`).
+/// Returns whether an IPv6 address stands for an IPv4 one (`netip.Addr.Is4In6`).
 pub fn is_4in6(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some())
 }
@@ -28,7 +28,7 @@ pub fn masked(ip: IpAddr, bits: u8) -> IpAddr {
     }
 }
 
-/// Whether an address is in 169.254.0.0/16 or fe80::/10 (`netip.Addr.IsLinkLocalUnicast`).
+/// Returns whether an address is in 169.254.0.0/16 or fe80::/10 (`netip.Addr.IsLinkLocalUnicast`).
 pub fn is_link_local_unicast(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_link_local(),
@@ -36,7 +36,7 @@ pub fn is_link_local_unicast(ip: IpAddr) -> bool {
     }
 }
 
-/// Whether an address is in 224.0.0.0/24, or a multicast address of IPv6 with the scope of the
+/// Returns whether an address is in 224.0.0.0/24, or a multicast address of IPv6 with the scope of the
 /// link (`netip.Addr.IsLinkLocalMulticast`).
 pub fn is_link_local_multicast(ip: IpAddr) -> bool {
     match ip {

@@ -86,7 +86,7 @@ fn scalar(value: &Value, indent: usize, out: &mut String) {
     }
 }
 
-/// Whether a text of several lines can be written line by line.
+/// Returns whether a text of several lines can be written line by line.
 fn is_text_block(text: &str) -> bool {
     text.contains('\n')
         && !text.starts_with([' ', '\n'])

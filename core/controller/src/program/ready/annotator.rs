@@ -11,7 +11,7 @@ use crate::program::{BoolExpression, ControllerOptions, Expression, Kind, Progra
 pub struct Annotator {
     /// The kind of the objects.
     pub kind: Kind,
-    /// Whether the controller changes the cached object in place; else it makes a copy first
+    /// `true` if the controller changes the cached object in place; else it makes a copy first
     /// (`DeepCopy`).
     pub in_place: bool,
 }

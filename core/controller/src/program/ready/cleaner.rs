@@ -17,7 +17,7 @@ pub struct Cleaner {
     pub child: Kind,
     /// Where the owner is read.
     pub parent_from: Source,
-    /// Whether the uid is a precondition of the deletion.
+    /// `true` if the uid is a precondition of the deletion.
     pub uid: bool,
 }
 

@@ -16,10 +16,10 @@ pub struct Copier {
     pub parent: Kind,
     /// The kind of the child.
     pub child: Kind,
-    /// Whether only changes of the child's generation wake the controller. A kind without a
+    /// `true` if only changes of the child's generation wake the controller. A kind without a
     /// generation has none.
     pub generation_changed: bool,
-    /// Whether a run waits for what earlier runs wrote.
+    /// `true` if a run waits for what earlier runs wrote.
     pub wait_for_own_version: bool,
 }
 

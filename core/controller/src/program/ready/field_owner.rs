@@ -16,7 +16,7 @@ pub struct FieldOwner {
     pub field: String,
     /// Its value.
     pub value: Value,
-    /// Whether the patch has the resourceVersion.
+    /// `true` if the patch has the resourceVersion.
     pub lock: bool,
 }
 

@@ -15,7 +15,7 @@ pub struct FinalizerKeeper {
     pub finalizer: String,
     /// The name of the controller.
     pub name: String,
-    /// Whether the patch has the resourceVersion (`MergeFromWithOptimisticLock`).
+    /// `true` if the patch has the resourceVersion (`MergeFromWithOptimisticLock`).
     pub lock: bool,
 }
 

@@ -15,7 +15,7 @@ pub struct Scaler {
     pub parent: Kind,
     /// The kind of the children. The server generates their names.
     pub child: Kind,
-    /// Whether the controller waits for the events of its creations and deletions.
+    /// `true` if the controller waits for the events of its creations and deletions.
     pub expectations: bool,
     /// Further options.
     pub options: ControllerOptions,

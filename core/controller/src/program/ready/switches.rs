@@ -115,7 +115,7 @@ impl ReadyProgramName {
         }
     }
 
-    /// Whether a program works with a kind of children.
+    /// Returns whether a program works with a kind of children.
     pub fn has_children(self) -> bool {
         matches!(
             self,
@@ -149,7 +149,7 @@ impl ReadyProgram {
         Kind::new("v1", "ConfigMap")
     }
 
-    /// Whether a switch is on.
+    /// Returns whether a switch is on.
     pub fn is_on(&self, switch: Switch) -> bool {
         self.switches.contains(&switch)
     }
