@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// What is written in a namespace: the numbers from 1, one after the other.
+/// The writes in a namespace: the numbers from 1, one after the other.
 #[derive(Default)]
 struct Written {
     newest: Cell<u64>,
@@ -92,7 +92,7 @@ impl Connection {
         Ok(chunk)
     }
 
-    /// What comes up to a mark, without it.
+    /// Takes the text up to a mark, without it.
     async fn until(&mut self, mark: &[u8]) -> Result<Vec<u8>> {
         loop {
             let found = self

@@ -17,10 +17,10 @@ use serde_json::Value;
 
 use crate::BadInput;
 
-/// How many events are kept for pages that come later.
+/// The number of events that are kept for pages that come later.
 const MOST_EVENTS: usize = 5_000;
 
-/// How many bytes these events have at most.
+/// The maximum size of these events, in bytes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The events of the requests so far. Clones are the same.
@@ -35,7 +35,7 @@ struct Events {
     /// The newest events.
     kept: VecDeque<Arc<str>>,
     bytes: usize,
-    /// How many events there were before those that are kept.
+    /// The number of events before those that are kept.
     gone: u64,
     closed: bool,
     waiting: Vec<Waker>,

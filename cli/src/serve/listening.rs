@@ -14,7 +14,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How long a client may take to begin: the handshake of TLS, and the head of a request.
+/// The time that a client has to begin: for the handshake of TLS, and for the head of a request.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Accepts connections, serves each in a task of its own, and never ends.

@@ -38,7 +38,7 @@ pub struct ChangeLog {
     length: u64,
     /// The newest revision that is in the file.
     revision: Revision,
-    /// How long the file was when it was written anew; 0 if never.
+    /// The length of the file when it was written the last time as a whole; 0 if never.
     shortest: u64,
 }
 

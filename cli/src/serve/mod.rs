@@ -37,10 +37,10 @@ use self::page::Page;
 use crate::style::print;
 use crate::{BadInput, CommandResult};
 
-/// How long open requests may take when the program ends.
+/// The time that open requests have when the program ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
 
-/// What is served, and where.
+/// The options of the server.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The port; 0 takes one that is free.
@@ -88,10 +88,10 @@ pub struct Arguments {
     /// do everything all the same.
     #[arg(long)]
     rbac: bool,
-    /// What runs beside the server: a bare API server has none of these.
+    /// The controllers beside the server: a bare API server has none of these.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     controllers: Vec<Controller>,
-    /// Where the kubeconfig is written; else a temporary file, which is removed at the end.
+    /// The file for the kubeconfig; else a temporary file, which is removed at the end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// How it says that it is ready: one line of JSON has the members url and kubeconfig, and page
@@ -100,7 +100,7 @@ pub struct Arguments {
     output: Output,
 }
 
-/// How the program says that it is ready.
+/// The form in which the program says that it is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
     /// For people.
@@ -289,7 +289,7 @@ fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig, page: Option<&Serve
     }
 }
 
-/// What ends the program.
+/// A signal that ends the program.
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -314,7 +314,7 @@ impl Signals {
     }
 }
 
-/// What ends the program.
+/// A signal that ends the program.
 #[cfg(not(unix))]
 struct Signals;
 

@@ -19,7 +19,7 @@ use super::connection::is_called;
 use super::listening;
 use crate::BadInput;
 
-/// Where the requests are told. A page finds it in an element of its head.
+/// The address of the stream of requests. A page finds it in an element of its head.
 const EVENTS: &str = "optimist/events";
 
 /// The page, and what it is told.

@@ -19,7 +19,7 @@ struct Item {
     object: Value,
 }
 
-/// What an owner reference points to (`classifyReferences`).
+/// The state of the object that an owner reference points to (`classifyReferences`).
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
     /// An object that stays; or one whose kind is not served, which says nothing.

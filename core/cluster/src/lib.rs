@@ -26,7 +26,7 @@ use optimist_apiserver::server::ApiServer;
 /// The most passes of one run. A chain of owners needs a pass for each of them.
 const MOST_PASSES: usize = 1_000;
 
-/// Which controllers run; none by default.
+/// The controllers that run; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
     /// The garbage collector: what becomes of an object when its owners go (`background`, `foreground`,

@@ -17,7 +17,7 @@ use optimist_client::{AnsweredRequest, Begin, ObjectStore, Reflector, ReflectorP
 use crate::client::{collection, key};
 use crate::version::compare_versions;
 
-/// What the handlers of a cache are told (`cache.ResourceEventHandler`).
+/// A notification to the handlers of a cache (`cache.ResourceEventHandler`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notification {
     /// `OnAdd`: the cache did not have the object.
@@ -63,9 +63,9 @@ impl Notification {
 /// The result of a step of a cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheStep {
-    /// What the reflector did.
+    /// The action of the reflector.
     pub progress: ReflectorProgress,
-    /// What the handlers are told, in order.
+    /// The notifications to the handlers, in order.
     pub notifications: Vec<Notification>,
 }
 
@@ -137,7 +137,7 @@ impl Cache {
         self.has_synced && compare_versions(self.version(), version).is_none_or(Ordering::is_ge)
     }
 
-    /// How far it is behind: the number of changes of its collection that the server has and the
+    /// The number of changes by which it is behind: changes of its collection that the server has and the
     /// cache has not.
     pub fn behind(&self, server: &ApiServer) -> usize {
         let version = self.version().parse().unwrap_or_default();
@@ -267,7 +267,7 @@ impl Cache {
         }
     }
 
-    /// What the handlers are told of a list: the objects that are not there any more, then every
+    /// Notifies the handlers of a list: of the objects that are not there any more, then of every
     /// object of the list, also the unchanged ones (`reconcileReplacement`).
     fn replaced(&mut self, before: &ObjectStore) -> Vec<Notification> {
         let initial = !self.has_synced;
@@ -293,7 +293,7 @@ impl Cache {
         notifications
     }
 
-    /// What the handlers are told of an event whose object the cache has already, because a client
+    /// Notifies the handlers of an event whose object the cache has already, because a client
     /// replaced the cached object with the answer to its write. A bookmark has no object.
     fn unchanged(&self) -> Option<Notification> {
         let mut objects = self.objects().iter().map(|(_, object)| object);
@@ -304,7 +304,7 @@ impl Cache {
         })
     }
 
-    /// What the handlers are told of at most one event.
+    /// Notifies the handlers of at most one event.
     fn changed(&self, before: &ObjectStore) -> Vec<Notification> {
         let differences = before.differences(self.objects());
         differences

@@ -15,7 +15,7 @@ use crate::api_error::{ApiError, answer_of};
 use crate::cache::Cache;
 use crate::own_writes::OwnWrites;
 
-/// Where a read is answered.
+/// The place that answers a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Source {
@@ -25,7 +25,7 @@ pub enum Source {
     Server,
 }
 
-/// What a cached read gives.
+/// The result of a cached read.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -39,7 +39,7 @@ pub enum CachedObjects {
     Shared,
 }
 
-/// What a network loses of a write. A read that is lost, client-go sends again by itself
+/// The part of a write that a network loses. A read that is lost, client-go sends again by itself
 /// (`k8s.io/client-go/rest/request.go`, `isErrRetryableFunc`, v0.36); a write it does not, because it
 /// cannot know whether the server did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct Client {
     /// Its last writes, if it reads its own writes; else `None`.
     own_writes: Option<OwnWrites>,
     answered: Option<AnsweredRequest>,
-    /// What the network loses of the next write.
+    /// The part of the next write that the network loses.
     loses: Option<Lost>,
 }
 

@@ -135,7 +135,7 @@ impl Controller {
         &self.client
     }
 
-    /// What it waits for.
+    /// The event that it waits for.
     pub fn expectations(&self) -> &Expectations {
         &self.expectations
     }

@@ -8,7 +8,7 @@ use optimist_apiserver::object::{GroupVersion, Metadata, text};
 
 use crate::cache::Notification;
 
-/// Which keys a notification adds to the queue: keys, never the event.
+/// The keys that a notification adds to the queue: keys, never the event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Handler {

@@ -8,10 +8,10 @@ use imbl::OrdMap;
 use crate::cache::Cache;
 use crate::version::compare_versions;
 
-/// How long expectations hold (`ExpectationsTimeout`).
+/// The time that expectations hold (`ExpectationsTimeout`).
 pub const EXPECTATIONS_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// How many creations and deletions a controller waits for, by the key of the owner
+/// The numbers of creations and deletions that a controller waits for, by the key of the owner
 /// (`k8s.io/kubernetes/pkg/controller/controller_utils.go`, `ControllerExpectations`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expectations {

@@ -18,7 +18,7 @@ pub const BASE_DELAY: Duration = Duration::from_millis(5);
 /// The longest delay after a failure.
 pub const MAX_DELAY: Duration = Duration::from_secs(1000);
 
-/// What a reconcile returns (`sigs.k8s.io/controller-runtime/pkg/reconcile`, `Result` and error).
+/// The result of a reconcile (`sigs.k8s.io/controller-runtime/pkg/reconcile`, `Result` and error).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReconcileResult {
@@ -34,7 +34,7 @@ pub enum ReconcileResult {
     TerminalError,
 }
 
-/// How soon a key of a queue with priorities is taken.
+/// The priority of a key in a queue with priorities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyPriority {
     /// The key of an object of the first list, or of one that has not changed (`LowPriority`).
@@ -50,10 +50,10 @@ pub struct WorkQueue {
     queue: Vector<String>,
     dirty: OrdSet<String>,
     processing: OrdSet<String>,
-    /// When each waiting key is added.
+    /// The time at which each waiting key is added.
     waiting: OrdMap<String, Waiting>,
     failures: OrdMap<String, u32>,
-    /// How many places were given: to keys that wait, and to all keys of a queue with priorities.
+    /// The number of places given so far: to keys that wait, and to all keys of a queue with priorities.
     given: u64,
     /// `None` for a queue without priorities.
     priorities: Option<Priorities>,
@@ -224,7 +224,7 @@ impl WorkQueue {
         self.failures.remove(key);
     }
 
-    /// How many failures of a key are counted (`NumRequeues`).
+    /// The number of counted failures of a key (`NumRequeues`).
     pub fn num_requeues(&self, key: &str) -> u32 {
         self.failures.get(key).copied().unwrap_or_default()
     }
@@ -321,7 +321,7 @@ impl WorkQueue {
         places.chain(taken).collect()
     }
 
-    /// When the next waiting key is added.
+    /// The time at which the next waiting key is added.
     pub fn next_ready(&self) -> Option<Duration> {
         self.waiting.values().map(|waiting| waiting.ready_at).min()
     }

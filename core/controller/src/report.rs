@@ -9,7 +9,7 @@ use crate::cache::Notification;
 use crate::predicate::Predicate;
 use crate::queue::ReconcileResult;
 
-/// What became of a key that was added to the queue.
+/// The effect of adding a key to the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyAddition {
     /// It was queued.
@@ -20,18 +20,18 @@ pub enum KeyAddition {
     AfterItsRun,
 }
 
-/// What the queue did with a key at the end of its run.
+/// The action of the queue on a key at the end of its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueReaction {
     /// The key is added after this time; `None` if it does not wait.
     pub after: Option<Duration>,
-    /// How many failures of the key are counted now.
+    /// The number of counted failures of the key.
     pub failures: u32,
     /// `true` if the key was queued again at once, because it was added during its run.
     pub queued_again: bool,
 }
 
-/// What became of a notification.
+/// The effect of a notification.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handled {
     /// The notification.
@@ -42,16 +42,16 @@ pub struct Handled {
     pub keys: Vec<(String, KeyAddition)>,
 }
 
-/// What a step of a cache did.
+/// The report of a step of a cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheReport {
-    /// What the reflector did.
+    /// The action of the reflector.
     pub progress: ReflectorProgress,
-    /// What the handlers were told, in order.
+    /// The notifications to the handlers, in order.
     pub handled: Vec<Handled>,
 }
 
-/// What a step of a worker did.
+/// The report of a step of a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkerReport {
     /// It took a key, and its run begins.
@@ -64,7 +64,7 @@ pub enum WorkerReport {
     NotReady {
         /// The key.
         key: String,
-        /// What the queue did.
+        /// The action of the queue.
         queue: QueueReaction,
     },
     /// It performed statements.
@@ -89,9 +89,9 @@ pub enum WorkerReport {
         call: Option<Call>,
         /// The error that ended it.
         error: Option<ApiError>,
-        /// What it returned.
+        /// Its result.
         result: ReconcileResult,
-        /// What the queue did.
+        /// The action of the queue.
         queue: QueueReaction,
     },
 }

@@ -40,7 +40,7 @@ pub struct SyntaxError {
     pub line: usize,
     /// Counted from 1.
     pub column: usize,
-    /// What is wrong, in Go's words.
+    /// The error, in Go's words.
     pub message: String,
 }
 
@@ -191,7 +191,7 @@ impl Node {
         }
     }
 
-    /// What Go's JSON package calls this kind of value in messages.
+    /// The name of this kind of value in messages of Go's JSON package.
     pub fn go_kind(&self) -> &'static str {
         match self {
             Node::Null => "null",

@@ -57,7 +57,7 @@ pub struct YamlError {
     pub line: usize,
     /// Counted from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub message: String,
     /// The same as the server says it.
     reported: String,
@@ -185,7 +185,7 @@ fn line_of_tab(text: &str) -> Option<usize> {
     lines.position(|line| line.trim_start_matches(' ').starts_with('\t'))
 }
 
-/// What a mapping has so far.
+/// The members of a mapping so far.
 #[derive(Default)]
 struct Members {
     listed: Vec<(String, Node)>,

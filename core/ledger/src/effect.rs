@@ -17,7 +17,7 @@ use super::{Answered, ObjectRef, RefusalKind};
 /// can keep it with the answer.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
-    /// How the request was refused, if it was about the object.
+    /// The kind of refusal, if the request was about the object.
     pub(super) refusal: Option<RefusalKind>,
     pub(super) is_read: bool,
     /// The stored object, if the answer to a read or to a dry run contains it.
@@ -59,7 +59,7 @@ impl Effect {
         !self.writes.is_empty()
     }
 
-    /// What it did if its answer was lost: the same to the object, but it told nothing.
+    /// The effect if the answer was lost: the same on the object, but nobody was told.
     pub fn unanswered(self) -> Self {
         let writes = self.writes.into_iter().map(|write| Written {
             is_shown: false,

@@ -25,7 +25,7 @@ struct Entry<Id> {
     updates: UpdateTracker<Id>,
 }
 
-/// What a write is for.
+/// The purpose of a write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Intention<'a> {
     /// The edits that its writer means to make. `None` if it means whatever it changes, as a

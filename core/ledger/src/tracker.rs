@@ -30,7 +30,7 @@ use super::ledger::Intention;
 /// A lost edit: the server acknowledged it, and it is no longer in the object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss<Id> {
-    /// Whose edit it was.
+    /// The author of the edit.
     pub owner: Id,
     /// The edit, with the value that was lost.
     pub edit: Arc<Edit>,
@@ -44,11 +44,11 @@ pub struct Loss<Id> {
 /// An edit that another actor replaced after it had been shown the edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replaced<Id> {
-    /// Whose edit it was.
+    /// The author of the edit.
     pub owner: Id,
     /// The edit, with the value that was replaced.
     pub edit: Arc<Edit>,
-    /// Who replaced it.
+    /// The author of the later write.
     pub by: Id,
     /// `true` if it was a retry after a conflict. A retry repeats its edit on the latest object,
     /// whatever its values.
@@ -114,7 +114,7 @@ impl RefusalKind {
 /// An acknowledged edit that is still in the object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Acknowledged<Id> {
-    /// Whose edit it is.
+    /// The author of the edit.
     pub owner: Id,
     /// The edit.
     pub edit: Arc<Edit>,
@@ -194,7 +194,7 @@ impl<Id> UpdateTracker<Id> {
     }
 }
 
-/// How an accepted write changed the set of edits.
+/// The change of the set of edits by an accepted write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done<Id> {
     /// The edits of other actors that it removed and that its writer had not been shown.

@@ -10,9 +10,9 @@ pub struct Catalogue {
     pub chapters: Vec<Chapter>,
     /// Questions about everything, after the last chapter.
     pub closing: Option<Quiz>,
-    /// What to read after the lessons.
+    /// The reading after the lessons.
     pub reading: Vec<Reading>,
-    /// What happened in public projects.
+    /// Incidents of public projects.
     pub incidents: Vec<Incident>,
 }
 
@@ -58,7 +58,7 @@ pub struct Reading {
     pub title: String,
     /// Its address.
     pub address: String,
-    /// What it adds to the lessons.
+    /// Its addition to the lessons.
     pub because: String,
 }
 

@@ -159,13 +159,13 @@ fn mutants(solution: &[ScriptAction]) -> Vec<Mutant> {
     all
 }
 
-/// What the tries at a goal showed so far.
+/// The findings of the tries at a goal so far.
 struct Tries {
     /// The lines of the reasons that were needed.
     used: BTreeSet<usize>,
     /// The lines of the feedback that was said.
     said: BTreeSet<usize>,
-    /// Whether each part of the goal was missed.
+    /// For each part of the goal: `true` if it was missed.
     missed: Vec<bool>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Field {
     in_go: &'static str,
 }
 
-/// How many values a field has.
+/// The number of values of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// One, which is written even if it is zero.
@@ -62,7 +62,7 @@ pub(crate) enum Type {
     Message(usize),
 }
 
-/// What stands in the place of a schema in a CustomResourceDefinition.
+/// The content in the place of a schema in a CustomResourceDefinition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alternative {
     Bool,

@@ -24,7 +24,7 @@ pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
 /// The media type of the events of a watch.
 pub const WATCH_MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 
-/// What an encoded object begins with.
+/// The first bytes of an encoded object.
 pub const PREFIX: [u8; 4] = *b"k8s\0";
 
 /// The package, such as `core/v1`, of each type that is in a kind, by the name of the type.

@@ -1,6 +1,6 @@
 //! The bytes of a message (`Unmarshal` and `skipGenerated` of `generated.pb.go`).
 
-/// What is left of a message.
+/// The rest of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],

@@ -101,7 +101,7 @@ impl TestClient {
         }
     }
 
-    /// What the rules do to a request.
+    /// The effect of the rules on a request.
     fn intercept<B>(&self, request: &Request<B>) -> Interception {
         let (method, path) = (request.method(), request.uri().path());
         (self.server).act(|_, record| record.intercept(&self.name, method, path))
@@ -191,7 +191,7 @@ impl TestClient {
         items.iter().for_each(|item| self.is_shown(item));
     }
 
-    /// What is known of a request before its answer.
+    /// The known facts of a request before its answer.
     fn begun(&self, request: &Request<Vec<u8>>) -> Exchange {
         let header = |name| {
             let value = request.headers().get(name)?;

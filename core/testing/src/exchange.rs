@@ -23,7 +23,7 @@ pub struct Exchange {
     pub agent: String,
     /// The body that was sent; `Null` if it is no JSON.
     pub sent: Value,
-    /// When the server saw it.
+    /// The time at which the server saw it.
     pub time: MicroTime,
     /// The status code of the answer, also of one that was lost; 0 if the request was lost.
     pub code: u16,
@@ -35,11 +35,11 @@ pub struct Exchange {
     pub revisions: (Revision, Revision),
     /// `true` if a [`Rule`](crate::Rule) answered, and the server did not see it.
     pub by_rule: bool,
-    /// What of it was lost on the way.
+    /// The part of it that was lost on the way.
     pub lost: Option<Lost>,
 }
 
-/// What of a request was lost on the way. Its client got an error of the connection.
+/// The part of a request that was lost on the way. Its client got an error of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// The request: the server did not see it.

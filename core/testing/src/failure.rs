@@ -15,7 +15,7 @@ pub(crate) struct Failure {
     shared: SharedServer,
     record: Arc<Mutex<Record>>,
     directory: Mutex<Option<PathBuf>>,
-    /// Whether an assertion has printed the requests.
+    /// `true` if an assertion has printed the requests.
     told: AtomicBool,
 }
 
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// Where a file is kept; `None` if none is.
+    /// Returns the place where a file is kept; `None` if none is.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let directory = self.directory.lock();
         directory.unwrap_or_else(PoisonError::into_inner).clone()

@@ -36,7 +36,7 @@ pub struct Rule {
     seen: usize,
 }
 
-/// What a rule does to a request.
+/// The effect of a rule on a request.
 #[derive(Clone, Debug)]
 enum Effect {
     Answer(u16, Value),
@@ -47,7 +47,7 @@ enum Effect {
     Observe(Observer),
 }
 
-/// What is told of a request.
+/// The facts of a request for a rule.
 #[derive(Clone)]
 pub(crate) struct Observer(Arc<dyn Fn(&Exchange) + Send + Sync>);
 
@@ -63,7 +63,7 @@ impl Observer {
     }
 }
 
-/// What all rules together do to one request.
+/// The effect of all rules together on one request.
 #[derive(Debug, Default)]
 pub(crate) struct Interception {
     /// An answer in place of the server's.

@@ -29,7 +29,7 @@ pub struct TestServer {
     failure: Arc<Failure>,
 }
 
-/// What is known of the requests.
+/// The requests so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) exchanges: Vec<Exchange>,
@@ -42,11 +42,11 @@ pub(crate) struct Record {
 /// An accepted edit that another client's write took away without having been shown it.
 #[derive(Clone, Debug)]
 pub struct LostUpdate {
-    /// Whose edit it was.
+    /// The author of the edit.
     pub owner: String,
     /// The edit, with the value that was lost.
     pub edit: Arc<Edit>,
-    /// Whose write took it away.
+    /// The author of the write that took it away.
     pub culprit: String,
 }
 
@@ -239,12 +239,12 @@ impl TestServer {
         .unwrap_or_default()
     }
 
-    /// What happened, a line for each request.
+    /// Returns a line for each request.
     pub fn lanes(&self) -> String {
         self.act(|_, record| record.lanes())
     }
 
-    /// What the server saw, as the audit log of a kube-apiserver has it (`--audit-log-path`, level
+    /// Returns the requests as an audit log of a kube-apiserver (`--audit-log-path`, level
     /// RequestResponse; Secrets without their values): *Diagnose* of the page opens it. What a rule answered or
     /// lost on the way to the server is not in it.
     pub fn audit_log(&self) -> String {
@@ -265,7 +265,7 @@ impl TestServer {
 }
 
 impl Record {
-    /// What the rules do to a request.
+    /// The effect of the rules on a request.
     pub(crate) fn intercept(&mut self, client: &str, method: &Method, path: &str) -> Interception {
         let mut interception = Interception::default();
         // Each rule counts the request.

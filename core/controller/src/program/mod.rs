@@ -28,9 +28,9 @@ use crate::queue::ReconcileResult;
 pub struct Program {
     /// The name of the controller: the user agent and field manager of its requests.
     pub name: String,
-    /// What it watches. There is one cache for each kind.
+    /// The kinds that it watches. There is one cache for each kind.
     pub watches: Vec<WatchedKind>,
-    /// How it reads.
+    /// Its options for reads.
     #[serde(default)]
     pub options: ControllerOptions,
     /// The statements of `Reconcile`. At the end, it returns `Result{}`.
@@ -94,18 +94,18 @@ impl Kind {
 pub struct WatchedKind {
     /// The kind.
     pub kind: Kind,
-    /// Which keys a notification adds to the queue.
+    /// The keys that a notification adds to the queue.
     pub handler: Handler,
-    /// What a notification must pass: all of them.
+    /// The predicates that a notification must pass: all of them.
     #[serde(default)]
     pub predicates: Vec<Predicate>,
 }
 
-/// How the client of a controller reads, and what the controller remembers of its writes.
+/// The options for the reads of a controller, and for its memory of its own writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ControllerOptions {
-    /// Whether cached reads give copies or the cached objects themselves.
+    /// The form of cached reads: copies, or the cached objects themselves.
     pub cached_objects: CachedObjects,
     /// `true` if cached reads wait for the client's own writes (controller-runtime v0.25,
     /// `EnableReadYourWritesConsistency`).
@@ -130,7 +130,7 @@ pub enum Statement {
         kind: Kind,
         /// The name.
         name: String,
-        /// Where the read is answered.
+        /// The place that answers the read.
         from: Source,
     },
     /// Reads the objects of the namespace, by name.
@@ -142,7 +142,7 @@ pub enum Statement {
         /// Only the objects whose controller is the object of this variable.
         #[serde(default)]
         controlled_by: Option<String>,
-        /// Where the read is answered.
+        /// The place that answers the read.
         from: Source,
     },
     /// Runs one of two blocks.
@@ -221,7 +221,7 @@ pub enum Statement {
     Create {
         /// The variable of the object.
         object: String,
-        /// What happens after an error; without a row for it, the error is returned.
+        /// The reactions to errors; an error without a row is returned.
         #[serde(default)]
         on_error: Vec<OnError>,
     },
@@ -232,7 +232,7 @@ pub enum Statement {
         /// `true` if the status is written.
         #[serde(default)]
         status: bool,
-        /// What happens after an error.
+        /// The reactions to errors.
         #[serde(default)]
         on_error: Vec<OnError>,
     },
@@ -248,7 +248,7 @@ pub enum Statement {
         /// `true` if the status is written.
         #[serde(default)]
         status: bool,
-        /// What happens after an error.
+        /// The reactions to errors.
         #[serde(default)]
         on_error: Vec<OnError>,
     },
@@ -262,7 +262,7 @@ pub enum Statement {
         /// `true` if the status is written.
         #[serde(default)]
         status: bool,
-        /// What happens after an error.
+        /// The reactions to errors.
         #[serde(default)]
         on_error: Vec<OnError>,
     },
@@ -276,7 +276,7 @@ pub enum Statement {
         /// `true` if the resourceVersion is a precondition.
         #[serde(default)]
         resource_version: bool,
-        /// What happens after an error.
+        /// The reactions to errors.
         #[serde(default)]
         on_error: Vec<OnError>,
     },
@@ -284,7 +284,7 @@ pub enum Statement {
     Return(ReconcileResult),
 }
 
-/// What happens after an error with a reason.
+/// The reaction to an error with a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnError {

@@ -40,7 +40,7 @@ pub struct ChildMaker {
     /// `true` if the server generates the name of the child (`generateName`). Else the name follows
     /// from the parent's name.
     pub generated_name: bool,
-    /// Where the children are listed.
+    /// The place that lists the children.
     pub list_from: Source,
     /// `true` if the controller waits for the event of the child (expectations).
     pub expectations: bool,

@@ -20,7 +20,7 @@ use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::queue::ReconcileResult;
 use perform::cache_of;
 
-/// What a run works with: the server, and the memory of its controller.
+/// The means of a run: the server, and the memory of its controller.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The server.
@@ -88,7 +88,7 @@ pub struct Run {
     error: Option<ApiError>,
 }
 
-/// What a loop has still to go through. As in Go, a loop goes through the list that there was when it
+/// The rest of a loop. As in Go, a loop goes through the list that there was when it
 /// began.
 #[derive(Clone, Debug)]
 struct Remaining {
@@ -97,7 +97,7 @@ struct Remaining {
     shared: bool,
 }
 
-/// What follows a statement.
+/// The next thing after a statement.
 enum Next {
     On,
     To(usize),

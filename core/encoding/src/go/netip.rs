@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How many bits an address has (`netip.Addr.BitLen`).
+/// The number of bits of an address (`netip.Addr.BitLen`).
 pub fn bit_len(ip: IpAddr) -> u8 {
     if ip.is_ipv4() { 32 } else { 128 }
 }

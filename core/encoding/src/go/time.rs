@@ -42,7 +42,7 @@ pub fn canonical(text: &str, layout: Layout) -> Result<Option<String>, String> {
     Ok(Some(shown))
 }
 
-/// What is left of a text, and what Go would say of it.
+/// The rest of a text, and the error that Go would report.
 struct Reader<'a> {
     whole: &'a str,
     rest: &'a [u8],
@@ -84,7 +84,7 @@ fn parse(text: &str, layout: Layout) -> Result<(i64, u32), String> {
     Ok((seconds, nanoseconds))
 }
 
-/// What an element reads from the front of a text: its value and what is left.
+/// The value that an element reads from the front of a text, and the rest.
 type Read<'a, T> = Option<(T, &'a [u8])>;
 
 impl<'a> Reader<'a> {

@@ -25,7 +25,7 @@ impl Raw {
     /// Parses a document.
     ///
     /// # Errors
-    /// As [`parse`].
+    /// Works as [`parse`].
     pub fn parse(text: &[u8]) -> Result<Self, SyntaxError> {
         // Known to be JSON and not too deep after this, so that reading need not look for mistakes.
         parse(text)?;
@@ -111,7 +111,7 @@ impl Raw {
         }
     }
 
-    /// What Go's JSON package calls this kind of value in messages.
+    /// The name of this kind of value in messages of Go's JSON package.
     pub fn go_kind(&self) -> &'static str {
         match self {
             Raw::Null => "null",

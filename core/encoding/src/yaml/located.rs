@@ -15,11 +15,11 @@ use crate::json::Node;
 pub struct Located {
     /// Counted from 1.
     pub line: usize,
-    /// What it is.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a part of a document is.
+/// A part of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Text, a number, `true`, `false` or `null`, and as it is written.

@@ -43,7 +43,7 @@ const STAND_IN: &str = "left-out-";
 pub struct Private {
     /// The field that it was found in: `data.password`, `DB_PASSWORD`.
     pub field: String,
-    /// What the value looks like: `a password`.
+    /// A description of the value: `a password`.
     pub looks_like: &'static str,
 }
 

@@ -15,7 +15,7 @@ pub struct Cleaner {
     pub parent: Kind,
     /// The kind of the objects that are deleted.
     pub child: Kind,
-    /// Where the owner is read.
+    /// The place that answers the read of the owner.
     pub parent_from: Source,
     /// `true` if the uid is a precondition of the deletion.
     pub uid: bool,

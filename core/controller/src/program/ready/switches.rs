@@ -12,7 +12,7 @@ use crate::program::{ControllerOptions, Kind, Program};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReadyProgram {
-    /// Which program.
+    /// The program.
     pub name: ReadyProgramName,
     /// The kind of the object that it works for, or of the parent; by default, the kind of
     /// [`ReadyProgram::widget`].
