@@ -4,3 +4,4 @@ mod actions;
 mod linear_work;
 mod properties;
 mod refused;
+mod warned;

@@ -225,7 +225,7 @@ pub(super) fn node_term(
     }
 }
 
-fn renamed_label(label: &str) -> Option<&'static str> {
+pub(super) fn renamed_label(label: &str) -> Option<&'static str> {
     let found = NODE_LABELS.iter().find(|(name, _)| *name == label);
     found.map(|(_, message)| *message)
 }
