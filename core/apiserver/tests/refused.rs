@@ -292,3 +292,59 @@ fn an_indexed_job_without_completions_is_checked_further() {
          completion mode is Indexed]"
     );
 }
+
+#[test]
+fn a_driver_has_known_modes_and_keeps_how_it_attaches() {
+    let drivers = "/apis/storage.k8s.io/v1/csidrivers";
+    let driver = |spec: Value| json!({"metadata": {"name": "a.example.com"}, "spec": spec});
+    let spec = json!({"fsGroupPolicy": "Odd", "volumeLifecycleModes": ["Odd"],
+        "nodeAllocatableUpdatePeriodSeconds": 9,
+        "tokenRequests": [{"audience": "a"}, {"audience": "a"}]});
+    assert_eq!(
+        wrong(drivers, driver(spec)),
+        "[spec.fsGroupPolicy: Unsupported value: \"Odd\": supported values: \"File\", \"None\", \
+         \"ReadWriteOnceWithFSType\", spec.tokenRequests[1].audience: Duplicate value: \"a\", \
+         spec.volumeLifecycleModes: Unsupported value: \"Odd\": supported values: \"Persistent\", \
+         \"Ephemeral\", spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater \
+         than or equal to 10 seconds]"
+    );
+    let mut server = ApiServer::default();
+    let made = send(&mut server, "POST", drivers, &driver(json!({})));
+    assert_eq!(made.0, 201);
+    let path = format!("{drivers}/a.example.com");
+    let patch = json!({"spec": {"attachRequired": false, "podInfoOnMount": true}});
+    assert_eq!(
+        send(&mut server, "PATCH", &path, &patch),
+        (
+            422,
+            "spec.attachedRequired: Invalid value: false: field is immutable".to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_node_has_a_driver_once_and_it_stays_as_it_is() {
+    let nodes = "/apis/storage.k8s.io/v1/csinodes";
+    let node = |drivers: Value| json!({"metadata": {"name": "n"}, "spec": {"drivers": drivers}});
+    let driver = json!({"name": "a.example.com", "nodeID": "", "topologyKeys": ["b c"]});
+    let (_, said) = send(
+        &mut ApiServer::default(),
+        "POST",
+        nodes,
+        &node(json!([driver, driver])),
+    );
+    assert!(said.starts_with("[spec.drivers[0].nodeID: Required value, spec.drivers[0]: Invalid"));
+    assert!(said.contains("spec.drivers[1].name: Duplicate value: \"a.example.com\""));
+    let mut server = ApiServer::default();
+    let driver = json!({"name": "a.example.com", "nodeID": "1", "topologyKeys": null});
+    assert_eq!(
+        send(&mut server, "POST", nodes, &node(json!([driver]))).0,
+        201
+    );
+    let path = format!("{nodes}/n");
+    let patch = json!({"spec": {"drivers": [{"name": "a.example.com", "nodeID": "2", "topologyKeys": null}]}});
+    let (code, said) = send(&mut server, "PATCH", &path, &patch);
+    assert_eq!(code, 422);
+    assert!(said.starts_with("CSINodeDriver: Invalid value: {\"Name\":\"a.example.com\""));
+    assert!(said.ends_with(": field is immutable"));
+}

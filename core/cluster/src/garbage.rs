@@ -22,8 +22,11 @@ struct Item {
 /// The state of the object that an owner reference points to (`classifyReferences`).
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
-    /// An object that stays; or one whose kind is not served, which says nothing.
+    /// An object that stays.
     Solid,
+    /// A kind that is not served, or one that this object cannot refer to: nothing is done then, whatever the
+    /// other owners are.
+    Unknown,
     /// Nothing.
     Absent,
     /// An object that waits until its dependents are deleted.
@@ -75,7 +78,8 @@ impl Item {
             owners.push((reference, self.owner(server, reference, items)));
         }
         let of = |wanted: Owner| owners.iter().any(|(_, owner)| *owner == wanted);
-        if owners.is_empty() || !of(Owner::Absent) && !of(Owner::Waiting) {
+        let stays = !of(Owner::Absent) && !of(Owner::Waiting);
+        if owners.is_empty() || of(Owner::Unknown) || stays {
             return;
         }
         if of(Owner::Solid) {
@@ -106,10 +110,10 @@ impl Item {
     fn owner(&self, server: &ApiServer, reference: &Value, items: &[Item]) -> Owner {
         let (version, kind) = (text(reference, "apiVersion"), text(reference, "kind"));
         let Some(resource) = server.resources().by_kind(version, kind) else {
-            return Owner::Solid;
+            return Owner::Unknown;
         };
         if resource.namespaced && self.object.namespace().is_empty() {
-            return Owner::Solid;
+            return Owner::Unknown;
         }
         let namespace = match resource.namespaced {
             true => self.object.namespace(),

@@ -147,6 +147,18 @@ fn an_owner_of_an_unknown_kind_or_with_another_uid_is_told_apart() {
 }
 
 #[test]
+fn an_object_with_an_owner_of_an_unknown_kind_keeps_all_of_its_owners() {
+    let server = &mut ApiServer::default();
+    let owners = json!([
+        {"apiVersion": "example.com/v1", "kind": "Widget", "name": "w", "uid": "1"},
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "2"},
+    ]);
+    let child = json!({"metadata": {"name": "child", "ownerReferences": owners}});
+    assert_eq!(send(server, "POST", MAPS, child).0, 201);
+    assert_eq!(collector().run(server), 0);
+}
+
+#[test]
 fn objects_that_own_each_other_go_with_the_first() {
     let server = &mut ApiServer::default();
     let a = map(server, "a", &[]);

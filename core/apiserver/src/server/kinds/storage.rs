@@ -1,4 +1,4 @@
-//! What a StorageClass checks besides its rows in `kinds.checks`
+//! What the kinds of `storage.k8s.io` check besides their rows in `kinds.checks`
 //! (`pkg/apis/storage/validation/validation.go`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,15 +7,33 @@ use serde_json::Value;
 
 use super::checks::{Check, Checked};
 use super::label_selector::list;
-use super::names;
+use super::metadata::{self, IMMUTABLE};
+use super::{internal, names, volumes};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, text};
+use crate::schema::Quantity;
 use crate::status::{FieldError, Problem};
 
 pub(super) const CALLS: &[(&str, Check)] = &[
     ("provisioner", provisioner),
     ("storage_parameters", parameters),
     ("topologies", topologies),
+    ("token_requests", token_requests),
+    ("lifecycle_modes", lifecycle_modes),
+    ("update_period", |seconds, errors| {
+        if seconds.value.as_i64().is_some_and(|seconds| seconds < 10) {
+            let detail = "must be greater than or equal to 10 seconds";
+            errors.push(FieldError::invalid(seconds.path, seconds.value, detail));
+        }
+    }),
+    ("same_attach_required", same_attach_required),
+    ("node_drivers", node_drivers),
+    ("node_drivers_kept", node_drivers_kept),
+    ("not_negative_amount", |amount, errors| {
+        if Quantity::from(amount.value).is_negative() {
+            errors.push(metadata::negative_text(amount.path, amount.value));
+        }
+    }),
 ];
 
 /// The most parameters of a class, and their size in bytes.
@@ -102,4 +120,102 @@ fn topology<'a>(
     let field = path.child("key");
     errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
     values.iter().filter_map(Value::as_str).collect()
+}
+
+/// Tokens for a driver: one for each audience, for ten minutes or more (`validateTokenRequests`).
+fn token_requests(requests: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = requests.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, request) in items.iter().enumerate() {
+        let path = requests.path.index(i);
+        let audience = text(request, "audience");
+        if items[..i].iter().any(|it| text(it, "audience") == audience) {
+            let field = path.child("audience");
+            errors.push(FieldError::duplicate(field, &audience.into()));
+            continue;
+        }
+        let field = path.child("expirationSeconds");
+        let detail = match request["expirationSeconds"].as_i64() {
+            Some(seconds) if seconds < 600 => "may not specify a duration less than 10 minutes",
+            Some(seconds) if seconds > 1 << 32 => {
+                "may not specify a duration larger than 2^32 seconds"
+            }
+            _ => continue,
+        };
+        let value = &request["expirationSeconds"];
+        errors.push(FieldError::invalid(field, value, detail));
+    }
+}
+
+/// `validateVolumeLifecycleModes`, which names the list and not its item.
+fn lifecycle_modes(modes: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const SUPPORTED: [&str; 2] = ["Persistent", "Ephemeral"];
+    let items = modes.value.as_array().into_iter().flatten();
+    let odd = items.filter(|mode| !SUPPORTED.contains(&mode.as_str().unwrap_or_default()));
+    errors.extend(odd.map(|mode| FieldError::not_supported(modes.path, mode, &SUPPORTED)));
+}
+
+/// Upstream writes the field in another way.
+fn same_attach_required(required: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if required
+        .before()
+        .is_some_and(|before| before != required.value)
+    {
+        let field = "spec.attachedRequired";
+        errors.push(FieldError::invalid(field, required.value, IMMUTABLE));
+    }
+}
+
+/// `validateCSINodeDrivers`.
+fn node_drivers(drivers: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const MOST_BYTES: usize = 256;
+    let items = drivers.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, driver) in items.iter().enumerate() {
+        let path = drivers.path.index(i);
+        let (name, id) = (text(driver, "name"), text(driver, "nodeID"));
+        errors.extend(volumes::driver(name, &path.child("name")));
+        let field = path.child("nodeID");
+        if id.is_empty() {
+            errors.push(FieldError::required(field, ""));
+        }
+        if id.len() > MOST_BYTES {
+            let detail = format!("must be {MOST_BYTES} characters or less");
+            errors.push(FieldError::invalid(field, &id.into(), detail));
+        }
+        let count = driver["allocatable"]["count"].as_i64();
+        if let Some(count) = count.filter(|count| *count < 0) {
+            errors.push(metadata::negative(path.child("allocatable.count"), count));
+        }
+        if items[..i].iter().any(|it| text(it, "name") == name) {
+            let field = path.child("name");
+            errors.push(FieldError::duplicate(field, &name.into()));
+        }
+        let keys = list(driver, "topologyKeys");
+        for (j, key) in keys.iter().enumerate() {
+            let written = key.as_str().unwrap_or_default();
+            if written.is_empty() {
+                errors.push(FieldError::required(path, ""));
+            }
+            if keys[..j].contains(key) {
+                errors.push(FieldError::duplicate(path, key));
+            }
+            let reasons = names::qualified(written).into_iter();
+            errors.extend(reasons.map(|why| FieldError::invalid(path, key, why)));
+        }
+    }
+}
+
+/// A driver of a node stays as it is while it is there (`ValidateCSINodeUpdate`).
+fn node_drivers_kept(drivers: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let before = drivers.before().and_then(Value::as_array);
+    let items = drivers.value.as_array().map_or(&[][..], Vec::as_slice);
+    for old in before.into_iter().flatten() {
+        for (i, driver) in items.iter().enumerate() {
+            if text(driver, "name") == text(old, "name") && driver != old {
+                let path = drivers.path.index(i);
+                let shown = internal::field(drivers.object, &path, driver);
+                let error = FieldError::invalid("CSINodeDriver", driver, IMMUTABLE);
+                errors.push(error.shown(shown));
+            }
+        }
+    }
 }

@@ -14,6 +14,9 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("selected_pods", |spec, errors| {
         errors.extend(selected_pods(spec.value, spec.path));
     }),
+    ("pod_template", |template, errors| {
+        errors.extend(pod_template::validate(template.value, template.path));
+    }),
     ("pods_of_daemon_set", pods_of_daemon_set),
     ("daemon_set_strategy", daemon_set_strategy),
     ("pods_of_labels", pods_of_labels),
