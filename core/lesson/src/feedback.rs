@@ -3,7 +3,7 @@
 
 use super::condition::{Condition, conditions};
 use super::fields::{Fields, Read, items, text};
-use optimist_apiserver::yaml::Content;
+use optimist_apiserver::yaml::{Content, Located};
 
 /// Says why a try does not reach a goal, if its conditions hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,15 +19,17 @@ pub struct Feedback {
 impl Feedback {
     /// Reads the list `feedback`.
     pub(super) fn read_all(fields: &Fields<'_>) -> Read<Vec<Self>> {
-        let all = fields.items("feedback")?.iter().map(|located| {
-            let fields = Fields::read(located, "a feedback", &["when", "say"])?;
-            Ok(Self {
-                line: located.line,
-                when: conditions(fields.needed("when")?)?,
-                say: fields.needed_text("say")?,
-            })
-        });
-        all.collect()
+        fields.items("feedback")?.iter().map(Self::read).collect()
+    }
+
+    /// Reads an item of the list.
+    pub(super) fn read(located: &Located) -> Read<Self> {
+        let fields = Fields::read(located, "a feedback", &["when", "say"])?;
+        Ok(Self {
+            line: located.line,
+            when: conditions(fields.needed("when")?)?,
+            say: fields.needed_text("say")?,
+        })
     }
 }
 

@@ -53,18 +53,23 @@ impl<'a> Fields<'a> {
         let members = members(located, what)?;
         for member in members {
             if !known.contains(&member.key.as_str()) {
-                let message = format!(
-                    "{what} has no “{}”. It may have: {}",
-                    member.key,
-                    known.join(", ")
-                );
-                return Err(LessonError::new(member.line, message));
+                return Err(Self::unknown(member, what, known));
             }
         }
         Ok(Self {
             line: located.line,
             members,
         })
+    }
+
+    /// Makes the error of a key that is not known.
+    pub(super) fn unknown(member: &Member, what: &str, known: &[&str]) -> LessonError {
+        let message = format!(
+            "{what} has no “{}”. It may have: {}",
+            member.key,
+            known.join(", ")
+        );
+        LessonError::new(member.line, message)
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&'a Located> {

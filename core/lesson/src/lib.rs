@@ -9,6 +9,7 @@ mod challenge;
 mod check;
 mod condition;
 mod controller;
+mod errors;
 mod evidence;
 mod feedback;
 mod fields;

@@ -61,7 +61,8 @@ impl AlsoRight {
         all.collect()
     }
 
-    fn read(located: &Located) -> Read<Self> {
+    /// Reads an item of the list.
+    pub(super) fn read(located: &Located) -> Read<Self> {
         let known = [
             "send", "version", "force", "test", "retry", "with", "because",
         ];

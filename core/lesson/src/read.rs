@@ -33,6 +33,33 @@ const OBJECTS: [&str; 5] = [
     "controller",
 ];
 
+/// The keys of a step.
+pub(super) const STEP: [&str; 10] = [
+    "title",
+    "text",
+    "predict",
+    "do",
+    "after",
+    "check",
+    "facts",
+    "goal",
+    "challenge",
+    "controller challenge",
+];
+
+/// The keys of a goal.
+pub(super) const GOAL: [&str; 9] = [
+    "ask",
+    "hint",
+    "when",
+    "solution",
+    "other ways",
+    "mistakes",
+    "feedback",
+    "also right",
+    "reached",
+];
+
 impl Lesson {
     /// Reads a lesson.
     ///
@@ -44,9 +71,7 @@ impl Lesson {
             return Err(LessonError::new(1, message));
         }
         let located = parse_lesson(source)?;
-        let mut known = vec!["title", "teaches", "belief", "actors", "steps"];
-        known.extend(OBJECTS);
-        let fields = Fields::read(&located, "a lesson", &known)?;
+        let fields = Fields::read(&located, "a lesson", &lesson_keys())?;
         let steps = items(fields.needed("steps")?)?;
         if steps.is_empty() {
             return Err(LessonError::new(
@@ -69,7 +94,14 @@ impl Lesson {
     }
 }
 
-fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
+/// The keys of a lesson.
+pub(super) fn lesson_keys() -> Vec<&'static str> {
+    let mut known = vec!["title", "teaches", "belief", "actors", "steps"];
+    known.extend(OBJECTS);
+    known
+}
+
+pub(super) fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
     let (created, applied) = (fields.text("created by")?, fields.text("applied by")?);
     if let (Some(_), Some(_)) = (&created, &applied) {
         let message = "the object is either created or applied: “created by” or “applied by”";
@@ -94,7 +126,7 @@ fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
     }))
 }
 
-fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
+pub(super) fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
     let Some(actors) = fields.get("actors") else {
         return Ok(Vec::new());
     };
@@ -113,19 +145,7 @@ fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
 }
 
 fn step(located: &Located, source: &str) -> Read<LessonStep> {
-    let known = [
-        "title",
-        "text",
-        "predict",
-        "do",
-        "after",
-        "check",
-        "facts",
-        "goal",
-        "challenge",
-        "controller challenge",
-    ];
-    let fields = Fields::read(located, "a step", &known)?;
+    let fields = Fields::read(located, "a step", &STEP)?;
     let mut actions = some_deeds(&fields, "do")?;
     let task = task(&fields, &mut actions)?;
     let prediction = fields.get("predict").map(prediction).transpose()?;
@@ -155,7 +175,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
 }
 
 /// The task of a step, of which there is one at most. A challenge begins with actions of its own.
-fn task(fields: &Fields<'_>, actions: &mut Vec<ScriptAction>) -> Read<Option<Task>> {
+pub(super) fn task(fields: &Fields<'_>, actions: &mut Vec<ScriptAction>) -> Read<Option<Task>> {
     let keys = ["goal", "challenge", "controller challenge"];
     let mut tasks = keys.iter().filter_map(|key| Some((*key, fields.get(key)?)));
     let Some((key, located)) = tasks.next() else {
@@ -187,7 +207,7 @@ fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
 }
 
 /// A sentence of the page, and its evidence: a source or an experiment.
-fn fact(located: &Located, text: &str) -> Read<PageFact> {
+pub(super) fn fact(located: &Located, text: &str) -> Read<PageFact> {
     let mut known = vec!["say", "source", "do", "check"];
     known.extend(OBJECTS);
     let fields = Fields::read(located, "a fact", &known)?;
@@ -214,14 +234,14 @@ fn fact(located: &Located, text: &str) -> Read<PageFact> {
     })
 }
 
-fn claim(located: &Located) -> Read<Claim> {
+pub(super) fn claim(located: &Located) -> Read<Claim> {
     Ok(Claim {
         line: located.line,
         conditions: conditions(located)?,
     })
 }
 
-fn prediction(located: &Located) -> Read<Prediction> {
+pub(super) fn prediction(located: &Located) -> Read<Prediction> {
     let fields = Fields::read(located, "a prediction", &["ask", "choices"])?;
     let choices = items(fields.needed("choices")?)?;
     if choices.len() < 2 {
@@ -245,18 +265,7 @@ fn prediction(located: &Located) -> Read<Prediction> {
 }
 
 fn goal(located: &Located) -> Read<Goal> {
-    let known = [
-        "ask",
-        "hint",
-        "when",
-        "solution",
-        "other ways",
-        "mistakes",
-        "feedback",
-        "also right",
-        "reached",
-    ];
-    let fields = Fields::read(located, "a goal", &known)?;
+    let fields = Fields::read(located, "a goal", &GOAL)?;
     Ok(Goal {
         line: located.line,
         ask: fields.needed_text("ask")?,
@@ -279,7 +288,7 @@ fn goal(located: &Located) -> Read<Goal> {
     })
 }
 
-fn other_way(located: &Located) -> Read<OtherWay> {
+pub(super) fn other_way(located: &Located) -> Read<OtherWay> {
     let fields = Fields::read(located, "another way", &["say", "do"])?;
     fields.needed("do")?;
     Ok(OtherWay {
@@ -289,7 +298,7 @@ fn other_way(located: &Located) -> Read<OtherWay> {
     })
 }
 
-fn mistake(located: &Located) -> Read<WrongAttempt> {
+pub(super) fn mistake(located: &Located) -> Read<WrongAttempt> {
     let fields = Fields::read(located, "a mistake", &["say", "do", "misses", "then"])?;
     fields.needed("do")?;
     let misses = items(fields.needed("misses")?)?.iter().map(text);
@@ -303,7 +312,7 @@ fn mistake(located: &Located) -> Read<WrongAttempt> {
 }
 
 /// A goal's conditions: a mapping, or a list of mappings, each with its own label.
-fn aims(located: &Located) -> Read<Vec<GoalPart>> {
+pub(super) fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     let Content::List(items) = &located.content else {
         let aims = conditions(located)?.into_iter().map(|condition| GoalPart {
             label: PartLabel::Conditions(vec![condition.label()]),

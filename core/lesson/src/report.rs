@@ -24,10 +24,12 @@ impl LessonReport {
 /// Runs a lesson and checks its claims. `name` is the name of its file.
 pub fn report_on_lesson(name: &str, text: &str) -> LessonReport {
     let mut report = LessonReport::default();
-    let lesson = match Lesson::parse(text) {
+    let lesson = match Lesson::parse_all(text) {
         Ok(lesson) => Arc::new(lesson),
-        Err(error) => {
-            report.problems = format!("{name}:{}: {}\n", error.line, error.message);
+        Err(errors) => {
+            for error in errors {
+                let _ = writeln!(report.problems, "{name}:{}: {}", error.line, error.message);
+            }
             return report;
         }
     };

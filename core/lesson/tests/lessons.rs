@@ -70,7 +70,7 @@ fn the_catalogue_names_every_lesson_as_it_names_itself() {
         .filter(|name| !name.starts_with("incident-") && !name.starts_with("questions-"))
         .collect();
     assert_eq!(listed, files);
-    assert_eq!(listed.len(), 28);
+    assert_eq!(listed.len(), 33);
 }
 
 #[test]
@@ -490,6 +490,49 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         let error = Lesson::parse(text).unwrap_err().to_string();
         assert_eq!(error, told, "{text}");
     }
+}
+
+#[test]
+fn all_mistakes_in_a_lesson_are_named_at_once_each_with_its_line() {
+    let text = "titel: t\nteaches: [x]\nsteps:\n- title: s\n  tekst: x\n  do:\n  - A: {send: put}\n  - A: get\n  \
+                - D: get\n  check:\n  - answer: two\n  - answer: 200\n- text: x\n  goal:\n    ask: q\n    when: {forced: \
+                never}\n    mistakes:\n    - say: m\n    - {say: m, do: [A: got], misses: []}\n";
+    let errors = Lesson::parse_all(text).unwrap_err();
+    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let begins = |line: usize, words: &str| {
+        let begin = format!("line {line}: {words}");
+        assert!(
+            told.iter().any(|it| it.starts_with(&begin)),
+            "{begin}\n{told:#?}"
+        );
+    };
+    begins(1, "a lesson has no “titel”");
+    begins(1, "“title” is missing here");
+    begins(2, "text is needed here");
+    begins(5, "a step has no “tekst”");
+    begins(7, "“put” is not known");
+    begins(9, "“D” is not an action");
+    begins(11, "");
+    begins(13, "“title” is missing here");
+    begins(16, "a number is needed here");
+    begins(15, "“solution” is missing here");
+    begins(18, "“do” is missing here");
+    begins(19, "“got” is not known");
+    assert_eq!(told.len(), 12, "{told:#?}");
+    let lines: Vec<usize> = errors.iter().map(|error| error.line).collect();
+    assert!(lines.is_sorted(), "{lines:?}");
+}
+
+#[test]
+fn a_lesson_with_one_mistake_has_one_error_and_a_lesson_without_one_is_read() {
+    let lesson = read("01-the-lost-update.yaml");
+    assert_eq!(
+        Lesson::parse_all(&lesson),
+        Ok(Lesson::parse(&lesson).unwrap())
+    );
+    let broken = lesson.replacen("send: update", "send: put", 1);
+    let first = Lesson::parse(&broken).unwrap_err();
+    assert_eq!(Lesson::parse_all(&broken), Err(vec![first]));
 }
 
 #[test]

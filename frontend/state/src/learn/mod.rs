@@ -397,6 +397,6 @@ impl State {
 
 /// Holds a lesson of one's own to everything that it says, as `cargo xtask lesson` does.
 fn checked(text: &str) -> Result<(), Vec<LessonError>> {
-    let lesson = Lesson::parse(text).map_err(|error| vec![error])?;
+    let lesson = Lesson::parse_all(text)?;
     Arc::new(lesson).check()
 }

@@ -1,0 +1,130 @@
+//! Finds all errors in the text of a lesson, and not only the first one: each part is read apart from
+//! the others.
+
+use super::Lesson;
+use super::feedback::{Feedback, hints};
+use super::fields::{Fields, LessonError, Read, items, members};
+use super::mistake::parse_lesson;
+use super::mutants::AlsoRight;
+use super::read;
+use super::script::actions;
+use optimist_apiserver::yaml::Located;
+
+impl Lesson {
+    /// Reads a lesson.
+    ///
+    /// # Errors
+    /// All errors, each with its line, in the order of the lines. In the same part of a lesson, such as an action or a
+    /// condition, only the first error is found.
+    pub fn parse_all(source: &str) -> Result<Self, Vec<LessonError>> {
+        let first = match Self::parse(source) {
+            Ok(lesson) => return Ok(lesson),
+            Err(first) => first,
+        };
+        let mut found = Found::default();
+        if let Ok(located) = parse_lesson(source) {
+            found.lesson(&located, source);
+        }
+        if !found.0.contains(&first) {
+            found.0.push(first);
+        }
+        found.0.sort_by_key(|error| error.line);
+        found.0.dedup();
+        Err(found.0)
+    }
+}
+
+/// The errors that were found so far.
+#[derive(Default)]
+struct Found(Vec<LessonError>);
+
+impl Found {
+    fn take<T>(&mut self, read: Read<T>) -> Option<T> {
+        read.map_err(|error| self.0.push(error)).ok()
+    }
+
+    /// Reads a mapping. A key that is not known is an error, and the others are still read.
+    fn fields<'a>(
+        &mut self,
+        located: &'a Located,
+        what: &str,
+        known: &[&str],
+    ) -> Option<Fields<'a>> {
+        let members = self.take(members(located, what))?;
+        let unknown = members
+            .iter()
+            .filter(|it| !known.contains(&it.key.as_str()));
+        self.0
+            .extend(unknown.map(|it| Fields::unknown(it, what, known)));
+        Some(Fields {
+            line: located.line,
+            members,
+        })
+    }
+
+    /// Reads each item of a list on its own.
+    fn each<T>(&mut self, fields: &Fields<'_>, key: &str, read: impl Fn(&Located) -> Read<T>) {
+        let items = self.take(fields.items(key)).unwrap_or_default();
+        for item in items {
+            self.take(read(item));
+        }
+    }
+
+    /// Reads texts that must be there, and texts that may be.
+    fn texts(&mut self, fields: &Fields<'_>, needed: &[&str], others: &[&str]) {
+        for key in needed {
+            self.take(fields.needed_text(key));
+        }
+        for key in others {
+            self.take(fields.text(key));
+        }
+    }
+
+    fn lesson(&mut self, located: &Located, source: &str) {
+        let known = read::lesson_keys();
+        let Some(fields) = self.fields(located, "a lesson", &known) else {
+            return;
+        };
+        self.texts(&fields, &["title", "teaches"], &["belief"]);
+        self.take(read::start(&fields, source));
+        self.take(read::cast(&fields));
+        let steps = fields.needed("steps").and_then(items);
+        for step in self.take(steps).unwrap_or_default() {
+            self.step(step, source);
+        }
+    }
+
+    fn step(&mut self, located: &Located, source: &str) {
+        let Some(fields) = self.fields(located, "a step", &read::STEP) else {
+            return;
+        };
+        self.texts(&fields, &["title"], &["text", "after"]);
+        self.each(&fields, "do", |it| actions(std::slice::from_ref(it)));
+        self.each(&fields, "check", read::claim);
+        self.each(&fields, "facts", |it| read::fact(it, source));
+        if let Some(predict) = fields.get("predict") {
+            self.take(read::prediction(predict));
+        }
+        if let Some(goal) = fields.get("goal") {
+            self.goal(goal);
+        }
+        if fields.get("goal").is_none() {
+            self.take(read::task(&fields, &mut Vec::new()));
+        }
+    }
+
+    fn goal(&mut self, located: &Located) {
+        let Some(fields) = self.fields(located, "a goal", &read::GOAL) else {
+            return;
+        };
+        self.texts(&fields, &["ask"], &["reached"]);
+        self.take(hints(&fields));
+        self.take(fields.needed("when").and_then(read::aims));
+        self.take(fields.needed("solution"));
+        self.each(&fields, "solution", |it| actions(std::slice::from_ref(it)));
+        self.each(&fields, "other ways", read::other_way);
+        self.each(&fields, "mistakes", read::mistake);
+        self.each(&fields, "feedback", Feedback::read);
+        self.each(&fields, "also right", AlsoRight::read);
+    }
+}
