@@ -121,7 +121,7 @@ pub struct Choice {
     pub text: String,
     /// The conditions under which it is right.
     pub when: Claim,
-    /// The text for who chose it and was wrong, or for who chose it and was right.
+    /// The text for those who chose it, if it can be wrong.
     pub answer: Option<String>,
 }
 
@@ -129,7 +129,7 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Reach a goal in this history.
-    Goal(Goal),
+    Goal(Box<Goal>),
     /// Choose the write methods so that something holds in every order.
     Challenge(Box<Challenge>),
     /// Choose the switches of the controller so that something holds in every history.

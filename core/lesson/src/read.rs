@@ -186,7 +186,7 @@ pub(super) fn task(fields: &Fields<'_>, actions: &mut Vec<ScriptAction>) -> Read
         return Err(LessonError::new(other.line, message));
     }
     Ok(Some(match key {
-        "goal" => Task::Goal(goal(located)?),
+        "goal" => Task::Goal(Box::new(goal(located)?)),
         "challenge" => {
             let (challenge, prepared) = challenge(located)?;
             actions.extend(prepared);

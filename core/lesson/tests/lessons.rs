@@ -1034,6 +1034,32 @@ fn each_mistake_at_a_goal_is_told_why_it_does_not_reach_it() {
     assert!(told > 40, "{told}");
 }
 
+/// The right choice is explained by the text after the actions.
+#[test]
+fn each_wrong_choice_has_an_answer_of_its_own_and_the_right_one_has_none() {
+    let (mut answered, mut problems) = (0, Vec::new());
+    for (file, lesson) in lessons() {
+        let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
+        loop {
+            walk.reveal(&mut tree).unwrap();
+            let choices = walk.step().prediction.iter().flat_map(|it| &it.choices);
+            for (at, choice) in choices.enumerate() {
+                let right = walk.right() == Some(at);
+                match (&choice.answer, right) {
+                    (Some(_), false) => answered += 1,
+                    (None, true) => {}
+                    _ => problems.push(format!("{file}: {} (right: {right})", choice.text)),
+                }
+            }
+            if !walk.forward(&mut tree).unwrap() {
+                break;
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(answered > 80, "{answered}");
+}
+
 #[test]
 fn what_can_never_hold_again_is_said_until_one_goes_back() {
     let a = ActorId::A;

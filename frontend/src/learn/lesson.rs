@@ -22,9 +22,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                 <p class="lesson-title">{ lesson.title.clone() }</p>
                 <h2 class="caption-title" id="lesson-step">{ step.title.clone() }</h2>
                 if let (1, Some(belief)) = (at, &lesson.belief) {
-                    <blockquote class="belief">
-                        <span>{ label::lesson_belief() }</span>{ line(belief) }
-                    </blockquote>
+                    { believed(store, course, belief) }
                 }
                 { prose(&step.text) }
                 if let Some(prediction) = &step.prediction {
@@ -34,6 +32,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                     { prose(&step.after) }
                     { task(store, course) }
                     { answers(store, course) }
+                    { believed_before(course) }
                 }
                 if let Some(problem) = &store.learn.problem {
                     <p class="problem" role="alert">{ super::problem(problem) }</p>
@@ -44,6 +43,55 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                 { label::lesson_status(&at, &pages, &step.title) }
             </p>
         </section>
+    }
+}
+
+/// Asks whether one holds the belief that the lesson refutes.
+fn believed(store: &StateHandle, course: &Course, belief: &str) -> Html {
+    let choice = |believes: bool, says: String| {
+        html! {
+            <button
+                type="button"
+                class="button"
+                aria-pressed={(course.believes == Some(believes)).to_string()}
+                onclick={store.sends(LearnMsg::Believe(believes))}
+            >
+                { says }
+            </button>
+        }
+    };
+    html! {
+        <blockquote class="belief">
+            <span>{ label::lesson_belief() }</span>{ line(belief) }
+            <div class="belief-choices" role="group" aria-label={label::belief_question()}>
+                <span>{ label::belief_question() }</span>
+                { choice(true, label::belief_yes()) }
+                { choice(false, label::belief_no()) }
+            </div>
+            if course.believes.is_some() {
+                <p class="muted" role="status">{ label::belief_later() }</p>
+            }
+        </blockquote>
+    }
+}
+
+/// Shows the belief again when the lesson is finished, and what is true instead.
+fn believed_before(course: &Course) -> Html {
+    let (walk, lesson) = (&course.walk, course.walk.lesson());
+    let last = walk.at() + 1 == lesson.steps.len();
+    let Some(belief) = lesson.belief.as_ref().filter(|_| last && walk.finished()) else {
+        return Html::default();
+    };
+    html! {
+        <blockquote class="belief">
+            <span>{ label::belief_again() }</span>{ line(belief) }
+            if let Some(believes) = course.believes {
+                <p class="muted">
+                    { if believes { label::belief_was_yes() } else { label::belief_was_no() } }
+                </p>
+            }
+            <span>{ label::belief_instead() }</span>{ line(&lesson.teaches) }
+        </blockquote>
     }
 }
 

@@ -28,7 +28,15 @@ crate::catalogue::messages! {
     lesson_start_again() "Start again";
     lesson_teach() "Teach";
     lesson_teach_hint() "Large, and a step for each key (t)";
-    lesson_belief() "A common belief";
+    lesson_belief() "Many people think:";
+    belief_question() "Do you think so, too?";
+    belief_yes() "Yes";
+    belief_no() "No";
+    belief_later() "The lesson runs it. At the end, this comes back.";
+    belief_again() "At the beginning there was:";
+    belief_was_yes() "You thought so, too.";
+    belief_was_no() "You did not think so.";
+    belief_instead() "What the lesson showed:";
     lesson_status(step, steps, title) "Step {step} of {steps}: {title}";
     lesson_bar() "Steps of the lesson";
     lesson_bar_step(step, title) "Step {step}: {title}";

@@ -27,6 +27,8 @@ pub struct Course {
     pub(super) source: Rc<str>,
     /// Its pages, and what was done on each.
     pub walk: Walkthrough,
+    /// Whether the learner holds the belief of the lesson, before the lesson; `None` if nothing was said.
+    pub believes: Option<bool>,
     /// The number of hints that are displayed.
     pub hints: usize,
     /// The result of the search of a challenge.
@@ -90,6 +92,7 @@ impl Course {
             name,
             source: source.into(),
             walk,
+            believes: None,
             hints: 0,
             finding: None,
             search: None,

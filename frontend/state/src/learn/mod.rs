@@ -52,6 +52,8 @@ pub enum LearnMsg {
     Resume,
     /// Shows a way to do the task: takes it, or chooses it in the cards.
     Solve,
+    /// Says whether one holds the belief of the lesson.
+    Believe(bool),
     /// Shows the next hint; after the last one, none.
     Hint,
     /// Shows the lesson to a room, or no longer.
@@ -166,6 +168,11 @@ impl State {
             LearnMsg::Search => self.begin_search(),
             LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
+            LearnMsg::Believe(believes) => {
+                if let Some(course) = &mut self.learn.course {
+                    Rc::make_mut(course).believes = Some(believes);
+                }
+            }
             LearnMsg::Hint => {
                 if let Some(course) = &mut self.learn.course {
                     let course = Rc::make_mut(course);

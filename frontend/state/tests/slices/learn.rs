@@ -90,6 +90,18 @@ fn a_saved_progress_joins_what_is_further_in_each_lesson() {
 }
 
 #[test]
+fn a_lesson_remembers_whether_one_held_its_belief() {
+    let mut page = lesson();
+    let believes = |page: &Page| page.state.learn.course.as_ref().unwrap().believes;
+    assert_eq!(believes(&page), None);
+    page.send(LearnMsg::Believe(true));
+    page.send(LearnMsg::Forward);
+    assert_eq!(believes(&page), Some(true));
+    page.send(LearnMsg::Restart);
+    assert_eq!(believes(&page), None, "it begins again");
+}
+
+#[test]
 fn hints_are_shown_one_after_the_other_and_then_none() {
     let mut page = lesson();
     let hints = "title: t\nteaches: t\nsteps:\n- title: s\n  do:\n  - A: get\n  goal:\n    ask: q\n    hint: [one, two]\n    \
