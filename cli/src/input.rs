@@ -24,9 +24,12 @@ pub fn read(file: &str) -> Result<String, BadInput> {
     Ok(text.into_owned())
 }
 
+/// The name of the standard input where a file is named.
+pub const STANDARD_INPUT: &str = "standard input";
+
 fn display_name(file: &str) -> &str {
     match file {
-        "-" => "standard input",
+        "-" => STANDARD_INPUT,
         file => file,
     }
 }
@@ -35,8 +38,10 @@ fn display_name(file: &str) -> &str {
 pub struct Placed {
     /// The object.
     pub object: Value,
-    /// The file and the line of its document: `web.yaml:12`.
-    pub place: String,
+    /// The file; `standard input` for `-`.
+    pub file: String,
+    /// The line of its document, from 1.
+    pub line: usize,
 }
 
 /// The objects of files, in their order. The standard input is read once.
@@ -65,21 +70,24 @@ fn objects_of(file: &str, text: String) -> Result<Vec<Placed>, BadInput> {
         other => BadInput(format!("{file}:{line}: {other}")),
     };
     let mut reader = ObjectReader::of_many(text.into()).map_err(|error| wrong(1, error))?;
-    let mut places = Vec::new();
+    let mut lines = Vec::new();
     loop {
         let (line, known) = (reader.line(), reader.found().len());
         let more = reader.advance().map_err(|error| wrong(line, error))?;
         for object in &reader.found()[known..] {
-            let place = format!("{file}:{line}");
-            check(object).map_err(|why| BadInput(format!("{place}: {why}")))?;
-            places.push(place);
+            check(object).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
+            lines.push(line);
         }
         if !more {
             break;
         }
     }
-    let placed = reader.finish().into_iter().zip(places);
-    let placed = placed.map(|(object, place)| Placed { object, place });
+    let placed = reader.finish().into_iter().zip(lines);
+    let placed = placed.map(|(object, line)| Placed {
+        object,
+        file: file.to_owned(),
+        line,
+    });
     Ok(placed.filter(|it| !it.object.is_null()).collect())
 }
 

@@ -15,8 +15,10 @@ mod style;
 
 use std::fmt;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{CommandFactory, Parser, Subcommand};
+use optimist_apiserver::environment::Timestamp;
 
 /// Shows the effects of an upgrade on a cluster, the owners of fields and the meaning of an error,
 /// and serves an API server for tests.
@@ -44,6 +46,11 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Prints the man page: of the program, or of one of its commands.
+    Man {
+        /// The command.
+        command: Option<String>,
+    },
 }
 
 /// Input that cannot be read: the file, the line and what is wrong.
@@ -59,6 +66,33 @@ impl fmt::Display for BadInput {
 /// The result of a command: `true` if it found nothing wrong.
 pub type CommandResult = Result<bool, BadInput>;
 
+/// The time of this machine.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp {
+        seconds: since.unwrap_or_default().as_secs(),
+    }
+}
+
+/// Prints a man page.
+fn man(command: Option<&str>) -> CommandResult {
+    let mut program = Arguments::command();
+    program.build();
+    let shown = match command {
+        None => program,
+        Some(name) => {
+            let found = program.find_subcommand(name).cloned();
+            let found = found.ok_or_else(|| BadInput(format!("there is no command {name}")))?;
+            found.display_name(format!("optimist-{name}"))
+        }
+    };
+    let mut page = Vec::new();
+    let written = clap_mangen::Man::new(shown).render(&mut page);
+    written.map_err(|error| BadInput(error.to_string()))?;
+    style::print(&String::from_utf8_lossy(&page));
+    Ok(true)
+}
+
 fn main() -> ExitCode {
     let answer = match Arguments::parse().command {
         Command::Preview(arguments) => preview::run(arguments),
@@ -73,6 +107,7 @@ fn main() -> ExitCode {
             style::print(&String::from_utf8_lossy(&completions));
             Ok(true)
         }
+        Command::Man { command } => man(command.as_deref()),
     };
     match answer {
         Ok(true) => ExitCode::SUCCESS,

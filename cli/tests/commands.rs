@@ -122,6 +122,157 @@ fn the_same_preview_is_json_markdown_and_junit() {
 }
 
 #[test]
+fn sarif_names_the_line_of_the_manifest_that_is_refused() {
+    let (live, next) = (file("live.yaml"), file("next.yaml"));
+    let of = |next: &str, input: &str| {
+        let arguments = [
+            "preview", "--live", &live, "--next", next, "--as", "helm4", "--format", "sarif",
+        ];
+        let (code, out, _) = run_with(&arguments, input);
+        assert_eq!(code, 1);
+        serde_json::from_str::<serde_json::Value>(&out).unwrap()
+    };
+    let run = &of(&next, "")["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    let of_rule = |rule: &str| results.iter().find(|it| it["ruleId"] == rule).unwrap();
+    let refused = of_rule("conflict");
+    assert_eq!(refused["level"], "error");
+    let said = refused["message"]["text"].as_str().unwrap();
+    assert!(said.contains("Owner: kube-controller-manager"), "{said}");
+    let place = &refused["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], next);
+    let text = std::fs::read_to_string(&next).unwrap();
+    let line = place["region"]["startLine"].as_u64().unwrap();
+    let document: Vec<&str> = text
+        .lines()
+        .skip(usize::try_from(line).unwrap() - 1)
+        .collect();
+    let document = document.join("\n");
+    let document = document.split("\n---").next().unwrap();
+    assert!(document.contains("kind: Deployment"), "{document}");
+    // Nobody wrote a line about what is deleted.
+    let deleted = of_rule("deleted");
+    assert_eq!(deleted["level"], "warning");
+    assert!(deleted["locations"][0]["physicalLocation"].is_null());
+    let ids: Vec<_> = run["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert!(
+        results
+            .iter()
+            .all(|it| ids.iter().any(|id| id["id"] == it["ruleId"]))
+    );
+    let of_input = &of("-", &text)["runs"][0]["results"][0]["locations"][0];
+    assert!(of_input["physicalLocation"].is_null(), "{of_input}");
+}
+
+#[test]
+fn kubectl_prunes_by_labels_or_an_apply_set_and_only_if_it_is_told_which() {
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, namespace: shop, labels: {app: a}}\n";
+    let set = "applyset-XRRA0uiRo7TnOJZqTQ3wnrSNMOAEYX32wS75feSFUxI-v1";
+    let live = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: old\n  namespace: shop\n  uid: u1\n  resourceVersion: '7'\n  \
+        labels: {{app: a, applyset.kubernetes.io/part-of: {set}}}\n  annotations: {{kubectl.kubernetes.io/last-applied-configuration: '{{}}'}}\n"
+    );
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = directory.join("pruned.yaml");
+    std::fs::write(&path, live).unwrap();
+    let with = |options: &[&str]| {
+        let live = path.to_str().unwrap();
+        let usual = ["preview", "--live", live, "--next", "-", "--as", "kubectl"];
+        run_with(&[&usual[..], options].concat(), manifest)
+    };
+    for (options, outcome) in [
+        (&[][..], "not touched"),
+        (&["--prune", "-l", "app=a"], "deleted"),
+        (&["--prune", "--all"], "deleted"),
+        (
+            &["--prune", "--applyset", "my-set", "-n", "shop"],
+            "deleted",
+        ),
+        (
+            &["--prune", "--applyset", "configmaps/my-set", "-n", "shop"],
+            "not touched",
+        ),
+    ] {
+        let (_, out, err) = with(options);
+        let line = out.lines().find(|line| line.contains("shop/old"));
+        assert!(
+            line.unwrap_or(&err).starts_with(outcome),
+            "{options:?}: {out}{err}"
+        );
+    }
+    for options in [
+        &["--prune"][..],
+        &["--prune", "--applyset", "my-set"],
+        &["-l", "app=a"],
+    ] {
+        assert_eq!(with(options).0, 2, "{options:?}");
+    }
+}
+
+#[test]
+fn an_html_file_has_the_page_and_the_case_without_its_secrets() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("built-page");
+    std::fs::create_dir_all(&directory).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).unwrap();
+    write(
+        "index.html",
+        "<meta name=\"optimist-saved\" content=\"./optimist-1.html\">",
+    );
+    write(
+        "optimist-1.html",
+        "<title>{{title}}</title><meta name=\"optimist-files\" content=\"a.wasm sha\">\
+        <meta name=\"optimist-shown\" content=\"{{shown}}\"><meta content=\"{{address}}\"><body>{{note}}{{files}}</body>",
+    );
+    write("a.wasm", "program");
+    let made = directory.join("made.html");
+    let next = "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: shop}\nstringData: {password: canary-7}\n";
+    let live = file("live.yaml");
+    let (made_at, built) = (made.to_str().unwrap(), directory.to_str().unwrap());
+    let arguments = [
+        "preview", "--live", &live, "--next", "-", "--as", "helm4", "--open", made_at, "--page",
+        built,
+    ];
+    let (_, _, err) = run_with(&arguments, next);
+    assert_eq!(err, "");
+    let html = std::fs::read_to_string(&made).unwrap();
+    assert!(
+        html.contains("data-file=\"a.wasm\" data-coding=\"\">cHJvZ3JhbQ=="),
+        "{html}"
+    );
+    let shown = html.split("optimist-shown\" content=\"").nth(1).unwrap();
+    let shown = shown.split('"').next().unwrap();
+    let text = shown.split_once("?s=").unwrap().1;
+    let session = optimist_text::share::Session::parse(text).unwrap();
+    let case = session.extra.to_string();
+    assert!(
+        case.contains("kube-controller-manager") && !case.contains("canary"),
+        "{case}"
+    );
+    assert_eq!(session.extra["client"], "helm-4");
+    assert_eq!(session.extra["privateLeftOut"], true);
+    let (code, _, err) = run_with(&[&arguments[..10], &["/nowhere"]].concat(), next);
+    assert_eq!(code, 2);
+    assert!(err.contains("/nowhere"), "{err}");
+}
+
+#[test]
+fn a_man_page_describes_every_option() {
+    let (code, out, _) = run(&["man"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with(".ie") && out.contains("preview"), "{out}");
+    let (_, out, _) = run(&["man", "preview"]);
+    assert!(
+        out.contains("optimist\\-preview") && out.contains("applyset"),
+        "{out}"
+    );
+    assert_eq!(run(&["man", "nothing"]).0, 2);
+}
+
+#[test]
 fn bad_input_is_named_with_file_and_line_and_ends_with_2() {
     let next = file("next.yaml");
     for (text, expected) in [

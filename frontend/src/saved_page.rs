@@ -8,7 +8,7 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use optimist_messages::label;
 use optimist_state::{
-    MAX_SAVED, SavedContent, escaped, file_name, needed_files, saved_file, saved_page,
+    MAX_SAVED, SavedContent, SavedNote, file_name, needed_files, saved_file, saved_page,
 };
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -98,22 +98,13 @@ fn page_note(own: &str, address: &str) -> String {
     let release = own.trim_start_matches("optimist-");
     let release = release.split('.').next().unwrap_or_default();
     let date = browser::date(js_sys::Date::now());
-    let told = label::saved_with(&date, &env!("CARGO_PKG_VERSION"), &release);
-    let site = match address {
-        "" => String::new(),
-        address => format!(
-            "<a href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\">{}</a>",
-            escaped(address),
-            escaped(&label::saved_site())
-        ),
-    };
-    format!(
-        "<aside id=\"saved-note\" aria-label=\"{}\"><span>{}</span>\
-        <a id=\"saved-again\" href=\"#\">{}</a>{site}</aside>",
-        escaped(&label::saved_label()),
-        escaped(&told),
-        escaped(&label::saved_again())
-    )
+    SavedNote {
+        label: &label::saved_label(),
+        told: &label::saved_with(&date, &env!("CARGO_PKG_VERSION"), &release),
+        again: &label::saved_again(),
+        site: &label::saved_site(),
+    }
+    .markup(address)
 }
 
 /// A file of the release as a part of the page, compressed where the browser can.

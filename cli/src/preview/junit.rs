@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use optimist_diagnose::preview::{Preview, PreviewRow};
+use optimist_diagnose::preview::Preview;
 use optimist_messages::preview as messages;
 
 /// A preview as JUnit.
@@ -22,7 +22,7 @@ pub fn of(preview: &Preview) -> String {
             escaped(&messages::outcome(row.outcome)),
             escaped(&row.object.id().to_string())
         );
-        let said = said(row);
+        let said = super::said(row);
         if row.outcome.is_refusal() {
             let _ = writeln!(
                 out,
@@ -37,15 +37,6 @@ pub fn of(preview: &Preview) -> String {
     }
     out.push_str("</testsuite>\n");
     out
-}
-
-fn said(row: &PreviewRow) -> String {
-    let message = Some(row.message.clone()).filter(|it| !it.is_empty());
-    let troubles = messages::troubles(row).into_iter();
-    let fields = messages::fields(row).into_iter();
-    let fields = fields.map(|it| format!("{}: {}", it.field, messages::owned_change(it)));
-    let all: Vec<String> = message.into_iter().chain(troubles).chain(fields).collect();
-    all.join("\n")
 }
 
 /// A text in XML, without the characters that XML does not have.

@@ -1,13 +1,19 @@
 //! `optimist preview`: what a tool will do to each object.
 
 mod junit;
+mod page;
+mod prune;
+mod sarif;
 mod text;
+
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
-use optimist_diagnose::preview::{DeliveryTool, HandOverKind, Preview, PreviewInput};
+use optimist_diagnose::preview::{DeliveryTool, HandOverKind, Preview, PreviewInput, PreviewRow};
 use optimist_diagnose::ways::ReleaseMethod;
+use optimist_messages::preview as messages;
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 
 use crate::style::{Style, print};
@@ -23,7 +29,8 @@ pub struct Arguments {
     /// The objects that the tool will write: rendered manifests; - is the standard input.
     #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
     next: Vec<String>,
-    /// The objects that the tool wrote the last time: the manifests of the installed release.
+    /// The objects that the tool wrote the last time: the manifests of the installed release, or the objects in
+    /// Terraform's state.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     before: Vec<String>,
     /// The tool that writes.
@@ -32,9 +39,8 @@ pub struct Arguments {
     /// The tool takes over what others own (--force-conflicts, Force=true).
     #[arg(long)]
     force: bool,
-    /// The tool deletes its objects that no manifest names (Argo CD, Flux). Helm always does.
-    #[arg(long)]
-    prune: bool,
+    #[command(flatten)]
+    prune: prune::PruneOptions,
     /// The field manager, where the tool lets people choose it.
     #[arg(long, value_name = "NAME")]
     manager: Option<String>,
@@ -55,6 +61,13 @@ pub struct Arguments {
     /// The form of the output.
     #[arg(long, default_value = "text")]
     format: Format,
+    /// Writes the case as one HTML file too, which opens in the page without a network. What looks private
+    /// is left out.
+    #[arg(long, value_name = "FILE", requires = "page")]
+    open: Option<PathBuf>,
+    /// The directory of the built page, which --open puts into its file.
+    #[arg(long, value_name = "DIR", requires = "open")]
+    page: Option<PathBuf>,
 }
 
 /// A tool that writes manifests.
@@ -89,8 +102,10 @@ enum Format {
     Json,
     /// For a pull request.
     Markdown,
-    /// For a CI.
+    /// For a CI that shows tests.
     Junit,
+    /// For a CI that shows findings at their lines.
+    Sarif,
     /// A script that hands over the fields in conflict. It runs dry runs; with --write it stores.
     Script,
 }
@@ -127,9 +142,10 @@ pub fn run(arguments: Arguments) -> CommandResult {
         [] => None,
         files => Some(input::objects(files)?),
     };
+    let placed = input::placed_objects(&arguments.next)?;
     let input = PreviewInput {
         live: input::objects(&arguments.live)?,
-        next: input::objects(&arguments.next)?,
+        next: placed.iter().map(|it| it.object.clone()).collect(),
         earlier,
         tool,
         namespace: arguments.namespace.clone(),
@@ -137,6 +153,9 @@ pub fn run(arguments: Arguments) -> CommandResult {
     };
     if input.next.is_empty() {
         return Err(BadInput("--next has no object".to_owned()));
+    }
+    if let (Some(file), Some(directory)) = (&arguments.open, &arguments.page) {
+        page::write(file, directory, &input)?;
     }
     let preview = Preview::of(input);
     match arguments.format {
@@ -148,9 +167,20 @@ pub fn run(arguments: Arguments) -> CommandResult {
         }
         Format::Markdown => print(&preview_markdown(&preview, arguments.tool.preset())),
         Format::Junit => print(&junit::of(&preview)),
+        Format::Sarif => print(&sarif::of(&preview, &placed)),
         Format::Script => script(&preview, &arguments)?,
     }
     Ok(preview.is_whole())
+}
+
+/// What is said of an object: why it is refused, its troubles and its fields, a line each.
+fn said(row: &PreviewRow) -> String {
+    let message = Some(row.message.clone()).filter(|it| !it.is_empty());
+    let troubles = messages::troubles(row).into_iter();
+    let fields = messages::fields(row).into_iter();
+    let fields = fields.map(|it| format!("{}: {}", it.field, messages::owned_change(it)));
+    let all: Vec<String> = message.into_iter().chain(troubles).chain(fields).collect();
+    all.join("\n")
 }
 
 /// `leave`, or `Deployment/shop/web=leave`.
@@ -201,10 +231,10 @@ fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
     let name = arguments.tool.to_possible_value();
     let name = name.map(|it| it.get_name().to_owned()).unwrap_or_default();
     let refuse = |option: &str| Err(BadInput(format!("--{option} means nothing to {name}")));
-    let argo_cd = matches!(preset, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide);
-    if arguments.prune && !argo_cd && preset != Preset::Flux {
+    let prune = arguments.prune.of(preset, arguments.namespace.as_deref())?;
+    let Some(prune) = prune else {
         return refuse("prune");
-    }
+    };
     if arguments.force && matches!(preset, Preset::Helm3 | Preset::KubectlApply) {
         return refuse("force");
     }
@@ -218,7 +248,7 @@ fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
     let tool = DeliveryTool {
         preset,
         force: arguments.force && !always,
-        prune: arguments.prune,
+        prune,
         manager: arguments.manager.clone(),
         last_release: arguments.last_release.map(|it| match it {
             LastRelease::Client => ReleaseMethod::ClientSide,

@@ -20,8 +20,8 @@ pub fn into(
     };
     all.extend(input::placed_objects(objects)?);
     all.sort_by_key(|placed| load_order(&placed.object));
-    for Placed { object, place } in all {
-        load(server, object).map_err(|why| BadInput(format!("{place}: {why}")))?;
+    for Placed { object, file, line } in all {
+        load(server, object).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
     }
     Ok(())
 }

@@ -17,11 +17,11 @@ mod page;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use hyper_util::server::graceful::GracefulShutdown;
-use optimist_apiserver::environment::{Environment, Timestamp};
+use optimist_apiserver::environment::Environment;
 use optimist_apiserver::server::{ApiServer, Authorization, Release};
 use optimist_apiserver::shared::{Clock, SharedServer};
 use serde_json::json;
@@ -172,11 +172,7 @@ fn environment() -> Result<Environment, BadInput> {
     random
         .fill(&mut seed)
         .map_err(|_| BadInput("this machine has no random numbers".to_owned()))?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = Timestamp {
-        seconds: now.unwrap_or_default().as_secs(),
-    };
-    Ok(Environment::new(u64::from_le_bytes(seed)).beginning_at(now))
+    Ok(Environment::new(u64::from_le_bytes(seed)).beginning_at(crate::now()))
 }
 
 async fn serve(

@@ -1,10 +1,11 @@
 //! What a tool will do to many objects.
 
 use optimist_apiserver::server::Release;
+use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput, PreviewRow,
-    Trouble,
+    Pruning, Trouble,
 };
 use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
 use serde_json::{Value, json};
@@ -317,7 +318,11 @@ fn a_tool_that_prunes_deletes_only_its_own() {
         live(own("c", "team:/ConfigMap:shop/c"), 702),
         live(own("d", "shop:/ConfigMap:shop/a"), 703),
     ];
-    for (prune, expected) in [(false, Outcome::NotTouched), (true, Outcome::Deleted)] {
+    let both = [
+        (Pruning::None, Outcome::NotTouched),
+        (Pruning::Tracked, Outcome::Deleted),
+    ];
+    for (prune, expected) in both {
         let tool = DeliveryTool {
             prune,
             ..DeliveryTool::new(Preset::ArgoCdServerSide)
@@ -328,4 +333,108 @@ fn a_tool_that_prunes_deletes_only_its_own() {
         // A copy of an object has the id of the original.
         assert_eq!(row(&preview, "d").outcome, Outcome::NotTouched);
     }
+}
+
+fn labelled(name: &str, app: &str, last_applied: bool) -> Value {
+    let mut object = settings(name, "a");
+    object["metadata"]["labels"] = json!({"app": app});
+    if last_applied {
+        let annotations = json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
+        object["metadata"]["annotations"] = annotations;
+    }
+    object
+}
+
+#[test]
+fn kubectl_prunes_what_it_applied_and_its_selector_matches_and_writes_only_what_matches() {
+    let mut role = labelled("role", "shop", true);
+    role["apiVersion"] = json!("rbac.authorization.k8s.io/v1");
+    role["kind"] = json!("Role");
+    role.as_object_mut().unwrap().remove("data");
+    let mut before: Vec<Value> = [
+        labelled("old", "shop", true),
+        labelled("by-hand", "shop", false),
+        labelled("of-another", "other", true),
+        labelled("not-written", "other", true),
+        role,
+        labelled("elsewhere", "shop", true),
+    ]
+    .into_iter()
+    .enumerate()
+    .map(|(at, object)| live(object, 700 + u32::try_from(at).unwrap()))
+    .collect();
+    before[5]["metadata"]["namespace"] = json!("other");
+    let next = vec![
+        labelled("new", "shop", false),
+        labelled("not-written", "other", false),
+    ];
+    let tool = DeliveryTool {
+        prune: Pruning::Selected(Selector::parse("app=shop", "").unwrap()),
+        ..DeliveryTool::new(Preset::KubectlApply)
+    };
+    let pruned = preview(tool, before.clone(), next.clone());
+    let outcome = |name: &str| row(&pruned, name).outcome;
+    assert_eq!(outcome("new"), Outcome::Created);
+    assert_eq!(outcome("old"), Outcome::Deleted);
+    for kept in ["by-hand", "of-another", "not-written", "role", "elsewhere"] {
+        assert_eq!(outcome(kept), Outcome::NotTouched, "{kept}");
+    }
+    let without = preview(DeliveryTool::new(Preset::KubectlApply), before, next);
+    assert_eq!(row(&without, "old").outcome, Outcome::NotTouched);
+}
+
+#[test]
+fn kubectl_labels_the_members_of_an_apply_set_and_prunes_the_other_members() {
+    let member = |name: &str, id: &str| {
+        let mut object = labelled(name, "shop", false);
+        object["metadata"]["labels"]["applyset.kubernetes.io/part-of"] = json!(id);
+        object
+    };
+    let before = vec![
+        live(member("old", "applyset-a-v1"), 700),
+        live(member("of-another", "applyset-b-v1"), 701),
+        live(labelled("in-none", "shop", true), 702),
+    ];
+    for preset in [Preset::KubectlApply, Preset::KubectlApplyServerSide] {
+        let tool = DeliveryTool {
+            prune: Pruning::ApplySet {
+                id: "applyset-a-v1".to_owned(),
+            },
+            ..DeliveryTool::new(preset)
+        };
+        let next = vec![labelled("in-none", "shop", false)];
+        let preview = preview(tool, before.clone(), next);
+        assert_eq!(row(&preview, "old").outcome, Outcome::Deleted);
+        assert_eq!(row(&preview, "of-another").outcome, Outcome::NotTouched);
+        let written = row(&preview, "in-none");
+        let label = ".metadata.labels.applyset.kubernetes.io/part-of";
+        let added = written.fields.iter().find(|field| field.field == label);
+        assert_eq!(added.unwrap().after, Some(json!("applyset-a-v1")));
+    }
+}
+
+#[test]
+fn terraform_deletes_what_its_state_has_and_without_the_state_says_that_it_is_not_known() {
+    let before = |manager: &str| {
+        let mut object = settings("old", "a");
+        object["metadata"]["managedFields"] = json!([{"manager": manager, "operation": "Apply",
+            "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:key": {}}}}]);
+        vec![live(object, 700)]
+    };
+    let run = |manager: &str, state: Option<&str>| {
+        let tool = DeliveryTool::new(Preset::Terraform);
+        let mut input = input(tool, before(manager), vec![settings("new", "a")]);
+        input.earlier = state.map(|name| vec![settings(name, "a")]);
+        let preview = Preview::of(input);
+        let row = row(&preview, "old");
+        (row.outcome, row.assumed.contains(&Assumed::State))
+    };
+    assert_eq!(run("Terraform", Some("old")), (Outcome::Deleted, false));
+    assert_eq!(run("kubectl", Some("old")), (Outcome::Deleted, false));
+    assert_eq!(
+        run("Terraform", Some("other")),
+        (Outcome::NotTouched, false)
+    );
+    assert_eq!(run("Terraform", None), (Outcome::NotTouched, true));
+    assert_eq!(run("kubectl", None), (Outcome::NotTouched, false));
 }

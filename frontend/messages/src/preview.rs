@@ -81,6 +81,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::Namespace { namespace } => en::assumed_namespace(namespace),
         Assumed::OtherVersion => en::assumed_version(),
         Assumed::PreviousRelease => en::assumed_previous(),
+        Assumed::State => en::assumed_state(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
         Assumed::ServerSide => en::assumed_server_side(),
         Assumed::Tracking => en::assumed_tracking(),

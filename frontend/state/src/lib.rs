@@ -53,7 +53,7 @@ pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
     CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS,
     NextOutcome, NextRun, ObservedHistory, OwnerFilter, RecordedSource, SelectedStep,
-    SettledConflict, StepMove, StepObject, WRITERS, case_of,
+    SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -69,7 +69,8 @@ pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
 pub use saved_page::{
-    MAX_SAVED, NeededFile, SavedContent, escaped, file_name, needed_files, saved_file, saved_page,
+    MAX_SAVED, NeededFile, SavedContent, SavedNote, escaped, file_name, needed_files, saved_file,
+    saved_page,
 };
 use session::SessionChange;
 pub use session::{SessionMsg, SessionState};

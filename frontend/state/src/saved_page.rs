@@ -43,6 +43,40 @@ pub struct SavedContent<'a> {
     pub note: &'a str,
 }
 
+/// The texts of the line that says what a saved page is.
+#[derive(Clone, Copy, Debug)]
+pub struct SavedNote<'a> {
+    /// The name of the line for screen readers.
+    pub label: &'a str,
+    /// The date and the program that made the file.
+    pub told: &'a str,
+    /// The name of the link that shows again what was saved.
+    pub again: &'a str,
+    /// The name of the link to the site.
+    pub site: &'a str,
+}
+
+impl SavedNote<'_> {
+    /// The line as markup. It has a link to the site if the site has an address.
+    pub fn markup(&self, address: &str) -> String {
+        let site = match address {
+            "" => String::new(),
+            address => format!(
+                "<a href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\">{}</a>",
+                escaped(address),
+                escaped(self.site)
+            ),
+        };
+        format!(
+            "<aside id=\"saved-note\" aria-label=\"{}\"><span>{}</span>\
+            <a id=\"saved-again\" href=\"#\">{}</a>{site}</aside>",
+            escaped(self.label),
+            escaped(self.told),
+            escaped(self.again)
+        )
+    }
+}
+
 /// The files that a page of the release needs; `None` if the text is no such page.
 pub fn needed_files(page: &str) -> Option<Vec<NeededFile<'_>>> {
     let (named, _) = page.split_once(FILES)?.1.split_once('"')?;

@@ -1,5 +1,6 @@
-//! `optimist-notices TARGET FILE`: writes a page with the licences of everything that the program
-//! contains which is built for that target: each package, and each text in full.
+//! `optimist-notices TARGET FILE [PACKAGE]`: writes a page with the licences of everything that the program
+//! contains which is built of a package for that target: each package, and each text in full. Without a
+//! package it is the program of the page.
 
 mod packages;
 mod page;
@@ -8,6 +9,9 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+
+/// The package of which the program of the page is made.
+const PAGE: &str = "optimist-frontend";
 
 fn main() -> ExitCode {
     match run() {
@@ -21,10 +25,12 @@ fn main() -> ExitCode {
 
 fn run() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [target, file] = arguments.as_slice() else {
-        bail!("usage: optimist-notices TARGET FILE");
+    let (target, file, program) = match arguments.as_slice() {
+        [target, file] => (target, file, PAGE),
+        [target, file, program] => (target, file, program.as_str()),
+        _ => bail!("usage: optimist-notices TARGET FILE [PACKAGE]"),
     };
-    let packages = packages::of_the_page(target)?;
+    let packages = packages::of_program(program, target)?;
     fs::write(file, page::render(&packages)).with_context(|| file.clone())?;
     println!("    {} packages", packages.len());
     Ok(())

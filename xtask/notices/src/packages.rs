@@ -7,9 +7,6 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 
-/// The package of which the program is made.
-const PAGE: &str = "optimist-frontend";
-
 /// The beginnings of the names of files with the terms of a licence.
 const LICENCES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "UNLICENSE"];
 
@@ -29,12 +26,12 @@ pub struct Contained {
     pub texts: Vec<String>,
 }
 
-/// Everything that the program of the page contains, built for a target: Optimist itself, the
-/// packages that are linked into it, and Rust's standard library.
+/// Everything that a program contains, built for a target: Optimist itself, the packages that are linked
+/// into it, and Rust's standard library. `program` is the package of which it is made.
 ///
 /// # Errors
 /// If cargo cannot say what it depends on, or the licence of a package has no text.
-pub fn of_the_page(target: &str) -> Result<Vec<Contained>> {
+pub fn of_program(program: &str, target: &str) -> Result<Vec<Contained>> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
     let metadata = MetadataCommand::new()
         .manifest_path(manifest)
@@ -54,7 +51,7 @@ pub fn of_the_page(target: &str) -> Result<Vec<Contained>> {
             texts: standard_texts("MIT OR Apache-2.0", "The Rust Project contributors")?,
         },
     ];
-    let mut others = linked(&metadata)?
+    let mut others = linked(&metadata, program)?
         .into_iter()
         .filter(|package| package.source.is_some())
         .map(described)
@@ -65,13 +62,15 @@ pub fn of_the_page(target: &str) -> Result<Vec<Contained>> {
 }
 
 /// The packages that are linked into the program: not what only runs while it is built.
-fn linked(metadata: &Metadata) -> Result<Vec<&Package>> {
+fn linked<'a>(metadata: &'a Metadata, program: &str) -> Result<Vec<&'a Package>> {
     let resolve = metadata.resolve.as_ref().context("no dependencies")?;
     let nodes: BTreeMap<&PackageId, _> = resolve.nodes.iter().map(|it| (&it.id, it)).collect();
     let packages: BTreeMap<&PackageId, &Package> =
         metadata.packages.iter().map(|it| (&it.id, it)).collect();
-    let page = metadata.packages.iter().find(|it| it.name.as_str() == PAGE);
-    let mut open = vec![&page.context("the page has no package")?.id];
+    let mut all = metadata.packages.iter();
+    let made_of = all.find(|it| it.name.as_str() == program);
+    let made_of = made_of.with_context(|| format!("there is no package {program}"))?;
+    let mut open = vec![&made_of.id];
     let mut seen = BTreeSet::new();
     let mut linked = Vec::new();
     while let Some(id) = open.pop() {
@@ -163,7 +162,8 @@ mod tests {
     use super::*;
 
     fn of_this_page() -> Vec<Contained> {
-        of_the_page("wasm32-unknown-unknown").expect("every licence has its text")
+        of_program("optimist-frontend", "wasm32-unknown-unknown")
+            .expect("every licence has its text")
     }
 
     #[test]
@@ -184,6 +184,15 @@ mod tests {
             all.iter()
                 .all(|it| it.texts.iter().all(|it| it.len() > 100))
         );
+    }
+
+    #[test]
+    fn the_program_for_the_command_line_has_the_licences_of_its_own_packages() {
+        let all = of_program("optimist", "x86_64-unknown-linux-gnu");
+        let all = all.expect("every licence has its text");
+        let has = |name: &str| all.iter().any(|it| it.name.starts_with(name));
+        assert!(has("ring ") && has("clap "));
+        assert!(!has("yew "));
     }
 
     #[test]

@@ -53,6 +53,7 @@ pub use request::ResourcePath;
 pub use request::{Options, RequestInfo, Verb};
 pub use resource::{Definition, Endpoint, Generation, Resource};
 pub use resources::Resources;
+pub use selector::Selector;
 pub use table::{Include, JsonPath, MetaVersion, PrinterColumn};
 pub use view::{Format, Shape, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};

@@ -40,6 +40,8 @@ pub enum Assumed {
     /// The manifests of the last write were not brought. Its fields are taken to be those that the tool owns in
     /// the object; an object that no manifest names belongs to the tool if it says so.
     PreviousRelease,
+    /// Terraform wrote the object, and its state was not brought. The object is taken not to be in it.
+    State,
     /// Helm owns fields by Update: the last release is taken to have been applied in the client.
     ClientSideRelease,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.

@@ -12,6 +12,7 @@ mod assumed;
 mod cluster;
 mod hand_over;
 mod order;
+mod pruning;
 mod removed;
 mod row;
 mod run;
@@ -27,6 +28,7 @@ use crate::ways::ReleaseMethod;
 
 pub use assumed::Assumed;
 pub use hand_over::{HandOver, HandOverKind};
+pub use pruning::Pruning;
 pub use row::{
     FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
 };
@@ -39,7 +41,8 @@ pub struct PreviewInput {
     pub live: Vec<Value>,
     /// What will be written, in the order of its files.
     pub next: Vec<Value>,
-    /// What was written the last time, if that is known: the manifests of the last release.
+    /// What was written the last time, if that is known: the manifests of the last release, or the
+    /// objects in Terraform's state.
     pub earlier: Option<Vec<Value>>,
     /// Who writes.
     pub tool: DeliveryTool,
@@ -57,8 +60,8 @@ pub struct DeliveryTool {
     /// Whether it takes over what others own (`--force-conflicts`, `Force=true`). Argo CD with
     /// server-side apply and Flux always do.
     pub force: bool,
-    /// Whether it deletes its objects that no manifest names any more. Helm always does.
-    pub prune: bool,
+    /// Which objects it deletes that no manifest names any more.
+    pub prune: Pruning,
     /// The field manager, where people choose it.
     pub manager: Option<String>,
     /// How Helm applied the last release. `None` if that is not known.
@@ -71,7 +74,7 @@ impl DeliveryTool {
         Self {
             preset,
             force: false,
-            prune: false,
+            prune: Pruning::None,
             manager: None,
             last_release: None,
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
 use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
-use super::{Assumed, DeliveryTool, PreviewInput};
+use super::{Assumed, DeliveryTool, PreviewInput, Pruning};
 use crate::ways::DeliveredBy;
 
 /// What a tool does with an object that no manifest names.
@@ -25,6 +25,8 @@ pub(super) struct Removal {
     tool: DeliveryTool,
     by: DeliveredBy,
     earlier: Option<Vec<Key>>,
+    /// The namespaces of the manifests.
+    namespaces: HashSet<String>,
 }
 
 impl Removal {
@@ -38,6 +40,7 @@ impl Removal {
             tool: input.tool.clone(),
             by: DeliveredBy::of(&written),
             earlier: earlier.map(|all| all.iter().map(key).collect()),
+            namespaces: Pruning::namespaces(input),
         }
     }
 
@@ -62,16 +65,40 @@ impl Removal {
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
                 let kept = says(object, "argocd.argoproj.io/sync-options", "Prune=false");
                 let is_own = (own.application.as_ref(), self.by.application.as_ref());
-                pruned(is_own, tool.prune && !kept)
+                pruned(is_own, tool.prune == Pruning::Tracked && !kept)
             }
             Preset::Flux => {
                 let kept = says(object, "kustomize.toolkit.fluxcd.io/prune", "disabled");
                 let is_own = (own.kustomization.as_ref(), self.by.kustomization.as_ref());
-                pruned(is_own, tool.prune && !kept)
+                pruned(is_own, tool.prune == Pruning::Tracked && !kept)
             }
-            Preset::Terraform if applied_by(object, "Terraform") => {
-                Fate::NotTouched(Some(Assumed::PreviousRelease))
+            Preset::Terraform => self.of_terraform(object),
+            Preset::KubectlApply | Preset::KubectlApplyServerSide
+                if tool.prune.deletes(object, &self.namespaces) =>
+            {
+                Fate::Deleted(None)
             }
+            _ => Fate::NotTouched(None),
+        }
+    }
+
+    /// Whether the manifests of the last write have this object; `None` if they were not brought.
+    fn was_written(&self, object: &Value) -> Option<bool> {
+        let id = key(object);
+        // A manifest need not name its namespace.
+        let is_same = |it: &Key| {
+            (&it.0, &it.1, &it.3) == (&id.0, &id.1, &id.3) && (it.2.is_empty() || it.2 == id.2)
+        };
+        Some(self.earlier.as_ref()?.iter().any(is_same))
+    }
+
+    /// Terraform deletes what its state has and the configuration has not. The object itself does not say in
+    /// whose state it is: every configuration has the same field manager
+    /// (`terraform/internal/terraform/node_resource_plan_orphan.go`, v1).
+    fn of_terraform(&self, object: &Value) -> Fate {
+        match self.was_written(object) {
+            Some(true) => Fate::Deleted(None),
+            None if applied_by(object, "Terraform") => Fate::NotTouched(Some(Assumed::State)),
             _ => Fate::NotTouched(None),
         }
     }
@@ -82,16 +109,10 @@ impl Removal {
         if says(object, "helm.sh/resource-policy", "keep") {
             return Fate::NotTouched(None);
         }
-        if let Some(earlier) = &self.earlier {
-            let id = key(object);
-            // A manifest need not name its namespace.
-            let was_there = earlier.iter().any(|it| {
-                (&it.0, &it.1, &it.3) == (&id.0, &id.1, &id.3) && (it.2.is_empty() || it.2 == id.2)
-            });
-            return match was_there {
-                true => Fate::Deleted(None),
-                false => Fate::NotTouched(None),
-            };
+        match self.was_written(object) {
+            Some(true) => return Fate::Deleted(None),
+            Some(false) => return Fate::NotTouched(None),
+            None => {}
         }
         match (&own.release, &self.by.release) {
             (Some(own), Some(release)) if own == release => {

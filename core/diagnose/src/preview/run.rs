@@ -66,6 +66,8 @@ impl PreviewRun {
     /// A preview of which nothing is done yet.
     pub fn new(mut input: PreviewInput) -> Self {
         let cluster = Cluster::new(&input);
+        let prune = input.tool.prune.clone();
+        input.next.retain(|manifest| prune.writes(manifest));
         let written: HashSet<Key> = input.next.iter().map(key).collect();
         let live = std::mem::take(&mut input.live);
         let others = live.iter().filter(|object| !written.contains(&key(object)));
@@ -89,6 +91,7 @@ impl PreviewRun {
         for manifest in &mut input.next {
             let given = input.namespace.as_deref();
             made_up.extend(named(&self.cluster, manifest, given).map(|it| (key(manifest), it)));
+            input.tool.prune.label(manifest);
         }
         let mut earlier = HashMap::new();
         for mut manifest in input.earlier.clone().unwrap_or_default() {

@@ -211,7 +211,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "third_controllers_text", "third_editor_text", "timeline_empty", "timeline_step",
         "typing_lines", "unknown_large", "assumed_client_side", "assumed_definition", "assumed_namespace",
         "assumed_namespace_exists", "assumed_no_definition", "assumed_no_last_applied",
-        "assumed_no_managers", "assumed_not_checked", "assumed_previous", "assumed_server_side",
+        "assumed_no_managers", "assumed_not_checked", "assumed_previous", "assumed_server_side", "assumed_state",
         "assumed_tracking", "assumed_unknown_fields", "assumed_version", "upgrade_assumed",
         "upgrade_count", "upgrade_counts", "upgrade_counts_one", "upgrade_held", "upgrade_leave",
         "upgrade_markdown", "upgrade_migrate", "upgrade_no_option", "upgrade_owned_by",

@@ -32,6 +32,7 @@ pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
+pub use self::saved_case::case_fragment;
 use crate::share::Withheld;
 
 /// The key of the texts of the case in the tab's storage.

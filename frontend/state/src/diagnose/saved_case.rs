@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{CaseKeeping, DiagnoseState, SelectedStep, WRITERS};
 use crate::State;
-use crate::address::Page;
+use crate::address::{Page, session_fragment};
 use crate::share::Withheld;
 
 /// The most characters of a case that the tab keeps: a browser gives about 5 million for everything.
@@ -87,6 +87,28 @@ impl SavedCase {
     fn size(&self) -> usize {
         self.texts.iter().map(|text| text.len()).sum()
     }
+}
+
+/// The fragment of a link that opens Diagnose with these texts and this client. `private` says whether
+/// private values were left out of the texts. `None` if there is no text.
+pub fn case_fragment(
+    texts: &[String],
+    client: Preset,
+    manager: Option<&str>,
+    private: bool,
+) -> Option<String> {
+    let saved = SavedCase {
+        texts: texts.iter().map(|text| text.as_str().into()).collect(),
+        client: Some(client),
+        manager: manager.unwrap_or_default().to_owned(),
+        withheld: match private {
+            true => Withheld::Private,
+            false => Withheld::Nothing,
+        },
+        ..SavedCase::default()
+    };
+    let text = saved.session()?.to_text();
+    Some(session_fragment(Page::Diagnose, &text))
 }
 
 /// A position; the first one if the JSON has none.

@@ -1,0 +1,109 @@
+//! Which objects a tool deletes when no manifest names them any more.
+
+use std::collections::HashSet;
+
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::Selector;
+use serde_json::Value;
+
+use super::PreviewInput;
+use super::cluster::key;
+
+/// The label of a member of an ApplySet. Its value is the id of the set
+/// (`k8s.io/kubectl/pkg/cmd/apply/applyset.go ApplysetPartOfLabel`, v0.36).
+const PART_OF: &str = "applyset.kubernetes.io/part-of";
+
+/// The kinds of which kubectl prunes without `--prune-allowlist`: the group and the kind
+/// (`k8s.io/kubectl/pkg/util/prune/prune.go`, v0.36).
+const ALLOWED: [(&str, &str); 16] = [
+    ("", "ConfigMap"),
+    ("", "Endpoints"),
+    ("", "Namespace"),
+    ("", "PersistentVolumeClaim"),
+    ("", "PersistentVolume"),
+    ("", "Pod"),
+    ("", "ReplicationController"),
+    ("", "Secret"),
+    ("", "Service"),
+    ("batch", "Job"),
+    ("batch", "CronJob"),
+    ("networking.k8s.io", "Ingress"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+];
+
+/// Which objects a tool deletes when no manifest names them any more. Helm and Terraform delete theirs
+/// without an option.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Pruning {
+    /// It deletes none.
+    #[default]
+    None,
+    /// Argo CD and Flux delete the objects that carry their tracking labels or annotations.
+    Tracked,
+    /// `kubectl apply --prune -l SELECTOR`; an empty selector is `--all`. kubectl writes only manifests that match,
+    /// and deletes matching objects with its annotation, in the namespaces of these manifests.
+    Selected(Selector),
+    /// `kubectl apply --prune --applyset`: kubectl labels its objects with the id of the set, and deletes
+    /// the others that have this label.
+    ApplySet {
+        /// The value of the label: `applyset-…-v1`.
+        id: String,
+    },
+}
+
+impl Pruning {
+    /// Whether kubectl writes this manifest (`apply.go GetObjects`, v0.36: the selector filters files too).
+    pub(super) fn writes(&self, manifest: &Value) -> bool {
+        match self {
+            Self::Selected(selector) => selector.matches(manifest),
+            _ => true,
+        }
+    }
+
+    /// Adds what the tool adds to a manifest in order to find the object again
+    /// (`applyset.go AddLabels`, v0.36).
+    pub(super) fn label(&self, manifest: &mut Value) {
+        if let Self::ApplySet { id } = self {
+            let labels = manifest.metadata().and_then(|meta| meta.get("labels"));
+            let mut labels = labels.cloned().unwrap_or_default();
+            if !labels.is_object() {
+                labels = Value::Object(serde_json::Map::new());
+            }
+            labels[PART_OF] = id.as_str().into();
+            manifest.set_meta("labels", labels);
+        }
+    }
+
+    /// The namespaces in which kubectl looks for objects to prune (`apply.go MarkNamespaceVisited`, v0.36).
+    pub(super) fn namespaces(input: &PreviewInput) -> HashSet<String> {
+        let named = input.next.iter().map(|object| object.namespace());
+        let named = named.chain(input.namespace.as_deref());
+        let named = named.filter(|namespace| !namespace.is_empty());
+        named.map(str::to_owned).collect()
+    }
+
+    /// Whether kubectl deletes an object that no manifest names (`prune.go prune`; with a set
+    /// `applyset_pruner.go findAllObjectsToPrune`, v0.36). The parent of a set lists the kinds and namespaces of all
+    /// members, because kubectl itself writes that list.
+    pub(super) fn deletes(&self, object: &Value, visited: &HashSet<String>) -> bool {
+        let of_meta = |part: &str, name: &str| {
+            let value = object.metadata().and_then(|meta| meta.get(part)?.get(name));
+            value.and_then(Value::as_str)
+        };
+        match self {
+            Self::None | Self::Tracked => false,
+            Self::ApplySet { id } => of_meta("labels", PART_OF) == Some(id.as_str()),
+            Self::Selected(selector) => {
+                let (group, kind, namespace, _) = key(object);
+                ALLOWED.contains(&(group.as_str(), kind.as_str()))
+                    && (namespace.is_empty() || visited.contains(&namespace))
+                    && of_meta("annotations", LAST_APPLIED).is_some()
+                    && selector.matches(object)
+            }
+        }
+    }
+}
