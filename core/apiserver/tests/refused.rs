@@ -348,3 +348,30 @@ fn a_node_has_a_driver_once_and_it_stays_as_it_is() {
     assert!(said.starts_with("CSINodeDriver: Invalid value: {\"Name\":\"a.example.com\""));
     assert!(said.ends_with(": field is immutable"));
 }
+
+#[test]
+fn a_key_for_ssh_is_not_empty() {
+    let secrets = format!("{NAMESPACED}/secrets");
+    let of_key = |key: &str| {
+        json!({"metadata": {"name": "x"}, "type": "kubernetes.io/ssh-auth",
+            "stringData": {"ssh-privatekey": key}})
+    };
+    assert_eq!(
+        wrong(&secrets, of_key("")),
+        "data[ssh-privatekey]: Required value"
+    );
+    assert_eq!(wrong(&secrets, of_key("k")), "201");
+}
+
+#[test]
+fn a_service_account_keeps_the_names_of_its_secrets_only() {
+    let accounts = format!("{NAMESPACED}/serviceaccounts");
+    let account = json!({"metadata": {"name": "x"},
+        "secrets": [{"name": "s", "kind": "Secret", "namespace": "n"}, {"kind": "Secret"}]});
+    let mut server = ApiServer::default();
+    assert_eq!(send(&mut server, "POST", &accounts, &account).0, 201);
+    let request = Request::get(format!("{accounts}/x")).body(Vec::new());
+    let answer = server.handle(request.unwrap());
+    let stored: Value = serde_json::from_slice(answer.body()).unwrap();
+    assert_eq!(stored["secrets"], json!([{"name": "s"}, {}]));
+}

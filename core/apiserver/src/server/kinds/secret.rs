@@ -31,7 +31,7 @@ const KEYS: [(&str, Needed); 5] = [
         "kubernetes.io/basic-auth",
         Needed::Any(&["username", "password"]),
     ),
-    ("kubernetes.io/ssh-auth", Needed::All(&["ssh-privatekey"])),
+    ("kubernetes.io/ssh-auth", Needed::Filled("ssh-privatekey")),
     (TLS, Needed::All(&["tls.crt", "tls.key"])),
 ];
 
@@ -44,6 +44,8 @@ enum Needed {
     Any(&'static [&'static str]),
     /// All of these.
     All(&'static [&'static str]),
+    /// This one, and not empty.
+    Filled(&'static str),
 }
 
 /// The data of an immutable secret stays.
@@ -84,6 +86,10 @@ fn needed_keys(needed: Needed, data: Option<&JsonMap>, errors: &mut Vec<FieldErr
         Needed::Any(keys) if keys.iter().any(has) => Vec::new(),
         Needed::Any(keys) => keys.to_vec(),
         Needed::All(keys) => keys.iter().copied().filter(|key| !has(key)).collect(),
+        Needed::Filled(key) => {
+            let is_filled = data.is_some_and(|data| data.get(key).is_some_and(|it| it != ""));
+            [key].into_iter().filter(|_| !is_filled).collect()
+        }
         Needed::Json(key) => [key].into_iter().filter(|key| !has(key)).collect(),
     };
     let fields = missing.iter().map(|key| format!("data[{key}]"));

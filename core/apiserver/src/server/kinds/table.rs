@@ -181,6 +181,7 @@ fn rules(facts: &KindFacts) -> Rules {
             rules.notices = &jobs::NOTICES;
         }
         "PriorityClass" => rules.immortal = &scheduling::IMMORTAL,
+        "ServiceAccount" => rules.prepare = service_account,
         "StatefulSet" => rules.prepare = stateful_set,
         "Endpoints" => rules.notices = &endpoints::NOTICES,
         "Node" => {
@@ -240,6 +241,15 @@ fn stateful_set(object: &mut Value, live: Option<&Value>) {
         && let Some(Value::Object(rolling)) = object.pointer_mut(ROLLING)
     {
         rolling.remove("maxUnavailable");
+    }
+}
+
+/// Of a secret only the name is kept (`cleanSecretReferences`).
+fn service_account(account: &mut Value, _: Option<&Value>) {
+    if let Some(Value::Array(secrets)) = account.get_mut("secrets") {
+        for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
+            secret.retain(|field, _| field == "name");
+        }
     }
 }
 
