@@ -164,6 +164,29 @@ fn a_log_without_answers_is_run_on_what_the_core_itself_stored() {
 }
 
 #[test]
+fn a_uid_and_a_version_that_the_core_made_up_are_no_difference() {
+    // Nobody told the answer to the request that created the object: the core made its uid up.
+    let log = changed(|event| {
+        if event.pointer("/responseStatus/code") == Some(&json!(201)) {
+            event
+                .as_object_mut()
+                .expect("an event")
+                .remove("responseObject");
+        }
+    });
+    let history = history(&log);
+    let known = history.steps[1].known_after;
+    assert!(matches!(known, KnownObject::Computed { .. }), "{known:?}");
+    for step in &history.steps {
+        assert!(
+            matches!(step.prediction, CoreAnswer::Same { .. }),
+            "{:#?}",
+            step.prediction
+        );
+    }
+}
+
+#[test]
 fn a_log_of_metadata_is_not_guessed_from() {
     let log = changed(|event| {
         event["level"] = "Metadata".into();

@@ -68,7 +68,7 @@ impl AuditEntry {
         received: MicroTime,
         completed: MicroTime,
     ) -> Value {
-        let answer = json::parse(answer).map(Value::from).ok();
+        let answer = answered_document(answer);
         let mut status = Map::new();
         status.insert("metadata".to_owned(), json!({}));
         if let Some(Value::Object(refused)) = answer.as_ref().filter(|_| code.as_u16() >= 400) {
@@ -169,6 +169,14 @@ fn reference(path: &ResourcePath<'_>, info: Option<&RequestInfo>, sent: Option<&
     Value::Object(said.collect())
 }
 
+/// The document of an answer; `None` if it is neither JSON nor protobuf.
+fn answered_document(answer: &[u8]) -> Option<Value> {
+    let document = json::parse(answer).map(Value::from).ok();
+    #[cfg(feature = "protobuf")]
+    let document = document.or_else(|| super::protobuf::answer(answer));
+    document
+}
+
 /// The document of a request's body; `None` if it has none, or one that cannot be read.
 fn document(info: Option<&RequestInfo>, headers: &HeaderMap, body: &[u8]) -> Option<Value> {
     if body.is_empty() {
@@ -229,6 +237,31 @@ mod tests {
             "1970-01-01T00:00:00.000001Z"
         );
         assert_eq!(event["stageTimestamp"], "1970-01-01T00:00:02.000003Z");
+    }
+
+    #[cfg(feature = "protobuf")]
+    #[test]
+    fn an_answer_in_protobuf_is_told_as_its_object() {
+        let mut server = ApiServer::default();
+        let request = Request::builder()
+            .method("POST")
+            .uri("/api/v1/namespaces/default/configmaps")
+            .header("content-type", "application/json")
+            .header("accept", "application/vnd.kubernetes.protobuf");
+        let request = request
+            .body(br#"{"metadata": {"name": "a"}, "data": {"k": "v"}}"#.to_vec())
+            .unwrap();
+        let entry = AuditEntry::of(&server, &request, 1);
+        let answer = server.handle(request);
+        assert!(answer.body().starts_with(b"k8s\0"));
+        let at = MicroTime { micros: 1 };
+        let event = entry.answered(answer.status(), answer.body(), at, at);
+        let told = &event["responseObject"];
+        assert_eq!(
+            (&told["kind"], &told["data"]["k"]),
+            (&json!("ConfigMap"), &json!("v"))
+        );
+        assert_ne!(told["metadata"]["uid"], Value::Null);
     }
 
     #[test]

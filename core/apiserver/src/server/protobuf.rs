@@ -12,6 +12,17 @@ use crate::json::{Node, push_sorted};
 use crate::object::{GroupVersion, JsonMap};
 use crate::status::{Refusal, Status};
 
+/// Reads an answer: an object that says its version and kind; `None` if it is something else.
+pub(super) fn answer(body: &[u8]) -> Option<Value> {
+    let envelope = Envelope::read(body).ok()?;
+    let (version, kind) = (&envelope.api_version, &envelope.kind);
+    let mut answer = optimist_protobuf::decode(&envelope, version, kind).ok()?;
+    let members = answer.as_object_mut()?;
+    members.insert("apiVersion".to_owned(), version.as_str().into());
+    members.insert("kind".to_owned(), kind.as_str().into());
+    Some(answer)
+}
+
 /// Reads an object of the kind that is asked for. An object of another version or kind is only what it
 /// says that it is.
 ///

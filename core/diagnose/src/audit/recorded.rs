@@ -310,7 +310,8 @@ impl RecordedHistory {
         if matches!(self.state, State::Unknown) && !of_collection {
             return CoreAnswer::NotRun(NotRun::UnknownState);
         }
-        predict(&self.server, event, resource, before)
+        let known = before.map(|object| (object, self.state.known()));
+        predict(&self.server, event, resource, known)
     }
 
     /// A custom resource without a definition is served without a schema.

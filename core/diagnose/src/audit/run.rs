@@ -12,7 +12,7 @@ use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
 use super::AuditEvent;
-use super::recorded::{Compared, CoreAnswer, Difference, NotRun};
+use super::recorded::{Compared, CoreAnswer, Difference, KnownObject, NotRun};
 use crate::observed::{FieldChange, ObservedVersion, field_changes};
 
 /// The first second of every environment: 2026-01-01T00:00:00Z.
@@ -25,13 +25,13 @@ pub(super) fn set_clock(server: &mut ApiServer, micros: u64) {
     server.environment_mut().advance(wanted.saturating_sub(now));
 }
 
-/// What the core answers to a request, beside what was answered. `known` is the version of the object
-/// before, if the object is known.
+/// What the core answers to a request, beside what was answered. `known` is the object before and from
+/// where it is known, if it is.
 pub(super) fn predict(
     server: &ApiServer,
     event: &AuditEvent,
     resource: &Resource,
-    known: Option<&Value>,
+    known: Option<(&Value, KnownObject)>,
 ) -> CoreAnswer {
     let Some(code) = event.code else {
         return CoreAnswer::NotRun(NotRun::NoAnswer);
@@ -158,7 +158,7 @@ fn differences(
     event: &AuditEvent,
     code: u16,
     exchange: &Exchange,
-    known: Option<&Value>,
+    known: Option<(&Value, KnownObject)>,
 ) -> Vec<Difference> {
     let mut found = Vec::new();
     if exchange.code != code {
@@ -196,8 +196,9 @@ fn differences(
     found
 }
 
-/// An answer without what no server can foresee.
-fn comparable(answer: &Value, known: Option<&Value>) -> Value {
+/// An answer without what no server can foresee: neither times, nor a uid and a version that the core
+/// made up because the log does not have them.
+fn comparable(answer: &Value, known: Option<(&Value, KnownObject)>) -> Value {
     let mut answer = answer.clone();
     if text(&answer, "kind") == "Status" {
         if let Some(Value::Array(causes)) = answer.pointer_mut("/details/causes") {
@@ -208,15 +209,18 @@ fn comparable(answer: &Value, known: Option<&Value>) -> Value {
     if !answer.get("metadata").is_some_and(Value::is_object) {
         return answer;
     }
-    let version = known.map(|known| known.resource_version().to_owned());
-    let changed = version.as_deref() != Some(answer.resource_version());
+    let version = known.map(|(object, from)| from.version_of(Some(object)));
+    let is_same = version.flatten() == Some(answer.resource_version());
+    let is_recorded = matches!(known, Some((_, KnownObject::Recorded)));
     let meta = answer.metadata_mut();
-    meta.insert(
-        "resourceVersion".to_owned(),
-        if changed { "a new one" } else { "the same" }.into(),
-    );
+    if version == Some(None) {
+        meta.remove("resourceVersion");
+    } else {
+        let version = if is_same { "the same" } else { "a new one" };
+        meta.insert("resourceVersion".to_owned(), version.into());
+    }
     meta.remove("creationTimestamp");
-    if known.is_none() {
+    if !is_recorded {
         meta.remove("uid");
     }
     if let Some(Value::Array(entries)) = meta.get_mut("managedFields") {

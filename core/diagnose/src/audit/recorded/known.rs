@@ -27,7 +27,7 @@ pub enum KnownObject {
 
 impl KnownObject {
     /// The version of an object that is known so, if the log has the version.
-    pub(super) fn version_of(self, object: Option<&Value>) -> Option<&str> {
+    pub(in crate::audit) fn version_of(self, object: Option<&Value>) -> Option<&str> {
         let recorded = matches!(
             self,
             Self::Recorded
