@@ -64,8 +64,8 @@ impl Digests {
         }
     }
 
-    /// The fingerprint of a state. With 128 bits, two different states in a million have the same
-    /// one with a probability below 10⁻²⁶.
+    /// The fingerprint of a state. A part of a state has 64 bits, so of a million different states two
+    /// have the same fingerprint with a probability below 10⁻⁶.
     pub(super) fn fingerprint(&mut self, state: &System) -> u128 {
         if self.known.len() > MOST_DIGESTS {
             self.known.clear();
@@ -78,12 +78,19 @@ impl Digests {
             self.words.push(Word::Version(revision));
             self.object(object);
         }
+        if let Some(behind) = state.behind() {
+            self.plain(behind.store().range("/registry/").count());
+            for (_, revision, object) in behind.store().range("/registry/") {
+                self.words.push(Word::Version(revision));
+                self.object(object);
+            }
+        }
         for process in state.processes() {
             match process {
                 Process::Idle => {}
                 Process::Procedure(Procedure::Editor(editor)) => self.editor(editor),
                 // All of its state: two that differ in a version only are two states.
-                Process::Procedure(other) => self.plain(format!("{other:?}")),
+                Process::Procedure(other) => self.plain(other),
                 Process::Controller(controller) => self.controller(state.server(), controller),
             }
         }
@@ -112,7 +119,7 @@ impl Digests {
     }
 
     fn editor(&mut self, editor: &Editor) {
-        self.plain(editor.progress());
+        self.plain((editor.next_request(), editor.attempts()));
         if editor.is_done() {
             return;
         }

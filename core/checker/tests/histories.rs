@@ -10,8 +10,8 @@ use optimist_checker::{HistorySearch, Memory, SearchStatus};
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
 };
-use optimist_ledger::{Ledger, ObjectRef, Verdict};
-use optimist_system::System;
+use optimist_ledger::{Ledger, ObjectRef, UpdateTracker, Verdict};
+use optimist_system::{Faults, System};
 use serde_json::{Value, json};
 
 fn server() -> (ApiServer, ObjectRef) {
@@ -21,37 +21,60 @@ fn server() -> (ApiServer, ObjectRef) {
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "shared", "namespace": "default"},
         "data": {"a": "0", "b": "0", "c": "0"}});
-    let request = Request::post(resource.path("default", ""));
+    let request = Request::post(resource.path("default", "")).header("user-agent", "creator");
     let request = request.body(object.to_string().into_bytes()).unwrap();
     assert_eq!(server.handle(request).status(), 201);
     let object = ObjectRef::new(&resource, &object);
     (server, object)
 }
 
-/// A system of editors, each with a field, a value and a way of writing.
+/// A system of editors, each with a field, a value and a way of writing. They read the object first.
 fn system(editors: &[(Option<&str>, &str, Write)]) -> (System, ObjectRef) {
     let (server, object) = server();
     let system = System::new(server, Ledger::default()).with_ledger();
-    let numbered = editors.iter().zip(["one", "two", "three"]);
-    let system = numbered.fold(system, |system, ((field, value, write), manager)| {
-        let intent = match field {
+    let blank = WorkingCopy::default();
+    let plans = plans(editors, &object, &blank);
+    let system = plans.fold(system, |system, plan| system.with(Editor::from(plan)));
+    (system, object)
+}
+
+/// The same, of editors who have read the object.
+fn informed(editors: &[(Option<&str>, &str, Write)]) -> (System, ObjectRef) {
+    let (server, object) = server();
+    let (_, stored) = server.store().get(object.key()).expect("it is stored");
+    let (mut copy, mut updates) = (WorkingCopy::default(), UpdateTracker::new());
+    copy.settle(Arc::clone(stored));
+    (0..)
+        .zip(editors)
+        .for_each(|(who, _)| updates.read(who, stored));
+    let ledger = Ledger::of_object(object.clone(), updates);
+    let system = System::new(server, ledger).with_ledger();
+    let plans = plans(editors, &object, &copy);
+    let system = plans.fold(system, |system, plan| system.with(Editor::from(plan)));
+    (system, object)
+}
+
+fn plans<'a>(
+    editors: &'a [(Option<&str>, &str, Write)],
+    object: &'a ObjectRef,
+    copy: &'a WorkingCopy,
+) -> impl Iterator<Item = EditorPlan> + 'a {
+    let names = ["one", "two", "three", "four", "five", "six"];
+    let named = editors.iter().zip(names);
+    named.map(|((field, value, write), manager)| EditorPlan {
+        object: object.clone(),
+        manager: manager.into(),
+        copy: copy.clone(),
+        intent: Some(match field {
             Some(field) => {
                 let value = Value::from(*value);
                 let change = IntendedChange::at(&format!("/data/{field}"), Some(value));
                 Intent::Change(vec![change])
             }
             None => Intent::Delete,
-        };
-        let plan = EditorPlan {
-            object: object.clone(),
-            manager: manager.into(),
-            copy: WorkingCopy::default(),
-            intent: Some(intent),
-            write: write.clone(),
-        };
-        system.with(Editor::from(plan))
-    });
-    (system, object)
+        }),
+        write: write.clone(),
+    })
 }
 
 /// The verdicts of all histories, by walking through each.
@@ -85,9 +108,13 @@ fn counted(system: &System, object: &ObjectRef) -> BTreeMap<Verdict, u128> {
 
 fn agree(editors: &[(Option<&str>, &str, Write)]) -> BTreeMap<Verdict, u128> {
     let (system, object) = system(editors);
+    agree_on(&system, &object)
+}
+
+fn agree_on(system: &System, object: &ObjectRef) -> BTreeMap<Verdict, u128> {
     let mut walked = BTreeMap::new();
-    walk(&system, &object, &mut walked);
-    assert_eq!(counted(&system, &object), walked, "{editors:?}");
+    walk(system, object, &mut walked);
+    assert_eq!(counted(system, object), walked, "{:?}", system.processes());
     walked
 }
 
@@ -157,4 +184,63 @@ fn the_names_of_fields_values_and_the_order_of_the_processes_do_not_count() {
         ["x", "2024-05-06T07:08:09Z", "z"],
     );
     assert_eq!(renamed, usual);
+}
+
+#[test]
+fn an_answer_that_is_lost_can_be_any_and_its_writer_sends_again() {
+    let mut lost = 0;
+    for a in WriteMethod::MATRIX {
+        for b in [WriteMethod::UpdateReadAgain, WriteMethod::Merge] {
+            let editors = [(Some("a"), "1", a.write(2)), (Some("a"), "2", b.write(2))];
+            let (usual, object) = system(&editors);
+            let histories = |found: BTreeMap<Verdict, u128>| found.values().sum::<u128>();
+            let without = histories(counted(&usual, &object));
+            let faults = Faults {
+                lost_answers: 1,
+                ..Faults::default()
+            };
+            let found = agree_on(&usual.with_faults(faults), &object);
+            lost += found.get(&Verdict::Lost).unwrap_or(&0);
+            assert!(histories(found) > without, "{a:?} {b:?}");
+        }
+    }
+    assert!(
+        lost > 0,
+        "a write can lose an edit although its answer is lost"
+    );
+}
+
+#[test]
+fn six_editors_who_set_a_field_back_and_forth_end_as_a_walk_of_the_system_says() {
+    let (merge, apply, update) = (
+        WriteMethod::Merge.write(1),
+        WriteMethod::ApplyForced.write(1),
+        WriteMethod::Update.write(1),
+    );
+    // An apply also sets what is so already.
+    let set = |value, write: &Write| (Some("a"), value, write.clone());
+    let other = |field, write: &Write| (Some(field), "1", write.clone());
+    let all = [
+        [
+            set("1", &merge),
+            set("0", &apply),
+            set("0", &apply),
+            set("9", &merge),
+            other("b", &merge),
+            other("c", &update),
+        ],
+        [
+            set("1", &apply),
+            set("0", &apply),
+            set("1", &apply),
+            set("0", &apply),
+            set("1", &merge),
+            set("2", &update),
+        ],
+    ];
+    for editors in all {
+        let (system, object) = informed(&editors);
+        let found = agree_on(&system, &object);
+        assert_eq!(found.values().sum::<u128>(), 720, "each writes once");
+    }
 }

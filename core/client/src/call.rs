@@ -13,7 +13,7 @@ use optimist_apiserver::server::Resource;
 
 /// What a client asks of an object or of a collection. A request cannot have an option that means
 /// nothing to it: only an apply has `force`, and only a delete has preconditions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Call {
     /// A GET of an object.
     Get {
@@ -77,7 +77,7 @@ pub enum Call {
 }
 
 /// A patch with its type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Patch {
     /// RFC 7396.
     Merge(Value),
@@ -88,7 +88,7 @@ pub enum Patch {
 }
 
 /// What a delete asks the server to compare first (`metav1.Preconditions`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Preconditions {
     /// Whether the delete carries the uid that was read.
     pub uid: bool,

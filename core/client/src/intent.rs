@@ -13,7 +13,7 @@ use super::WorkingCopy;
 use super::field_edits::{Edit, take};
 
 /// The intent of an actor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Intent {
     /// To change fields.
     Change(Vec<IntendedChange>),
@@ -24,7 +24,7 @@ pub enum Intent {
 }
 
 /// One change of a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct IntendedChange {
     /// The field.
     pub path: Path,
@@ -33,7 +33,7 @@ pub struct IntendedChange {
 }
 
 /// The change of a field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum ChangeKind {
     /// Sets a value. A missing list item is added at the end.
     Set(Value),

@@ -57,7 +57,7 @@ pub use object_yaml::{Line, Token, lines, to_yaml};
 pub use preset::Preset;
 pub use procedure::{Next, Procedure, Reply};
 pub use procedures::agent::{Agent, SingleRequest};
-pub use procedures::editor::{Editor, EditorPlan, EditorProgress, NextRequest};
+pub use procedures::editor::{Editor, EditorPlan, NextRequest};
 pub use procedures::read_change::ReadChange;
 pub use procedures::tool::{Tool, ToolPlan};
 pub use procedures::tracking;

@@ -1,6 +1,7 @@
 //! A reference to an observed object.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use http::Method;
@@ -70,6 +71,12 @@ impl ObjectRef {
     /// Its path on the server.
     pub fn path(&self) -> String {
         self.resource.path(&self.namespace, &self.name)
+    }
+}
+
+impl Hash for ObjectRef {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_apiserver::server::{Definition, Resource};
 
 /// A client that people know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Preset {
     /// `kubectl edit`: a patch with what was edited, without the version that was read
     /// (`pkg/cmd/util/editor/editoptions.go visitToPatch`; the manager: `pkg/cmd/edit/edit.go`).

@@ -27,7 +27,7 @@ pub enum Next {
 }
 
 /// An answer as a client reads it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Reply {
     /// The status code.
     pub code: u16,
@@ -73,7 +73,7 @@ impl Reply {
 
 /// A process: where it is in what it does, with what it has been shown. Cloning is cheap, and two
 /// that are equal do the same from here on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Procedure {
     /// It edits an object.
     Editor(Editor),
@@ -105,7 +105,7 @@ impl Procedure {
     /// Whether its next request writes.
     pub fn writes_next(&self) -> bool {
         match self {
-            Self::Editor(editor) => editor.progress().next() == NextRequest::Send,
+            Self::Editor(editor) => editor.next_request() == NextRequest::Send,
             Self::Tool(tool) => tool.writes_next(),
             Self::Single(single) => single.writes_next(),
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Preset;
 
 /// What someone wants to write.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct WantedChange {
     /// The content.
     pub content: ChangeContent,
@@ -25,7 +25,7 @@ pub struct WantedChange {
 }
 
 /// How Helm 4 applied the last release of a chart, as its record says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReleaseMethod {
     /// In the client, as Helm 3 does. When Helm changes to server-side apply, it takes over what it
     /// owns by Update (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
@@ -36,7 +36,7 @@ pub enum ReleaseMethod {
 }
 
 /// The content of a change.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum ChangeContent {
     /// A manifest. It says nothing about fields that it leaves out.
     Manifest(Value),
@@ -67,7 +67,7 @@ impl WantedChange {
 }
 
 /// A way of writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
     /// `kubectl create` (`k8s.io/kubectl/pkg/cmd/create/create.go`, v1.36).
     Create,
@@ -76,7 +76,7 @@ pub enum Way {
 }
 
 /// What an apply does about fields that others own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnOwned {
     /// What the client does without options.
     Usual,

@@ -14,7 +14,7 @@ use optimist_apiserver::patch;
 use optimist_apiserver::schema::Struct;
 
 /// An object as it was read, and with the edits since then.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct WorkingCopy {
     read: Option<Arc<Value>>,
     edited: Option<Arc<Value>>,

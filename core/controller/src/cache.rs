@@ -151,6 +151,11 @@ impl Cache {
         collection(&self.resource, &self.namespace)
     }
 
+    /// Returns whether it begins with a list, which accepts any version.
+    pub fn lists_first(&self) -> bool {
+        self.begin == Begin::List
+    }
+
     /// Performs the next step: sends one request, or delivers one event. A bookmark is an event
     /// that tells the handlers nothing.
     pub fn step(&mut self, server: &mut ApiServer) -> CacheStep {

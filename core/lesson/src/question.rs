@@ -6,7 +6,7 @@ use optimist_apiserver::yaml::{Content, Located};
 use optimist_checker::{FieldOf, Safety, Wish};
 use optimist_client::IntendedChange;
 use optimist_controller::program::{Kind, ReadyProgram};
-use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
+use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, Faults};
 use optimist_simulation::{ActorId, World};
 use serde_json::{Value, json};
 
@@ -157,8 +157,11 @@ impl Question {
         });
         let question = ControllerQuestion {
             editors: editors.collect::<Option<_>>()?,
-            restarts: self.restarts,
-            timeouts: self.timeouts,
+            faults: Faults {
+                restarts: self.restarts,
+                timeouts: self.timeouts,
+                ..Faults::default()
+            },
             always: always.collect::<Option<_>>()?,
             at_rest: at_rest.collect::<Option<_>>()?,
             settles: self.settles,

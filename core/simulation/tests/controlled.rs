@@ -13,7 +13,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, BrokenProperty, ControllerOperation as Do, HistoryTree, Operation, World,
 };
-use optimist_system::Event;
+use optimist_system::{Event, Faults};
 use serde_json::json;
 
 mod widget;
@@ -89,7 +89,10 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
     // kubernetes#129795
     let mut forgets = tree(Name::ChildMaker, &[Expectations]);
     let timeouts = ControllerQuestion {
-        timeouts: 1,
+        faults: Faults {
+            timeouts: 1,
+            ..Faults::default()
+        },
         ..one_child(&forgets)
     };
     let search = searched(&forgets, timeouts.clone());

@@ -20,7 +20,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, Preconditions, World,
 };
-use optimist_system::{Performed, System};
+use optimist_system::{Faults, Performed, System};
 use serde_json::{Value, json};
 
 mod widget;
@@ -239,7 +239,13 @@ fn compare_controlled(seed: u64) -> usize {
     let pending = ActorId::EDITORS.into_iter();
     let question = ControllerQuestion {
         editors: pending.filter_map(|id| tree.world().pending(id)).collect(),
-        restarts: 1,
+        faults: Faults {
+            restarts: 1,
+            timeouts: 1,
+            broken_watches: 1,
+            compactions: 1,
+            ..Faults::default()
+        },
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()
     };

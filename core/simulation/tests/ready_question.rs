@@ -86,7 +86,7 @@ fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
     question.editors.extend(further);
     // A restart is the largest part of the states, and needed for no flaw.
     if !matches!(name, Name::ChildMaker) {
-        question.restarts = 0;
+        question.faults.restarts = 0;
     }
     let mut search = ControllerSearch::new(tree.world(), question, 20_000).unwrap();
     search.run();

@@ -1,4 +1,4 @@
-//! What controllers do in a system. An event is one operation of a controller or several.
+//! The operations of controllers in a system. An event is one operation or several.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,6 +110,20 @@ impl<Name: Copy + PartialEq> System<Name> {
         Some(performed)
     }
 
+    /// The process starts again, and a server that is behind answers the first lists of its caches. A
+    /// cache that begins with a watch gets the present objects, as such a watch waits for them.
+    pub(super) fn restart_behind(&mut self, process: ProcessId) -> Option<Performed<Name>> {
+        let mut behind = self.behind()?.clone();
+        let mut performed = self.control(process, ControllerOperation::Restart)?;
+        let (controller, server) = self.controller_mut(process)?;
+        for cache in 0..controller.caches().len() {
+            let lists = controller.caches().get(cache)?.lists_first();
+            controller.sync_cache(cache, if lists { &mut behind } else { server });
+        }
+        performed.answered = controller.take_answered();
+        Some(performed)
+    }
+
     /// Lets time pass. Waiting keys whose time has come are added to their queues.
     pub fn wait(&mut self, time: Duration) {
         self.server_mut().environment_mut().advance(time);
@@ -138,7 +152,7 @@ impl<Name: Copy + PartialEq> System<Name> {
     }
 }
 
-/// What an operation of a controller does. `None` if it is not possible.
+/// Performs an operation. `None` if it is not possible.
 fn performed(
     controller: &mut Controller,
     server: &mut ApiServer,

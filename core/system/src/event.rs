@@ -27,6 +27,9 @@ pub enum Event {
     Wake(ProcessId),
     /// The process of a controller ends, starts again and lists.
     Restart(ProcessId),
+    /// The same, and the lists are answered by an API server that does not have the last write yet: a
+    /// first list asks for any version (`resourceVersion=0`).
+    RestartBehind(ProcessId),
     /// The expectations of all controllers run out: more than five minutes pass.
     ExpectationsRunOut,
     /// A process writes and the server does it, but the answer is lost. A procedure sends the same
@@ -77,7 +80,7 @@ pub struct Performed<Name = ProcessId> {
     /// What it did to the edits of others. Known only if the system [keeps its
     /// ledger](super::System::keeps_ledger).
     pub done: Done<Name>,
-    /// What a controller did.
+    /// The report of a controller.
     pub controller: Option<ControllerEvent>,
 }
 

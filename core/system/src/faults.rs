@@ -7,6 +7,8 @@ use super::Event;
 pub struct Faults {
     /// The process of a controller ends, starts again with empty memory, and lists.
     pub restarts: u8,
+    /// A controller restarts, and an API server that is behind answers its lists.
+    pub lagging_lists: u8,
     /// More than five minutes pass, so that the expectations of all controllers run out.
     pub timeouts: u8,
     /// The answer to a write is lost after the server did the work.
@@ -24,6 +26,7 @@ impl Faults {
     pub(super) fn left(&mut self, event: Event) -> Option<&mut u8> {
         match event {
             Event::Restart(_) => Some(&mut self.restarts),
+            Event::RestartBehind(_) => Some(&mut self.lagging_lists),
             Event::ExpectationsRunOut => Some(&mut self.timeouts),
             Event::AnswerLost(_) => Some(&mut self.lost_answers),
             Event::RequestLost(_) => Some(&mut self.lost_requests),

@@ -2,7 +2,7 @@
 //! shown it, and what was lost. An [`Event`] is one thing that can happen. [`System::enabled`] says
 //! which events are possible, and [`System::perform`] performs one.
 //!
-//! Who chooses the next event is no part of a system: a person, a script or a search. A person also
+//! A system does not choose its next event: a person does, a script or a search. A person also
 //! chooses below the events: a single request ([`System::send`]) and a single operation of a controller
 //! ([`System::control`]), of which the events are made.
 //!

@@ -43,21 +43,21 @@ impl fmt::Display for ControllerOperation {
     }
 }
 
-/// What a step of a controller did.
+/// The report of an operation of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerEvent {
     /// A cache sent a request.
     Connected {
         /// The cache.
         cache: usize,
-        /// What its reflector did, and what the handlers were told.
+        /// The report of its reflector and its handlers.
         report: CacheReport,
     },
     /// An event reached a cache, or the watch was lost instead.
     Delivered {
         /// The cache.
         cache: usize,
-        /// What its reflector did, and what the handlers were told.
+        /// The report of its reflector and its handlers.
         report: CacheReport,
     },
     /// A watch was dropped.
@@ -71,7 +71,7 @@ pub enum ControllerEvent {
     Resynced {
         /// The cache.
         cache: usize,
-        /// What became of each notification.
+        /// The outcome of each notification.
         handled: Vec<Handled>,
     },
     /// The process started again.

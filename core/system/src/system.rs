@@ -7,7 +7,7 @@ use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{AnsweredRequest, Begin, Next, Procedure};
 use optimist_controller::program::Program;
-use optimist_controller::{Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind};
+use optimist_controller::{Cache, Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind};
 use optimist_ledger::{Done, Intention, Ledger};
 
 use super::{ControllerOperation, Event, Faults, Performed, Process, ProcessId};
@@ -24,6 +24,8 @@ pub struct System<Name = ProcessId> {
     /// The name of each process in the ledger.
     names: Vec<Name>,
     faults: Faults,
+    /// The server before the last write, if a fault asks for it.
+    behind: Option<ApiServer>,
     pub(super) ledger: Ledger<Name>,
     keeps_ledger: bool,
 }
@@ -68,6 +70,7 @@ impl<Name: Copy + PartialEq> System<Name> {
             processes: Vec::new(),
             names: Vec::new(),
             faults: Faults::default(),
+            behind: None,
             ledger,
             keeps_ledger: false,
         }
@@ -99,8 +102,8 @@ impl<Name: Copy + PartialEq> System<Name> {
         self.keeps_ledger
     }
 
-    /// Who wrote what and was shown what. If the system does [not keep it](Self::keeps_ledger): as it was
-    /// known at the beginning.
+    /// The ledger of who wrote what and was shown what. A system that does [not keep
+    /// it](Self::keeps_ledger) has the one of its beginning.
     pub fn ledger(&self) -> &Ledger<Name> {
         &self.ledger
     }
@@ -128,6 +131,14 @@ impl<Name: Copy + PartialEq> System<Name> {
     /// The controller with a number; `None` if that process is none.
     pub fn controller(&self, process: ProcessId) -> Option<&Controller> {
         self.processes.get(usize::from(process))?.controller()
+    }
+
+    /// The server without the last write, as an API server has it that is behind. `None` before the
+    /// first write, and if no [list](Faults::lagging_lists) is answered by such a server.
+    pub fn behind(&self) -> Option<&ApiServer> {
+        self.behind
+            .as_ref()
+            .filter(|_| self.faults.lagging_lists > 0)
     }
 
     /// How often each fault can still happen.
@@ -232,6 +243,10 @@ impl<Name: Copy + PartialEq> System<Name> {
         if !controller.runs_once() {
             enabled.push(Event::Restart(process));
         }
+        let lists = || controller.caches().iter().any(Cache::lists_first);
+        if !controller.runs_once() && self.behind().is_some() && lists() {
+            enabled.push(Event::RestartBehind(process));
+        }
     }
 
     /// Performs an event. `None` if it is not possible: then nothing changes.
@@ -239,6 +254,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         if self.faults.left(event).is_some_and(|left| *left == 0) {
             return None;
         }
+        let before = (self.faults.lagging_lists > 0).then(|| self.server.clone());
         let performed = match event {
             Event::Request(process) => self.request(process, None),
             Event::AnswerLost(process) => self.lose(process, Lost::Answer),
@@ -251,6 +267,7 @@ impl<Name: Copy + PartialEq> System<Name> {
             Event::Step(process) => self.step(process, None),
             Event::Wake(process) => self.control(process, ControllerOperation::Wake),
             Event::Restart(process) => self.restart(process),
+            Event::RestartBehind(process) => self.restart_behind(process),
             Event::ExpectationsRunOut => {
                 self.wait(EXPECTATIONS_TIMEOUT + TICK);
                 Some(Performed::default())
@@ -259,6 +276,13 @@ impl<Name: Copy + PartialEq> System<Name> {
         }?;
         if let Some(left) = self.faults.left(event) {
             *left -= 1;
+        }
+        let revision = self.server.store().revision();
+        if before
+            .as_ref()
+            .is_some_and(|before| before.store().revision() != revision)
+        {
+            self.behind = before;
         }
         Some(performed)
     }

@@ -438,7 +438,7 @@ pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
     use TransitionMeaning as Meaning;
     let who = &letter(edge.actor);
     let verb = &verb(search, edge.actor);
-    let mut text = vec![match search.meaning(edge) {
+    let said = |meaning| match meaning {
         Meaning::ReadsDeleted { code } => en::reads_deleted(who, &code),
         Meaning::Reads => en::reads(who),
         Meaning::ServerReads => en::server_reads(who, verb),
@@ -451,7 +451,8 @@ pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
         Meaning::Stores => en::stores(who, verb),
         Meaning::Accepted { stale: true } => en::accepted_stale(who, verb),
         Meaning::Accepted { stale: false } => en::accepted(who, verb),
-    }];
+    };
+    let mut text = Vec::from_iter(search.meaning(edge).map(said));
     let losses = search.losses_of(edge).iter();
     text.extend(losses.map(|found| en::not_told(&loss(search, found))));
     text

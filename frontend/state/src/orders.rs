@@ -77,7 +77,7 @@ impl OrdersSearch {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
             editors: question.editors.iter().map(|(actor, _)| *actor).collect(),
-            restarts: question.restarts,
+            restarts: question.faults.restarts,
             properties: safety
                 .chain([OrderProperty::Settles(question.at_rest.clone())])
                 .zip(answers)

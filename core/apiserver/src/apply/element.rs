@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde_json::Value;
 
@@ -58,6 +59,47 @@ impl PartialEq for PathElement {
 }
 
 impl Eq for PathElement {}
+
+impl Hash for PathElement {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.rank().hash(state);
+        match self {
+            PathElement::Field(name) => name.hash(state),
+            PathElement::Key(fields) => {
+                fields.len().hash(state);
+                for (name, value) in fields {
+                    name.hash(state);
+                    hash_value(value, state);
+                }
+            }
+            PathElement::Value(value) => hash_value(value, state),
+            PathElement::Index(index) => index.hash(state),
+        }
+    }
+}
+
+/// Hashes a value as [`compare_values`] compares it: 1 is 1.0.
+fn hash_value(value: &Value, state: &mut impl Hasher) {
+    match value {
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            // -0 is 0.
+            (number + 0.0).to_bits().hash(state);
+        }
+        Value::Array(items) => {
+            items.len().hash(state);
+            items.iter().for_each(|item| hash_value(item, state));
+        }
+        Value::Object(members) => {
+            members.len().hash(state);
+            for (name, value) in sorted(members) {
+                name.hash(state);
+                hash_value(value, state);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.hash(state),
+    }
+}
 
 impl fmt::Display for PathElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,5 +185,33 @@ fn print(value: &Value) -> String {
             .map(|(name, value)| format!("{name}={}", print(value)))
             .collect(),
         other => go::print(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::hash::{BuildHasher, RandomState};
+
+    #[test]
+    fn elements_that_are_equal_have_the_same_hash_and_others_have_not() {
+        let state = RandomState::new();
+        let same = |a: Value, b: Value| {
+            let key = |value: &Value| PathElement::Key(vec![("port".to_owned(), value.clone())]);
+            let hash = |value: &Value| {
+                let elements = [PathElement::Value(value.clone()), key(value)];
+                elements.map(|element| state.hash_one(element))
+            };
+            assert_eq!(key(&a) == key(&b), hash(&a) == hash(&b), "{a} {b}");
+            hash(&a) == hash(&b)
+        };
+        assert!(same(json!(1), json!(1.0)) && same(json!(0.0), json!(-0.0)));
+        assert!(same(
+            json!({"a": [1], "b": 2}),
+            json!({"b": 2.0, "a": [1.0]})
+        ));
+        assert!(!same(json!(1), json!(2)) && !same(json!(1), json!("1")));
+        assert!(!same(json!([1]), json!([1, 1])) && !same(json!({"a": 1}), json!({"b": 1})));
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Node {
 }
 
 /// A field's path from the root of the object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(pub Vec<PathElement>);
 
 impl fmt::Display for Path {

@@ -1,8 +1,8 @@
 use optimist_apiserver::environment::Environment;
-use optimist_client::Call;
+use optimist_client::{Call, OnOwned, Preset, Tool, ToolPlan, WantedChange, Way};
 use optimist_controller::Client;
 use optimist_controller::program::{Kind, Program};
-use optimist_ledger::Ledger;
+use optimist_ledger::{Ledger, ObjectRef};
 use optimist_system::Event;
 use serde_json::json;
 
@@ -113,4 +113,62 @@ fn what_a_user_wrote_counts_as_it_is_whatever_it_looks_like() {
     ] {
         assert_ne!(member(name, a), member(name, b), "{name}");
     }
+}
+
+/// A system of two tools that write values of the ConfigMap.
+fn tools(values: [&str; 2]) -> System {
+    let server = server(1, 1001, &["first"]);
+    let (_, stored) = server
+        .store()
+        .get("/registry/configmaps/default/a")
+        .unwrap();
+    let resource = server.resources().by_kind("v1", "ConfigMap").unwrap();
+    let object = ObjectRef::new(resource, stored);
+    let tool = |value: &str| {
+        let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "namespace": "default"}, "data": {"value": value}});
+        Procedure::from(Tool::from(ToolPlan {
+            object: object.clone(),
+            way: Way::Client(Preset::KubectlApply, OnOwned::Usual),
+            change: Arc::new(WantedChange::manifest(manifest)),
+            first: None,
+        }))
+    };
+    let tools = values.map(tool);
+    let system = System::new(server, Ledger::default());
+    tools
+        .into_iter()
+        .fold(system, |system, tool| system.with(Process::Procedure(tool)))
+}
+
+#[test]
+fn tools_that_do_the_same_from_here_on_are_the_same_and_others_are_not() {
+    let start = tools(["second", "third"]);
+    let mut digests = Digests::of(&start);
+    let mut after = |start: &System, steps: &[ProcessId]| {
+        let mut state = start.clone();
+        for step in steps {
+            state.perform(Event::Request(*step)).unwrap();
+        }
+        digests.fingerprint(&state)
+    };
+    let fresh = after(&start, &[]);
+    assert_eq!(fresh, after(&tools(["second", "third"]), &[]), "made twice");
+    assert_ne!(
+        fresh,
+        after(&tools(["second", "fourth"]), &[]),
+        "the change"
+    );
+    assert_ne!(fresh, after(&start, &[0]), "whether it has read");
+    assert_ne!(after(&start, &[0]), after(&start, &[1]), "who has read");
+    assert_eq!(
+        after(&start, &[0, 1]),
+        after(&start, &[1, 0]),
+        "both have read"
+    );
+    assert_ne!(
+        after(&start, &[0, 1, 0]),
+        after(&start, &[0, 0, 1]),
+        "whether the other read it before or after"
+    );
 }

@@ -51,11 +51,14 @@ pub enum ActorProgress {
 }
 
 impl HistorySearch {
-    /// What a step means.
-    pub fn meaning(&self, transition: &Transition) -> TransitionMeaning {
+    /// Tells what a step means for its actor. `None` if its answer is lost: the actor knows nothing of it.
+    pub fn meaning(&self, transition: &Transition) -> Option<TransitionMeaning> {
+        if transition.is_lost {
+            return None;
+        }
         let code = transition.code;
         let gives_up = transition.effect == EditEffect::GivesUp;
-        match transition.what {
+        Some(match transition.what {
             TransitionKind::Read if gives_up => TransitionMeaning::ReadsDeleted { code },
             TransitionKind::Read => TransitionMeaning::Reads,
             TransitionKind::ServerReads => TransitionMeaning::ServerReads,
@@ -70,7 +73,7 @@ impl HistorySearch {
                 let stale = matches!(copy, Some((_, false)));
                 TransitionMeaning::Accepted { stale }
             }
-        }
+        })
     }
 
     /// The edits that a step loses.

@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::schema::Struct;
 use optimist_ledger::{Done, Edit, Effect, Intention, UpdateTracker};
 use optimist_system::ProcessId;
@@ -19,10 +20,11 @@ pub(super) struct Ledgers {
     known: Vec<UpdateTracker<ProcessId>>,
     /// Those with the same outline.
     by_outline: FastMap<u64, Vec<LedgerId>>,
-    /// By ledger and the processes that can still write.
-    forms: FastMap<(LedgerId, u32), u32>,
+    /// By ledger, the processes that can still write, and those that write next.
+    forms: FastMap<(LedgerId, u32, u32), u32>,
     by_form: FastMap<Box<[u32]>, u32>,
     edits: Vec<Arc<Edit>>,
+    fields: Vec<Path>,
 }
 
 impl Ledgers {
@@ -59,22 +61,21 @@ impl Ledgers {
         (self.intern(updates), done)
     }
 
-    /// A number that two ledgers have in common if no later event can tell them apart. `active` has a
-    /// bit for each process that can still write.
+    /// A number that two ledgers have in common if no later event can tell them apart. Of the
+    /// processes, `active` has a bit for each that can still write, and `sends` for each that writes
+    /// before it is shown anything more.
     ///
-    /// What has changed since a process was shown the object decides whether it counts as having been
-    /// shown an edit that the object already had. It is no part of the form: it follows from the
-    /// process's copy and the stored object, but for a value that was removed and set again. With three
-    /// processes that write once each, none is left that could remove an edit that was removed,
-    /// restored and then written again. A process that reads first is shown another object.
-    pub(super) fn form(&mut self, id: LedgerId, active: u32) -> u32 {
-        if let Some(form) = self.forms.get(&(id, active)) {
+    /// One of the latter counts as having been shown an edit that the object already had, unless the
+    /// field has changed since it was shown the object. One that reads before it writes is shown another
+    /// object, or that there is none.
+    pub(super) fn form(&mut self, id: LedgerId, active: u32, sends: u32) -> u32 {
+        if let Some(form) = self.forms.get(&(id, active, sends)) {
             return *form;
         }
-        let key = self.key(id, active);
+        let key = self.key(id, active, sends);
         let next = self.by_form.len() as u32;
         let form = *self.by_form.entry(key).or_insert(next);
-        self.forms.insert((id, active), form);
+        self.forms.insert((id, active, sends), form);
         form
     }
 
@@ -86,14 +87,19 @@ impl Ledgers {
         }) as u32
     }
 
-    fn key(&mut self, id: LedgerId, active: u32) -> Box<[u32]> {
+    fn field(&mut self, field: &Path) -> u32 {
+        let known = self.fields.iter().position(|known| known == field);
+        known.unwrap_or_else(|| {
+            self.fields.push(field.clone());
+            self.fields.len() - 1
+        }) as u32
+    }
+
+    fn key(&mut self, id: LedgerId, active: u32, sends: u32) -> Box<[u32]> {
         let updates = self.get(id).clone();
         let mask = |who: &[ProcessId]| who.iter().fold(0u32, |all, i| all | bit(*i));
-        let mut key = vec![
-            (updates.left_out().iter()).fold(0, |all, (i, _)| all | bit(*i)),
-            updates.replaced().len() as u32,
-            updates.losses().len() as u32,
-        ];
+        let left_out = updates.left_out().iter();
+        let mut key = vec![left_out.fold(0, |all, (i, _)| all | bit(*i))];
         let mut refused: Vec<u32> = (updates.who_was_refused().iter())
             .map(|(i, how)| u32::from(*i) << 8 | *how as u32)
             .collect();
@@ -125,7 +131,17 @@ impl Ledgers {
             .collect();
         for edits in [&mut replaced, &mut lost, &mut kept] {
             edits.sort_unstable();
+            key.push(edits.len() as u32);
             key.extend(edits.iter().flatten());
+        }
+        let shown = updates.shown().filter(|(who, ..)| bit(*who) & sends != 0);
+        let mut shown: Vec<_> = shown.collect();
+        shown.sort_unstable_by_key(|(who, ..)| *who);
+        for (who, _, changed) in shown {
+            let mut fields: Vec<u32> = changed.iter().map(|field| self.field(field)).collect();
+            fields.sort_unstable();
+            key.extend([who.into(), fields.len() as u32]);
+            key.extend(fields);
         }
         key.into_boxed_slice()
     }
@@ -153,4 +169,60 @@ fn outline(updates: &UpdateTracker<ProcessId>) -> u64 {
         (who, version, changed.len()).hash(&mut hasher);
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_apiserver::server::Resources;
+    use serde_json::json;
+
+    /// A ledger in which a process was shown a field that was set to another value and back.
+    fn ledger(was_changed: bool, root: &Struct) -> UpdateTracker<ProcessId> {
+        let object = |version: &str, value: &str| {
+            let metadata = json!({"name": "a", "resourceVersion": version});
+            Arc::new(json!({"metadata": metadata, "data": {"a": value}}))
+        };
+        let all = [object("1", "0"), object("2", "1"), object("3", "0")];
+        let mut updates = UpdateTracker::new();
+        updates.read(0, &all[if was_changed { 0 } else { 2 }]);
+        if was_changed {
+            for pair in all.windows(2) {
+                let write = Effect::write(Some(&pair[0]), Some(&pair[1]), root).unanswered();
+                updates.answered(1, &write, Intention::default(), root);
+            }
+        }
+        updates
+    }
+
+    #[test]
+    fn whether_a_field_was_changed_and_changed_back_counts_for_one_who_writes_next() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("v1", "ConfigMap").unwrap().root;
+        let mut ledgers = Ledgers::default();
+        let changed = ledgers.intern(ledger(true, root));
+        let unchanged = ledgers.intern(ledger(false, root));
+        assert_eq!(ledgers.get(changed).kept(), [], "nobody was told");
+        let mut same =
+            |sends| ledgers.form(changed, 0b11, sends) == ledgers.form(unchanged, 0b11, sends);
+        assert!(!same(0b01), "it overwrites what it was not shown");
+        assert!(same(0b10), "it reads first");
+        // What each answers to a later write is what tells them apart.
+        let readers = |updates: UpdateTracker<ProcessId>| {
+            let (mut updates, now) = (
+                updates,
+                json!({"metadata": {"name": "a", "resourceVersion": "3"}, "data": {"a": "0"}}),
+            );
+            let edit = Edit::between(&json!({"data": {}}), &json!({"data": {"a": "0"}}), root);
+            let now = Arc::new(now);
+            let write = Effect::write(Some(&now), Some(&now), root);
+            let intention = Intention {
+                edits: Some(&edit),
+                ..Intention::default()
+            };
+            updates.answered(2, &write, intention, root);
+            updates.kept()[0].readers.contains(&0)
+        };
+        assert!(!readers(ledger(true, root)) && readers(ledger(false, root)));
+    }
 }

@@ -15,6 +15,9 @@
 //! numbers of the versions do not count, only whether a copy has the stored version.
 //! `metadata.generation` does not count either, because it follows from the rest. The clock stands
 //! still: of a time that the server writes nothing follows.
+//!
+//! Of the [faults](optimist_system::Faults) of the system, answers to writes are lost here. The others
+//! are those of controllers.
 
 mod explanation;
 mod found;
@@ -63,10 +66,10 @@ pub enum EditEffect {
     None,
     /// The edit is acknowledged.
     Acknowledged,
-    /// The edit is acknowledged, and replaces an edit of another process that the process had been
+    /// The edit is acknowledged or its answer lost, and it replaces an edit of another process that the process had been
     /// shown.
     Replaces,
-    /// The edit is acknowledged, and an edit of another process is lost.
+    /// The edit is acknowledged or its answer lost, and an edit of another process is lost.
     Loses,
     /// The request is refused, and the process continues.
     Refused,
@@ -75,14 +78,20 @@ pub enum EditEffect {
 }
 
 impl EditEffect {
-    /// That of an accepted write.
+    /// Classifies an accepted write.
     fn of_write(effect: &Effect, done: &Done<ProcessId>) -> Self {
+        match Self::of_lost_answer(done) {
+            EditEffect::None if effect.is_write() => EditEffect::Acknowledged,
+            other => other,
+        }
+    }
+
+    /// Classifies a write of which nobody was told: nothing is acknowledged.
+    fn of_lost_answer(done: &Done<ProcessId>) -> Self {
         if !done.losses.is_empty() {
             EditEffect::Loses
         } else if !done.replaced.is_empty() {
             EditEffect::Replaces
-        } else if effect.is_write() {
-            EditEffect::Acknowledged
         } else {
             EditEffect::None
         }
@@ -102,6 +111,8 @@ pub struct Transition {
     pub what: TransitionKind,
     /// The status code of the answer; 0 if there is no answer yet.
     pub code: u16,
+    /// `true` if the answer is lost: the process is not told, and sends the same again.
+    pub is_lost: bool,
     /// Its effect on the edits.
     pub effect: EditEffect,
 }
@@ -140,6 +151,8 @@ struct ProcessState {
 struct State {
     server: ServerId,
     ledger: LedgerId,
+    /// The number of answers that can still be lost.
+    lost_answers: u8,
     processes: Box<[ProcessState]>,
 }
 
@@ -148,6 +161,7 @@ struct State {
 struct Next {
     server: ServerId,
     ledger: LedgerId,
+    lost_answers: u8,
     process: ProcessState,
 }
 
@@ -174,8 +188,8 @@ pub struct HistorySearch {
     memory: Memory,
     outcomes: Outcomes,
     ledgers: Ledgers,
-    /// What an outcome does to a ledger.
-    done: FastMap<(LedgerId, OutcomeId), (LedgerId, EditEffect)>,
+    /// The effect of an outcome on a ledger, by whether its answer is lost.
+    done: FastMap<(LedgerId, OutcomeId, bool), (LedgerId, EditEffect)>,
     nodes: Vec<StateNode>,
     known: FastMap<Box<[u32]>, StateId>,
     edges: Vec<Transition>,
@@ -191,8 +205,8 @@ const MOST_PROCESSES: usize = 32;
 
 impl HistorySearch {
     /// A search from a system whose processes write an object, with a maximum number of states, and
-    /// with the memory of another search that started with the same object. A controller does
-    /// nothing here.
+    /// with the memory of another search that started with the same object. A controller does nothing
+    /// here.
     pub fn new(
         start: &System,
         object: ObjectRef,
@@ -217,6 +231,7 @@ impl HistorySearch {
         let state = State {
             server,
             ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),
+            lost_answers: start.faults().lost_answers,
             processes,
         };
         let mut search = Self {
@@ -277,16 +292,19 @@ impl HistorySearch {
         let (state, histories) = (node.state.clone(), node.histories);
         self.next += 1;
         let mut ended = true;
+        let can_lose = state.lost_answers > 0;
         for process in 0..state.processes.len() {
-            let Some((next, edge)) = self.step(id, &state, process) else {
-                continue;
-            };
-            ended = false;
-            let to = self.find(&state, process, next);
-            if let Some(found) = self.nodes.get_mut(to) {
-                found.histories = found.histories.saturating_add(histories);
+            for is_lost in [false, true].into_iter().take(1 + usize::from(can_lose)) {
+                let Some((next, edge)) = self.step(id, &state, process, is_lost) else {
+                    continue;
+                };
+                ended = false;
+                let to = self.find(&state, process, next);
+                if let Some(found) = self.nodes.get_mut(to) {
+                    found.histories = found.histories.saturating_add(histories);
+                }
+                self.edges.push(Transition { to, ..edge });
             }
-            self.edges.push(Transition { to, ..edge });
         }
         if ended {
             let stored = self.memory.pool.stored(state.server);
@@ -315,6 +333,7 @@ impl HistorySearch {
             state: State {
                 server: next.server,
                 ledger: next.ledger,
+                lost_answers: next.lost_answers,
                 processes,
             },
             histories: 0,
@@ -326,15 +345,17 @@ impl HistorySearch {
 
     /// The key of a state, or of the state after a step of a process.
     fn make_key(&mut self, state: &State, step: Option<(usize, Next)>) {
-        let (server, ledger) = step.map_or((state.server, state.ledger), |(_, next)| {
-            (next.server, next.ledger)
+        let present = (state.server, state.ledger, state.lost_answers);
+        let (server, ledger, lost_answers) = step.map_or(present, |(_, next)| {
+            (next.server, next.ledger, next.lost_answers)
         });
         let pool = &self.memory.pool;
         let stored = pool.stored_id(server);
         let source = pool.servers.get(server as usize).map_or(0, |it| it.source);
         self.key.clear();
+        let source = source << 8 | u32::from(lost_answers);
         self.key.extend([source, pool.content(stored)]);
-        let mut active = 0;
+        let (mut active, mut sends) = (0, 0);
         for (i, process) in state.processes.iter().enumerate() {
             let stepped = step.filter(|(stepped, _)| *stepped == i);
             let process = stepped.map_or(*process, |(_, next)| next.process);
@@ -358,22 +379,33 @@ impl HistorySearch {
                 continue;
             }
             active |= bit(known.who);
+            if known.next == NextRequest::Send {
+                sends |= bit(known.who);
+            }
             let copy = known.copy.filter(|_| known.next != NextRequest::Read);
             self.key.extend([pool.copy(copy, stored), held]);
             if known.state > 0 {
                 self.key.push(known.state);
             }
         }
-        let form = self.ledgers.form(ledger, active);
+        let form = self.ledgers.form(ledger, active, sends);
         self.key.push(form);
     }
 
-    /// The result of a process's next step; `None` if it is done.
-    fn step(&mut self, from: StateId, state: &State, actor: usize) -> Option<(Next, Transition)> {
+    /// The result of a process's next step; `None` if it is done, and if the step is no write that is
+    /// answered and its answer is to be lost.
+    fn step(
+        &mut self,
+        from: StateId,
+        state: &State,
+        actor: usize,
+        is_lost: bool,
+    ) -> Option<(Next, Transition)> {
         let process = *state.processes.get(actor)?;
         let next = Next {
             server: state.server,
             ledger: state.ledger,
+            lost_answers: state.lost_answers.checked_sub(is_lost.into())?,
             process: ProcessState {
                 steps: process.steps.saturating_add(1),
                 ..process
@@ -385,15 +417,17 @@ impl HistorySearch {
             actor,
             what: TransitionKind::Write,
             code: 0,
+            is_lost,
             effect: EditEffect::None,
         };
         let request = self.outcomes.procedure(process.procedure)?.next;
         match (request, process.in_server) {
             (NextRequest::Nothing, _) => None,
             (NextRequest::Send, None) if self.micro_steps => {
-                Some(in_server(state.server, false, next, edge))
+                (!is_lost).then(|| in_server(state.server, false, next, edge))
             }
             (NextRequest::Send, Some(read)) => self.compare_and_put(state.server, read, next, edge),
+            (NextRequest::Read, _) if is_lost => None,
             (NextRequest::Read | NextRequest::Send, _) => {
                 let outcome = self.outcome(state.server, process.procedure)?;
                 let reads = request == NextRequest::Read;
@@ -428,7 +462,7 @@ impl HistorySearch {
             return self.answered(outcome, false, next, edge);
         }
         let what = TransitionKind::ServerReadsAgain;
-        Some(in_server(server, true, next, Transition { what, ..edge }))
+        (!edge.is_lost).then(|| in_server(server, true, next, Transition { what, ..edge }))
     }
 
     /// Processes the answer to a request. `stores` is whether the server is then as the outcome says.
@@ -440,34 +474,44 @@ impl HistorySearch {
         mut edge: Transition,
     ) -> Option<(Next, Transition)> {
         let outcome = self.outcomes.get(id)?;
-        next.process.procedure = outcome.procedure;
+        if !edge.is_lost {
+            next.process.procedure = outcome.procedure;
+        }
         next.process.in_server = None;
         edge.code = outcome.code;
         let reads = edge.what == TransitionKind::Read;
         if stores && !outcome.is_refused() && !reads {
             next.server = outcome.server;
         }
-        if let Some((ledger, effect)) = self.done.get(&(next.ledger, id)) {
+        let known = (next.ledger, id, edge.is_lost);
+        if let Some((ledger, effect)) = self.done.get(&known) {
             (next.ledger, edge.effect) = (*ledger, *effect);
             return Some((next, edge));
         }
         let after = self.outcomes.procedure(outcome.procedure)?;
         let root = &self.object.resource().root;
-        let (ledger, done) = self.ledgers.answered(
-            next.ledger,
-            after.who,
-            &outcome.effect,
-            outcome.intention(),
-            root,
-        );
+        let unanswered;
+        let effect = match edge.is_lost {
+            false => &*outcome.effect,
+            true => {
+                unanswered = Effect::clone(&outcome.effect).unanswered();
+                &unanswered
+            }
+        };
+        let intention = outcome.intention();
+        let answered = self
+            .ledgers
+            .answered(next.ledger, after.who, effect, intention, root);
+        let (ledger, done) = answered;
         let gives_up = after.next == NextRequest::Nothing;
         edge.effect = match (outcome.is_refused(), reads) {
+            _ if edge.is_lost => EditEffect::of_lost_answer(&done),
             (true, _) if gives_up => EditEffect::GivesUp,
             (true, _) => EditEffect::Refused,
             (false, true) => EditEffect::None,
-            (false, false) => EditEffect::of_write(&outcome.effect, &done),
+            (false, false) => EditEffect::of_write(effect, &done),
         };
-        self.done.insert((next.ledger, id), (ledger, edge.effect));
+        self.done.insert(known, (ledger, edge.effect));
         next.ledger = ledger;
         Some((next, edge))
     }

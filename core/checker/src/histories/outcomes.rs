@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_client::{Next, NextRequest, Procedure};
+use optimist_client::{Editor, Next, NextRequest, Procedure};
 use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
 use optimist_system::ProcessId;
 
@@ -89,7 +89,7 @@ impl Outcomes {
         let known = KnownProcedure {
             who,
             next: next_of(&procedure),
-            attempts: editor.map_or(0, |editor| editor.progress().attempts()),
+            attempts: editor.map_or(0, Editor::attempts),
             copy: copy.map(|object| pool.object(object)),
             state: match editor {
                 Some(_) => 0,

@@ -203,3 +203,53 @@ fn several_processes_can_be_one_person_in_the_ledger() {
     assert!(performed.done.losses.is_empty(), "they are its own edits");
     assert!(system.writers().is_empty());
 }
+
+/// A maker of one child that looks for it in its cache alone, and gives it a generated name.
+fn child_of_the_cache(faults: Faults) -> Question {
+    let maker = ChildMaker {
+        parent: widget(),
+        child: config_map(),
+        generated_name: true,
+        list_from: Source::Cache,
+        expectations: false,
+        ignore_already_exists: false,
+        options: ControllerOptions::default(),
+    };
+    Question::new(system(maker.program()))
+        .with_faults(faults)
+        .always(Safety::AtMost(1, config_map()))
+}
+
+#[test]
+fn a_first_list_from_a_server_that_is_behind_makes_what_is_there_already() {
+    // kubernetes#59848
+    let restart = Faults {
+        restarts: 1,
+        ..Faults::default()
+    };
+    assert!(
+        held(&child_of_the_cache(restart)).0,
+        "it lists what it made"
+    );
+    let behind = Faults {
+        lagging_lists: 1,
+        ..Faults::default()
+    };
+    let mut search = PropertySearch::new(child_of_the_cache(behind), 200_000);
+    assert_eq!(search.run(), PropertySearchStatus::Done);
+    let [(_, path)] = search.violations() else {
+        panic!("{:?}", search.violations());
+    };
+    assert!(path.contains(&Event::RestartBehind(0)), "{path:?}");
+    let mut system = search.start().clone();
+    let first = system.enabled();
+    assert!(
+        !first.contains(&Event::RestartBehind(0)),
+        "nothing is written"
+    );
+    for event in path {
+        system.perform(*event).unwrap();
+    }
+    let made = system.server().store().range("/registry/configmaps/");
+    assert_eq!(made.count(), 2);
+}

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{Call, Next, ObjectRef, Patch, Preconditions, Reply, Sender};
 
 /// Who sends the requests about an object, and the options that each of its writes has.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Agent {
     /// The object.
     pub object: ObjectRef,
@@ -106,7 +106,7 @@ impl From<Option<Request<Vec<u8>>>> for Next {
 }
 
 /// A process that sends one request, whatever the answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct SingleRequest {
     agent: Agent,
     /// The request; `None` when it was answered.

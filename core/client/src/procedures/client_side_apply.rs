@@ -22,7 +22,7 @@ const BACKOFF: Duration = Duration::from_secs(1);
 /// A client-side apply (`k8s.io/kubectl/pkg/cmd/apply/patcher.go Patch`, v0.36). An empty patch is
 /// not sent. With force a refused patch is followed by a deletion and a creation
 /// (`deleteAndCreate`).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct ClientSideApply {
     agent: Agent,
     /// By which strategy the patch is sent.
@@ -38,7 +38,7 @@ pub(super) struct ClientSideApply {
     stage: Stage,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 enum Stage {
     Patching(Arc<Value>),
     Sleeping,

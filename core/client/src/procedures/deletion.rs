@@ -11,13 +11,13 @@ use crate::{Next, Reply};
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// A deletion.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct Deletion {
     agent: Agent,
     stage: Stage,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stage {
     Deleting,
     Looking,

@@ -19,7 +19,7 @@ pub(super) const BACKOFF: Duration = Duration::from_millis(10);
 
 /// What an editor does once: it reads the object or has read it, edits it, and sends its edits by a
 /// write method. A status writer has a method for the subresource, a deleter the intent to delete.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct EditorPlan {
     /// The object.
     pub object: ObjectRef,
@@ -39,11 +39,6 @@ impl EditorPlan {
     /// Whether it begins with a read: it means to do something, and has not read the object.
     pub fn reads_first(&self) -> bool {
         self.intent.is_some() && self.copy.read().is_none()
-    }
-
-    /// Where it begins.
-    pub fn begin(&self) -> EditorProgress {
-        EditorProgress::new(self.reads_first(), self.write.on_conflict)
     }
 
     /// Edits a copy of what was read, as the intent says.
@@ -96,61 +91,16 @@ pub enum NextRequest {
     Nothing,
 }
 
-/// Where an editor is that reads, sends its edits, and does after a conflict what its write method
-/// says (`retry.RetryOnConflict`). Each attempt is a request of its own, and others can come in
-/// between.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EditorProgress {
-    next: NextRequest,
-    attempts: u8,
-}
-
-impl EditorProgress {
-    /// The beginning.
-    pub fn new(reads_first: bool, on_conflict: OnConflict) -> Self {
-        Self {
-            next: match reads_first {
-                true => NextRequest::Read,
-                false => NextRequest::Send,
-            },
-            attempts: on_conflict.attempts(),
-        }
-    }
-
-    /// Its next request.
-    pub fn next(&self) -> NextRequest {
-        self.next
-    }
-
-    /// The number of attempts that it has left, with the next one.
-    pub fn attempts(&self) -> u8 {
-        self.attempts
-    }
-
-    /// Goes on after an answer: whether the request was refused, and whether that was because of a
-    /// conflict ([`is_conflict`](crate::is_conflict)).
-    pub fn answered(&mut self, on_conflict: OnConflict, refused: bool, conflict: bool) {
-        self.next = match (self.next, on_conflict) {
-            (NextRequest::Read, _) if !refused => NextRequest::Send,
-            (NextRequest::Send, again) if conflict && self.attempts > 1 => {
-                self.attempts -= 1;
-                match again {
-                    OnConflict::GiveUp => NextRequest::Nothing,
-                    OnConflict::ReadAgain(_) => NextRequest::Read,
-                    OnConflict::Resend(_) => NextRequest::Send,
-                }
-            }
-            _ => NextRequest::Nothing,
-        };
-    }
-}
-
-/// An editor that is somewhere in its plan.
-#[derive(Clone, Debug, PartialEq)]
+/// An editor that is somewhere in its plan: it reads, sends its edits, and does after a conflict what
+/// its write method says (`retry.RetryOnConflict`). Each attempt is a request of its own, and others can
+/// come in between.
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Editor {
     plan: Arc<EditorPlan>,
     copy: WorkingCopy,
-    progress: EditorProgress,
+    next: NextRequest,
+    /// The number of attempts that it has left, with the next one.
+    attempts: u8,
     /// Whether it waits before the next attempt.
     sleeps: bool,
     /// Whether the server refuses unknown and repeated fields.
@@ -163,7 +113,11 @@ impl From<EditorPlan> for Editor {
         plan.edit(&mut copy);
         Self {
             copy,
-            progress: plan.begin(),
+            next: match plan.reads_first() {
+                true => NextRequest::Read,
+                false => NextRequest::Send,
+            },
+            attempts: plan.write.on_conflict.attempts(),
             sleeps: false,
             is_strict: false,
             plan: Arc::new(plan),
@@ -187,19 +141,19 @@ impl Editor {
         &self.copy
     }
 
-    /// Where it is between its requests.
-    pub fn progress(&self) -> EditorProgress {
-        self.progress
-    }
-
     /// Its next request.
     pub fn next_request(&self) -> NextRequest {
-        self.progress.next()
+        self.next
+    }
+
+    /// The number of attempts that it has left, with the next one.
+    pub fn attempts(&self) -> u8 {
+        self.attempts
     }
 
     /// Whether it has nothing more to send.
     pub fn is_done(&self) -> bool {
-        self.progress.next() == NextRequest::Nothing
+        self.next == NextRequest::Nothing
     }
 
     /// What it does next. It waits before it reads again after a conflict, as
@@ -208,7 +162,7 @@ impl Editor {
         if self.sleeps {
             return Next::Sleep(BACKOFF);
         }
-        let request = match self.progress.next() {
+        let request = match self.next {
             NextRequest::Read => get_request(&self.plan.object.path(), &self.plan.manager),
             NextRequest::Send => {
                 let sender = Sender {
@@ -225,7 +179,7 @@ impl Editor {
     /// Takes the answer to its request. What it reads again it edits again: by its intent, or else by
     /// the edits of its copy.
     pub fn answered(&mut self, reply: &Reply) {
-        let reads = self.progress.next() == NextRequest::Read;
+        let reads = self.next == NextRequest::Read;
         if reads && reply.is_accepted() {
             let object = Arc::clone(&reply.body);
             if self.plan.intent.is_some() {
@@ -237,14 +191,24 @@ impl Editor {
             }
         }
         let on_conflict = self.plan.write.on_conflict;
-        let (refused, conflict) = (!reply.is_accepted(), reply.is_conflict());
-        self.progress.answered(on_conflict, refused, conflict);
+        self.next = match (self.next, on_conflict) {
+            (NextRequest::Read, _) if reply.is_accepted() => NextRequest::Send,
+            (NextRequest::Send, again) if reply.is_conflict() && self.attempts > 1 => {
+                self.attempts -= 1;
+                match again {
+                    OnConflict::GiveUp => NextRequest::Nothing,
+                    OnConflict::ReadAgain(_) => NextRequest::Read,
+                    OnConflict::Resend(_) => NextRequest::Send,
+                }
+            }
+            _ => NextRequest::Nothing,
+        };
         self.sleeps = !reads && on_conflict.reads_again() && !self.is_done();
     }
 
     /// Sends nothing more.
     pub fn give_up(&mut self) {
-        self.progress.next = NextRequest::Nothing;
+        self.next = NextRequest::Nothing;
     }
 
     /// Wakes up before the next attempt.
@@ -255,7 +219,7 @@ impl Editor {
     /// The edits that its next request means to make; empty for a read. `None` if it means whatever
     /// the request changes.
     pub fn meant(&self, release: Release) -> Option<Vec<Arc<Edit>>> {
-        match self.progress.next() {
+        match self.next {
             NextRequest::Send => self.plan.meant(&self.copy, release),
             NextRequest::Read | NextRequest::Nothing => Some(Vec::new()),
         }

@@ -43,7 +43,7 @@ const MANAGER: &str = "kustomize-controller";
 /// apply, if the dry run showed a difference or something was cleaned up
 /// (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`, and kustomize-controller's
 /// `kustomization_controller.go apply`).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct Flux {
     agent: Agent,
     manifest: Arc<Value>,
@@ -52,7 +52,7 @@ pub(super) struct Flux {
     stage: Stage,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 enum Stage {
     DryRun,
     CleaningUp(Arc<Value>),

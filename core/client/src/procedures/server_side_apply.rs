@@ -14,7 +14,7 @@ use crate::{Next, Reply, client_side_managers, manifest_fields};
 const ROUNDS: u8 = 100;
 
 /// A server-side apply.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct ServerSideApply {
     agent: Agent,
     body: Arc<Value>,
@@ -27,7 +27,7 @@ pub(super) struct ServerSideApply {
     stage: Stage,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 enum Stage {
     /// It makes entries its own first, as Helm 4 and Argo CD do.
     TakingOver(Upgrade),

@@ -29,7 +29,7 @@ use optimist_apiserver::patch::merge_diff;
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
 /// What a tool writes, and how it was called.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct ToolPlan {
     /// The object.
     pub object: ObjectRef,
@@ -42,13 +42,13 @@ pub struct ToolPlan {
 }
 
 /// A tool that is somewhere in what it does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Tool {
     plan: Arc<ToolPlan>,
     stage: Stage,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 enum Stage {
     Reading,
     Sending(SingleRequest),

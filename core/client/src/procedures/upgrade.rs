@@ -14,7 +14,7 @@ use crate::{Next, Patch, Reply, upgrade_patch};
 const ATTEMPTS: u8 = 5;
 
 /// The entries of some managers by Update become part of an applier's entry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct Upgrade {
     agent: Agent,
     from: Arc<[String]>,
@@ -26,7 +26,7 @@ pub(super) struct Upgrade {
     stage: Stage,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 enum Stage {
     Patching(Arc<Value>),
     Sleeping,

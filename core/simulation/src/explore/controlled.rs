@@ -70,10 +70,8 @@ fn plan_of(process: ProcessId) -> Option<usize> {
 pub struct ControllerQuestion {
     /// What the editors do, each once.
     pub editors: Vec<(ActorId, EditorPlan)>,
-    /// How many times the controller can restart.
-    pub restarts: u8,
-    /// How many times expectations can run out.
-    pub timeouts: u8,
+    /// The number of times that each fault can happen.
+    pub faults: Faults,
     /// What must hold in every state and for every step.
     pub always: Vec<Safety>,
     /// What must hold when everything is at rest.
@@ -126,11 +124,8 @@ impl ControllerWitness {
 impl ControllerSearch {
     /// A search with a maximum number of states. `None` if the world has no controller.
     pub fn new(world: &World, question: ControllerQuestion, most_states: usize) -> Option<Self> {
-        let start = world.system(&question.editors)?.with_faults(Faults {
-            restarts: question.restarts,
-            timeouts: question.timeouts,
-            ..Faults::default()
-        });
+        let start = world.system(&question.editors)?;
+        let start = start.with_faults(question.faults);
         let (always, at_rest) = (question.always.iter(), question.at_rest.iter());
         let asked = Question::new(start);
         let asked = always.cloned().fold(asked, Question::always);
@@ -261,7 +256,8 @@ impl<'a> ControllerReplay<'a> {
         Self { search, editors }
     }
 
-    /// Performs a step in a tree. `None` if it is not possible there.
+    /// Performs a step in a tree. `None` if it is not possible there: a lost message, and a list that
+    /// a server answers that is behind.
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
         let control = |tree: &mut HistoryTree, operation| {
             tree.act_once(Operation::Control(operation)).map(drop)
@@ -299,10 +295,21 @@ impl<'a> ControllerReplay<'a> {
             }
             Event::Compaction => {
                 let compaction = Operation::Compact { restart: true };
-                tree.act_once(compaction).map(drop)
+                tree.act_once(compaction)?;
+                // The restart has ended all watches, of which a controller learns at once here.
+                let caches = tree.world().controller()?.caches();
+                let open: Vec<usize> = (0..)
+                    .zip(caches)
+                    .filter(|(_, it)| it.is_watching())
+                    .map(|(cache, _)| cache)
+                    .collect();
+                for cache in open {
+                    control(tree, ControllerOperation::DropWatch(cache))?;
+                }
+                Some(())
             }
-            // Play cannot lose a message.
-            Event::AnswerLost(_) | Event::RequestLost(_) => None,
+            // In Play no message is lost, and no server is behind.
+            Event::AnswerLost(_) | Event::RequestLost(_) | Event::RestartBehind(_) => None,
             Event::Request(process) => {
                 let index = plan_of(process)?;
                 let (actor, _) = self.search.question.editors.get(index)?;

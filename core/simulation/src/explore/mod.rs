@@ -21,6 +21,7 @@ pub use optimist_checker::{
     ActorProgress, EditEffect, Memory, SearchStatus, StateId, StateView, Tally, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
 };
+pub use optimist_system::Faults;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub(crate) use ready_question::ready_properties;
 pub use replay::replayed;

@@ -6,6 +6,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_checker::{FieldOf, Safety, Wish};
 use optimist_controller::controller_of;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName};
+use optimist_system::Faults;
 use serde_json::{Value, json};
 
 use super::ControllerQuestion;
@@ -25,7 +26,10 @@ impl ControllerQuestion {
         let pending = editors.filter_map(|editor| world.pending(editor));
         let question = Self {
             editors: pending.collect(),
-            restarts: 1,
+            faults: Faults {
+                restarts: 1,
+                ..Faults::default()
+            },
             settles: true,
             ..Self::default()
         };

@@ -8,7 +8,7 @@ use optimist_client::Intent;
 /// moves to the node after the first `steps` steps. Earlier nodes of the tree stay. If the scenario
 /// sets the owners, that request is the first step. Then the actors read that have the object from
 /// the start. Steps inside the server are not steps of the tree: a request is one step, when it is
-/// answered.
+/// answered. In *Play* no answer is lost: a history ends before that.
 pub fn replayed(
     search: &Search,
     path: &[TransitionId],
@@ -25,7 +25,7 @@ pub fn replayed(
     take_copies(scenario, &mut tree);
     let mut stand = tree.current();
     for (i, id) in path.iter().enumerate() {
-        let Some(edge) = search.edges().get(*id) else {
+        let Some(edge) = search.edges().get(*id).filter(|edge| !edge.is_lost) else {
             break;
         };
         let (who, plan) = (ActorId::ALL.get(edge.actor), scenario.plans.get(edge.actor));

@@ -13,7 +13,7 @@ use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{
     Editor, EditorPlan, Intent, Next, Preconditions, Subresource, WorkingCopy, Write,
 };
-use optimist_system::System;
+use optimist_system::{Faults, System};
 
 /// A starting object and two or three actors.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Scenario {
     /// Whether a request takes several steps: the server reads first, and compares and puts later.
     /// Other requests can come in between.
     pub micro_steps: bool,
+    /// The number of times that each fault can happen. Of editors, only answers are lost.
+    pub faults: Faults,
 }
 
 /// The plan of an actor: its intent and how it writes.
@@ -95,6 +97,7 @@ impl Scenario {
             settling: None,
             updates: UpdateTracker::new(),
             micro_steps: false,
+            faults: Faults::default(),
         }
     }
 
@@ -228,6 +231,7 @@ impl Scenario {
         let object = ObjectRef::new(&self.resource, &self.object);
         let ledger = Ledger::of_object(object, updates);
         let system = System::new(self.server.clone(), ledger).with_ledger();
+        let system = system.with_faults(self.faults);
         self.plans.iter().fold(system, |system, plan| {
             let read = (!plan.reads_first).then_some(&self.object);
             system.with(Editor::from(self.editor(plan, read)))

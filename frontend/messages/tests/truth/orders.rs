@@ -355,7 +355,7 @@ fn asked(
         complete: search.status() == optimist_checker::PropertySearchStatus::Done,
         states: search.states(),
         idle: names(&idle),
-        restarts: question.restarts,
+        restarts: question.faults.restarts,
         property: None,
         runs,
         rested,
@@ -368,7 +368,7 @@ fn asked(
         asked.iter().map(String::as_str).collect(),
         without.iter().map(String::as_str).collect(),
     );
-    let varied = messages::varied(search.states(), &asked, &without, question.restarts);
+    let varied = messages::varied(search.states(), &asked, &without, question.faults.restarts);
     hearing.hear(&varied, &conditions, &about, &|| crate::told_tree(tree));
     if !about.complete {
         let text = optimist_messages::label::orders_incomplete();
