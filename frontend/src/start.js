@@ -28,7 +28,10 @@
       return false; // The browser forbids to keep anything.
     }
   };
-  const together = Boolean(location.hash || location.search || history.state?.together || isKept());
+  const isLive = document.querySelector("meta[name=optimist-live]");
+  const together = Boolean(
+    location.hash || location.search || history.state?.together || isLive || isKept(),
+  );
 
   // Where the second file is. Before it is split, the program is in one.
   const second = document.querySelector("meta[name=optimist-rest]");
