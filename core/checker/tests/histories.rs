@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
-use optimist_checker::{HistorySearch, Memory, SearchStatus};
+use optimist_checker::{
+    HistorySearch, Memory, PropertySearch, PropertySearchStatus, Question, Safety, SearchStatus,
+};
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
 };
@@ -243,4 +245,33 @@ fn six_editors_who_set_a_field_back_and_forth_end_as_a_walk_of_the_system_says()
         let found = agree_on(&system, &object);
         assert_eq!(found.values().sum::<u128>(), 720, "each writes once");
     }
+}
+
+#[test]
+fn counts_and_the_search_of_properties_agree_on_whether_an_edit_can_be_lost() {
+    let mut answers = [0; 2];
+    for a in WriteMethod::MATRIX {
+        for (b, field) in [
+            (WriteMethod::Update, "b"),
+            (WriteMethod::UpdateReadAgain, "a"),
+            (WriteMethod::ApplyForced, "a"),
+        ] {
+            let editors = [(Some("a"), "1", a.write(2)), (Some(field), "2", b.write(2))];
+            let (start, object) = system(&editors);
+            for lost_answers in 0..2 {
+                let start = start.clone().with_faults(Faults {
+                    lost_answers,
+                    ..Faults::default()
+                });
+                let is_lost = counted(&start, &object).contains_key(&Verdict::Lost);
+                let question = Question::new(start).always(Safety::NoEditLost);
+                let mut search = PropertySearch::new(question, 100_000);
+                assert_eq!(search.run(), PropertySearchStatus::Done);
+                let is_broken = !search.violations().is_empty();
+                assert_eq!(is_broken, is_lost, "{a:?} {b:?} {lost_answers}");
+                answers[usize::from(is_lost)] += 1;
+            }
+        }
+    }
+    assert!(answers[0] > 0 && answers[1] > 0, "{answers:?}");
 }

@@ -159,18 +159,11 @@ impl Controller {
     }
 
     /// The same, of one cache.
-    pub fn sync_cache(&mut self, index: usize, server: &mut ApiServer) -> Vec<Notification> {
-        let cache = self.caches.get_mut(index);
-        let notifications = cache.map_or_else(Vec::new, |cache| cache.sync(server));
-        self.told(index, &notifications);
-        notifications
-    }
-
-    /// Delivers the next event of a cache. `None` if there is none.
-    pub fn deliver(&mut self, index: usize, server: &mut ApiServer) -> Option<Notification> {
-        let notification = self.caches.get_mut(index)?.deliver(server)?;
-        self.told(index, std::slice::from_ref(&notification));
-        Some(notification)
+    pub fn sync_cache(&mut self, index: usize, server: &mut ApiServer) {
+        if let Some(cache) = self.caches.get_mut(index) {
+            let notifications = cache.sync(server);
+            self.told(index, &notifications);
+        }
     }
 
     /// [Connects](Cache::connect) a cache that has no open watch. `None` if its watch is open.
@@ -181,7 +174,7 @@ impl Controller {
     }
 
     /// Delivers the next event of a cache, and says what became of it. `None` if there is none.
-    pub fn deliver_next(&mut self, index: usize, server: &mut ApiServer) -> Option<CacheReport> {
+    pub fn deliver(&mut self, index: usize, server: &mut ApiServer) -> Option<CacheReport> {
         let step = self.caches.get_mut(index)?.deliver_step(server)?;
         Some(self.report(index, step))
     }
@@ -387,16 +380,8 @@ impl Controller {
     /// Runs until the worker waits: for a key, or for a cache.
     pub fn work(&mut self, server: &mut ApiServer) {
         // A program is finite, but its keys are not.
-        for _ in 0..WORK_STEPS {
-            let stepped = if self.run.is_some() {
-                self.can_step() && self.step(server).is_some()
-            } else {
-                self.take(server).is_some()
-            };
-            if !stepped {
-                break;
-            }
-        }
+        let mut steps = 0..WORK_STEPS;
+        while steps.next().is_some() && self.work_step(server).is_some() {}
     }
 
     /// Adds the waiting keys whose time has come by now, as `Environment::elapsed` gives it.

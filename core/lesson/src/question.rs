@@ -23,10 +23,8 @@ pub struct Question {
     /// The edits of each editor. An editor acts once: it reads the current object, edits it and
     /// sends an Update.
     pub editors: Vec<(ActorId, Vec<ScriptEdit>)>,
-    /// The maximum number of restarts of the controller.
-    pub restarts: u8,
-    /// The maximum number of times that expectations run out.
-    pub timeouts: u8,
+    /// The maximum number of times that each fault happens.
+    pub faults: Faults,
     /// The properties of every state and every step.
     pub never: Vec<Forbidden>,
     /// `true` if every run must come to rest.
@@ -72,10 +70,12 @@ impl Question {
     }
 
     /// The keys of its members.
-    pub(super) const KEYS: [&str; 6] = [
+    pub(super) const KEYS: [&str; 8] = [
         "editors",
         "restarts",
         "expectations run out",
+        "watches break",
+        "compactions",
         "never",
         "settles",
         "at rest",
@@ -104,8 +104,13 @@ impl Question {
             .map_or(Ok(!at_rest.is_empty()), flag)?;
         Ok(Self {
             editors: editors.collect::<Read<_>>()?,
-            restarts: few("restarts")?,
-            timeouts: few("expectations run out")?,
+            faults: Faults {
+                restarts: few("restarts")?,
+                timeouts: few("expectations run out")?,
+                broken_watches: few("watches break")?,
+                compactions: few("compactions")?,
+                ..Faults::default()
+            },
             never: fields
                 .items("never")?
                 .iter()
@@ -157,11 +162,7 @@ impl Question {
         });
         let question = ControllerQuestion {
             editors: editors.collect::<Option<_>>()?,
-            faults: Faults {
-                restarts: self.restarts,
-                timeouts: self.timeouts,
-                ..Faults::default()
-            },
+            faults: self.faults,
             always: always.collect::<Option<_>>()?,
             at_rest: at_rest.collect::<Option<_>>()?,
             settles: self.settles,

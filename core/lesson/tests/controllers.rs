@@ -77,6 +77,23 @@ fn a_choice_of_switches_is_held_to_every_history() {
 }
 
 #[test]
+fn a_lesson_names_the_faults_that_can_happen() {
+    let with = |faults: &str| CHILDREN.replace("    nothing", &format!("{faults}    nothing"));
+    let all = with("    restarts: 1\n    watches break: 2\n    compactions: 1\n");
+    let lesson = Lesson::parse(&all).unwrap();
+    let Some(Task::Switches(challenge)) = &lesson.steps[1].task else {
+        panic!("{:?}", lesson.steps[1].task)
+    };
+    let faults = challenge.question.faults;
+    let named = (faults.restarts, faults.broken_watches, faults.compactions);
+    assert_eq!((named, faults.timeouts), ((1, 2, 1), 0));
+    let found = problems(&with("    watches break: 1\n    compactions: 1\n"));
+    assert_eq!(found, [""; 0], "one child, whatever breaks");
+    let found = problems(&with("    compactions: 4\n"));
+    assert!(found[0].contains("at most 3"), "{found:?}");
+}
+
+#[test]
 fn a_mistake_in_the_words_about_a_controller_is_named_with_its_line() {
     for (wrong, problem) in [
         (

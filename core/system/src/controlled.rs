@@ -77,10 +77,9 @@ impl<Name: Copy + PartialEq> System<Name> {
         controller.sync_cache(cache, server);
         let answered = controller.take_answered();
         let delivered = self.control(process, ControllerOperation::Deliver(cache));
-        Some(delivered.unwrap_or(Performed {
-            answered,
-            ..Performed::default()
-        }))
+        let mut performed = delivered.unwrap_or_default();
+        performed.answered = performed.answered.or(answered);
+        Some(performed)
     }
 
     /// The worker takes the next key.
@@ -165,7 +164,7 @@ fn performed(
             ControllerEvent::Connected { cache, report }
         }
         ControllerOperation::Deliver(cache) => {
-            let report = controller.deliver_next(cache, server)?;
+            let report = controller.deliver(cache, server)?;
             ControllerEvent::Delivered { cache, report }
         }
         ControllerOperation::Step => {
