@@ -387,6 +387,10 @@ impl DiagnoseState {
             return;
         }
         let position = self.items.iter().position(|item| item.live);
+        if position.is_none() {
+            // A narrow window shows what happens, and not that it is brought.
+            self.section = CaseSection::Outcome;
+        }
         let known = position.map(|at| self.items.remove(at));
         let known = known.as_ref().map_or("", |item| &*item.text);
         let mut text = format!("{known}{lines}");
