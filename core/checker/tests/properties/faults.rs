@@ -253,3 +253,45 @@ fn a_first_list_from_a_server_that_is_behind_makes_what_is_there_already() {
     let made = system.server().store().range("/registry/configmaps/");
     assert_eq!(made.count(), 2);
 }
+
+#[test]
+fn more_of_any_fault_never_makes_a_broken_property_hold() {
+    let each: [fn(u8) -> Faults; 6] = [
+        |restarts| Faults {
+            restarts,
+            ..Faults::default()
+        },
+        |lagging_lists| Faults {
+            lagging_lists,
+            ..Faults::default()
+        },
+        |timeouts| Faults {
+            timeouts,
+            ..Faults::default()
+        },
+        |lost_requests| Faults {
+            lost_requests,
+            ..Faults::default()
+        },
+        |broken_watches| Faults {
+            broken_watches,
+            ..Faults::default()
+        },
+        |compactions| Faults {
+            compactions,
+            ..Faults::default()
+        },
+    ];
+    let mut broken = Vec::new();
+    for (kind, faults) in each.into_iter().enumerate() {
+        let answers: Vec<bool> = (0..3)
+            .map(|number| held(&child_of_the_cache(faults(number))).0)
+            .collect();
+        assert!(
+            answers.is_sorted_by(|less, more| less >= more),
+            "{kind} {answers:?}"
+        );
+        broken.extend((!answers[2]).then_some(kind));
+    }
+    assert_eq!(broken, [1], "only a list from a server that is behind");
+}
