@@ -1,4 +1,5 @@
 mod definitions;
+mod generation;
 mod rules;
 mod versions;
 
