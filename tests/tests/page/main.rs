@@ -1,6 +1,7 @@
 //! The release site in a real browser. `cargo xtask test page` builds it first.
 
 mod accessible;
+mod cards;
 mod delivery;
 mod keyboard;
 mod live;
