@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optimist_apiserver::object::text;
 use optimist_client::{Strategy, Write};
-use optimist_simulation::{Action, Operation, World};
+use optimist_simulation::{Action, Exchange, Operation, World};
 use serde_json::Value;
 
 use crate::caption::Condition;
@@ -87,13 +87,16 @@ pub const CARDS: &[(&str, Condition)] = &[
         Some(!lost(at, &after)?.is_empty() || !gone(at, &after)?.is_empty())
     }),
     ("foresight_nothing", |_, at| {
-        // The server can forget a field of a manager with two entries at any write: that takes nothing.
+        // The server can forget a field of a manager with two entries at any write: that takes nothing,
+        // and the same apply without force is not refused for it.
         let after = forced(at)?;
-        let has_taken = |place: &Vec<String>| {
+        let refusal = refusal_without_force(at)?;
+        let has_taken = |(place, entry): &(Vec<String>, Entry)| {
             let now = owners(&after).remove(place).unwrap_or_default();
-            now.iter().any(|entry| entry.manager == applier(at))
+            let own = now.iter().any(|entry| entry.manager == applier(at));
+            own && refusal.contains(&format!("{:?}", entry.manager))
         };
-        Some(lost(at, &after)?.iter().all(|(place, _)| !has_taken(place)))
+        Some(!lost(at, &after)?.iter().any(has_taken))
     }),
     ("foresight_takes", |said, at| {
         let (field, manager) = (said.text("field"), said.text("manager"));
@@ -210,18 +213,32 @@ fn owns(at: &Moment<'_>, manager: &str, operation: &str) -> Option<bool> {
 
 /// The object after an apply with force of the actor, now.
 fn forced_code(at: &Moment<'_>) -> Option<(u16, World)> {
+    let (answer, world) = applied(at, true)?;
+    Some((answer.code, world))
+}
+
+/// What the same apply is answered without force; empty if it is accepted.
+fn refusal_without_force(at: &Moment<'_>) -> Option<String> {
+    let (answer, _) = applied(at, false)?;
+    let conflicts = answer.code == 409;
+    Some(if conflicts {
+        text(&answer.received, "message").to_owned()
+    } else {
+        String::new()
+    })
+}
+
+/// What the apply of the editor is answered, and the world after it.
+fn applied(at: &Moment<'_>, force: bool) -> Option<(Exchange, World)> {
     let mut world: World = at.world().clone();
     let write = world.actor(at.right).write();
     let write = match write.strategy {
         Strategy::Apply => write,
         _ => Write::usual(Strategy::Apply),
     };
-    let forced = Write {
-        force: true,
-        ..write
-    };
-    let step = world.act(Operation::Act(at.right, Action::Send(forced)))?;
-    Some((step.exchange.as_ref()?.code, world))
+    let write = Write { force, ..write };
+    let step = world.act(Operation::Act(at.right, Action::Send(write)))?;
+    Some((step.exchange.clone()?, world))
 }
 
 fn forced(at: &Moment<'_>) -> Option<Value> {
