@@ -17,7 +17,7 @@ use super::object_store::ObjectStore;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
 pub use progress::ReflectorProgress;
-use progress::{is_unavailable, lost, refused, refused_watch};
+use progress::{body_of, is_unavailable, lost, refused, refused_watch};
 
 /// The number of items of a page of a list (`defaultPageSize` of the pager).
 const PAGE_SIZE: usize = 500;
@@ -208,7 +208,7 @@ impl Reflector {
         }
         let request = self.request(&query);
         let response = server.handle(request.clone());
-        let body: Value = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
+        let body = body_of(&response);
         let status = response.status();
         self.answered = Some(AnsweredRequest::new(request, response));
         if !status.is_success() {

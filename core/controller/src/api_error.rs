@@ -22,6 +22,9 @@ pub struct ApiError {
     /// `true` if the client made it itself because its cache does not have the object. No request
     /// was sent.
     pub of_cache: bool,
+    /// Whether the client made it itself because no path can have the name of the object. No request
+    /// was sent.
+    pub of_name: bool,
 }
 
 impl ApiError {
@@ -43,6 +46,16 @@ impl ApiError {
             reason: String::new(),
             message: "http2: client connection lost".to_owned(),
             of_cache: false,
+            of_name: false,
+        }
+    }
+
+    /// That no request can be made, because no path can have the name of the object.
+    pub fn no_path() -> Self {
+        Self {
+            message: "invalid resource name".to_owned(),
+            of_name: true,
+            ..Self::no_answer()
         }
     }
 
@@ -55,6 +68,7 @@ impl ApiError {
             reason: text(status, "reason").to_owned(),
             message: text(status, "message").to_owned(),
             of_cache: false,
+            of_name: false,
         }
     }
 

@@ -135,15 +135,16 @@ impl Client {
     /// writes.
     ///
     /// # Errors
-    /// The server's refusal, or that there was no answer.
+    /// The server's refusal, that there was no answer, or that no request can be made.
     pub fn send(
         &mut self,
         server: &mut ApiServer,
         resource: &Resource,
         call: &Call,
     ) -> Answer<Arc<Value>> {
-        let request = call.request(resource, Sender::new(&self.manager));
-        let request = request.unwrap_or_default();
+        let Some(request) = call.request(resource, Sender::new(&self.manager)) else {
+            return Err(ApiError::no_path());
+        };
         let loses = self.loses.take_if(|_| !call.is_read());
         if loses == Some(Lost::Request) {
             return Err(ApiError::no_answer());

@@ -220,9 +220,11 @@ impl Exchange {
         format!("{} {reason}", self.code)
     }
 
-    /// The server's message, if it refused the request.
+    /// The server's message, if it refused the request. `None` also for a refusal that is no Status, as of a
+    /// path that is not served.
     pub fn message(&self) -> Option<&str> {
-        (self.code >= 400).then(|| text(&self.received, "message"))
+        let message = (self.code >= 400).then(|| text(&self.received, "message"));
+        message.filter(|message| !message.is_empty())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a step of a reflector did.
 
 use http::{Response, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use optimist_apiserver::server::WatchEvent;
 
@@ -58,8 +58,15 @@ pub(super) fn lost(event: &WatchEvent) -> ReflectorProgress {
 }
 
 pub(super) fn refused_watch(response: &Response<Vec<u8>>) -> ReflectorProgress {
-    let status = serde_json::from_slice(response.body()).unwrap_or(Value::Null);
-    refused(response.status(), &status)
+    refused(response.status(), &body_of(response))
+}
+
+/// The body of an answer. The text of one that is no JSON, as of a path that is not served, is its message.
+pub(super) fn body_of(response: &Response<Vec<u8>>) -> Value {
+    serde_json::from_slice(response.body()).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(response.body());
+        json!({"message": text.trim()})
+    })
 }
 
 pub(super) fn refused(code: StatusCode, status: &Value) -> ReflectorProgress {

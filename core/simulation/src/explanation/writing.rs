@@ -163,12 +163,37 @@ pub(super) fn unchanged(scene: Scene<'_>) -> Explanation {
         return Explanation::of(ExplanationKind::DryRun, None);
     } else if matches!(step.action(), Some(Action::Request(_))) && !scene.is_about_the_object() {
         return Explanation::of(ExplanationKind::OtherObject { actor }, None);
+    } else if let Some(kind) = written_before_it_was_shown(scene) {
+        return Explanation::of(kind, None);
     } else if step.asks_to_delete() && facts.iter().any(unchanged) {
         return Explanation::of(ExplanationKind::StillTerminating { version }, None);
     } else {
         ExplanationKind::Unchanged { actor, version }
     };
     Explanation::of(kind, Suggestion::ChangeAgain(actor))
+}
+
+/// What a request wrote to the object that is shown now, if it was sent while another object was shown:
+/// the versions of its step are those of the other object.
+fn written_before_it_was_shown(scene: Scene<'_>) -> Option<ExplanationKind> {
+    let Scene {
+        step, me: actor, ..
+    } = scene;
+    let written = |fact: &Fact| match fact {
+        Fact::Created(version) => Some(ExplanationKind::Created {
+            actor,
+            version: *version,
+        }),
+        Fact::Stored { before, after } => Some(ExplanationKind::Stored {
+            actor,
+            before: *before,
+            after: *after,
+            request: step.request_kind(),
+            check: version_check(step),
+        }),
+        _ => None,
+    };
+    step.facts().iter().find_map(written)
 }
 
 impl Scene<'_> {

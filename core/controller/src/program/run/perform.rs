@@ -10,12 +10,19 @@ use optimist_client::{Call, ObjectStore, Preconditions, RequestKind, Subresource
 
 use super::values::{render, set_at};
 use super::{Context, Next, Remaining, Run, Variable};
+use crate::api_error::ApiError;
 use crate::cache::Cache;
 use crate::client::{Source, collection, items};
 use crate::handler::controller_of;
 use crate::program::limits::is_too_large;
 use crate::program::{Kind, OnError, Statement};
 use crate::queue::ReconcileResult;
+
+/// A call, unless no request can be made of it.
+fn if_sent<T>(call: Call, answer: &Result<T, ApiError>) -> Option<Call> {
+    let of_name = answer.as_ref().is_err_and(|error| error.of_name);
+    (!of_name).then_some(call)
+}
 
 impl Run {
     /// Performs a statement that is no block.
@@ -122,7 +129,7 @@ impl Run {
                 };
                 let call = Call::Get { namespace, name };
                 let answer = context.client.send(context.server, &resource, &call);
-                *sent = Some(call);
+                *sent = if_sent(call, &answer);
                 answer
             }
         };
@@ -169,7 +176,7 @@ impl Run {
                 let namespace = self.namespace().to_owned();
                 let call = Call::List { namespace };
                 let answer = context.client.send(context.server, &resource, &call);
-                *sent = Some(call);
+                *sent = if_sent(call, &answer);
                 answer.map(|list| items(&list, &resource))
             }
         };
@@ -260,7 +267,7 @@ impl Run {
         let answer = context.client.send(context.server, &resource, &call);
         let deletes = call.kind() == RequestKind::Delete;
         let creates = call.kind() == RequestKind::Create;
-        *sent = Some(call);
+        *sent = if_sent(call, &answer);
         match answer {
             Ok(_) if deletes => Next::On,
             Ok(answer) => {
