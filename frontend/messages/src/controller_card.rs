@@ -288,16 +288,14 @@ fn worked(report: &WorkerReport, world: &World) -> Caption {
             queue,
             ..
         } => {
-            let told = error.as_ref().map(ToString::to_string);
-            let text = finished(*result, queue, told.unwrap_or_default());
+            let over = finished(*result, queue, call.is_some());
             match call {
                 Some(call) => {
                     let mut caption = sent(call, error.as_ref(), world);
-                    let over = finished(*result, queue, String::new());
                     caption.text.push(format!("{} {over}", en::did_finish(key)));
                     caption
                 }
-                None => Caption::new(en::did_finish(key), [text]),
+                None => Caption::new(en::did_finish(key), [over]),
             }
         }
     }
@@ -346,21 +344,18 @@ fn read(statement: Option<usize>, world: &World) -> String {
     }
 }
 
-fn finished(result: ReconcileResult, queue: &QueueReaction, error: String) -> String {
+/// What becomes of the key of a run that is over. An answer of the server says its error itself.
+fn finished(result: ReconcileResult, queue: &QueueReaction, has_sent: bool) -> String {
     let after = time(queue.after.unwrap_or_default());
     if queue.queued_again {
-        return match error.is_empty() {
-            true => en::did_finish_again(),
-            false => en::did_finish_error_again(&error),
-        };
+        return en::did_finish_again();
     }
     match result {
         ReconcileResult::Done | ReconcileResult::RequeueAfter(0) => en::did_finish_done(),
-        ReconcileResult::RequeueAfter(_) | ReconcileResult::Requeue => {
+        ReconcileResult::Error if !has_sent => en::did_finish_error(&after),
+        ReconcileResult::RequeueAfter(_) | ReconcileResult::Requeue | ReconcileResult::Error => {
             en::did_finish_requeue(&after)
         }
-        ReconcileResult::Error if error.is_empty() => en::did_finish_requeue(&after),
-        ReconcileResult::Error => en::did_finish_error(&error, &after),
         ReconcileResult::TerminalError => en::did_finish_terminal(),
     }
 }

@@ -305,9 +305,11 @@ fn operation_name(operation: &Operation) -> String {
             Action::Delete(_) => "DELETE".to_owned(),
             Action::Request(by_hand) => by_hand.method.clone(),
         },
-        Operation::Watch(WatchAction::Open(version)) if version.is_empty() => "WATCH".to_owned(),
-        Operation::Watch(WatchAction::Open(version)) => en::operation_watch_from(version),
-        Operation::Watch(WatchAction::Resume) => en::operation_watch_again(),
+        Operation::Watch(WatchAction::Open(version)) if !version.is_empty() => {
+            en::operation_watch_from(version)
+        }
+        // A headline names the version from which a watch goes on.
+        Operation::Watch(WatchAction::Open(_) | WatchAction::Resume) => "WATCH".to_owned(),
         Operation::Watch(WatchAction::Drop) => en::operation_drop(),
         Operation::Watch(WatchAction::List) => "LIST".to_owned(),
         Operation::Compact { restart: false } => en::operation_compact(),

@@ -184,8 +184,7 @@ crate::catalogue::messages! {
     did_finish(key) "The run of {key} is over.";
     did_finish_done() "The run returned no error. The key is queued again when an event adds it.";
     did_finish_requeue(time) "The key is queued again after {time}.";
-    did_finish_error(error, time) "The run returned the error: {error}. The key is queued again after {time}.";
+    did_finish_error(time) "The run returned an error. The key is queued again after {time}.";
     did_finish_again() "An event added the key during its run, so it is queued again at once.";
-    did_finish_error_again(error) "The run returned the error: {error}. An event added the key during its run, so it is queued again at once.";
     did_finish_terminal() "The run returned a terminal error. The key is not queued again.";
 }

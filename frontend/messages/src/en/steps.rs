@@ -115,7 +115,6 @@ crate::catalogue::messages! {
     operation_send() "send";
     operation_create() "create";
     operation_watch_from(version) "WATCH from {version}";
-    operation_watch_again() "WATCH again";
     operation_drop() "connection dropped";
     operation_compact() "compact";
     operation_restart() "compact and restart";
