@@ -214,9 +214,11 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_finish_requeue", |said, at| {
         waits(&said.text("time"), at)
     }),
-    ("did_finish_error", |said, at| waits(&said.text("time"), at)),
+    ("did_finish_error", |said, at| {
+        let none_is_sent = at.last()?.step.exchange.is_none();
+        Some(none_is_sent && waits(&said.text("time"), at)?)
+    }),
     ("did_finish_again", |_, at| queued_at_once(at)),
-    ("did_finish_error_again", |_, at| queued_at_once(at)),
     ("did_finish_terminal", |_, at| {
         let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
         Some(after.waiting().len() <= before.waiting().len())

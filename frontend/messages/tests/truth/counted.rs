@@ -1,7 +1,10 @@
 //! The counts of Explore: every order of a small scenario is performed in Play, and counted.
 
+use optimist_client::WriteMethod;
 use optimist_messages::{explore as said_of, label};
-use optimist_simulation::explore::{Search, SearchStatus, TransitionId, replayed};
+use optimist_simulation::explore::{
+    ExplorePreset, PRESETS, Scenario, Search, SearchStatus, ThirdActor, TransitionId, replayed,
+};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree, World};
 
@@ -144,15 +147,35 @@ fn outcome(tree: &HistoryTree) -> (bool, bool) {
 
 /// Counts the orders of a random scenario, and hears what is said of them.
 pub fn count(seed: u64, hearing: &mut Hearing) -> Option<()> {
-    const MOST: usize = 24;
     let mut random = Random::new(seed);
     let (preset, scenario) = exploring::scenario(&mut random)?;
+    counts((preset, scenario), 24, &mut random, hearing)
+}
+
+/// Counts the orders of three editors that change different fields, which chance finds too many.
+pub fn three(hearing: &mut Hearing) -> Option<()> {
+    let preset = PRESETS.iter().find(|it| it.slug == "different-fields")?;
+    let mut scenario = preset.scenario().ok()?;
+    scenario.plans.push(ThirdActor::Annotates.plan());
+    let ways = vec![WriteMethod::Merge; scenario.plans.len()];
+    let scenario = scenario.in_ways(&ways, 3).ok()?;
+    counts((preset, scenario), 90, &mut Random::new(1), hearing)
+}
+
+/// Counts the orders of a scenario that has not more than these.
+fn counts(
+    (preset, scenario): (&'static ExplorePreset, Scenario),
+    most: usize,
+    random: &mut Random,
+    hearing: &mut Hearing,
+) -> Option<()> {
+    let slug = preset.slug;
     let actors = scenario.plans.len();
     let mut search = Search::new(scenario, 4000);
     if search.run() != SearchStatus::Done {
         return None;
     }
-    let paths = orders(&search, MOST)?;
+    let paths = orders(&search, most)?;
     let start = HistoryTree::new(World::load(preset.manifest).ok()?.0);
     let mut counted = Counted {
         total: paths.len() as u64,
@@ -167,7 +190,7 @@ pub fn count(seed: u64, hearing: &mut Hearing) -> Option<()> {
             (false, false) => {}
         }
     }
-    let told = || format!("   {} in scenario {seed}", preset.slug);
+    let told = || format!("   {slug}: {:?}", search.scenario().plans);
     let of_all: Conditions<Counted> = COUNTED.iter().copied().collect();
     let tally = search.tally();
     hearing.hear(&said_of::tally(&tally, actors), &of_all, &counted, &told);

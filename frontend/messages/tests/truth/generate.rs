@@ -21,7 +21,7 @@ pub fn begin(seed: u64) -> HistoryTree {
         7 => Start::with(RULED),
         8 => Start::with(&format!("{NGINX}\n---\n{CONFIG_MAP}\n---\n{SERVICE}")),
         9 => Start::with(SERVICE),
-        10 => Start::with(LIMIT_RANGE),
+        10 => Start::with(UNCHECKED),
         _ => Start {
             controller: Some(program(&mut random).into()),
             ..Start::with(WIDGET)
@@ -552,7 +552,7 @@ fn collect(value: &Value, at: String, leaves: &mut Vec<String>) {
     }
 }
 
-const CONFIG_MAP: &str = "apiVersion: v1
+pub const CONFIG_MAP: &str = "apiVersion: v1
 kind: ConfigMap
 metadata: {name: settings, namespace: default}
 data: {greeting: hello, mode: fast}
@@ -567,10 +567,11 @@ spec:
 ";
 
 /// A kind of whose values the server has no rules.
-const LIMIT_RANGE: &str = "apiVersion: v1
-kind: LimitRange
-metadata: {name: limits, namespace: default}
-spec: {limits: [{type: Pod, max: {cpu: '2'}}]}
+pub const UNCHECKED: &str = "apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: web-1, namespace: default}
+data: {greeting: hello}
+revision: 1
 ";
 
 pub const POD: &str = "apiVersion: v1

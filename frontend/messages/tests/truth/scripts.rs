@@ -1,5 +1,8 @@
 //! Histories that chance does not reach: each says what no random history said.
 
+mod controllers;
+
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Release;
 use optimist_client::{Declares, OnConflict, Strategy, Write};
 use optimist_controller::ClientRelease;
@@ -90,6 +93,9 @@ pub fn each(hear: Hear<'_>) {
     deletions(hear);
     many_rules(hear);
     applies(hear);
+    cards(hear);
+    elsewhere(hear);
+    controllers::each(hear);
     for name in ReadyProgramName::ALL {
         for release in [ClientRelease::V1_34, ClientRelease::V1_36] {
             for all in [false, true] {
@@ -142,15 +148,14 @@ fn patches(hear: Hear<'_>) {
         test("/metadata/annotations/long", long("2").into()),
     );
     script.request("GET", "/log", "", Value::Null);
-    let limits = "apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: [{type: Pod, max: {cpu: '2'}}]}\n";
-    let mut script = Script::new(with(limits), hear);
+    let mut script = Script::new(with(generate::UNCHECKED), hear);
     script.request(
         "PATCH",
         "",
         MERGE,
         json!({"metadata": {"labels": {"a": "b"}}}),
     );
-    script.request("PATCH", "", MERGE, json!({"spec": {"limits": []}}));
+    script.request("PATCH", "", MERGE, json!({"revision": 2}));
 }
 
 /// Two edits that one write undoes, what an apply leaves out, and endings that keep nothing of the other.
@@ -297,6 +302,68 @@ fn applies(hear: Hear<'_>) {
     for _ in 0..6 {
         script.get(ActorId::B);
     }
+}
+
+/// What the lines of a card say: a value that is applied as it is, one of another type, one that is gone,
+/// and a body that is written by hand.
+fn cards(hear: Hear<'_>) {
+    let mut script = Script::new(with(NGINX), hear);
+    script.get(ActorId::A);
+    let replicas = ["spec", "replicas"].map(|name| PathElement::Field(name.to_owned()));
+    let world = script.tree.world_mut();
+    world.copy_mut(ActorId::A).declare(Path(replicas.to_vec()));
+    world.actor_mut(ActorId::A).choose(Strategy::Apply);
+    (script.hear)(&script.tree);
+    script.edit(ActorId::A, |object| {
+        object["spec"]["template"]["spec"]["nodeSelector"] = json!({"disk": "ssd"})
+    });
+    script.send(ActorId::A, Write::usual(Strategy::Apply));
+    script.edit(ActorId::A, |object| {
+        object["spec"]["template"]["spec"]["nodeSelector"] = "ssd".into()
+    });
+    let by_hand = Write {
+        body: Some(r#"{"spec": {"replicas": 4}}"#.to_owned()),
+        ..Write::usual(Strategy::MergePatch)
+    };
+    script
+        .tree
+        .world_mut()
+        .actor_mut(ActorId::A)
+        .set_write(by_hand.clone());
+    (script.hear)(&script.tree);
+    script.send(ActorId::A, by_hand);
+    let mut script = Script::new(with(generate::CONFIG_MAP), hear);
+    script.get(ActorId::A);
+    script.request("PATCH", "", MERGE, json!({"data": {"greeting": null}}));
+}
+
+/// Requests that no button sends: to another object than the one that is shown, and to a subresource
+/// that compares no version.
+fn elsewhere(hear: Hear<'_>) {
+    let start = format!("{NGINX}\n---\n{}", generate::CONFIG_MAP);
+    let mut script = Script::new(with(&start), hear);
+    let shown = script.tree.world().subject().clone();
+    let mut others = script.tree.world().subjects().cloned();
+    let other = others.find(|one| one.path() != shown.path());
+    drop(others);
+    let other = other.expect("there are two objects");
+    let patch = ByHand {
+        method: "PATCH".to_owned(),
+        target: other.path(),
+        content_type: MERGE.to_owned(),
+        body: json!({"metadata": {"labels": {"a": "b"}}}).to_string(),
+    };
+    script.act(ActorId::A, Action::Request(patch));
+    let kind = other.resource().kind.clone();
+    script.tree.world_mut().look_at(&kind, other.name());
+    (script.hear)(&script.tree);
+    let pending = generate::POD.replace("  nodeName: worker\n", "");
+    let mut script = Script::new(with(&pending), hear);
+    script.get(ActorId::B);
+    let binding = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "one"},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": "worker"}});
+    script.request("POST", "/binding", "application/json", binding);
+    script.get(ActorId::A);
 }
 
 /// A controller whose events come late, that starts again, and that meets an editor.

@@ -250,9 +250,6 @@ pub const HEADLINES: &[(&str, Condition)] = &[
         let sent = at.exchange()?;
         Some(sent.target.contains(&asked) && sent.target.contains("watch=true"))
     }),
-    ("operation_watch_again", |_, at| {
-        Some(watches(at, |action| *action == WatchAction::Resume))
-    }),
     ("operation_drop", |_, at| {
         Some(watches(at, |action| *action == WatchAction::Drop))
     }),

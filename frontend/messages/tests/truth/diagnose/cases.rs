@@ -63,6 +63,34 @@ fn entry(manager: &str, operation: &str, version: &str, fields: Value) -> Value 
         "fieldsV1": fields, "time": "2026-01-01T00:00:00Z"})
 }
 
+/// An object of a kind of whose values the server has no rules.
+pub fn unchecked() -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "web-1",
+        "namespace": "shop", "uid": "00000000-0000-4000-8000-0000000000ff", "resourceVersion": "5",
+        "managedFields": []}, "data": {"greeting": "hello"}, "revision": 1})
+}
+
+/// An object that client-side apply wrote, with a value that the manifest does not have any more, and one
+/// that somebody else has changed since.
+fn migrated() -> WriteCase {
+    let written = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"},
+        "data": {"a": "1", "b": "1", "c": "1"}});
+    let own = json!({"f:metadata": {"f:annotations": {".": {},
+        "f:kubectl.kubernetes.io/last-applied-configuration": {}}},
+        "f:data": {".": {}, "f:a": {}, "f:c": {}}});
+    let mut live = config_map(
+        json!({"a": "1", "b": "2", "c": "1"}),
+        json!([
+            entry("kubectl-client-side-apply", "Update", "v1", own),
+            entry("operator", "Update", "v1", json!({"f:data": {"f:b": {}}}))
+        ]),
+    );
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": format!("{written}\n")});
+    let manifest = with(written, |it| it["data"] = json!({"a": "1", "b": "1"}));
+    WriteCase::new(live, manifest)
+}
+
 /// Each case once.
 pub fn writes() -> Vec<WriteCase> {
     let deployment = live(DEPLOYMENT);
@@ -102,6 +130,11 @@ pub fn writes() -> Vec<WriteCase> {
         WriteCase::new(backup.clone(), other(&backup)),
         WriteCase::new(budget.clone(), other(&budget)),
         client_side,
+        WriteCase::new(
+            unchecked(),
+            with(manifest(&unchecked()), |it| it["revision"] = 2.into()),
+        ),
+        migrated(),
     ]
 }
 

@@ -21,7 +21,7 @@ use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
 use optimist_diagnose::audit::{AuditReader, MAX_EVENTS};
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::completions::CompletedChange;
+use optimist_diagnose::completions::{CompletedChange, OpenQuestion, Then};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{
@@ -101,7 +101,25 @@ impl Listener {
             let told = || format!("   {}\n{}", outcome.field, told());
             self.hearing.hear(&text, &fields, &about, &told);
         }
+        self.columns(row, run);
         self.unsaid(row, run, &texts);
+    }
+
+    /// What the table says of the fields of a message.
+    fn columns(&mut self, row: &Row, run: &Run) {
+        if !row.values_made_up {
+            return;
+        }
+        let fields = field_conditions();
+        for column in &run.columns {
+            let about = FieldRun {
+                run,
+                field: column.clone(),
+            };
+            let text = messages::column_fate(row, column);
+            let told = || format!("   {column} {:?}\n{}", row.way, run.told());
+            self.hearing.hear(&text, &fields, &about, &told);
+        }
     }
 
     /// What must be said: that values vanish.
@@ -242,14 +260,21 @@ fn of_table(
     let Some(manifest) = manifest_of(real.change()) else {
         return;
     };
-    for &way in ways {
-        let (Some(claim), Some(row)) = (claimed.row(way), real.row(way)) else {
+    let claims = ways
+        .iter()
+        .filter_map(|&way| Some((way, claimed.row(way)?)));
+    let claims: Vec<(Way, Row)> = claims.collect();
+    let columns = columns(&claims);
+    for (way, claim) in claims {
+        let Some(row) = real.row(way) else {
             continue;
         };
         let mut run = Run::new(installed, real.change(), &manifest, way, &row.requests);
+        run.columns.clone_from(&columns);
         run.made_up = claim.values_made_up || !claim.open.is_empty();
+        let is_unknown = |it: &OpenQuestion| it.then == Then::NoValidValues;
         // Values that a server does not take are said to be taken for granted.
-        if run.made_up && row.code == Some(422) {
+        if run.made_up && row.code == Some(422) && !claim.open.iter().any(is_unknown) {
             continue;
         }
         for text in messages::row_notes(&claim) {
@@ -262,6 +287,19 @@ fn of_table(
         }
         listener.row(&claim, &run);
     }
+}
+
+/// The fields of the table: those that are to change in one of the rows.
+fn columns(rows: &[(Way, Row)]) -> Vec<Path> {
+    let fields = rows.iter().flat_map(|(_, row)| &row.fields);
+    let changed = fields.filter(|it| it.wanted.is_some() && it.wanted != it.before);
+    let mut found: Vec<Path> = Vec::new();
+    for outcome in changed {
+        if !found.contains(&outcome.field) {
+            found.push(outcome.field.clone());
+        }
+    }
+    found
 }
 
 /// Some of the ways of writing.
@@ -500,7 +538,10 @@ fn what_diagnose_says_of_texts_is_true() {
     for pasted in fixed.into_iter().chain(made) {
         let mut page = Page::open_at("#/diagnose", Default::default());
         for text in &pasted.texts {
-            page.send(DiagnoseMsg::Bring(text.clone()));
+            page.send(match pasted.form.0 {
+                "file" | "empty" => DiagnoseMsg::File(text.clone().into_bytes()),
+                _ => DiagnoseMsg::Bring(text.clone()),
+            });
         }
         page.finish_work();
         let case = &page.state.diagnose;

@@ -42,6 +42,9 @@ const MESSAGES: [&str; 3] = [
 
 const LOG: &str = include_str!("../../../../../core/diagnose/tests/live/audit.log");
 
+/// A line of a log that is no event.
+const NOISE: &str = "{\"kind\":\"Noise\"}";
+
 /// The error messages that tools printed.
 pub fn messages() -> Vec<String> {
     let all = MESSAGES.iter().flat_map(|text| {
@@ -223,7 +226,7 @@ impl Pasted {
                     .map(|event| event.remove("responseStatus"));
             }
             if random.once_in(25) {
-                lines.push("{\"kind\":\"Noise\"}".to_owned());
+                lines.push(NOISE.to_owned());
                 noise += 1;
             }
             lines.push(event.to_string());
@@ -284,10 +287,17 @@ pub fn fixed() -> Vec<Pasted> {
         super::logs::of_other_kind(super::logs::quiet()),
         super::logs::quiet(),
         super::logs::of_no_object(),
+        super::logs::without_answers(super::logs::quiet()),
         recorded_without_codes(&[]),
         recorded_without_codes(&["responseObject"]),
     ];
     all.extend(logs.into_iter().map(Pasted::of_log));
+    let with_noise = Pasted::of_log(super::logs::quiet());
+    all.push(Pasted {
+        texts: vec![format!("{}\n{NOISE}", with_noise.texts.join("\n"))],
+        noise: 1,
+        ..with_noise
+    });
     all.extend(live_cases());
     all
 }
@@ -368,13 +378,14 @@ fn live_cases() -> Vec<Pasted> {
         "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
         "versions": [{"name": "v1", "served": true, "storage": true,
             "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
-    let limits = json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "shop",
-        "uid": "00000000-0000-4000-8000-0000000000ff", "resourceVersion": "5", "managedFields": []},
-        "spec": {"limits": [{"type": "Pod", "max": {"cpu": "2"}}]}});
-    let mut unlimited = limits.clone();
+    let unchecked = super::cases::unchecked();
+    let mut wanted = unchecked.clone();
     for member in ["uid", "resourceVersion", "managedFields"] {
-        unlimited.metadata_mut().remove(member);
+        wanted.metadata_mut().remove(member);
     }
+    wanted["revision"] = 2.into();
+    let mut elsewhere = map(5, json!({"a": "1"}));
+    elsewhere["metadata"]["namespace"] = "Not A Name".into();
     let conflict = |manager: &str, tool: &str| {
         let apply =
             format!("Apply failed with 1 conflict: conflict with {manager} using v1: .data.a");
@@ -406,16 +417,19 @@ fn live_cases() -> Vec<Pasted> {
         empty,
         live(unreadable.clone()),
         live(refused),
+        live(elsewhere),
+        // Of two values, one has an owner.
+        live(map(5, json!({"a": "1", "b": "2"}))),
         Pasted {
             texts: vec![bare.to_string()],
             manifest: Some(bare),
             ..Pasted::default()
         },
         Pasted {
-            texts: vec![limits.to_string(), unlimited.to_string()],
+            texts: vec![unchecked.to_string(), wanted.to_string()],
             objects: 1,
-            live: Some(limits),
-            manifest: Some(unlimited),
+            live: Some(unchecked),
+            manifest: Some(wanted),
             ..Pasted::default()
         },
         Pasted {
@@ -467,6 +481,8 @@ fn live_cases() -> Vec<Pasted> {
         history(vec![map(5, json!({"a": "1"})), unreadable]),
         message(conflict("\"helm\"", "helm")),
         message(conflict("\"helm\"", "helm").replace(" using v1", "")),
+        // No kind has such a field, and nothing names the object.
+        message(conflict("\"helm\"", "kubectl").replace(".data.a", ".noSuchPart.a")),
         message(format!(
             "{}\n{}",
             conflict("\"one\"", "helm"),
@@ -514,6 +530,12 @@ fn forms() -> Vec<Pasted> {
             "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
         ),
         ("syntax", 2, "apiVersion: v1\nkind: : [\n"),
+        (
+            "syntax",
+            2,
+            "{\"type\": \"ADDED\", \"object\": {\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \
+             \"metadata\": {\"name\": \"a\", \"resourceVersion\": \"5\"}}}\n{\"type\": \"MODIFIED\", \"object\": }\n",
+        ),
         (
             "syntax",
             1,

@@ -41,6 +41,8 @@ pub struct Run {
     pub possible: Vec<String>,
     /// Whether the values come from an error message alone.
     pub made_up: bool,
+    /// The fields of the table that the way is a row of.
+    pub columns: Vec<Path>,
 }
 
 impl Run {
@@ -96,6 +98,7 @@ impl Run {
             after,
             possible: Vec::new(),
             made_up: false,
+            columns: Vec::new(),
         }
     }
 
@@ -105,10 +108,6 @@ impl Run {
 
     pub fn refused(&self) -> bool {
         self.answers.last().is_some_and(|answer| answer.code >= 300)
-    }
-
-    fn accepted(&self) -> bool {
-        self.answers.iter().all(|answer| answer.code < 300)
     }
 
     pub fn written(&self) -> bool {
@@ -226,7 +225,7 @@ pub fn places(objects: &[&Leaves]) -> Vec<Place> {
 
 pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     ("ways_depends", |_, run| Some(run.possible.len() > 1)),
-    ("ways_not_known", |_, run| Some(run.made_up)),
+    ("ways_not_known", |_, run| Some(no_valid_values(run))),
     ("ways_nothing_sent", |_, run| Some(run.requests.is_empty())),
     ("open_code", |_, run| {
         let code = run.answers.last().map(|answer| answer.code.to_string());
@@ -240,7 +239,7 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     ("open_others_vanish", |_, run| Some(run.made_up)),
     ("open_written", |_, run| Some(run.made_up)),
     ("open_second_run", |_, run| Some(run.made_up)),
-    ("open_no_values", |_, run| Some(run.made_up)),
+    ("open_no_values", |_, run| Some(no_valid_values(run))),
     ("row_nothing_sent", |_, run| {
         Some(run.requests.is_empty() && !run.written())
     }),
@@ -359,12 +358,18 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     ("row_values", |_, run| {
         let built_in = !text(&run.before, "apiVersion").contains('.');
         Some(
-            run.accepted()
+            !run.refused()
                 && !(built_in
                     && ["Deployment", "ConfigMap", "Service"].contains(&text(&run.before, "kind"))),
         )
     }),
 ];
+
+/// Whether a server takes none of the values that are made up: it does not take these.
+fn no_valid_values(run: &Run) -> bool {
+    let last = run.answers.last();
+    run.made_up && last.is_some_and(|answer| answer.code == 422)
+}
 
 /// The places that kept their value and got the writer as one more owner.
 fn shared(run: &Run) -> Vec<Place> {
