@@ -1,0 +1,91 @@
+//! The notes for teachers: they name lessons that are there, ask questions that these ask, and expect
+//! answers that are wrong.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use optimist_lesson::{Catalogue, Lesson, Walkthrough};
+
+fn read(file: &str) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn lesson(name: &str) -> Arc<Lesson> {
+    let text = read(&format!("lessons/{name}.yaml"));
+    Arc::new(Lesson::parse(&text).unwrap_or_else(|error| panic!("{name}, {error}")))
+}
+
+/// Each question of a lesson, with its wrong choices.
+fn questions(name: &str) -> Vec<(String, Vec<String>)> {
+    let (mut walk, mut tree) = Walkthrough::open(lesson(name)).unwrap();
+    let mut all = Vec::new();
+    loop {
+        walk.reveal(&mut tree).unwrap();
+        if let Some(prediction) = &walk.step().prediction {
+            let choices = prediction.choices.iter().enumerate();
+            let wrong = choices.filter(|(at, _)| walk.right() != Some(*at));
+            let wrong = wrong.map(|(_, choice)| choice.text.clone()).collect();
+            all.push((prediction.question.clone(), wrong));
+        }
+        if !walk.forward(&mut tree).unwrap() {
+            return all;
+        }
+    }
+}
+
+/// The two ways: the minutes that their title promises, and their lessons with the notes.
+fn paths(notes: &str) -> Vec<(usize, Vec<(String, String)>)> {
+    let mut ways = notes.split("\n## ").skip(1);
+    let mut way = |minutes| {
+        let lessons = ways.next().unwrap().split("\n### `").skip(1);
+        let lessons = lessons.map(|part| {
+            let (name, notes) = part.split_once("`\n").unwrap();
+            (name.to_owned(), notes.to_owned())
+        });
+        (minutes, lessons.collect())
+    };
+    let ways = vec![way(30), way(120)];
+    assert_eq!(notes.matches("\n## ").count(), ways.len());
+    ways
+}
+
+#[test]
+fn the_notes_for_teachers_ask_what_the_lessons_ask_and_expect_a_wrong_answer() {
+    let mut asked = 0;
+    for (_, lessons) in paths(&read("docs/teaching.md")) {
+        for (name, notes) in lessons {
+            let questions = questions(&name);
+            let mut wrong: &[String] = &[];
+            for line in notes.lines() {
+                if let Some(question) = line.strip_prefix("- Ask: ") {
+                    let found = questions.iter().find(|(known, _)| known == question);
+                    wrong = &found.unwrap_or_else(|| panic!("{name}: {question}")).1;
+                    asked += 1;
+                }
+                if let Some(answer) = line.strip_prefix("- Expect: ") {
+                    let answer = answer.trim_matches('"');
+                    let expected = wrong.iter().any(|choice| choice == answer);
+                    assert!(expected, "{name}: {answer} is not among {wrong:?}");
+                }
+            }
+        }
+    }
+    assert!(asked >= 15, "{asked}");
+}
+
+#[test]
+fn the_lessons_of_a_path_need_no_more_minutes_than_its_title_says() {
+    let catalogue = Catalogue::parse(&read("lessons/catalogue.yaml")).unwrap();
+    for (most, lessons) in paths(&read("docs/teaching.md")) {
+        let minutes = lessons.iter().map(|(name, _)| {
+            assert!(catalogue.has(name), "{name}");
+            lesson(name).minutes()
+        });
+        let minutes: usize = minutes.sum();
+        assert!(minutes <= most, "{minutes} minutes of {most}");
+        assert!(minutes * 3 >= most * 2, "{minutes} minutes of {most}");
+    }
+}
