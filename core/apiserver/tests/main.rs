@@ -1,6 +1,7 @@
 //! Tests of the public items of this crate.
 
 mod actions;
+mod limited;
 mod linear_work;
 mod properties;
 mod refused;

@@ -1,5 +1,6 @@
-//! What is asked before an object is stored or deleted: policies, then quotas
-//! (`ValidatingAdmissionPolicy` and `ResourceQuota`, the last of the default plugins).
+//! What is asked before an object is stored or deleted: limit ranges, policies, then quotas
+//! (`LimitRanger`, `ValidatingAdmissionPolicy` and `ResourceQuota`, in the order of the default
+//! plugins; they see an object after its rules).
 
 mod limits;
 mod policies;
@@ -8,9 +9,10 @@ mod quotas;
 use serde_json::Value;
 
 use super::{ApiServer, RequestInfo, Trace};
-use crate::status::Refusal;
+use crate::object::Metadata;
+use crate::status::{Refusal, Status};
 
-pub(super) use limits::limit;
+pub(super) use limits::complete;
 
 /// A request as admission sees it.
 struct Attributes<'a> {
@@ -78,6 +80,9 @@ impl ApiServer {
             object,
             old,
         };
+        if let Some(object) = object {
+            limits::check(&attributes, object, &self.store)?;
+        }
         if self.store.range(policies::BINDINGS_BELOW).next().is_some() {
             policies::ask(self, &attributes, trace)?;
         }
@@ -88,4 +93,13 @@ impl ApiServer {
         }
         Ok(())
     }
+}
+
+/// The refusal of a plugin (`admission.NewForbidden`).
+fn forbidden(asked: &Attributes<'_>, object: &Value, why: &str) -> Refusal {
+    let name = match object.name() {
+        "" => object.meta_text("generateName"),
+        name => name,
+    };
+    Status::forbidden(&asked.info.group_resource(), name, why)
 }

@@ -16,7 +16,7 @@ use self::prepare::{before_update, restore, shown_as_sent};
 use super::body::Draft;
 use super::resource::{Endpoint, Generation};
 use super::{
-    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, body, delete,
+    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, admission, body, delete,
     kinds::NotAllocated,
     kinds::metadata::{self, merge_owners},
     kinds::namespace::TERMINATING,
@@ -407,8 +407,13 @@ impl ApiServer {
         object: &mut Value,
         live: Option<&Value>,
     ) -> Result<(), Refusal> {
-        if !info.subresource.is_empty() {
-            return Ok(());
+        match info.subresource.as_str() {
+            "" => {}
+            "resize" => {
+                admission::complete(object, &self.store);
+                return Ok(());
+            }
+            _ => return Ok(()),
         }
         info.resource
             .allocate(object, live, &self.store)

@@ -1,75 +1,95 @@
 //! Limit ranges (`plugin/pkg/admission/limitranger/admission.go`): a new pod gets what it does not
 //! say, and has to keep within the limits of its namespace.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::Attributes;
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
-use crate::server::kinds::NotAllocated;
 use crate::server::kinds::label_selector::list;
 use crate::server::kinds::pod_amounts;
+use crate::status::Refusal;
 use crate::storage::Store;
 
 /// Where it is noted what a limit range gave a pod.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
-/// Completes and checks a new pod or a claim.
+/// Gives a pod what it does not say (`MutateLimit`).
+pub(in crate::server) fn complete(pod: &mut Value, store: &Store) {
+    for range in &ranges(pod, store) {
+        complete_from(pod, range);
+    }
+}
+
+/// Checks a new or resized pod, or a claim (`ValidateLimit`).
 ///
 /// # Errors
 /// What the limits of the namespace do not allow.
-pub(in crate::server) fn limit(object: &mut Value, store: &Store) -> Result<(), NotAllocated> {
-    let prefix = format!("/registry/limitranges/{}/", object.namespace());
-    let ranges: Vec<Arc<Value>> = store
-        .range(&prefix)
-        .map(|(_, _, range)| Arc::clone(range))
-        .collect();
-    let is_pod = text(object, "kind") == "Pod";
-    for range in &ranges {
-        if is_pod {
-            complete(object, range);
-        }
-    }
-    for range in &ranges {
-        let mut errors = Vec::new();
-        for limit in list(&range["spec"], "limits") {
-            match (is_pod, text(limit, "type")) {
-                (true, "Container") => {
-                    for kind in ["containers", "initContainers"] {
-                        for container in list(&object["spec"], kind) {
-                            check(limit, &container["resources"], &mut errors);
-                        }
-                    }
-                }
-                (true, "Pod") => check(limit, &pod_amounts::of(object), &mut errors),
-                (false, "PersistentVolumeClaim") => {
-                    let resources = json!({"requests": object["spec"]["resources"]["requests"]});
-                    check_claim(limit, &resources, &mut errors);
-                }
-                _ => {}
-            }
-        }
-        let mut told = Vec::new();
-        errors.retain(|error| {
-            !told.contains(error) && {
-                told.push(error.clone());
-                true
-            }
-        });
-        match errors.as_slice() {
-            [] => {}
-            [one] => return Err(NotAllocated::Forbidden(one.clone())),
-            several => {
-                return Err(NotAllocated::Forbidden(format!("[{}]", several.join(", "))));
-            }
-        }
+pub(super) fn check(asked: &Attributes<'_>, object: &Value, store: &Store) -> Result<(), Refusal> {
+    let is_pod = match (
+        text(object, "kind"),
+        asked.operation,
+        asked.info.subresource.as_str(),
+    ) {
+        ("Pod", "CREATE", "") | ("Pod", "UPDATE", "resize") => true,
+        ("PersistentVolumeClaim", _, "") => false,
+        _ => return Ok(()),
+    };
+    for range in &ranges(object, store) {
+        let errors = errors(range, object, is_pod);
+        let why = match errors.as_slice() {
+            [] => continue,
+            [one] => one.clone(),
+            several => format!("[{}]", several.join(", ")),
+        };
+        return Err(super::forbidden(asked, object, &why));
     }
     Ok(())
 }
 
+/// The limit ranges of the namespace of an object.
+fn ranges(object: &Value, store: &Store) -> Vec<Arc<Value>> {
+    let prefix = format!("/registry/limitranges/{}/", object.namespace());
+    let ranges = store.range(&prefix);
+    ranges.map(|(_, _, range)| Arc::clone(range)).collect()
+}
+
+/// What one limit range does not allow, each once.
+fn errors(range: &Value, object: &Value, is_pod: bool) -> Vec<String> {
+    let mut errors = Vec::new();
+    for limit in list(&range["spec"], "limits") {
+        match (is_pod, text(limit, "type")) {
+            (true, "Container") => {
+                for kind in ["containers", "initContainers"] {
+                    for container in list(&object["spec"], kind) {
+                        keep_within(limit, &container["resources"], &mut errors);
+                    }
+                }
+            }
+            (true, "Pod") => {
+                // The overhead of its runtime class counts for quotas only (`podRequests`)
+                let mut spec = object["spec"].clone();
+                spec["overhead"] = Value::Null;
+                let amounts = pod_amounts::of(&json!({"spec": spec}));
+                keep_within(limit, &amounts, &mut errors);
+            }
+            (false, "PersistentVolumeClaim") => {
+                let resources = json!({"requests": object["spec"]["resources"]["requests"]});
+                check_claim(limit, &resources, &mut errors);
+            }
+            _ => {}
+        }
+    }
+    let mut told = BTreeSet::new();
+    errors.retain(|error| told.insert(error.clone()));
+    errors
+}
+
 /// Gives containers what they do not ask for (`mergePodResourceRequirements`).
-fn complete(pod: &mut Value, range: &Value) {
+fn complete_from(pod: &mut Value, range: &Value) {
     let limits = list(&range["spec"], "limits").iter();
     let of_containers: Vec<&Value> = limits
         .filter(|limit| text(limit, "type") == "Container")
@@ -131,7 +151,7 @@ fn bounds<'a>(
 }
 
 /// `minConstraint`, `maxConstraint` and `limitRequestRatioConstraint`.
-fn check(limit: &Value, resources: &Value, errors: &mut Vec<String>) {
+fn keep_within(limit: &Value, resources: &Value, errors: &mut Vec<String>) {
     let of = text(limit, "type");
     let both = |name: &str| {
         (
@@ -176,7 +196,7 @@ fn check(limit: &Value, resources: &Value, errors: &mut Vec<String>) {
 /// What a claim asks for.
 fn check_claim(limit: &Value, resources: &Value, errors: &mut Vec<String>) {
     let least = json!({"type": "PersistentVolumeClaim", "min": limit["min"]});
-    check(&least, resources, errors);
+    keep_within(&least, resources, errors);
     for (name, most) in bounds(limit, "max") {
         let start = format!("maximum {name} usage per PersistentVolumeClaim is {most}");
         errors.extend(match amount(resources, "requests", name) {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Attributes;
-use crate::object::{Metadata, text};
+use super::{Attributes, forbidden};
+use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
 use crate::server::kinds::label_selector::list;
 use crate::server::kinds::pod_amounts::{self, Amounts};
 use crate::server::kinds::quota_scopes;
 use crate::server::{ApiServer, Trace};
-use crate::status::{Refusal, Status};
+use crate::status::Refusal;
 
 /// What each container must say, if a quota limits it.
 const COMPUTE: [&str; 6] = [
@@ -39,7 +39,7 @@ pub(super) fn charge(
     asked: &Attributes<'_>,
     object: &Value,
 ) -> Result<(), Refusal> {
-    if !handles(asked) {
+    if !handles(asked, object) {
         return Ok(());
     }
     let prefix = format!("/registry/resourcequotas/{}/", asked.info.namespace);
@@ -56,13 +56,13 @@ pub(super) fn charge(
     if let Some(old) = asked.old {
         for (resource, amount) in usage(asked, old) {
             let more = wanted.get(&resource).map(|new| new.minus(amount));
-            match more.filter(|more| !more.is_negative()) {
-                Some(more) => wanted.insert(resource, more),
-                None => wanted.remove(&resource),
-            };
+            let more = more.filter(|more| !more.is_negative());
+            wanted.insert(resource, more.unwrap_or(Quantity::from(0)));
         }
     }
-    wanted.retain(|_, amount| !amount.is_zero());
+    if wanted.values().all(|amount| amount.is_zero()) {
+        return Ok(());
+    }
     let mut changed = Vec::new();
     for quota in &quotas {
         changed.extend(used_with(quota, &wanted, asked, object)?);
@@ -83,14 +83,24 @@ pub(super) fn charge(
 }
 
 /// Creations count, and changes of what can cost more than before.
-fn handles(asked: &Attributes<'_>) -> bool {
+fn handles(asked: &Attributes<'_>, object: &Value) -> bool {
     let plural = asked.info.resource.plural.as_str();
     match (asked.operation, asked.info.subresource.as_str()) {
         ("CREATE", "") => true,
-        ("UPDATE", "") => matches!(plural, "services" | "persistentvolumeclaims"),
+        ("UPDATE", "") => match plural {
+            "services" | "persistentvolumeclaims" => true,
+            // A pod can pass from one scope to another
+            "pods" => asked.old.is_some_and(|old| ends(old) != ends(object)),
+            _ => false,
+        },
         ("UPDATE", "resize") => plural == "pods",
         _ => false,
     }
+}
+
+/// Whether a pod ends at a time of its own (`IsTerminating`).
+fn ends(pod: &Value) -> bool {
+    pod["spec"]["activeDeadlineSeconds"].as_i64() >= Some(0)
 }
 
 fn amounts(value: &Value) -> Amounts {
@@ -102,20 +112,24 @@ fn amounts(value: &Value) -> Amounts {
 
 /// Whether a quota is about an object: it limits something of its kind, and its scopes fit.
 fn applies(quota: &Value, asked: &Attributes<'_>, object: &Value) -> bool {
-    let hard = amounts(&quota["status"]["hard"]);
+    let hard = quota["status"]["hard"].as_object();
+    let mut names = hard.into_iter().flat_map(JsonMap::keys);
+    let limits = names.any(|name| is_about(name, asked));
+    let resource = &asked.info.resource;
+    let pod =
+        (resource.plural == "pods" && resource.group_version.group.is_empty()).then_some(object);
+    limits && quota_scopes::apply(&quota["spec"], pod)
+}
+
+/// Whether an amount is one that objects of the kind use (`MatchingResources`).
+fn is_about(name: &str, asked: &Attributes<'_>) -> bool {
     let plural = asked.info.resource.plural.as_str();
     let core = asked.info.resource.group_version.group.is_empty();
-    let mut names = hard.keys();
-    let counted = counted(asked);
-    let limits = names.any(|name| {
-        *name == counted
-            || core && PLAIN.contains(&plural) && name == plural
-            || core && plural == "pods" && of_pods(name)
-            || core && plural == "services" && name.starts_with("services")
-            || core && plural == "persistentvolumeclaims" && of_claims(name)
-    });
-    let pod = (plural == "pods" && core).then_some(object);
-    limits && quota_scopes::apply(&quota["spec"], pod)
+    name == counted(asked)
+        || core && PLAIN.contains(&plural) && name == plural
+        || core && plural == "pods" && of_pods(name)
+        || core && plural == "services" && name.starts_with("services")
+        || core && plural == "persistentvolumeclaims" && of_claims(name)
 }
 
 fn of_pods(name: &str) -> bool {
@@ -134,19 +148,12 @@ fn counted(asked: &Attributes<'_>) -> String {
     format!("count/{}", asked.info.resource.group_resource())
 }
 
-fn forbidden(asked: &Attributes<'_>, object: &Value, why: &str) -> Refusal {
-    let name = match object.name() {
-        "" => object.meta_text("generateName"),
-        name => name,
-    };
-    Status::forbidden(&asked.info.group_resource(), name, why)
-}
-
 /// Where a quota limits what containers ask for, each container must say it; and nothing is allowed
 /// before the quota is known.
 fn constrain(quota: &Value, asked: &Attributes<'_>, object: &Value) -> Result<(), Refusal> {
-    let hard = amounts(&quota["status"]["hard"]);
-    if asked.info.resource.plural == "pods" {
+    let mut hard = amounts(&quota["status"]["hard"]);
+    hard.retain(|name, _| is_about(name, asked));
+    if asked.info.resource.plural == "pods" && !says_for_all(&object["spec"]) {
         let limited = COMPUTE.into_iter().filter(|name| hard.contains_key(*name));
         let missing: Vec<String> = limited
             .filter_map(|name| {
@@ -175,6 +182,13 @@ fn constrain(quota: &Value, asked: &Attributes<'_>, object: &Value) -> Result<()
         return Err(forbidden(asked, object, &why));
     }
     Ok(())
+}
+
+/// Whether a pod says as a whole what it needs (`IsPodLevelResourcesSet`).
+fn says_for_all(spec: &Value) -> bool {
+    let amounts = ["requests", "limits"].map(|which| spec["resources"][which].as_object());
+    let mut names = amounts.into_iter().flatten().flat_map(JsonMap::keys);
+    names.any(|name| matches!(name.as_str(), "cpu" | "memory") || name.starts_with("hugepages-"))
 }
 
 fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
@@ -281,6 +295,9 @@ fn used_with(
             shown(&|name| hard[name]),
         );
         return Err(forbidden(asked, object, &why));
+    }
+    if requested.values().all(|amount| amount.is_zero()) {
+        return Ok(None);
     }
     let mut quota = quota.clone();
     if !quota["status"]["used"].is_object() {

@@ -10,14 +10,14 @@ use super::{
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::schema::Quantity;
-use crate::server::admission::limit;
+use crate::server::admission::complete;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
     allocate: |pod, live, store| {
         pod_admission::admit(pod, live, store)?;
         if live.is_none() {
-            limit(pod, store)?;
+            complete(pod, store);
         }
         Ok(())
     },

@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-use super::super::admission::limit;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
     Collection, Rules, StatusRules, api_service, autoscaling, certificates, checks, claims,
@@ -199,11 +198,8 @@ fn rules(facts: &KindFacts) -> Rules {
             if facts.kind == "PersistentVolume" {
                 rules.timed = Some(claims::note_phase);
             }
-            rules.allocate = |object, live, store| {
+            rules.allocate = |object, live, _| {
                 protect_volume(object, live);
-                if text(object, "kind") == "PersistentVolumeClaim" {
-                    limit(object, store)?;
-                }
                 Ok(())
             };
         }
