@@ -128,3 +128,81 @@ fn nothing_more_of_what_is_used_up_is_refused_too() {
     let answer = refused(&mut server, "POST", "services", &service);
     assert_eq!(answer, (403, why.into()));
 }
+
+fn storage_class(server: &mut ApiServer, name: &str, default: &str, grows: bool) {
+    let class = json!({"provisioner": "example.com/p", "allowVolumeExpansion": grows,
+        "metadata": {"name": name,
+            "annotations": {"storageclass.kubernetes.io/is-default-class": default}}});
+    let request = Request::post("/apis/storage.k8s.io/v1/storageclasses");
+    let answer = server.handle(request.body(class.to_string().into_bytes()).unwrap());
+    assert_eq!(answer.status(), 201);
+}
+
+fn claim(class: &Value) -> Value {
+    let mut claim = json!({"metadata": {"name": "c"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}});
+    if !class.is_null() {
+        claim["spec"]["storageClassName"] = class.clone();
+    }
+    claim
+}
+
+#[test]
+fn a_claim_without_a_class_gets_the_default_one() {
+    let class_of = |claim: &Value, default: &str| {
+        let mut server = ApiServer::default();
+        storage_class(&mut server, "other", "false", false);
+        storage_class(&mut server, "standard", default, false);
+        let (code, answer) = send(&mut server, "POST", "persistentvolumeclaims", claim);
+        assert_eq!(code, 201, "{answer}");
+        answer["spec"]["storageClassName"].clone()
+    };
+    let without = claim(&Value::Null);
+    assert_eq!(class_of(&without, "true"), "standard");
+    assert_eq!(class_of(&without, "false"), Value::Null);
+    assert_eq!(class_of(&claim(&"".into()), "true"), "");
+    let mut annotated = without;
+    let annotation = json!({"volume.beta.kubernetes.io/storage-class": "other"});
+    annotated["metadata"]["annotations"] = annotation;
+    assert_eq!(class_of(&annotated, "true"), Value::Null);
+}
+
+#[test]
+fn an_ingress_without_a_class_gets_the_default_one() {
+    let mut server = ApiServer::default();
+    let base = "/apis/networking.k8s.io/v1";
+    let mut post = |path: &str, body: Value| -> Value {
+        let request = Request::post(format!("{base}/{path}"));
+        let answer = server.handle(request.body(body.to_string().into_bytes()).unwrap());
+        serde_json::from_slice(answer.body()).unwrap()
+    };
+    let default = json!({"ingressclass.kubernetes.io/is-default-class": "true"});
+    let class = json!({"metadata": {"name": "i", "annotations": default},
+        "spec": {"controller": "example.com/c"}});
+    post("ingressclasses", class);
+    let backend = json!({"service": {"name": "s", "port": {"number": 80}}});
+    let ingress = json!({"metadata": {"name": "x"}, "spec": {"defaultBackend": backend}});
+    let answer = post("namespaces/default/ingresses", ingress);
+    assert_eq!(answer["spec"]["ingressClassName"], "i");
+}
+
+#[test]
+fn a_bound_claim_grows_if_its_class_allows_it() {
+    let grown = |class: &Value| {
+        let mut server = ApiServer::default();
+        storage_class(&mut server, "fixed", "false", false);
+        storage_class(&mut server, "grows", "false", true);
+        made(&mut server, "persistentvolumeclaims", &claim(class));
+        let path = "persistentvolumeclaims/c";
+        let bound = json!({"status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}});
+        send(&mut server, "PATCH", &format!("{path}/status"), &bound);
+        let larger = json!({"spec": {"resources": {"requests": {"storage": "2Gi"}}}});
+        refused(&mut server, "PATCH", path, &larger)
+    };
+    assert_eq!(grown(&"grows".into()), (200, String::new()));
+    let why = "persistentvolumeclaims \"c\" is forbidden: only dynamically provisioned pvc can be \
+               resized and the storageclass that provisions the pvc must support resize";
+    for class in ["fixed", "missing", ""] {
+        assert_eq!(grown(&class.into()), (403, why.to_owned()), "{class:?}");
+    }
+}

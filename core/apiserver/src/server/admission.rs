@@ -1,7 +1,8 @@
-//! What is asked before an object is stored or deleted: limit ranges, policies, then quotas
-//! (`LimitRanger`, `ValidatingAdmissionPolicy` and `ResourceQuota`, in the order of the default
-//! plugins; they see an object after its rules).
+//! What is asked before an object is stored or deleted: limit ranges, storage classes, policies, then
+//! quotas (`LimitRanger`, `PersistentVolumeClaimResize`, `ValidatingAdmissionPolicy` and
+//! `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
 
+mod classes;
 mod limits;
 mod policies;
 mod quotas;
@@ -12,6 +13,7 @@ use super::{ApiServer, RequestInfo, Trace};
 use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 
+pub(super) use classes::give_class;
 pub(super) use limits::complete;
 
 /// A request as admission sees it.
@@ -82,6 +84,7 @@ impl ApiServer {
         };
         if let Some(object) = object {
             limits::check(&attributes, object, &self.store)?;
+            classes::check_growth(&attributes, object, &self.store)?;
         }
         if self.store.range(policies::BINDINGS_BELOW).next().is_some() {
             policies::ask(self, &attributes, trace)?;

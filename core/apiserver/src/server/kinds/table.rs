@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
+use super::super::admission::give_class;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
     Collection, Rules, StatusRules, api_service, autoscaling, certificates, checks, claims,
@@ -198,8 +199,11 @@ fn rules(facts: &KindFacts) -> Rules {
             if facts.kind == "PersistentVolume" {
                 rules.timed = Some(claims::note_phase);
             }
-            rules.allocate = |object, live, _| {
-                protect_volume(object, live);
+            rules.allocate = |object, live, store| {
+                if live.is_none() {
+                    protect_volume(object);
+                    give_class(object, store);
+                }
                 Ok(())
             };
         }
@@ -214,6 +218,14 @@ fn rules(facts: &KindFacts) -> Rules {
         "APIService" => {
             rules.emptied_bytes = Some(&api_service::EMPTIED);
             rules.prepare = api_service::prepare;
+        }
+        "Ingress" => {
+            rules.allocate = |object, live, store| {
+                if live.is_none() {
+                    give_class(object, store);
+                }
+                Ok(())
+            };
         }
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {
@@ -266,10 +278,7 @@ fn daemon_set(object: &mut Value, live: Option<&Value>) {
 }
 
 /// The admission plugin StorageObjectInUseProtection.
-fn protect_volume(object: &mut Value, live: Option<&Value>) {
-    if live.is_some() {
-        return;
-    }
+fn protect_volume(object: &mut Value) {
     let protection = match text(object, "kind") {
         "PersistentVolume" => "kubernetes.io/pv-protection",
         _ => "kubernetes.io/pvc-protection",
