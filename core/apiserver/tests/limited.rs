@@ -206,3 +206,58 @@ fn a_bound_claim_grows_if_its_class_allows_it() {
         assert_eq!(grown(&class.into()), (403, why.to_owned()), "{class:?}");
     }
 }
+
+/// What a policy with parameters answers to a ConfigMap of this name, with this reference.
+fn with_parameters(reference: &Value, name: &str) -> (u16, String) {
+    let mut server = ApiServer::default();
+    let mut post = |path: &str, body: Value| {
+        let request = Request::post(path).body(body.to_string().into_bytes());
+        let answer = server.handle(request.unwrap());
+        assert_eq!(answer.status(), 201, "{answer:?}");
+    };
+    for forbidden in ["a", "b"] {
+        let labels = json!({"use": "yes"});
+        let map = json!({"metadata": {"name": format!("no-{forbidden}"), "labels": labels},
+            "data": {"forbidden": forbidden}});
+        post(&format!("{NAMESPACED}/configmaps"), map);
+    }
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+        "resources": ["configmaps"]});
+    let base = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic";
+    let policy = json!({"metadata": {"name": "p"}, "spec": {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "object.metadata.name != params.data.forbidden",
+            "messageExpression": "'not ' + params.data.forbidden"}],
+    }});
+    post(&format!("{base}ies"), policy);
+    let binding = json!({"metadata": {"name": "b"}, "spec": {"policyName": "p",
+        "validationActions": ["Deny"], "paramRef": reference}});
+    post(&format!("{base}ybindings"), binding);
+    let map = json!({"metadata": {"name": name}});
+    refused(&mut server, "POST", "configmaps", &map)
+}
+
+#[test]
+fn a_policy_is_asked_with_each_of_the_parameters_that_a_selector_chooses() {
+    let chosen = |value: &str, action: &str| json!({"selector": {"matchLabels": {"use": value}}, "parameterNotFoundAction": action});
+    let denied = |name: &str, why: &str| {
+        format!(
+            "configmaps {name:?} is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' \
+             denied request: {why}"
+        )
+    };
+    for name in ["a", "b"] {
+        let answer = with_parameters(&chosen("yes", "Deny"), name);
+        assert_eq!(answer, (422, denied(name, &format!("not {name}"))));
+    }
+    let accepted = (201, String::new());
+    assert_eq!(with_parameters(&chosen("yes", "Deny"), "c"), accepted);
+    assert_eq!(with_parameters(&chosen("no", "Allow"), "a"), accepted);
+    let none = "failed to configure binding: no params found for policy binding with `Deny` \
+                parameterNotFoundAction";
+    let answer = with_parameters(&chosen("no", "Deny"), "c");
+    assert_eq!(answer, (422, denied("c", none)));
+    let named = json!({"name": "no-a", "parameterNotFoundAction": "Deny"});
+    assert_eq!(with_parameters(&named, "b"), accepted);
+}

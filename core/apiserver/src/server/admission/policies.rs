@@ -10,7 +10,7 @@ use super::Attributes;
 use crate::cel::{self, Outcome};
 use crate::object::{Metadata, text};
 use crate::server::kinds::label_selector::{self, list};
-use crate::server::{ApiServer, Fact, Trace, user};
+use crate::server::{ApiServer, Fact, Trace, storage_key, user};
 use crate::status::{Cause, Refusal, Status};
 
 /// Where etcd keeps bindings, and policies.
@@ -62,8 +62,9 @@ pub(super) fn ask(
         {
             continue;
         }
-        let evaluation = Evaluation::new(server, asked, &policy, binding);
-        for denial in evaluation.denials(trace) {
+        let evaluations = Evaluation::all(server, asked, &policy, binding).into_iter();
+        let denials: Vec<Denial> = evaluations.flat_map(|it| it.denials(trace)).collect();
+        for denial in denials {
             let (policy, binding_name) = (policy.name(), binding.name());
             let acts = |action: &str| {
                 let actions = list(&binding["spec"], "validationActions");
@@ -182,19 +183,18 @@ fn objects_fit(selector: &Value, asked: &Attributes<'_>) -> bool {
     empty(selector) || objects.any(|object| label_selector::matches(selector, object))
 }
 
-/// One policy on one request.
+/// One policy on one request with one of its parameters.
+#[derive(Clone)]
 struct Evaluation<'a> {
     policy: &'a Value,
     /// The variables of expressions, by name.
     variables: Vec<(&'static str, Value)>,
     /// Why there are no parameters, where the binding asks for some.
     unbound: Option<String>,
-    /// Whether the binding lets a request pass that has no parameters.
-    passes: bool,
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(server: &ApiServer, asked: &Attributes<'_>, policy: &'a Value, binding: &Value) -> Self {
+    fn new(server: &ApiServer, asked: &Attributes<'_>, policy: &'a Value) -> Self {
         let info = asked.info;
         let version = &info.resource.group_version;
         let object = asked.object.or(asked.old);
@@ -211,7 +211,7 @@ impl<'a> Evaluation<'a> {
         });
         let or_null = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
         let namespace = namespace(server, asked);
-        let mut evaluation = Self {
+        Self {
             policy,
             variables: vec![
                 ("object", or_null(asked.object)),
@@ -220,38 +220,32 @@ impl<'a> Evaluation<'a> {
                 ("namespaceObject", or_null(namespace.as_deref())),
             ],
             unbound: None,
-            passes: false,
-        };
-        evaluation.bind(server, asked, binding);
-        evaluation
+        }
     }
 
-    /// Finds the parameters (`collectParams`).
-    fn bind(&mut self, server: &ApiServer, asked: &Attributes<'_>, binding: &Value) {
-        let kind = &self.policy["spec"]["paramKind"];
-        let reference = &binding["spec"]["paramRef"];
-        if kind.is_null() {
-            return;
+    /// One for each of the parameters that a binding names; none where it lets requests pass without.
+    fn all(
+        server: &ApiServer,
+        asked: &Attributes<'_>,
+        policy: &'a Value,
+        binding: &Value,
+    ) -> Vec<Self> {
+        let mut plain = Self::new(server, asked, policy);
+        if policy["spec"]["paramKind"].is_null() {
+            return vec![plain];
         }
-        let params = server
-            .resources
-            .by_kind(text(kind, "apiVersion"), text(kind, "kind"))
-            .and_then(|resource| {
-                let namespace = match text(reference, "namespace") {
-                    "" if resource.namespaced => asked.info.namespace.as_str(),
-                    namespace => namespace,
+        match parameters(server, asked, policy, &binding["spec"]["paramRef"]) {
+            Ok(all) => {
+                let with = |params| {
+                    let mut evaluation = plain.clone();
+                    evaluation.variables.push(("params", params));
+                    evaluation
                 };
-                let key = super::super::storage_key(resource, namespace, text(reference, "name"));
-                let found = server.store.get(&key);
-                found.map(|(_, params)| resource.read_back(params))
-            });
-        match params {
-            Some(params) => self.variables.push(("params", params.as_ref().clone())),
-            None if reference.is_null() => self.variables.push(("params", Value::Null)),
-            None if text(reference, "parameterNotFoundAction") == "Allow" => self.passes = true,
-            None => {
-                let why = "no params found for policy binding with `Deny` parameterNotFoundAction";
-                self.unbound = Some(format!("failed to configure binding: {why}"));
+                all.into_iter().map(with).collect()
+            }
+            Err(why) => {
+                plain.unbound = Some(format!("failed to configure binding: {why}"));
+                vec![plain]
             }
         }
     }
@@ -272,9 +266,6 @@ impl<'a> Evaluation<'a> {
 
     /// What is wrong with the request, in the order of the policy.
     fn denials(mut self, trace: &mut Trace) -> Vec<Denial> {
-        if self.passes {
-            return Vec::new();
-        }
         let failed = |message: String| Denial {
             message,
             reason: String::new(),
@@ -357,4 +348,55 @@ impl<'a> Evaluation<'a> {
             message => message.to_owned(),
         }
     }
+}
+
+/// The parameters that a binding names (`CollectParams` of
+/// `k8s.io/apiserver/pkg/admission/plugin/policy/generic`), or why it cannot be followed.
+fn parameters(
+    server: &ApiServer,
+    asked: &Attributes<'_>,
+    policy: &Value,
+    reference: &Value,
+) -> Result<Vec<Value>, &'static str> {
+    if reference.is_null() {
+        return Ok(vec![Value::Null]);
+    }
+    let kind = &policy["spec"]["paramKind"];
+    let resources = &server.resources;
+    let mut found = Vec::new();
+    if let Some(resource) = resources.by_kind(text(kind, "apiVersion"), text(kind, "kind")) {
+        let namespace = match (text(reference, "namespace"), resource.namespaced) {
+            ("", true) if asked.info.namespace.is_empty() => {
+                return Err(
+                    "cannot use namespaced paramRef in policy binding that matches cluster-scoped \
+                     resources",
+                );
+            }
+            ("", true) => asked.info.namespace.as_str(),
+            ("", false) => "",
+            (_, false) => {
+                return Err(
+                    "paramRef.namespace must not be provided for a cluster-scoped `paramKind`",
+                );
+            }
+            (namespace, true) => namespace,
+        };
+        let read = |stored: &Arc<Value>| resource.read_back(stored).as_ref().clone();
+        match text(reference, "name") {
+            "" => {
+                let below = format!("{}/", storage_key(resource, namespace, ""));
+                let all = server.store.range(&below).map(|(_, _, object)| object);
+                let chosen = all.filter(|it| label_selector::matches(&reference["selector"], it));
+                found.extend(chosen.map(read));
+            }
+            name => {
+                let stored = server.store.get(&storage_key(resource, namespace, name));
+                found.extend(stored.map(|(_, object)| read(object)));
+            }
+        }
+    }
+    if found.is_empty() && text(reference, "parameterNotFoundAction") == "Deny" {
+        return Err("no params found for policy binding with `Deny` parameterNotFoundAction");
+    }
+    Ok(found)
 }
