@@ -65,6 +65,36 @@ pub struct LaneRow {
     pub mark: CoreMark,
 }
 
+/// How fast a field changes: a number of changes, and the time from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The steps that changed the field.
+    pub changes: usize,
+    /// The seconds from the first to the last.
+    pub seconds: u64,
+}
+
+impl Pace {
+    /// The pace of the steps that changed a field, in their order. `None` if their times are not known or are
+    /// within a second.
+    pub fn of(lanes: &RecordedLanes, steps: &[usize]) -> Option<Self> {
+        let mut steps = steps.to_vec();
+        steps.dedup();
+        let time = |step: Option<&usize>| lanes.rows.get(*step?)?.time;
+        let begin = time(steps.first())?;
+        let seconds = time(steps.last())?.checked_sub(begin)? / 1_000_000;
+        (seconds > 0).then_some(Self {
+            changes: steps.len(),
+            seconds,
+        })
+    }
+
+    /// How many changes an hour has at this pace.
+    pub fn per_hour(self) -> u64 {
+        (self.changes as u64).saturating_sub(1) * 3600 / self.seconds.max(1)
+    }
+}
+
 /// What came of a request, or what a version is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOutcome {

@@ -31,13 +31,21 @@ pub fn audited_writes(object: &AuditedObject, writes: usize) -> String {
     visible(&en::audit_writes(&audited(object), &writes)).into_owned()
 }
 
-/// Who sent a step: the manager of a write, else the program.
+/// Who sent a step: the manager of a write, else the program and its user.
 pub fn sender(history: &RecordedHistory, step: usize) -> String {
     let step = history.steps.get(step);
     let manager = step.and_then(|step| step.manager.as_ref());
     let client = step.and_then(|step| history.clients.get(step.client));
-    let program = client.map(|it| it.agent.split('/').next().unwrap_or_default().to_owned());
-    manager.map_or_else(|| program.unwrap_or_default(), owner)
+    let program = || {
+        let client = client?;
+        let program = client.agent.split('/').next().unwrap_or_default();
+        Some(match (program, client.user.as_str()) {
+            (program, "") => program.to_owned(),
+            ("", user) => user.to_owned(),
+            (program, user) => en::lane_user(&program, &user),
+        })
+    };
+    manager.map_or_else(|| program().unwrap_or_default(), owner)
 }
 
 /// What was asked: `apply, force`, `update /scale`.

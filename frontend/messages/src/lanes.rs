@@ -1,6 +1,6 @@
 //! What Diagnose says of the lanes of a recorded history.
 
-use optimist_apiserver::apply::Manager;
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::text;
 use optimist_client::visible;
@@ -10,9 +10,9 @@ use optimist_diagnose::audit::recorded::{
 };
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::{
-    ClientLane, LaneClient, LaneRow, RecordedLanes, RowOutcome, VersionFate,
+    ClientLane, LaneClient, LaneRow, Pace, RecordedLanes, RowOutcome, VersionFate,
 };
-use optimist_diagnose::observed::{FieldChange, ObservedVersion};
+use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion};
 
 use crate::diagnose::{asked, names, owner};
 use crate::edits::{field, value};
@@ -284,4 +284,20 @@ pub fn day(micros: u64) -> String {
 fn moment(micros: u64) -> String {
     let seconds = micros / 1_000_000;
     Timestamp { seconds }.to_string()
+}
+
+/// How fast the managers of a fight write, and in which way each of them writes the field.
+pub fn fight_details(fight: &Fight, pace: Option<Pace>) -> Vec<String> {
+    let pace =
+        pace.map(|it| en::fight_pace(&fight.field, &it.changes, &it.seconds, &it.per_hour()));
+    let ways = fight.managers.iter().map(|manager| {
+        match (manager.operation, manager.subresource.as_str()) {
+            (ManagedFieldsOperation::Apply, _) => en::fight_applies(&manager.name),
+            (ManagedFieldsOperation::Update, "") => en::fight_updates(&manager.name),
+            (ManagedFieldsOperation::Update, subresource) => {
+                en::fight_updates_through(&manager.name, &subresource)
+            }
+        }
+    });
+    pace.into_iter().chain(ways).collect()
 }

@@ -1,8 +1,9 @@
 //! Writes the history of an object, from its versions.
 
 use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::lanes::Pace;
 use optimist_diagnose::observed::{FieldChange, Fight};
-use optimist_messages::{diagnose as messages, label};
+use optimist_messages::{diagnose as messages, label, lanes};
 use optimist_state::ObservedHistory;
 use optimist_text::markdown;
 
@@ -29,7 +30,11 @@ pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedH
         out.says(&label::happened_not_owned());
     }
     for one in &history.fights {
-        fight(out, one, &between_versions(history, one));
+        let steps = history.changes.iter().zip(&history.rows);
+        let steps = steps.filter(|(change, _)| change.field == one.field);
+        let steps: Vec<usize> = steps.map(|(_, row)| *row).collect();
+        let pace = Pace::of(&history.lanes, &steps);
+        fight(out, one, &between_versions(history, one), pace);
     }
     changes(out, history);
 }
@@ -48,11 +53,14 @@ fn verdict(history: &ObservedHistory) -> String {
 }
 
 /// A field that managers fight over, and when.
-pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str) {
+pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str, pace: Option<Pace>) {
     let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
     let title = label::happened_fight(&messages::names(&names), &fight.field);
     out.heading(4, &title);
     out.says(when);
+    for says in lanes::fight_details(fight, pace) {
+        out.says(&says);
+    }
     out.says(&label::happened_fight_advice());
 }
 

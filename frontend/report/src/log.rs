@@ -3,6 +3,7 @@
 use optimist_apiserver::environment::Timestamp;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedStep};
+use optimist_diagnose::lanes::Pace;
 use optimist_messages::{diagnose as messages, field, label};
 use optimist_state::AuditReplay;
 use optimist_text::markdown;
@@ -46,14 +47,19 @@ fn findings(out: &mut CaseDocument, replay: &AuditReplay) {
         out.says(&label::audit_nothing());
     }
     for one in &found.fights {
-        let mut steps = found
-            .changes
-            .iter()
-            .filter(|(_, change)| change.field == one.field);
-        let first = steps.next().map_or(0, |(at, _)| at + 1);
-        let last = steps.next_back().map_or(first, |(at, _)| at + 1);
+        let steps = found.changes.iter();
+        let steps = steps.filter(|(_, change)| change.field == one.field);
+        let steps: Vec<usize> = steps.map(|(step, _)| *step).collect();
+        let first = steps.first().map_or(0, |at| at + 1);
+        let last = steps.last().map_or(first, |at| at + 1);
+        let pace = Pace::of(&replay.lanes, &steps);
         // The log does not have the version of each step.
-        fight(out, one, &label::fight_steps(&one.flips, &first, &last));
+        fight(
+            out,
+            one,
+            &label::fight_steps(&one.flips, &first, &last),
+            pace,
+        );
     }
     let lost = found.lost.iter();
     let lost = lost.map(|one| messages::lost_update(one, &who(one.written), &who(one.lost)));

@@ -3,9 +3,10 @@
 use optimist_apiserver::apply::{Manager, Path};
 use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::lanes::Pace;
 use optimist_diagnose::observed::{FieldChange, Fight};
 use optimist_messages::diagnose::{self as messages, written};
-use optimist_messages::label;
+use optimist_messages::{label, lanes};
 use serde_json::Value;
 use yew::{Html, classes, html};
 
@@ -124,6 +125,8 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
     let (Some((first, begin)), Some((last, _))) = (all.first(), all.last()) else {
         return Html::default();
     };
+    let steps: Vec<usize> = all.iter().map(|(row, _)| *row).collect();
+    let pace = recorded.lanes().and_then(|lanes| Pace::of(lanes, &steps));
     let more = all.len().saturating_sub(MAX_FLIPS);
     let known = recorded.manager_names();
     let before = recorded.row(*first).and_then(version_before);
@@ -133,6 +136,9 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
             <p class="says">
                 { label::fight_steps(&fight.flips, &(first + 1), &(last + 1)) }
             </p>
+            { for lanes::fight_details(fight, pace).into_iter().map(|says| html! {
+                <p class="says">{ visible(&says).into_owned() }</p>
+            }) }
             <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
                 { flip(known, begin.owner_before.as_ref(), begin.before.as_ref(), before, Html::default()) }
                 { for all.iter().take(MAX_FLIPS).map(|(row, it)| flip(

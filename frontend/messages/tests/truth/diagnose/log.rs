@@ -1,5 +1,6 @@
 //! Conditions of what is said of an audit log: of the lines that are shown, one for each step.
 
+use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_diagnose::observed::FieldChange;
 use optimist_messages::diagnose as messages;
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use super::pasted::Pasted;
 use super::rows::is_value;
+use super::versions::is_entry;
 use crate::hearing::ConditionOf;
 use crate::judge::leaves;
 use crate::said::Said;
@@ -181,6 +183,15 @@ fn shows(line: &Value, words: &str) -> bool {
     structure || body.contains(head.trim_matches('"'))
 }
 
+/// Whether an answer has an entry of this manager, and with this subresource if it is given.
+fn owns(it: &Recorded, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
+    let mut entries = it.steps.iter().flat_map(|line| {
+        let entries = line["responseObject"]["metadata"]["managedFields"].as_array();
+        entries.into_iter().flatten()
+    });
+    entries.any(|entry| is_entry(entry, manager, operation, subresource))
+}
+
 /// What is said of the log.
 pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
     ("audit_loop", |said, it| {
@@ -223,6 +234,37 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
         // The first of the steps can take the value from whoever had it before.
         let steps = said.number("last")? - said.number("first")? + 1;
         Some(accepted(first) && accepted(last) && (1..=steps).contains(&count))
+    }),
+    ("fight_pace", |said, it| {
+        let (count, seconds) = (said.number("count")?, said.number("seconds")?);
+        let times = it.steps.iter().filter(|line| accepted(line));
+        let times = times.filter_map(|line| Timestamp::parse(line["stageTimestamp"].as_str()?));
+        let times: Vec<u64> = times.map(|time| time.seconds).collect();
+        // Parts of a second can make one more.
+        let apart = |begin: &u64| {
+            let mut later = times.iter();
+            later.any(|end| (seconds..=seconds + 1).contains(&end.saturating_sub(*begin)))
+        };
+        Some(
+            times.iter().any(apart)
+                && count as usize <= times.len()
+                && said.number("hour")? == (count - 1) * 3600 / seconds,
+        )
+    }),
+    ("fight_applies", |said, it| {
+        Some(owns(it, &said.text("manager"), "Apply", None))
+    }),
+    ("fight_updates", |said, it| {
+        Some(owns(it, &said.text("manager"), "Update", Some("")))
+    }),
+    ("fight_updates_through", |said, it| {
+        let subresource = said.text("subresource");
+        Some(owns(
+            it,
+            &said.text("manager"),
+            "Update",
+            Some(&subresource),
+        ))
     }),
     ("audit_schemaless", |_, it| {
         let of = |line: &Value| text(&line["objectRef"], "apiGroup").contains("example.com");

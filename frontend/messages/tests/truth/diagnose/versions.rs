@@ -1,6 +1,7 @@
 //! Conditions of what is said of versions: what changed, who changed it, and what goes back and forth.
 
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::environment::Timestamp;
+use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
 
 use super::owned::{Entry, Place, owners};
@@ -74,6 +75,22 @@ fn flips(it: &Pasted, field: &str) -> usize {
     known.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
+/// Whether a version has an entry of this manager, and with this subresource if it is given.
+fn writes(it: &Pasted, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
+    let mut entries = it.versions.iter().flat_map(|version| {
+        let entries = version["metadata"]["managedFields"].as_array();
+        entries.into_iter().flatten()
+    });
+    entries.any(|entry| is_entry(entry, manager, operation, subresource))
+}
+
+/// Whether an entry of `managedFields` is of this manager, and of this subresource if it is given.
+pub fn is_entry(entry: &Value, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
+    text(entry, "manager") == manager
+        && text(entry, "operation") == operation
+        && subresource.is_none_or(|it| text(entry, "subresource") == it)
+}
+
 pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
     ("happened_fight", |said, it| {
         let field = said.text("field");
@@ -89,6 +106,47 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
                     .any(|version| version.to_string().contains(name))
         });
         Some(all && flips(it, &field) >= 1 && changes.len() >= 2)
+    }),
+    ("fight_pace", |said, it| {
+        // A log has times of its own: `LOG` judges them.
+        if !it.log.is_empty() {
+            return Some(true);
+        }
+        let mut versions: Vec<usize> = of_field(it, &said.text("field"))
+            .iter()
+            .map(|change| change.at)
+            .collect();
+        versions.dedup();
+        let seconds = said.number("seconds")?;
+        let written = |at: &usize| {
+            let entries = it.versions[*at]["metadata"]["managedFields"].as_array();
+            let times = entries.into_iter().flatten().map(|entry| &entry["time"]);
+            let times = times.filter_map(|time| Timestamp::parse(time.as_str()?));
+            times.map(|time| time.seconds).collect::<Vec<u64>>()
+        };
+        let (first, last) = (written(versions.first()?), written(versions.last()?));
+        let apart = first.iter().any(|it| last.contains(&(it + seconds)));
+        let count = said.number("count")?;
+        Some(
+            apart
+                && count == versions.len() as u64
+                && said.number("hour")? == (count - 1) * 3600 / seconds,
+        )
+    }),
+    ("fight_applies", |said, it| {
+        Some(writes(it, &said.text("manager"), "Apply", None))
+    }),
+    ("fight_updates", |said, it| {
+        Some(writes(it, &said.text("manager"), "Update", Some("")))
+    }),
+    ("fight_updates_through", |said, it| {
+        let subresource = said.text("subresource");
+        Some(writes(
+            it,
+            &said.text("manager"),
+            "Update",
+            Some(&subresource),
+        ))
     }),
     ("happened_flips_text", |said, it| {
         let version = |name: &str| {
