@@ -1,9 +1,11 @@
 //! Passwords behind short options of commands: `mysql -p x`.
 
+use std::ops::Range;
+
 use super::Span;
 
 /// Commands with a short option for a password, and the option. Of some the value may follow at once.
-const COMMANDS: [(&str, &str); 22] = [
+const COMMANDS: [(&str, &str); 24] = [
     ("mysql", "-p"),
     ("mysqldump", "-p"),
     ("mysqladmin", "-p"),
@@ -25,6 +27,8 @@ const COMMANDS: [(&str, &str); 22] = [
     ("redis-cli", "-a"),
     ("ldapsearch", "-w"),
     ("ldapadd", "-w"),
+    ("zip", "-P"),
+    ("unzip", "-P"),
     ("curl", "-u"),
 ];
 
@@ -42,7 +46,7 @@ pub(super) fn short_option(option: &str, argument: &str) -> Option<ShortOption> 
         return Some(ShortOption::Next);
     }
     let rest = argument.strip_prefix(option)?;
-    let at_once = option == "-p"
+    let at_once = matches!(option, "-p" | "-u")
         && !rest.starts_with('-')
         && !rest.chars().all(|c| c.is_ascii_digit() || c == ':');
     (at_once && !argument.starts_with("--")).then_some(ShortOption::Rest(option.len()))
@@ -60,6 +64,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Span>) {
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
         let (mut option, mut takes) = (None, false);
+        let (makes_secret, mut names_literal) = (line.contains("create secret"), false);
         let mut at = begin;
         for word in line.split([
             ' ', '\t', '\n', '"', '\'', '`', ',', '[', ']', '(', ')', '|', ';',
@@ -70,11 +75,11 @@ pub(super) fn find(text: &str, found: &mut Vec<Span>) {
                 continue;
             }
             if std::mem::take(&mut takes) && !word.starts_with('-') {
-                let user =
-                    usize::from(option == Some("-u")) * word.find(':').map_or(0, |at| at + 1);
-                if option != Some("-u") || user > 0 {
-                    found.push(Span::new(range.start + user..range.end, "a password"));
-                }
+                found.extend(behind_user(option, word, range.clone()));
+                continue;
+            }
+            if makes_secret && let Some(skip) = literal(&mut names_literal, word) {
+                found.push(Span::new(range.start + skip..range.end, "a secret"));
                 continue;
             }
             if let Some(of) = option_of(word) {
@@ -83,12 +88,35 @@ pub(super) fn find(text: &str, found: &mut Vec<Span>) {
                 match short_option(of, word) {
                     Some(ShortOption::Next) => takes = true,
                     Some(ShortOption::Rest(skip)) => {
-                        found.push(Span::new(range.start + skip..range.end, "a password"));
+                        let rest = range.start + skip..range.end;
+                        found.extend(behind_user(option, &word[skip..], rest));
                     }
-                    None => {}
+                    None => takes = of == "-u" && word == "--user",
                 }
             }
         }
         begin += line.len();
     }
+}
+
+/// The password in the value of an option. Behind `-u` the name of the user comes first.
+fn behind_user(option: Option<&str>, value: &str, range: Range<usize>) -> Option<Span> {
+    let user = match option {
+        Some("-u") => value.find(':')? + 1,
+        _ => 0,
+    };
+    Some(Span::new(range.start + user..range.end, "a password"))
+}
+
+/// Where the value begins in `--from-literal=NAME=VALUE`, or in `NAME=VALUE` behind `--from-literal`.
+fn literal(names_literal: &mut bool, word: &str) -> Option<usize> {
+    const OPTION: &str = "--from-literal";
+    let is_behind = std::mem::replace(names_literal, word == OPTION);
+    let begin = match word.strip_prefix(OPTION) {
+        Some(rest) => word.len() - rest.strip_prefix('=')?.len(),
+        None if is_behind => 0,
+        None => return None,
+    };
+    let equals = word.get(begin..)?.find('=')?;
+    Some(begin + equals + 1)
 }

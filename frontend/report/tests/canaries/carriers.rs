@@ -7,7 +7,7 @@ use serde_json::json;
 use super::secrets::Secrets;
 
 /// Texts in which the name before the secret betrays it. `{}` is the secret.
-const NAMED: [&str; 58] = [
+const NAMED: [&str; 75] = [
     "db.password={}",
     "db.user=app\ndb.password = {}\ndb.port=5432\n",
     "server:\n  port: 80\n  db:\n    user: app\n    password: {}\n",
@@ -65,6 +65,23 @@ const NAMED: [&str; 58] = [
     "{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"stringData\":{\"word\":\"{}\"}}",
     "args:\n- --user\n- app\n- --password\n- {}\n",
     "\"--password\", \"{}\"",
+    "openssl rsa -in key.pem -passin pass:{}",
+    "ldapsearch -x -D cn=app -w {} -b dc=example",
+    "sqlcmd -S db -U sa -P {} -Q x",
+    "kubectl create secret generic db --from-literal=word={}",
+    "kubectl create secret generic db --from-literal word={}",
+    "kubectl create secret docker-registry r --docker-username=app --docker-password={}",
+    "kubectl config set-credentials app --token={}",
+    "java -Dspring.datasource.password={} -jar app.jar",
+    "docker run -e MYSQL_ROOT_PASSWORD={} mysql",
+    "psql \"host=db user=app password={}\"",
+    "curl --user app:{} https://api.example.com/x",
+    "curl -uapp:{} https://api.example.com/x",
+    "gpg --batch --passphrase {} -d x.gpg",
+    "unzip -P {} x.zip",
+    "redis://:{}@cache:6379/0",
+    "jdbc:mysql://db/app?user=app&password={}",
+    "git clone https://app:{}@git.example.com/x",
     "Authorization: Basic {}",
 ];
 
