@@ -261,3 +261,32 @@ fn a_policy_is_asked_with_each_of_the_parameters_that_a_selector_chooses() {
     let named = json!({"name": "no-a", "parameterNotFoundAction": "Deny"});
     assert_eq!(with_parameters(&named, "b"), accepted);
 }
+
+/// A request of `/O=system:masters/CN=a`.
+const OF_MASTERS: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIaE1JR0hBZ0VBTUNVeEZ6QVZCZ05W\
+    QkFvTURuTjVjM1JsYlRwdFlYTjBaWEp6TVFvd0NBWURWUVFEREFGaApNRmt3RXdZSEtvWkl6ajBDQVFZ\
+    SUtvWkl6ajBEQVFjRFFnQUUrbnRZWEdqei9zQUhlV25NcDdkWXhzZ0tNNmFrCkRIZVgwV3hDTlV2THpE\
+    K3plWGwyN3FGZ3Z5WFFlNXhIRzQ2MWI3VnJuL3hBZU5UR2ZoVE5USTkvbGFBQU1Bb0cKQ0NxR1NNNDlC\
+    QU1DQTBrQU1FWUNJUURGTUVoenF4ajlSOVBXYjViVTFjM2g4cXlpU0xVM0hlZ0IrWFMyMExCMAord0lo\
+    QUpXZ1h5M0V1bzlSb2pKbVV5bi9rMEFBOXA1ZmZlK1o4VEo0U2RaZU42Z0UKLS0tLS1FTkQgQ0VSVElG\
+    SUNBVEUgUkVRVUVTVC0tLS0tCg==";
+
+#[test]
+fn a_certificate_of_the_strongest_group_is_not_for_clients() {
+    let answer = |signer: &str| {
+        let spec = json!({"request": OF_MASTERS, "signerName": signer, "usages": ["client auth"]});
+        let csr = json!({"metadata": {"name": "x"}, "spec": spec});
+        let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+        let request = Request::post(path).body(csr.to_string().into_bytes());
+        let answer = ApiServer::default().handle(request.unwrap());
+        let body: Value = serde_json::from_slice(answer.body()).unwrap();
+        (answer.status().as_u16(), body["message"].clone())
+    };
+    let why = "certificatesigningrequests.certificates.k8s.io \"x\" is forbidden: use of \
+               kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed";
+    assert_eq!(
+        answer("kubernetes.io/kube-apiserver-client"),
+        (403, why.into())
+    );
+    assert_eq!(answer("example.com/any"), (201, Value::Null));
+}

@@ -1,6 +1,6 @@
-//! What is asked before an object is stored or deleted: limit ranges, storage classes, policies, then
-//! quotas (`LimitRanger`, `PersistentVolumeClaimResize`, `ValidatingAdmissionPolicy` and
-//! `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
+//! What is asked before an object is stored or deleted: limit ranges, storage classes, subjects of
+//! certificates, policies, then quotas (`LimitRanger`, `PersistentVolumeClaimResize`,
+//! `CertificateSubjectRestriction`, `ValidatingAdmissionPolicy` and `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
 
 mod classes;
 mod limits;
@@ -9,8 +9,9 @@ mod quotas;
 
 use serde_json::Value;
 
+use super::kinds::certificates::is_for_organization;
 use super::{ApiServer, RequestInfo, Trace};
-use crate::object::Metadata;
+use crate::object::{Metadata, text};
 use crate::status::{Refusal, Status};
 
 pub(super) use classes::give_class;
@@ -85,6 +86,7 @@ impl ApiServer {
         if let Some(object) = object {
             limits::check(&attributes, object, &self.store)?;
             classes::check_growth(&attributes, object, &self.store)?;
+            check_subject(&attributes, object)?;
         }
         if self.store.range(policies::BINDINGS_BELOW).next().is_some() {
             policies::ask(self, &attributes, trace)?;
@@ -105,4 +107,18 @@ fn forbidden(asked: &Attributes<'_>, object: &Value, why: &str) -> Refusal {
         name => name,
     };
     Status::forbidden(&asked.info.group_resource(), name, why)
+}
+
+/// Nobody gets a certificate that is stronger than every role
+/// (`plugin/pkg/admission/certificates/subjectrestriction`).
+fn check_subject(asked: &Attributes<'_>, object: &Value) -> Result<(), Refusal> {
+    const SIGNER: &str = "kubernetes.io/kube-apiserver-client";
+    const STRONGEST: &str = "system:masters";
+    let creates =
+        asked.operation == "CREATE" && text(object, "kind") == "CertificateSigningRequest";
+    if creates && object["spec"]["signerName"] == SIGNER && is_for_organization(object, STRONGEST) {
+        let why = format!("use of {SIGNER} signer with {STRONGEST} group is not allowed");
+        return Err(forbidden(asked, object, &why));
+    }
+    Ok(())
 }

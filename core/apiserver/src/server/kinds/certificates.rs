@@ -138,26 +138,57 @@ fn pem(encoded: &Value) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether bytes are one sequence of ASN.1 that begins with another one.
-fn is_sequence(bytes: &[u8]) -> bool {
-    let Some((0x30, rest)) = bytes.split_first() else {
-        return false;
-    };
-    let Some((length, rest)) = rest.split_first() else {
-        return false;
-    };
+/// The first element of some bytes of ASN.1: its tag, what is in it, and what comes after it.
+fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first()?;
     let (length, rest) = match length {
         short @ 0..=0x7f => (usize::from(*short), rest),
         long => {
-            let count = usize::from(long & 0x7f);
-            let Some((digits, rest)) = rest.split_at_checked(count) else {
-                return false;
-            };
+            let (digits, rest) = rest.split_at_checked(usize::from(long & 0x7f))?;
             let fold = |sum: usize, digit: &u8| sum.saturating_mul(256) + usize::from(*digit);
             (digits.iter().fold(0, fold), rest)
         }
     };
-    length == rest.len() && rest.first() == Some(&0x30)
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((*tag, content, rest))
+}
+
+/// Whether bytes are one sequence of ASN.1 that begins with another one.
+fn is_sequence(bytes: &[u8]) -> bool {
+    let element = element(bytes);
+    element.is_some_and(|(tag, content, rest)| {
+        tag == SEQUENCE && rest.is_empty() && content.first() == Some(&SEQUENCE)
+    })
+}
+
+const SEQUENCE: u8 = 0x30;
+/// How ASN.1 names the organization of a subject (2.5.4.10).
+const ORGANIZATION: &[u8] = &[0x55, 4, 10];
+
+/// Whether a request for a certificate names an organization of its subject.
+pub(in crate::server) fn is_for_organization(csr: &Value, name: &str) -> bool {
+    let blocks = blocks(&pem(&csr["spec"]["request"]));
+    let subject = blocks.first().and_then(|(_, _, bytes)| {
+        let (_, request, _) = element(bytes)?;
+        let (_, info, _) = element(request)?;
+        let (_, _version, info) = element(info)?;
+        Some(element(info)?.1)
+    });
+    let mut parts = subject.unwrap_or_default();
+    // A set for each part of the subject; in it, sequences of a name and a text
+    while let Some((_, mut set, rest)) = element(parts) {
+        parts = rest;
+        while let Some((_, pair, rest)) = element(set) {
+            set = rest;
+            if let Some((_, ORGANIZATION, text)) = element(pair)
+                && element(text).is_some_and(|(_, text, _)| text == name.as_bytes())
+            {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// The request for a certificate is one in PEM (`validateCSR`).

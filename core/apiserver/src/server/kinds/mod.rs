@@ -6,7 +6,7 @@ mod admission_policies;
 pub(super) mod api_service;
 mod autoscaling;
 mod autoscaling_checks;
-mod certificates;
+pub(super) mod certificates;
 mod checks;
 mod claims;
 mod conditions;
