@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Span;
+use super::names::by_name;
 
 /// Commands with a short option for a password, and the option. Of some the value may follow at once.
 const COMMANDS: [(&str, &str); 24] = [
@@ -65,6 +66,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Span>) {
     for line in text.split_inclusive('\n') {
         let (mut option, mut takes) = (None, false);
         let (makes_secret, mut names_literal) = (line.contains("create secret"), false);
+        phrases(line, begin, found);
         let mut at = begin;
         for word in line.split([
             ' ', '\t', '\n', '"', '\'', '`', ',', '[', ']', '(', ')', '|', ';',
@@ -119,4 +121,56 @@ fn literal(names_literal: &mut bool, word: &str) -> Option<usize> {
     };
     let equals = word.get(begin..)?.find('=')?;
     Some(begin + equals + 1)
+}
+
+/// Finds passwords that stand behind words of a command, and behind no option.
+fn phrases(line: &str, begin: usize, found: &mut Vec<Span>) {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    for word in line.split([
+        ' ', '\t', '\n', '"', '\'', '`', ',', '[', ']', '(', ')', '|', ';', '\\',
+    ]) {
+        if !word.is_empty() {
+            words.push(at..at + word.len());
+        }
+        at += word.len() + 1;
+    }
+    let word = |at: usize| words.get(at).map_or("", |range| &line[range.clone()]);
+    let mut private = |at: usize, skip: usize| {
+        if let Some(range) = words.get(at).filter(|it| !it.is_empty()) {
+            let range = begin + range.start + skip..begin + range.end;
+            found.push(Span::new(range, "a password"));
+        }
+    };
+    let is_value = |at: usize| !word(at).is_empty() && !word(at).starts_with('-');
+    for at in 0..words.len() {
+        match (word(at), word(at + 1)) {
+            ("vault", "login") if is_value(at + 2) => private(at + 2, 0),
+            ("vault", "kv") if word(at + 2) == "put" => {
+                for pair in at + 4..words.len() {
+                    if let Some(equals) = word(pair).find('=') {
+                        private(pair, equals + 1);
+                    }
+                }
+            }
+            ("AUTH", _) if line.contains("redis") && is_value(at + 1) => private(at + 1, 0),
+            ("configure", "set") if by_name(word(at + 2)).is_some() => private(at + 3, 0),
+            ("echo", _) if line.contains("--password-stdin") => {
+                private(at + 1 + usize::from(word(at + 1) == "-n"), 0);
+            }
+            ("htpasswd", "-b") => private(at + 4, 0),
+            ("-U", user) if line.contains("smbclient") => {
+                if let Some(percent) = user.find('%') {
+                    private(at + 1, percent + 1);
+                }
+            }
+            ("SET", "PASSWORD") => {
+                let equals = (at..words.len()).find(|it| word(*it) == "=");
+                if let Some(equals) = equals {
+                    private(equals + 1, 0);
+                }
+            }
+            _ => {}
+        }
+    }
 }

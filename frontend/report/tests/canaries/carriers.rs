@@ -7,7 +7,7 @@ use serde_json::json;
 use super::secrets::Secrets;
 
 /// Texts in which the name before the secret betrays it. `{}` is the secret.
-const NAMED: [&str; 75] = [
+const NAMED: [&str; 83] = [
     "db.password={}",
     "db.user=app\ndb.password = {}\ndb.port=5432\n",
     "server:\n  port: 80\n  db:\n    user: app\n    password: {}\n",
@@ -82,6 +82,14 @@ const NAMED: [&str; 75] = [
     "redis://:{}@cache:6379/0",
     "jdbc:mysql://db/app?user=app&password={}",
     "git clone https://app:{}@git.example.com/x",
+    "smbclient //files/share -U app%{}",
+    "htpasswd -b /etc/users app {}",
+    "vault login {}",
+    "vault kv put secret/db word={}",
+    "redis-cli AUTH {}",
+    "echo {} | docker login -u app --password-stdin registry.example.com",
+    "aws configure set aws_secret_access_key {}",
+    "SET PASSWORD FOR 'app' = '{}';",
     "Authorization: Basic {}",
 ];
 
