@@ -184,9 +184,10 @@ pub fn named<'a>(names: &[&'a str]) -> Result<Vec<&'static Check>, &'a str> {
 }
 
 /// The workspaces of this repository: `cargo fmt` in the first one does not see the others.
-const WORKSPACES: [&str; 4] = [
+const WORKSPACES: [&str; 5] = [
     "Cargo.toml",
     "benches/explore/Cargo.toml",
+    "benches/preview/Cargo.toml",
     "clients/Cargo.toml",
     "fuzz/Cargo.toml",
 ];
