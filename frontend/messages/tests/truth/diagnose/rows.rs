@@ -357,11 +357,9 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     }),
     ("row_values", |_, run| {
         let built_in = !text(&run.before, "apiVersion").contains('.');
-        Some(
-            !run.refused()
-                && !(built_in
-                    && ["Deployment", "ConfigMap", "Service"].contains(&text(&run.before, "kind"))),
-        )
+        let checked = ["Deployment", "ConfigMap", "Service"];
+        let is_checked = built_in && checked.contains(&text(&run.before, "kind"));
+        Some(!run.refused() && !is_checked)
     }),
 ];
 
