@@ -257,12 +257,17 @@ fn judge(
     Ok(())
 }
 
+/// Whether the last release, or Terraform's state, is given.
+fn knows_earlier(chart: &Chart) -> bool {
+    chart.tool.preset == Preset::Helm4 || chart.next.len().is_multiple_of(2)
+}
+
 /// Applies the whole set, and compares.
 fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
     let preview = Preview::of(PreviewInput {
         live: chart.live.clone(),
         next: chart.next.clone(),
-        earlier: Some(chart.live.clone()),
+        earlier: knows_earlier(chart).then(|| chart.live.clone()),
         tool: chart.tool.clone(),
         namespace: None,
         release: Release::default(),
@@ -323,10 +328,12 @@ fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
         if chart.next.iter().any(|manifest| named(&row, manifest)) {
             continue;
         }
-        // Everything was in the last release.
-        let expected = match chart.tool.preset {
-            Preset::Helm4 => Outcome::Deleted,
-            _ => Outcome::NotTouched,
+        // Everything was in the last release, and in the state. Without its state, nobody can say what
+        // Terraform deletes.
+        let expected = if knows_earlier(chart) {
+            Outcome::Deleted
+        } else {
+            Outcome::NotTouched
         };
         if row.outcome != expected {
             return Err(format!("{:?} of what only the cluster has", row.outcome));

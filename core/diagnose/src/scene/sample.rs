@@ -140,6 +140,7 @@ pub(super) fn skeleton(object: &mut Value) {
             object["spec"] = json!({"selector": {"matchLabels": labels}, "template": template});
         }
         "Pod" => object["spec"] = template["spec"].clone(),
+        "PodTemplate" => object["template"] = template,
         "CustomResourceDefinition" => object["spec"] = definition(object.name()),
         "Service" => object["spec"] = json!({"ports": [{"port": 80, "protocol": "TCP"}]}),
         "ReplicationController" => {
