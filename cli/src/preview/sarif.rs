@@ -64,7 +64,7 @@ fn result(row: &PreviewRow, manifests: &[Placed]) -> Value {
     result
 }
 
-/// Whether a manifest is of an object. A manifest need not name its namespace.
+/// Returns whether a manifest is of an object. A manifest need not name its namespace.
 fn is_of(manifest: &Value, id: &ObjectId) -> bool {
     let named = ObjectId::of(manifest);
     let same_namespace = named.namespace.is_empty() || named.namespace == id.namespace;

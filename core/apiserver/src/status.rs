@@ -206,7 +206,7 @@ impl Status {
         Self::new(404, None, "404 page not found\n".to_owned())
     }
 
-    /// Whether this is [`Status::page_not_found`].
+    /// Returns whether this is [`Status::page_not_found`].
     pub fn is_page_not_found(&self) -> bool {
         self.code == 404 && self.reason.is_none()
     }
@@ -460,7 +460,7 @@ impl FieldError {
         }
     }
 
-    /// Whether rules in CEL cannot be evaluated on an object with this mistake
+    /// Returns whether rules in CEL cannot be evaluated on an object with this mistake
     /// (`hasBlockingErr` of the custom resource strategy).
     pub fn hinders_rules(&self) -> bool {
         matches!(

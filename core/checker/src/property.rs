@@ -56,7 +56,7 @@ pub struct FieldOf {
 }
 
 impl Safety {
-    /// Whether it holds for an event, and for the objects afterwards.
+    /// Returns whether it holds for an event, and for the objects afterwards.
     pub fn holds(&self, before: &ApiServer, after: &ApiServer, performed: &Performed) -> bool {
         match self {
             Self::NoEditLost => performed.done.losses.is_empty(),
@@ -64,7 +64,7 @@ impl Safety {
         }
     }
 
-    /// Whether it holds for a step between two servers, and for the objects afterwards. The objects
+    /// Returns whether it holds for a step between two servers, and for the objects afterwards. The objects
     /// alone do not say whether an edit was lost: the ledger does.
     pub fn holds_between(&self, before: &ApiServer, after: &ApiServer) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl Safety {
 }
 
 impl Safety {
-    /// Whether it holds at the start, before any step.
+    /// Returns whether it holds at the start, before any step.
     pub(super) fn holds_at(&self, server: &ApiServer) -> bool {
         match self {
             Self::AtMost(most, kind) => count(server, kind) <= *most,
@@ -98,7 +98,7 @@ impl Safety {
         }
     }
 
-    /// Whether an event could have violated it: somebody did something, and, for an edit to be lost,
+    /// Returns whether an event could have violated it: somebody did something, and, for an edit to be lost,
     /// to an object with an edit of another process.
     pub(super) fn is_tried(&self, event: Event, performed: &Performed) -> bool {
         match self {
@@ -109,7 +109,7 @@ impl Safety {
 }
 
 impl Wish {
-    /// Whether it is true of the objects of a server.
+    /// Returns whether it is true of the objects of a server.
     pub fn is_true(&self, server: &ApiServer) -> bool {
         match self {
             Self::Count(number, kind) => count(server, kind) == *number,
@@ -170,7 +170,7 @@ fn changes<'a>(
     })
 }
 
-/// Whether the controller of an object is in the store and is not about to go.
+/// Returns whether the controller of an object is in the store and is not about to go.
 fn owner_lives(server: &ApiServer, object: &Value) -> bool {
     let Some(reference) = controller_of(object) else {
         return false;

@@ -24,7 +24,7 @@ pub(super) struct Node {
     /// The state and the event by which it was first found: on a shortest way.
     pub(super) first: Option<(usize, Event)>,
     pub(super) depth: usize,
-    /// Whether the objects are as wished.
+    /// `true` if the objects are as wished.
     pub(super) wished: bool,
     /// The events that are possible, without faults.
     pub(super) enabled: Vec<Event>,
@@ -35,7 +35,7 @@ pub(super) struct Node {
 pub(super) struct Edge {
     pub(super) to: usize,
     pub(super) event: Event,
-    /// Whether the server has a new version afterwards.
+    /// `true` if the server has a new version afterwards.
     pub(super) writes: bool,
 }
 
@@ -118,14 +118,14 @@ impl PropertySearch {
         &self.violations
     }
 
-    /// Whether some event that was searched could have violated a safety property: else it holds
+    /// Returns whether some event that was searched could have violated a safety property: else it holds
     /// because nobody tried. For an edit to be lost, it takes a write to an object with an edit of
     /// another process; every other property is tried by whatever somebody does.
     pub fn has_tried(&self, property: usize) -> bool {
         self.tried.get(property).is_some_and(|tried| *tried)
     }
 
-    /// Whether every run comes to rest as wished. A run that does not can be found before all
+    /// Returns whether every run comes to rest as wished. A run that does not can be found before all
     /// states are explored; until then, `None` says that there is none so far.
     pub fn settling(&self) -> Option<Settling> {
         let settling = settling::judge(&self.nodes);

@@ -20,7 +20,7 @@ pub struct Addition {
     pub object: Value,
     /// The path of what was added, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// Whether it is an empty map or list, to add to next.
+    /// `true` if it is an empty map or list, to add to next.
     pub is_empty: bool,
 }
 

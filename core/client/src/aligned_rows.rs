@@ -43,7 +43,7 @@ pub enum Fold {
     None,
     /// The members of the value, and whether they are folded at first.
     Value {
-        /// Whether they are.
+        /// `true` if they are.
         folded: bool,
     },
     /// Members that few people look at, by their names. Folded at first.
@@ -81,7 +81,7 @@ pub struct AlignedRows {
 }
 
 impl AlignedRow {
-    /// Whether it is folded at first.
+    /// Returns whether it is folded at first.
     pub fn is_folded_at_first(&self) -> bool {
         match self.fold {
             Fold::None => false,
@@ -132,7 +132,7 @@ impl AlignedRows {
         self.lines.get(copy)?.get((*row.cells.get(copy)?)?)
     }
 
-    /// Whether a copy has a line in one of these rows.
+    /// Returns whether a copy has a line in one of these rows.
     pub fn has_any(&self, rows: &[AlignedRow], copy: usize) -> bool {
         rows.iter().any(|row| self.line(row, copy).is_some())
     }
@@ -332,7 +332,7 @@ impl Aligner<'_> {
         rows
     }
 
-    /// Whether the value of a place is folded at first: what the server keeps for itself always,
+    /// Returns whether the value of a place is folded at first: what the server keeps for itself always,
     /// what has very many members, and small inner values of objects that are long.
     fn is_folded(&self, place: &Place<'_>, below: usize) -> bool {
         let many = |value: &&Value| match value {
@@ -346,13 +346,13 @@ impl Aligner<'_> {
             || (self.is_long && is_inner && below <= SMALL && !self.is_new(place))
     }
 
-    /// Whether only some of the copies have the place: it was just added, or taken out.
+    /// Returns whether only some of the copies have the place: it was just added, or taken out.
     fn is_new(&self, place: &Place<'_>) -> bool {
         let mut copies = self.lines.iter().zip(&place.values);
         copies.any(|(lines, value)| !lines.is_empty() && value.is_none())
     }
 
-    /// Whether a member of a struct has the value that the server sets where it is left out.
+    /// Returns whether a member of a struct has the value that the server sets where it is left out.
     fn is_default(&self, place: &Place<'_>, name: &str, ty: ValueType<'_>) -> bool {
         let ValueType::Struct(ty) = ty else {
             return false;
@@ -406,7 +406,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether the copies that have what is around it do not all have the same value.
+    /// Returns whether the copies that have what is around it do not all have the same value.
     fn differs_within(&self, around: &Place<'_>) -> bool {
         let copies = (0..COPIES).filter(|copy| around.values[*copy].is_some());
         let mut values = copies.map(|copy| self.values[copy]);
@@ -467,7 +467,7 @@ fn height(value: &Value) -> usize {
     }
 }
 
-/// Whether a member has the value that it has where it is left out. A pointer of Go is left out
+/// Returns whether a member has the value that it has where it is left out. A pointer of Go is left out
 /// where it is empty: a struct that is there says something.
 fn is_set_by_default(map: &JsonMap, name: &str, ty: &Struct) -> bool {
     let (Some(field), Some(value)) = (ty.field(name), map.get(name)) else {
@@ -485,7 +485,7 @@ fn is_set_by_default(map: &JsonMap, name: &str, ty: &Struct) -> bool {
     within || sets_by_default(map, name, value, ty)
 }
 
-/// Whether the server sets this value where the map has no such member.
+/// Returns whether the server sets this value where the map has no such member.
 fn sets_by_default(map: &JsonMap, name: &str, value: &Value, ty: &Struct) -> bool {
     // What a default depends on stands beside it.
     let beside = map

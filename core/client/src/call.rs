@@ -58,7 +58,7 @@ pub enum Call {
         base: Arc<Value>,
         /// The fields.
         object: Arc<Value>,
-        /// Whether it takes ownership of fields of other managers. `None` if the request does not
+        /// Says whether it takes ownership of fields of other managers. `None` if the request does not
         /// say, which means no.
         force: Option<bool>,
         /// The subresource; `None` for the object itself.
@@ -70,7 +70,7 @@ pub enum Call {
         object: Arc<Value>,
         /// What the server compares first.
         preconditions: Preconditions,
-        /// Whether it asks that dependents go in the background (`propagationPolicy`). Else it
+        /// `true` if it asks that dependents go in the background (`propagationPolicy`). Else it
         /// leaves that to the kind.
         in_background: bool,
     },
@@ -90,9 +90,9 @@ pub enum Patch {
 /// What a delete asks the server to compare first (`metav1.Preconditions`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Preconditions {
-    /// Whether the delete carries the uid that was read.
+    /// `true` if the delete carries the uid that was read.
     pub uid: bool,
-    /// Whether the delete carries the resourceVersion that was read.
+    /// `true` if the delete carries the resourceVersion that was read.
     pub resource_version: bool,
 }
 
@@ -127,9 +127,9 @@ pub struct Sender<'a> {
     /// The field manager that a write names. An apply always names one: the User-Agent, if this is
     /// `None`.
     pub manager: Option<&'a str>,
-    /// Whether it is a dry run: the server answers and stores nothing (`dryRun=All`).
+    /// `true` if it is a dry run: the server answers and stores nothing (`dryRun=All`).
     pub dry_run: bool,
-    /// Whether the server refuses unknown and repeated fields (`fieldValidation=Strict`).
+    /// `true` if the server refuses unknown and repeated fields (`fieldValidation=Strict`).
     pub is_strict: bool,
 }
 
@@ -235,7 +235,7 @@ impl Call {
         }
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether it changes nothing.
     pub fn is_read(&self) -> bool {
         self.kind() == RequestKind::Get
     }

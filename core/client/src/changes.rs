@@ -36,7 +36,7 @@ impl ValueChange {
         }
     }
 
-    /// Whether it is in a field that every write changes, such as `resourceVersion`.
+    /// Returns whether it is in a field that every write changes, such as `resourceVersion`.
     pub fn is_bookkeeping(&self) -> bool {
         let rest = self.pointer.strip_prefix("/metadata/");
         let field = rest.and_then(|rest| rest.split('/').next());

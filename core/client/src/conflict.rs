@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::text;
 
-/// Whether the reason of a response is Conflict (`errors.IsConflict`). Not every 409 has this
+/// Returns whether the reason of a response is Conflict (`errors.IsConflict`). Not every 409 has this
 /// reason.
 pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
     let code = response.status();

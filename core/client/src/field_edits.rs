@@ -64,7 +64,7 @@ impl Edit {
         })
     }
 
-    /// Whether a stored object has the edit. If the object is deleted, only its deletion holds.
+    /// Returns whether a stored object has the edit. If the object is deleted, only its deletion holds.
     pub fn holds_in(&self, object: Option<&Value>, root: &Struct) -> bool {
         self.holds_at(object.map(Places::of).as_mut(), root)
     }
@@ -83,7 +83,7 @@ impl Edit {
         }
     }
 
-    /// Whether it is the deletion of the object, or its `deletionTimestamp`.
+    /// Returns whether it is the deletion of the object, or its `deletionTimestamp`.
     pub fn is_deletion(&self) -> bool {
         let is = |element: &PathElement, name: &str| matches!(element, PathElement::Field(field) if field == name);
         match self.path.0.as_slice() {
@@ -203,7 +203,7 @@ pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Opti
     same_but_for_order(&intent.done_on(read), edited).then(|| intent.done_on(onto))
 }
 
-/// Whether two values are equal except for the order of their lists.
+/// Returns whether two values are equal except for the order of their lists.
 fn same_but_for_order(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

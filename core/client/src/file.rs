@@ -77,7 +77,7 @@ struct Place {
     range: Range<usize>,
     /// The number of lines above it.
     above: usize,
-    /// Whether it is an item of a list, with the `- ` before it.
+    /// `true` if it is an item of a list, with the `- ` before it.
     is_item: bool,
 }
 

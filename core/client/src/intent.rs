@@ -116,7 +116,7 @@ impl Intent {
         copy.edit(edited);
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         matches!(self, Intent::Change(changes) if changes.is_empty())
     }

@@ -207,7 +207,7 @@ pub fn read(manifest: &str) -> Result<Value, ManifestError> {
     Ok(document.node.into())
 }
 
-/// Whether a text looks like JSON.
+/// Returns whether a text looks like JSON.
 pub(super) fn is_json(manifest: &str) -> bool {
     manifest.trim_start().starts_with('{')
 }

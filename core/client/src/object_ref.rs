@@ -50,7 +50,7 @@ impl ObjectRef {
         &self.key
     }
 
-    /// Whether a request is about the object: it names it, or creates it by the name that the
+    /// Returns whether a request is about the object: it names it, or creates it by the name that the
     /// request's body has.
     pub fn is_addressed_by(&self, method: &Method, target: &str, sent_name: &str) -> bool {
         let path = target.split('?').next().unwrap_or_default();

@@ -40,7 +40,7 @@ impl ObjectStore {
         self.objects.len()
     }
 
-    /// Whether the store is empty.
+    /// Returns whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

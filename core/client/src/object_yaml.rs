@@ -34,7 +34,7 @@ pub struct Token {
     pub text: String,
     /// As a person would type it.
     pub plain: String,
-    /// Whether it can be edited in place: scalars can, `{}` and `[]` cannot.
+    /// `true` if it can be edited in place: scalars can, `{}` and `[]` cannot.
     pub scalar: bool,
 }
 

@@ -87,7 +87,7 @@ impl Preset {
         Preset::CreateOrUpdate,
     ];
 
-    /// Whether the client asks the server to refuse unknown and duplicate fields
+    /// Returns whether the client asks the server to refuse unknown and duplicate fields
     /// (`fieldValidation=Strict`).
     pub fn validates_strictly(self) -> bool {
         matches!(
@@ -100,7 +100,7 @@ impl Preset {
         )
     }
 
-    /// Whether people choose the name of the field manager. The others always use their own.
+    /// Returns whether people choose the name of the field manager. The others always use their own.
     pub fn manager_is_chosen(self) -> bool {
         matches!(
             self,
@@ -113,7 +113,7 @@ impl Preset {
         )
     }
 
-    /// Whether it is a command of kubectl.
+    /// Returns whether it is a command of kubectl.
     pub fn is_kubectl(self) -> bool {
         self < Preset::Update
     }

@@ -55,17 +55,17 @@ impl From<&Response<Vec<u8>>> for Reply {
 }
 
 impl Reply {
-    /// Whether the server did what it was asked for.
+    /// Returns whether the server did what it was asked for.
     pub fn is_accepted(&self) -> bool {
         self.code < 300
     }
 
-    /// Whether the object is not there.
+    /// Returns whether the object is not there.
     pub fn is_not_found(&self) -> bool {
         self.code == 404
     }
 
-    /// Whether its reason is Conflict (`errors.IsConflict`).
+    /// Returns whether its reason is Conflict (`errors.IsConflict`).
     pub fn is_conflict(&self) -> bool {
         is_conflict_status(self.code, &self.body)
     }
@@ -93,7 +93,7 @@ impl Procedure {
         }
     }
 
-    /// Whether it has nothing more to send.
+    /// Returns whether it has nothing more to send.
     pub fn is_done(&self) -> bool {
         match self {
             Self::Editor(editor) => editor.is_done(),
@@ -102,7 +102,7 @@ impl Procedure {
         }
     }
 
-    /// Whether its next request writes.
+    /// Returns whether its next request writes.
     pub fn writes_next(&self) -> bool {
         match self {
             Self::Editor(editor) => editor.next_request() == NextRequest::Send,
@@ -157,7 +157,7 @@ impl Procedure {
         }
     }
 
-    /// Whether it reads again after a conflict and repeats its edits, without looking at the new
+    /// Returns whether it reads again after a conflict and repeats its edits, without looking at the new
     /// values.
     pub fn repeats_edits(&self) -> bool {
         match self {

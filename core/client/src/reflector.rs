@@ -117,12 +117,12 @@ impl Reflector {
         &self.seen
     }
 
-    /// Whether it has a watch open.
+    /// Returns whether it has a watch open.
     pub fn is_connected(&self) -> bool {
         matches!(self.phase, Phase::Initial { .. } | Phase::Watching(_))
     }
 
-    /// Whether it has a watch open whose events reach the store at once: the store is complete.
+    /// Returns whether it has a watch open whose events reach the store at once: the store is complete.
     pub fn is_watching(&self) -> bool {
         matches!(self.phase, Phase::Watching(_))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character is invisible or reorders the text around it: control characters and the
+/// Returns whether a character is invisible or reorders the text around it: control characters and the
 /// Unicode controls of bidirectional text (UAX #9, section 2). With them a value can look like
 /// another value. Line breaks and tabs also count.
 pub fn is_hidden(c: char) -> bool {

@@ -115,7 +115,7 @@ impl Way {
         ways
     }
 
-    /// Whether the way writes a whole manifest: a field that it leaves out is meant to go.
+    /// Returns whether the way writes a whole manifest: a field that it leaves out is meant to go.
     pub fn declares(self) -> bool {
         let Way::Client(preset, _) = self else {
             return true;

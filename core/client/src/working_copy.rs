@@ -45,7 +45,7 @@ impl WorkingCopy {
         self.read.as_deref().map(Metadata::resource_version)
     }
 
-    /// Whether there are edits that were not sent or not accepted.
+    /// Returns whether there are edits that were not sent or not accepted.
     pub fn is_edited(&self) -> bool {
         self.read != self.edited
     }
@@ -220,7 +220,7 @@ impl WorkingCopy {
     }
 }
 
-/// Whether a field is in the status.
+/// Returns whether a field is in the status.
 fn in_status(field: &Path) -> bool {
     matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status")
 }

@@ -99,7 +99,7 @@ impl OnConflict {
         }
     }
 
-    /// Whether each retry reads the object again, and repeats the edit on it.
+    /// Returns whether each retry reads the object again, and repeats the edit on it.
     pub fn reads_again(self) -> bool {
         matches!(self, OnConflict::ReadAgain(_))
     }
@@ -124,16 +124,16 @@ pub struct Write {
     pub strategy: Strategy,
     /// To which part of the object; `None` for the object itself.
     pub subresource: Option<Subresource>,
-    /// Whether the request carries the resourceVersion that was read, as a precondition: in the
+    /// `true` if the request carries the resourceVersion that was read, as a precondition: in the
     /// object or the patch, or as a `test` of a JSON patch.
     pub send_resource_version: bool,
-    /// Whether a JSON patch tests each value that it replaces or removes.
+    /// `true` if a JSON patch tests each value that it replaces or removes.
     pub test_values: bool,
-    /// Whether an apply takes ownership of fields of other managers (`force`).
+    /// `true` if an apply takes ownership of fields of other managers (`force`).
     pub force: bool,
     /// Which fields an apply declares.
     pub declares: Declares,
-    /// Whether it is a dry run: the server answers and stores nothing (`dryRun=All`).
+    /// `true` if it is a dry run: the server answers and stores nothing (`dryRun=All`).
     pub dry_run: bool,
     /// The field manager, if it is not the actor's.
     pub manager: Option<String>,
@@ -315,7 +315,7 @@ impl Write {
         Some(edits.unwrap_or_default())
     }
 
-    /// Whether it is client-side apply: a patch by the manifest and the one that was applied last.
+    /// Returns whether it is client-side apply: a patch by the manifest and the one that was applied last.
     pub fn applies_in_the_client(&self) -> bool {
         let patches = matches!(
             self.strategy,

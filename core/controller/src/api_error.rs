@@ -22,7 +22,7 @@ pub struct ApiError {
     /// `true` if the client made it itself because its cache does not have the object. No request
     /// was sent.
     pub of_cache: bool,
-    /// Whether the client made it itself because no path can have the name of the object. No request
+    /// `true` if the client made it itself because no path can have the name of the object. No request
     /// was sent.
     pub of_name: bool,
 }

@@ -216,7 +216,7 @@ fn too_large(bytes: usize, limit: usize) -> NotRecognized {
     NotRecognized::TooLarge { bytes, limit }
 }
 
-/// Whether a text is the end of an audit log, which begins inside of a line.
+/// Returns whether a text is the end of an audit log, which begins inside of a line.
 fn is_cut_log(text: &str) -> bool {
     let second = text
         .lines()
@@ -226,7 +226,7 @@ fn is_cut_log(text: &str) -> bool {
     second.as_ref().is_some_and(is_audit)
 }
 
-/// Whether a document is an event of an audit log, or a list of them.
+/// Returns whether a document is an event of an audit log, or a list of them.
 pub(crate) fn is_audit(document: &Value) -> bool {
     text(document, "apiVersion").starts_with(AUDIT_GROUP)
 }
@@ -318,7 +318,7 @@ fn kind_of(object: Value) -> Brought {
     }
 }
 
-/// Whether objects are versions of one object: at least two, of the same uid, and of different
+/// Returns whether objects are versions of one object: at least two, of the same uid, and of different
 /// `resourceVersion`s.
 fn are_versions(objects: &[Value]) -> bool {
     let Some((first, others)) = objects.split_first() else {

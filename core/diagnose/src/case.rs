@@ -50,7 +50,7 @@ impl ObjectId {
         }
     }
 
-    /// Whether both can be the same object. A namespace that is not said can be any.
+    /// Returns whether both can be the same object. A namespace that is not said can be any.
     pub fn may_be(&self, other: &Self) -> bool {
         let namespaces = [&self.namespace, &other.namespace];
         self.group == other.group
@@ -59,7 +59,7 @@ impl ObjectId {
             && (namespaces[0] == namespaces[1] || namespaces.iter().any(|it| it.is_empty()))
     }
 
-    /// Whether an error message can be about this object: nothing that it says is otherwise.
+    /// Returns whether an error message can be about this object: nothing that it says is otherwise.
     pub fn fits(&self, hint: &ObjectHint) -> bool {
         let said = |said: &Option<String>, own: &str| said.as_deref().is_none_or(|it| it == own);
         let group = hint.api_version.as_deref().and_then(GroupVersion::parse);
@@ -373,13 +373,13 @@ pub(crate) fn fitted(mut object: Value) -> Result<(Value, Vec<Note>), NotInstall
     Ok((object, notes))
 }
 
-/// Whether this release has the kind of an object itself.
+/// Returns whether this release has the kind of an object itself.
 pub(crate) fn is_built_in(object: &Value) -> bool {
     let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     Resources::builtin().by_kind(api_version, kind).is_some()
 }
 
-/// Whether a definition defines the kind of an object.
+/// Returns whether a definition defines the kind of an object.
 pub(crate) fn defines(definition: &Value, object: &Value) -> bool {
     let (id, spec) = (ObjectId::of(object), &definition["spec"]);
     text(spec, "group") == id.group && text(&spec["names"], "kind") == id.kind

@@ -59,7 +59,7 @@ pub struct LaneRow {
     pub outcome: RowOutcome,
     /// What became of the version of the object, as far as it was observed.
     pub version: Option<VersionFate>,
-    /// Whether it lost an update.
+    /// `true` if it lost an update.
     pub loses: bool,
     /// What the core says.
     pub mark: CoreMark,
@@ -201,7 +201,7 @@ impl Clients {
 }
 
 impl ClientLane {
-    /// Whether several clients share it.
+    /// Returns whether several clients share it.
     pub fn is_shared(&self) -> bool {
         self.clients.len() > 1
     }

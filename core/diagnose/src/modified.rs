@@ -37,16 +37,16 @@ pub struct NextAttempt {
     pub method: WriteMethod,
     /// The status code of its last request.
     pub code: u16,
-    /// Whether the object has the edit of this client at the end.
+    /// `true` if the object has the edit of this client at the end.
     pub keeps_own: bool,
-    /// Whether the object has the edit that the other client made in between.
+    /// `true` if the object has the edit that the other client made in between.
     pub keeps_other: bool,
     /// All of it, from the first read on. Its last step is the current one.
     pub history: HistoryTree,
 }
 
 impl NextAttempt {
-    /// Whether both edits are in the object.
+    /// Returns whether both edits are in the object.
     pub fn settles(&self) -> bool {
         self.code < 300 && self.keeps_own && self.keeps_other
     }

@@ -307,7 +307,7 @@ pub fn changes_at(changes: &[(usize, FieldChange)], at: usize) -> &[(usize, Fiel
     changes.get(begin..end).unwrap_or_default()
 }
 
-/// Whether the server writes a field at every write.
+/// Returns whether the server writes a field at every write.
 fn is_of_the_server(field: &Path) -> bool {
     let is = |at: usize, names: &[&str]| match field.0.get(at) {
         Some(PathElement::Field(name)) => names.contains(&name.as_str()),

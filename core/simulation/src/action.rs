@@ -97,7 +97,7 @@ impl ByHand {
         }
     }
 
-    /// Whether the body and its media type are sent. In a GET they mean nothing (RFC 9110, 9.3.1),
+    /// Returns whether the body and its media type are sent. In a GET they mean nothing (RFC 9110, 9.3.1),
     /// and clients do not send them.
     pub fn carries_body(&self) -> bool {
         self.method != "GET"

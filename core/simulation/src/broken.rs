@@ -59,7 +59,7 @@ impl World {
         broken
     }
 
-    /// Whether nothing more happens by itself: every event has arrived, and no key is left.
+    /// Returns whether nothing more happens by itself: every event has arrived, and no key is left.
     fn is_at_rest(&self) -> bool {
         self.system(&[])
             .is_some_and(|system| system.enabled().is_empty())

@@ -29,7 +29,7 @@ pub struct Ending {
     pub method: WriteMethod,
     /// The last step of the branch that has it, and what came of it; `None` if it was not tried.
     pub tried: Option<(NodeId, EndingOutcome)>,
-    /// Whether the current step is in that branch.
+    /// `true` if the current step is in that branch.
     pub here: bool,
 }
 
@@ -171,7 +171,7 @@ impl HistoryTree {
         })
     }
 
-    /// Whether a write leaves the edits of its actor and of another actor in the object, and no
+    /// Returns whether a write leaves the edits of its actor and of another actor in the object, and no
     /// edit of the history was lost, left out or replaced.
     fn keeps_both(&self, node: NodeId, step: &Step) -> bool {
         let Some(world) = self.world_at(node) else {

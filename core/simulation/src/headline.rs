@@ -21,7 +21,7 @@ pub enum Headline {
         content: Option<HeadlineContent>,
         /// The resourceVersion that the request carries as a precondition.
         if_version: Option<String>,
-        /// Whether it is an apply with force.
+        /// `true` if it is an apply with force.
         forces: bool,
     },
     /// An operation that is no actor's.
@@ -35,7 +35,7 @@ pub enum HeadlineContent {
     ByHand,
     /// Edits.
     Edits {
-        /// Whether a whole manifest carries them.
+        /// `true` if a whole manifest carries them.
         manifest: bool,
         /// The first edit; `None` if there is no edit.
         first: Option<ValueChange>,
@@ -44,7 +44,7 @@ pub enum HeadlineContent {
     },
     /// No edits, but fields that an apply declares with the value that was read.
     Declared {
-        /// Whether a whole manifest carries them.
+        /// `true` if a whole manifest carries them.
         manifest: bool,
         /// The names of the fields.
         fields: Vec<String>,
@@ -142,7 +142,7 @@ impl fmt::Display for Headline {
     }
 }
 
-/// Whether a request says `force`: the first one counts, and is true unless it is `0` or `false`.
+/// Returns whether a request says `force`: the first one counts, and is true unless it is `0` or `false`.
 fn forces(target: &str) -> bool {
     let query = target.split_once('?').map_or("", |(_, query)| query);
     let force = query

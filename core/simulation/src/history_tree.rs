@@ -186,14 +186,14 @@ impl HistoryTree {
         next.is_some_and(|next| self.go(next))
     }
 
-    /// Whether this tree and an earlier clone of it share a node. It is fast, and may be `false`
+    /// Returns whether this tree and an earlier clone of it share a node. It is fast, and may be `false`
     /// for nodes with equal content.
     pub fn shares(&self, earlier: &HistoryTree, node: NodeId) -> bool {
         let both = self.nodes.get(node).zip(earlier.nodes.get(node));
         both.is_some_and(|(now, then)| Arc::ptr_eq(now, then))
     }
 
-    /// Whether the node exists and was not deleted.
+    /// Returns whether the node exists and was not deleted.
     pub fn exists(&self, node: NodeId) -> bool {
         node == 0 || self.parent(node).is_some()
     }

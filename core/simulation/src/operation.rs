@@ -15,7 +15,7 @@ pub enum Operation {
     Watch(WatchAction),
     /// Etcd is compacted at its current revision.
     Compact {
-        /// Whether the API server is restarted too, so that its watch cache is empty as well.
+        /// `true` if the API server is restarted too, so that its watch cache is empty as well.
         restart: bool,
     },
     /// Some seconds pass. Keys of the controller whose time has come are added to its queue.

@@ -27,9 +27,9 @@ pub struct Start {
     pub version: Option<Revision>,
     /// The field manager that stores them; by default `kubectl-create`.
     pub created_by: Option<String>,
-    /// Whether it stores them by server-side apply.
+    /// `true` if it stores them by server-side apply.
     pub applied: bool,
-    /// Whether the objects are installed as they are ([`ApiServer::install`]): uid, version, owners
+    /// `true` if the objects are installed as they are ([`ApiServer::install`]): uid, version, owners
     /// and status stay. The other options then have no effect. Definitions are created.
     pub installed: bool,
     /// The release of the server.

@@ -166,7 +166,7 @@ impl Exchange {
         asked.unwrap_or_default()
     }
 
-    /// Whether the request created, changed or deleted an object, whichever it named.
+    /// Returns whether the request created, changed or deleted an object, whichever it named.
     pub fn has_written(&self) -> bool {
         let mut facts = self.facts.iter();
         facts.any(|fact| {
@@ -183,7 +183,7 @@ impl Exchange {
         (!version.is_empty()).then_some(version)
     }
 
-    /// Whether it is a JSON patch that tests the resourceVersion.
+    /// Returns whether it is a JSON patch that tests the resourceVersion.
     pub fn tests_version(&self) -> bool {
         let operations = self.sent.as_array().map_or(&[][..], Vec::as_slice);
         operations.iter().any(|operation| {
@@ -192,17 +192,17 @@ impl Exchange {
         })
     }
 
-    /// Whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.
+    /// Returns whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.
     pub fn is_conflict(&self) -> bool {
         is_conflict_status(self.code, &self.received)
     }
 
-    /// Whether the request is about an object: it names it, or creates it.
+    /// Returns whether the request is about an object: it names it, or creates it.
     pub(super) fn addresses(&self, object: &ObjectRef) -> bool {
         object.is_addressed_by(&self.method, &self.target, self.sent.name())
     }
 
-    /// Whether the server noted that the result equals what is stored.
+    /// Returns whether the server noted that the result equals what is stored.
     pub fn is_unchanged(&self) -> bool {
         let mut facts = self.facts.iter();
         facts.any(|fact| matches!(fact, Fact::Unchanged(_)))
@@ -319,28 +319,28 @@ impl Step {
         }
     }
 
-    /// Whether an actor's edits were sent.
+    /// Returns whether an actor's edits were sent.
     pub fn is_send(&self) -> bool {
         self.write().is_some()
     }
 
-    /// Whether an actor's edits were sent in a body that was written by hand.
+    /// Returns whether an actor's edits were sent in a body that was written by hand.
     pub fn is_by_hand(&self) -> bool {
         self.write().is_some_and(|write| write.body.is_some())
     }
 
-    /// Whether it was an apply with force.
+    /// Returns whether it was an apply with force.
     pub fn is_forced(&self) -> bool {
         self.write()
             .is_some_and(|write| write.strategy == Strategy::Apply && write.force)
     }
 
-    /// Whether it was only a read.
+    /// Returns whether it was only a read.
     pub fn is_read(&self) -> bool {
         self.actor().is_some() && !self.is_write()
     }
 
-    /// Whether it was a write or a delete.
+    /// Returns whether it was a write or a delete.
     fn is_write(&self) -> bool {
         match &self.operation {
             Operation::Act(_, Action::Get) => false,
@@ -354,7 +354,7 @@ impl Step {
         }
     }
 
-    /// Whether it was a write whose answer has an object of this version.
+    /// Returns whether it was a write whose answer has an object of this version.
     pub(super) fn made(&self, version: Revision) -> bool {
         let answer = self
             .exchange
@@ -365,7 +365,7 @@ impl Step {
                 .is_some_and(|answer| answer.received.resource_version() == version.to_string())
     }
 
-    /// Whether the step opened a watch.
+    /// Returns whether the step opened a watch.
     pub fn is_stream(&self) -> bool {
         let opens = match &self.operation {
             Operation::Watch(action) => {

@@ -84,7 +84,7 @@ impl Received {
         Some(text(self.status()?, "message"))
     }
 
-    /// Whether it is an error that the version is too old (410).
+    /// Returns whether it is an error that the version is too old (410).
     pub(super) fn is_expired(&self) -> bool {
         self.status().is_some_and(|status| status["code"] == 410)
     }

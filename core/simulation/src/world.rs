@@ -208,7 +208,7 @@ impl World {
         }
     }
 
-    /// Whether an actor has an edit, and another actor has since changed the same object outside
+    /// Returns whether an actor has an edit, and another actor has since changed the same object outside
     /// its status.
     pub fn is_overtaken(&self, id: ActorId) -> bool {
         let (copy, stored) = (self.copy(id), self.stored());
@@ -462,7 +462,7 @@ fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resou
     }
 }
 
-/// Whether a write to the main resource does not change the status.
+/// Returns whether a write to the main resource does not change the status.
 fn keeps_status(resource: &Resource) -> bool {
     let status = Path(vec![PathElement::Field("status".to_owned())]);
     let main = resource.endpoint("");

@@ -51,13 +51,13 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether it is a fault. A fault need not happen; every other event that stays possible
+    /// Returns whether it is a fault. A fault need not happen; every other event that stays possible
     /// happens at last (weak fairness).
     pub fn is_fault(self) -> bool {
         Faults::default().left(self).is_some()
     }
 
-    /// Whether a process does something with the server that it decided by itself.
+    /// Returns whether a process does something with the server that it decided by itself.
     pub fn is_action(self) -> bool {
         matches!(self, Self::Step(_) | Self::Request(_) | Self::AnswerLost(_))
     }

@@ -20,7 +20,7 @@ pub enum Process {
 }
 
 impl Process {
-    /// Whether it can still write.
+    /// Returns whether it can still write.
     pub fn is_writer(&self) -> bool {
         match self {
             Self::Idle => false,

@@ -97,7 +97,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         self
     }
 
-    /// Whether the ledger is told of every event.
+    /// Returns whether the ledger is told of every event.
     pub fn keeps_ledger(&self) -> bool {
         self.keeps_ledger
     }

@@ -93,7 +93,7 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
     })
 }
 
-/// Whether a tool repeats by itself what was refused.
+/// Returns whether a tool repeats by itself what was refused.
 fn is_controller(tool: Tool) -> bool {
     matches!(
         tool,

@@ -9,7 +9,7 @@ use crate::edits::field;
 use crate::ways::{client_long, listed};
 use crate::{client, en};
 
-/// Whether something of a row is open that makes its answer so.
+/// Returns whether something of a row is open that makes its answer so.
 pub(crate) fn open_answer(row: &Row) -> Option<String> {
     row.open.iter().find_map(|one| match one.then {
         Then::Code { .. } => Some(en::ways_depends()),
@@ -32,7 +32,7 @@ pub(crate) fn open_questions(row: &Row) -> Vec<String> {
     said
 }
 
-/// Whether it is open what becomes of a field.
+/// Returns whether it is open what becomes of a field.
 pub(crate) fn is_open(row: &Row, column: &Path) -> bool {
     row.open.iter().any(|one| match &one.then {
         Then::Code { .. } | Then::NoValidValues => true,

@@ -137,7 +137,7 @@ pub fn answer_brief(step: &Step) -> String {
     }
 }
 
-/// Whether a step wrote another object than the one that is shown.
+/// Returns whether a step wrote another object than the one that is shown.
 fn elsewhere(step: &Step) -> bool {
     step.exchange
         .as_ref()

@@ -22,7 +22,7 @@ fn members(set: &Set) -> JsonMap {
     map
 }
 
-/// Whether a set is written as this. Of items in another order than their names it may not see it.
+/// Returns whether a set is written as this. Of items in another order than their names it may not see it.
 pub(super) fn is_written_as(set: &Set, fields: &Value) -> bool {
     /// `is_member` is whether the field itself is a member.
     fn is_same(set: &Set, is_member: bool, fields: &Value) -> bool {

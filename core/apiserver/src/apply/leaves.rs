@@ -154,7 +154,7 @@ fn type_at<'a>(root: &'a Struct, path: &Path) -> &'a Type {
     ty
 }
 
-/// Whether a value at a path has everything that another one says. The server may have filled it
+/// Returns whether a value at a path has everything that another one says. The server may have filled it
 /// up, and others may have added items and members to what is merged by them.
 pub fn covers(found: &Value, wanted: &Value, path: &Path, root: &Struct) -> bool {
     has(found, wanted, type_at(root, path))

@@ -11,7 +11,7 @@ use crate::object::{JsonMap, map_mut};
 use crate::schema::{Struct, Type};
 
 impl Path {
-    /// Whether one of two paths lies on the other: they are the same field, or one is in the other.
+    /// Returns whether one of two paths lies on the other: they are the same field, or one is in the other.
     pub fn overlaps(&self, other: &Path) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a == b)
     }
@@ -69,7 +69,7 @@ impl Path {
         Some(pointer)
     }
 
-    /// Whether another path is this one, or leads on from it.
+    /// Returns whether another path is this one, or leads on from it.
     pub fn leads_to(&self, other: &Path) -> bool {
         other.0.starts_with(&self.0)
     }

@@ -50,9 +50,9 @@ pub struct FieldManager<'a> {
     pub subresource: &'a str,
     /// Fields that writes through this (sub)resource do not change, and so do not own.
     pub reset: &'a Set,
-    /// Whether an object may differ from its type: custom resources are not decoded into a type.
+    /// `true` if an object may differ from its type: custom resources are not decoded into a type.
     pub may_mistype: bool,
-    /// Whether a map, struct or list that loses its last member through an apply stays, empty, as
+    /// `true` if a map, struct or list that loses its last member through an apply stays, empty, as
     /// in v1.36.0 to v1.36.2.
     pub keeps_emptied: bool,
     /// All versions of the kind, if it has several.
@@ -334,7 +334,7 @@ impl FieldManager<'_> {
 pub struct Applied {
     /// The merged object.
     pub object: Value,
-    /// Whether the object differs from the live object in more than ownership.
+    /// `true` if the object differs from the live object in more than ownership.
     pub changed: bool,
     /// The fields that lost their last member. Releases differ in the result.
     pub emptied: Vec<String>,

@@ -197,7 +197,7 @@ impl Managers {
         self.entries.iter()
     }
 
-    /// Whether no field has an owner.
+    /// Returns whether no field has an owner.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

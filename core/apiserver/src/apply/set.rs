@@ -74,7 +74,7 @@ impl Set {
         set
     }
 
-    /// Whether it has no members.
+    /// Returns whether it has no members.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -93,7 +93,7 @@ impl Set {
         set.nodes[i].member = true;
     }
 
-    /// Whether a field is a member.
+    /// Returns whether a field is a member.
     pub fn contains(&self, path: &Path) -> bool {
         let Some((last, parents)) = path.0.split_last() else {
             return false;
@@ -108,7 +108,7 @@ impl Set {
         set.node(last).is_some_and(|node| node.member)
     }
 
-    /// Whether the child `element` of the root is a member.
+    /// Returns whether the child `element` of the root is a member.
     pub(super) fn has_member(&self, element: &PathElement) -> bool {
         self.node(element).is_some_and(|node| node.member)
     }
@@ -247,7 +247,7 @@ impl Set {
         self.nodes = nodes;
     }
 
-    /// Whether every member of this is a member of the other.
+    /// Returns whether every member of this is a member of the other.
     pub fn is_subset(&self, other: &Set) -> bool {
         self.nodes
             .iter()

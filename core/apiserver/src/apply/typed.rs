@@ -65,7 +65,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Whether a member is one of the declared fields of a struct.
+    /// Returns whether a member is one of the declared fields of a struct.
     fn declares(self, name: &str) -> bool {
         matches!(self, Shape::Struct(inner) if inner.field(name).is_some())
     }
@@ -162,7 +162,7 @@ pub(super) fn groups<'i, 'v>(
     })
 }
 
-/// Whether two of these are equal.
+/// Returns whether two of these are equal.
 pub(super) fn has_repeats<'e>(elements: impl Iterator<Item = &'e PathElement>) -> bool {
     let mut sorted: Vec<&PathElement> = elements.collect();
     sorted.sort();

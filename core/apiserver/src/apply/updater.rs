@@ -34,7 +34,7 @@ pub enum FieldManagerError {
 pub(super) struct Updater<'a> {
     pub(super) converter: Converter<'a>,
     pub(super) reset: &'a Set,
-    /// Whether a map, struct or list stays, empty, when it loses its last member.
+    /// `true` if a map, struct or list stays, empty, when it loses its last member.
     pub(super) keeps_emptied: bool,
 }
 
@@ -76,7 +76,7 @@ fn collect_emptied(here: &Value, there: Option<&Value>, path: &str, emptied: &mu
     }
 }
 
-/// Whether an object is equal to one that has no managers.
+/// Returns whether an object is equal to one that has no managers.
 fn equal_but_for_managers(live: &Value, new: &Value) -> bool {
     let (Value::Object(live), Value::Object(new)) = (live, new) else {
         return equal(live, new);

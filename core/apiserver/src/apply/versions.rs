@@ -27,7 +27,7 @@ pub(super) struct Converter<'a> {
     pub(super) root: &'a Struct,
     /// All versions, where the kind has several.
     pub(super) versions: Option<&'a Versions>,
-    /// Whether an object may be of another form than its type says.
+    /// `true` if an object may be of another form than its type says.
     pub(super) may_mistype: bool,
 }
 

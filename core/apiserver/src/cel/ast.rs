@@ -87,7 +87,7 @@ impl Expr {
 }
 
 impl Fold {
-    /// Whether it only gives a value a name (`checker/cost.go isBind`).
+    /// Returns whether it only gives a value a name (`checker/cost.go isBind`).
     pub(super) fn is_binding(&self) -> bool {
         matches!(&self.range.kind, Kind::List { items, .. } if items.is_empty())
             && matches!(self.condition.kind, Kind::Literal(Literal::Bool(false)))

@@ -11,7 +11,7 @@ use super::types::{CelType, Mapping};
 pub(super) struct Checked {
     pub(super) types: Vec<CelType>,
     pub(super) overloads: Vec<Vec<&'static Overload>>,
-    /// Whether the stored value is used.
+    /// `true` if the stored value is used.
     pub(super) uses_old_self: bool,
 }
 

@@ -78,7 +78,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether something may be made that costs as much as there is of it.
+    /// Returns whether something may be made that costs as much as there is of it.
     pub(super) fn room_for(&self, cost: u64) -> Run<()> {
         if self.cost.get().saturating_add(cost) > CALL_LIMIT {
             return Err(Fault::Costs);
@@ -396,7 +396,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Whether the value of an expression is known before it runs (`cel.OptOptimize`).
+/// Returns whether the value of an expression is known before it runs (`cel.OptOptimize`).
 fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Literal(_) => true,

@@ -52,7 +52,7 @@ pub enum Wanted {
 #[derive(Debug)]
 pub struct Program {
     expr: Expr,
-    /// Whether it uses the stored value.
+    /// `true` if it uses the stored value.
     pub uses_old_self: bool,
     /// What it may cost at most.
     pub max_cost: u64,
@@ -113,7 +113,7 @@ impl Program {
     }
 }
 
-/// Whether a text can be the name of a variable.
+/// Returns whether a text can be the name of a variable.
 pub fn is_identifier(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = ["true", "false", "null", "in"];

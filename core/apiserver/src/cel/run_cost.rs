@@ -72,7 +72,7 @@ pub(super) fn call(function: &str, args: &[Val], result: &Val) -> u64 {
     }
 }
 
-/// Whether a function only changes the type of a value (`overloads.IsTypeConversionFunction`).
+/// Returns whether a function only changes the type of a value (`overloads.IsTypeConversionFunction`).
 pub(super) fn is_conversion(function: &str) -> bool {
     matches!(
         function,

@@ -94,7 +94,7 @@ impl CelType {
         matches!(self, CelType::Dyn | CelType::Error)
     }
 
-    /// Whether two types are the same one.
+    /// Returns whether two types are the same one.
     pub(super) fn is_same(&self, other: &CelType) -> bool {
         match (self, other) {
             (CelType::Named(one), CelType::Named(other)) => one == other,
@@ -119,7 +119,7 @@ impl CelType {
         }
     }
 
-    /// Whether `null` fits it (`isLegacyNullable`).
+    /// Returns whether `null` fits it (`isLegacyNullable`).
     fn is_nullable(&self) -> bool {
         matches!(
             self,
@@ -198,7 +198,7 @@ impl Mapping {
         }
     }
 
-    /// Whether values of one type fit another. What is learned is kept only if they do.
+    /// Returns whether values of one type fit another. What is learned is kept only if they do.
     pub(super) fn assign(&mut self, from: &CelType, to: &CelType) -> bool {
         let before = self.0.clone();
         let fits = self.fits(from, to);
@@ -245,7 +245,7 @@ impl Mapping {
         }
     }
 
-    /// Whether an unknown type may be this one, and whether it was known before
+    /// Returns whether an unknown type may be this one, and whether it was known before
     /// (`isValidTypeSubstitution`).
     fn take(&mut self, ty: &CelType, param: &CelType) -> (bool, bool) {
         if ty.is_same(param) {

@@ -155,7 +155,7 @@ impl Val {
         }
     }
 
-    /// Whether two values are equal. Numbers of different types are compared by value.
+    /// Returns whether two values are equal. Numbers of different types are compared by value.
     pub(super) fn equals(&self, other: &Val) -> bool {
         match (self, other) {
             (Val::Null, Val::Null) => true,

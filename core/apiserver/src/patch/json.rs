@@ -127,7 +127,7 @@ impl JsonPatch {
         self.operations.len()
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -154,7 +154,7 @@ impl JsonPatch {
         Some(root.into())
     }
 
-    /// Whether no operation reads or writes a member of the document, or the whole document.
+    /// Returns whether no operation reads or writes a member of the document, or the whole document.
     pub fn leaves_alone(&self, member: &str) -> bool {
         let elsewhere = |path: String| path.split('/').nth(1).is_some_and(|first| first != member);
         self.operations.iter().map(Operation).all(|operation| {

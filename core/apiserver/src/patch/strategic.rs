@@ -218,7 +218,7 @@ fn mistyped<T>(expected: &Value, actual: &Value) -> Outcome<T> {
     ))
 }
 
-/// Whether Go cannot use a value as the key of a map.
+/// Returns whether Go cannot use a value as the key of a map.
 fn unhashable(value: &Value) -> bool {
     value.is_array() || value.is_object()
 }

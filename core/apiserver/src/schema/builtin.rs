@@ -137,7 +137,7 @@ fn field(declaration: &str, known: &Known<'_>) -> Field {
 /// How a field is merged.
 #[derive(Default)]
 struct Merging {
-    /// Whether a map or struct is replaced as a whole, if the field says so.
+    /// Says whether a map or struct is replaced as a whole, if the field says so.
     atomic: Option<bool>,
     kind: ListKind,
     patch: PatchStrategy,

@@ -87,7 +87,7 @@ fn insert_absent(field: &Field, map: &mut JsonMap) {
     }
 }
 
-/// Whether a field is written although it was never set.
+/// Returns whether a field is written although it was never set.
 pub(super) fn is_written_absent(field: &Field) -> bool {
     absent(&field.ty, field.pointer, field.omit).is_some()
 }

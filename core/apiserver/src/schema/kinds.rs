@@ -77,7 +77,7 @@ impl KindFacts {
         own.or_else(|| builtin(self.kind))
     }
 
-    /// Whether the table has this word for it.
+    /// Returns whether the table has this word for it.
     pub fn is(&self, word: &str) -> bool {
         self.words.contains_key(word)
     }

@@ -78,7 +78,7 @@ pub struct Struct {
     pub atomic: bool,
     /// The type of members that are not declared; `None` where they are unknown fields.
     pub others: Option<Type>,
-    /// Whether a list or map that is written even when empty is in it, or below.
+    /// `true` if a list or map that is written even when empty is in it, or below.
     keeps_empty: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Field {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Whether absent differs from the zero value (a Go pointer).
+    /// `true` if absent differs from the zero value (a Go pointer).
     pub pointer: bool,
     /// When it is left out of what is written.
     pub omit: Omit,

@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 100;
 pub struct Schema {
     /// `object`, `array`, `string`, `integer`, `number`, `boolean`; empty if it is not declared.
     pub ty: String,
-    /// Whether `null` is a value.
+    /// `true` if `null` is a value.
     pub nullable: bool,
     /// What is filled in where nothing was given.
     pub default: Option<Value>,
@@ -83,7 +83,7 @@ pub struct Checks {
     pub min_items: Option<i64>,
     /// The most items of an array.
     pub max_items: Option<i64>,
-    /// Whether the items must be unique.
+    /// `true` if the items must be unique.
     pub unique_items: bool,
     /// The fewest members of an object.
     pub min_properties: Option<i64>,
@@ -167,7 +167,7 @@ impl Schema {
         })
     }
 
-    /// Whether it, or anything below it, has validation rules in CEL.
+    /// Returns whether it, or anything below it, has validation rules in CEL.
     pub fn uses_rules(&self) -> bool {
         let below = match &self.additional {
             Some(Additional::Of(schema)) => Some(schema),

@@ -166,17 +166,17 @@ impl Quantity {
         Self { billionths, ..self }
     }
 
-    /// Whether this is nothing.
+    /// Returns whether this is nothing.
     pub fn is_zero(self) -> bool {
         self.billionths == 0
     }
 
-    /// Whether this is less than nothing.
+    /// Returns whether this is less than nothing.
     pub fn is_negative(self) -> bool {
         self.billionths < 0
     }
 
-    /// Whether this has no fraction.
+    /// Returns whether this has no fraction.
     pub fn is_whole(self) -> bool {
         self.billionths % ONE == 0
     }

@@ -55,7 +55,7 @@ impl AuditEntry {
         Self { event, has_bodies }
     }
 
-    /// Whether the answer is a stream of events.
+    /// Returns whether the answer is a stream of events.
     pub fn is_watch(&self) -> bool {
         self.event.get("verb").is_some_and(|verb| verb == "watch")
     }
@@ -107,7 +107,7 @@ impl AuditEntry {
     }
 }
 
-/// Whether the bodies of a request have what nobody else may read.
+/// Returns whether the bodies of a request have what nobody else may read.
 fn tells_secrets(path: &ResourcePath<'_>) -> bool {
     matches!(
         (path.group, path.plural, path.subresource),

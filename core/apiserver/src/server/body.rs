@@ -33,7 +33,7 @@ pub(super) struct Draft {
     pub(super) empties: Empties,
     /// The errors of strict decoding, if they do not refuse the request.
     pub(super) warnings: Vec<String>,
-    /// Whether its version is that of the stored object, because the patch carried no version.
+    /// `true` if its version is that of the stored object, because the patch carried no version.
     pub(super) takes_version_over: bool,
 }
 

@@ -97,7 +97,7 @@ impl ContinueToken {
     }
 }
 
-/// Whether Go's `path.Clean` would leave `/` and this path as they are.
+/// Returns whether Go's `path.Clean` would leave `/` and this path as they are.
 fn is_clean(relative: &str) -> bool {
     relative.is_empty()
         || relative

@@ -43,7 +43,7 @@ pub struct Custom {
     pub schema: Option<Arc<Schema>>,
     /// All versions of the definition.
     pub versions: Arc<DefinedVersions>,
-    /// Whether only the subresource writes the status.
+    /// `true` if only the subresource writes the status.
     pub has_status: bool,
     /// Where `/scale` finds what it shows.
     pub scale: Option<ScalePaths>,
@@ -221,7 +221,7 @@ impl Custom {
         Ok(strict_errors)
     }
 
-    /// Whether the object has this group and kind, in any version.
+    /// Returns whether the object has this group and kind, in any version.
     fn is_of_kind(&self, object: &Value) -> bool {
         let group = GroupVersion::parse(text(object, "apiVersion")).map(|gv| gv.group);
         group.is_some_and(|group| group == self.group_version.group)
@@ -310,7 +310,7 @@ impl Custom {
         errors
     }
 
-    /// Whether an object can be checked in a moment.
+    /// Returns whether an object can be checked in a moment.
     pub(super) fn is_feasible(&self, object: &Value) -> bool {
         let schema = self.schema_for(object);
         schema.is_none_or(|schema| custom::is_feasible(object, schema))

@@ -269,7 +269,7 @@ impl ApiServer {
     }
 }
 
-/// Whether an update takes away the last thing that keeps a terminating object.
+/// Returns whether an update takes away the last thing that keeps a terminating object.
 pub(super) fn should_delete_during_update(object: &Value, live: &Value) -> bool {
     let live = live.metadata();
     let grace = live.and_then(|meta| meta.get("deletionGracePeriodSeconds")?.as_i64());

@@ -43,7 +43,7 @@ pub enum Fact {
     Emptied {
         /// The field's path.
         field: String,
-        /// Whether it stays, empty, as on v1.36.0 to v1.36.2.
+        /// `true` if it stays, empty, as on v1.36.0 to v1.36.2.
         kept: bool,
     },
     /// The apply no longer has a field that its manager had applied, and nobody else owns it: it was
@@ -78,7 +78,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Whether it can be why a request was refused.
+    /// Returns whether it can be why a request was refused.
     pub fn refuses(&self) -> bool {
         matches!(
             self,

@@ -50,7 +50,7 @@ impl ApiServer {
         server
     }
 
-    /// Whether roles decide who may do what.
+    /// Returns whether roles decide who may do what.
     pub(super) fn uses_rbac(&self) -> bool {
         self.authorization == Authorization::Rbac
     }

@@ -202,7 +202,7 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// Whether a version without a match means exactly that version: it does where a limit asks
+    /// Returns whether a version without a match means exactly that version: it does where a limit asks
     /// for chunks.
     fn legacy_exact(&self) -> bool {
         self.limit() > 0 && !matches!(self.options.version.as_str(), "" | "0")

@@ -14,9 +14,9 @@ use crate::storage::Revision;
 pub(super) struct ListOptions {
     /// Which objects are meant.
     pub(super) selector: Selector,
-    /// Whether the query asks to watch; a path can ask for it too.
+    /// `true` if the query asks to watch; a path can ask for it too.
     pub(super) watch: bool,
-    /// Whether the watch may send bookmarks.
+    /// `true` if the watch may send bookmarks.
     pub(super) bookmarks: bool,
     /// `sendInitialEvents`, where given or implied.
     pub(super) initial_events: Option<bool>,
@@ -161,7 +161,7 @@ impl ListOptions {
     }
 }
 
-/// Whether a boolean query parameter is true: every value except `0` and `false`, also the empty
+/// Returns whether a boolean query parameter is true: every value except `0` and `false`, also the empty
 /// one (`k8s.io/apimachinery/pkg/runtime/conversion.go Convert_Slice_string_To_bool`, v1.36).
 pub fn is_true(value: &str) -> bool {
     value != "0" && !value.eq_ignore_ascii_case("false")

@@ -42,7 +42,7 @@ impl Resource {
     }
 }
 
-/// Whether a request reports unknown and duplicate fields.
+/// Returns whether a request reports unknown and duplicate fields.
 fn complains(info: &RequestInfo) -> bool {
     info.options.field_validation != FieldValidation::Ignore
 }
@@ -70,7 +70,7 @@ fn apply_field_validation(
     }
 }
 
-/// Whether a patch names the version that it is for.
+/// Returns whether a patch names the version that it is for.
 fn carries_version(patch: &[u8]) -> bool {
     let patch = String::from_utf8_lossy(patch);
     // Most do not, and are not parsed again.
@@ -200,7 +200,7 @@ fn apply_patch(
     }
 }
 
-/// Whether a patch neither reads nor writes `metadata.managedFields`. (A merge that removes them
+/// Returns whether a patch neither reads nor writes `metadata.managedFields`. (A merge that removes them
 /// changes nothing: they come from the stored object then.)
 fn leaves_managers_alone(info: &RequestInfo, patch: &[u8]) -> bool {
     if info.content_type == JSON_PATCH {

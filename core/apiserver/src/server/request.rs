@@ -67,7 +67,7 @@ pub struct ResourcePath<'a> {
     pub group: &'a str,
     /// The version of the group.
     pub version: &'a str,
-    /// Whether it asks for a watch in the old way.
+    /// `true` if it asks for a watch in the old way.
     pub watch: bool,
     /// The namespace; empty for none.
     pub namespace: &'a str,
@@ -128,7 +128,7 @@ pub struct Options {
     pub field_manager: String,
     /// What to do about unknown and duplicate fields.
     pub field_validation: FieldValidation,
-    /// Whether an apply takes ownership of fields of other managers.
+    /// `true` if an apply takes ownership of fields of other managers.
     pub force: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct Resource {
     pub kind: String,
     /// The plural name in paths, `deployments`.
     pub plural: String,
-    /// Whether objects live in namespaces.
+    /// `true` if objects live in namespaces.
     pub namespaced: bool,
     /// Its other names.
     pub names: Names,
@@ -34,9 +34,9 @@ pub struct Resource {
     pub versions: Option<Arc<Versions>>,
     /// Where etcd keeps its objects.
     pub storage_prefix: String,
-    /// Whether an update may leave out resourceVersion (`AllowUnconditionalUpdate`).
+    /// `true` if an update may leave out resourceVersion (`AllowUnconditionalUpdate`).
     pub unconditional_update: bool,
-    /// Whether an update of a missing object creates it (`AllowCreateOnUpdate`).
+    /// `true` if an update of a missing object creates it (`AllowCreateOnUpdate`).
     pub create_on_update: bool,
     /// What makes `metadata.generation` rise.
     pub generation: Generation,
@@ -150,7 +150,7 @@ impl Resource {
         }
     }
 
-    /// Whether the kind is built in, and has its type in `builtin.schema`. The other built-in kinds are
+    /// Returns whether the kind is built in, and has its type in `builtin.schema`. The other built-in kinds are
     /// those of the table.
     pub fn has_builtin_schema(&self) -> bool {
         matches!(
@@ -159,7 +159,7 @@ impl Resource {
         )
     }
 
-    /// Whether this server checks the validation rules of the kind.
+    /// Returns whether this server checks the validation rules of the kind.
     pub fn validates(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => (rules.validates)(&self.kind),
@@ -357,7 +357,7 @@ impl Resource {
         held
     }
 
-    /// Whether etcd stores a new object in another encoding than an updated object.
+    /// Returns whether etcd stores a new object in another encoding than an updated object.
     pub(super) fn is_encoded_anew(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.encoded_anew,
@@ -381,7 +381,7 @@ impl Resource {
         }
     }
 
-    /// Whether a subresource is served.
+    /// Returns whether a subresource is served.
     pub fn serves(&self, subresource: &str) -> bool {
         self.endpoint(subresource).is_some()
     }
@@ -417,7 +417,7 @@ impl Resource {
         }
     }
 
-    /// Whether an object can be stored that does not fit its type, so that nobody owns its fields.
+    /// Returns whether an object can be stored that does not fit its type, so that nobody owns its fields.
     pub(super) fn may_mistype(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.may_mistype,
@@ -425,7 +425,7 @@ impl Resource {
         }
     }
 
-    /// Whether its rules put back by themselves what a write does not change.
+    /// Returns whether its rules put back by themselves what a write does not change.
     pub(super) fn restores(&self) -> bool {
         matches!(&self.definition, Definition::Builtin(rules) if rules.restores)
     }
@@ -518,7 +518,7 @@ impl Resource {
         }
     }
 
-    /// Whether an object that is being deleted must stay for another reason than its finalizers.
+    /// Returns whether an object that is being deleted must stay for another reason than its finalizers.
     pub(super) fn holds(&self, object: &Value) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => (rules.held)(object),
@@ -526,12 +526,12 @@ impl Resource {
         }
     }
 
-    /// Whether its objects are the namespaces.
+    /// Returns whether its objects are the namespaces.
     pub(super) fn is_namespaces(&self) -> bool {
         self.plural == "namespaces" && self.group_version.group.is_empty()
     }
 
-    /// Whether a deletion answers with the deleted object rather than a status.
+    /// Returns whether a deletion answers with the deleted object rather than a status.
     pub(super) fn returns_deleted(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.returns_deleted,
@@ -577,7 +577,7 @@ impl Resource {
     }
 }
 
-/// Whether bytes are stored that are empty and not absent.
+/// Returns whether bytes are stored that are empty and not absent.
 fn has_empty(stored: &Value, bytes: &EmptiedBytes) -> bool {
     let parent = stored.pointer(bytes.parent);
     parent.is_some_and(|parent| parent[bytes.field] == "")

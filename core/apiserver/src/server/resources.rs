@@ -59,7 +59,7 @@ impl Resources {
         resources
     }
 
-    /// Whether exactly this resource is still served, and not another one in its place.
+    /// Returns whether exactly this resource is still served, and not another one in its place.
     pub(super) fn still_serve(&self, resource: &Arc<Resource>) -> bool {
         let mut all = self.all.iter();
         resource.is_builtin() || all.any(|known| Arc::ptr_eq(known, resource))

@@ -183,7 +183,7 @@ pub(super) fn of(parent: &Resource, object: &Value) -> Value {
     })
 }
 
-/// Whether a request is about the view of a custom resource. An apply of one fails as soon as it
+/// Returns whether a request is about the view of a custom resource. An apply of one fails as soon as it
 /// would change anything: the server converts it as if it were the custom resource.
 pub(super) fn is_foreign(info: &RequestInfo) -> bool {
     info.parent

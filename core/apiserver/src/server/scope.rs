@@ -47,7 +47,7 @@ impl Scope {
         }
     }
 
-    /// Whether a key is meant.
+    /// Returns whether a key is meant.
     pub(super) fn contains(&self, key: &str) -> bool {
         match self {
             Self::Below(prefix) => key.starts_with(prefix),
@@ -72,12 +72,12 @@ impl Scope {
     }
 }
 
-/// Whether a name can be part of a key (`IsPathSegmentName`).
+/// Returns whether a name can be part of a key (`IsPathSegmentName`).
 fn is_path_segment(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '%'])
 }
 
-/// Whether a name can be that of a namespace (`ValidateNamespaceName`).
+/// Returns whether a name can be that of a namespace (`ValidateNamespaceName`).
 fn is_label(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&name.len())

@@ -75,7 +75,7 @@ impl Selector {
         )))
     }
 
-    /// Whether it selects everything.
+    /// Returns whether it selects everything.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -97,7 +97,7 @@ impl Selector {
         self
     }
 
-    /// Whether an object is selected.
+    /// Returns whether an object is selected.
     pub fn matches(&self, object: &Value) -> bool {
         self.labels
             .iter()

@@ -102,7 +102,7 @@ impl View {
         view.unwrap_or_default().format
     }
 
-    /// Whether a client takes JSON.
+    /// Returns whether a client takes JSON.
     #[cfg(feature = "protobuf")]
     pub(super) fn takes_json(headers: &HeaderMap) -> bool {
         let accept = headers.get(header::ACCEPT);
@@ -217,7 +217,7 @@ fn go_type(resource: &Resource, list: &str) -> String {
     }
 }
 
-/// Whether the router of built-in kinds finds one of the types that it writes: it looks at the
+/// Returns whether the router of built-in kinds finds one of the types that it writes: it looks at the
 /// types only, and knows no patterns but `*/*`.
 fn routable(accept: &str) -> bool {
     accept.split(',').any(|clause| {

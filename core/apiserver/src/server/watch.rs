@@ -47,7 +47,7 @@ pub struct Watch {
     resource: Arc<Resource>,
     scope: Scope,
     selector: Selector,
-    /// Whether the watch cache serves it, rather than etcd.
+    /// `true` if the watch cache serves it, rather than etcd.
     cached: bool,
     bookmarks: bool,
     initial_events: Option<bool>,
@@ -118,7 +118,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Whether events may still come.
+    /// Returns whether events may still come.
     pub fn is_open(&self) -> bool {
         !matches!(self.state, State::Ended(None))
     }
@@ -213,7 +213,7 @@ impl Watch {
         events
     }
 
-    /// Whether the server may have [forgotten](ApiServer::forget) what is to come next.
+    /// Returns whether the server may have [forgotten](ApiServer::forget) what is to come next.
     fn misses(&self, stream: &Stream, server: &ApiServer) -> bool {
         let cache = server.caches.of(&self.resource);
         stream.after < server.store.forgotten()

@@ -41,7 +41,7 @@ impl WatchCaches {
         self.fill(store, resources);
     }
 
-    /// Whether the server runs with watch caches.
+    /// Returns whether the server runs with watch caches.
     pub(super) fn enabled(&self) -> bool {
         self.enabled
     }
@@ -85,7 +85,7 @@ impl WatchCaches {
         self.moments.push_back((now, self.followed));
     }
 
-    /// Whether the cache of the changed resource holds a change.
+    /// Returns whether the cache of the changed resource holds a change.
     pub(super) fn holds(&self, change: &Change) -> bool {
         let mut caches = self.caches.iter();
         let cache = caches.find(|(prefix, _)| is_below(&change.key, prefix));

@@ -257,7 +257,7 @@ impl ApiServer {
         Ok(Answer::ok(object))
     }
 
-    /// Whether a write gets a new version although its object is equal to the stored one.
+    /// Returns whether a write gets a new version although its object is equal to the stored one.
     fn is_written_anyway(&self, info: &RequestInfo, before: &Stored<'_>) -> bool {
         let encoded_anew = info.resource.is_encoded_anew()
             && self.store.created(before.key) == Some(before.revision);

@@ -21,7 +21,7 @@ pub struct KeyValue {
     pub version: u64,
     /// The value; `None` is a deletion: a tombstone.
     pub object: Option<Arc<Value>>,
-    /// Whether compaction has taken it.
+    /// `true` if compaction has taken it.
     pub compacted: bool,
 }
 

@@ -76,7 +76,7 @@ pub struct Store {
     /// been sent to a watch, or is held by a watch cache, does not go away with it. It can be
     /// [forgotten](Self::forget).
     log: Vector<Change>,
-    /// Whether some revisions have no change.
+    /// `true` if some revisions have no change.
     passed_over: bool,
     /// Up to which revision changes may be missing in the log.
     forgotten: Revision,

@@ -33,7 +33,7 @@ impl Place {
         }
     }
 
-    /// Whether only the server sets a member here, or a client copies it from there.
+    /// Returns whether only the server sets a member here, or a client copies it from there.
     pub(super) fn is_set_by_server(self, member: &str) -> bool {
         match self {
             Self::Metadata => matches!(
@@ -153,7 +153,7 @@ impl<'a> Digester<'a> {
         }
     }
 
-    /// Whether a number is the generation of the object, or one that the object has had.
+    /// Returns whether a number is the generation of the object, or one that the object has had.
     fn is_generation(&self, place: Place, member: &str, number: i64) -> bool {
         match member {
             "generation" => place == Place::Metadata,

@@ -88,7 +88,7 @@ impl Given {
         }
     }
 
-    /// Whether a user gave a text.
+    /// Returns whether a user gave a text.
     pub(super) fn has(&self, text: &str) -> bool {
         self.texts.contains(text)
     }

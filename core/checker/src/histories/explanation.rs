@@ -23,14 +23,14 @@ pub enum TransitionMeaning {
     Refused {
         /// The status code of the answer.
         code: u16,
-        /// Whether the actor gives up; otherwise the actor tries again.
+        /// `true` if the actor gives up; otherwise the actor tries again.
         gives_up: bool,
     },
     /// The server stores the request: the object is as the server read it.
     Stores,
     /// The request is accepted.
     Accepted {
-        /// Whether the actor's copy is stale.
+        /// `true` if the actor's copy is stale.
         stale: bool,
     },
 }

@@ -154,13 +154,13 @@ impl<'a> StateView<'a> {
         Some((&known.object, pool.same_version(copy, stored)))
     }
 
-    /// Whether a process is done.
+    /// Returns whether a process is done.
     pub fn is_done(&self, process: usize) -> bool {
         let process = self.process(process);
         process.is_none_or(|process| process.next == NextRequest::Nothing)
     }
 
-    /// Whether all processes are done.
+    /// Returns whether all processes are done.
     pub fn is_end(&self) -> bool {
         (0..self.node.state.processes.len()).all(|process| self.is_done(process))
     }

@@ -63,7 +63,7 @@ pub enum SearchStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ServerRead {
     seen: ServerId,
-    /// Whether the object came from etcd and not from the watch cache.
+    /// `true` if the object came from etcd and not from the watch cache.
     is_current: bool,
 }
 
@@ -112,7 +112,7 @@ struct StateNode {
 #[derive(Clone, Debug)]
 pub struct HistorySearch {
     object: ObjectRef,
-    /// Whether a request takes several steps: the server reads first, and compares and puts later.
+    /// `true` if a request takes several steps: the server reads first, and compares and puts later.
     /// Other requests can come in between.
     micro_steps: bool,
     most_states: usize,

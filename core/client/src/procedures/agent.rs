@@ -17,7 +17,7 @@ pub struct Agent {
     /// The field manager that each write names. `None` for a client that names none: the server
     /// takes its User-Agent.
     pub manager: Option<Arc<str>>,
-    /// Whether the server refuses unknown and repeated fields.
+    /// `true` if the server refuses unknown and repeated fields.
     pub is_strict: bool,
 }
 

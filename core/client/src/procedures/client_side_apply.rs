@@ -33,7 +33,7 @@ pub(super) struct ClientSideApply {
     live: Arc<Value>,
     /// How often it may send the patch again.
     retries: u8,
-    /// Whether it replaces an object whose patch is refused.
+    /// `true` if it replaces an object whose patch is refused.
     force: bool,
     stage: Stage,
 }
@@ -149,7 +149,7 @@ impl ClientSideApply {
     }
 }
 
-/// Whether a patch has nothing.
+/// Returns whether a patch has nothing.
 pub(super) fn is_empty(patch: &Value) -> bool {
     patch.as_object().is_some_and(|members| members.is_empty())
 }

@@ -36,7 +36,7 @@ pub struct EditorPlan {
 }
 
 impl EditorPlan {
-    /// Whether it begins with a read: it means to do something, and has not read the object.
+    /// Returns whether it begins with a read: it means to do something, and has not read the object.
     pub fn reads_first(&self) -> bool {
         self.intent.is_some() && self.copy.read().is_none()
     }
@@ -101,9 +101,9 @@ pub struct Editor {
     next: NextRequest,
     /// The number of attempts that it has left, with the next one.
     attempts: u8,
-    /// Whether it waits before the next attempt.
+    /// `true` if it waits before the next attempt.
     sleeps: bool,
-    /// Whether the server refuses unknown and repeated fields.
+    /// `true` if the server refuses unknown and repeated fields.
     is_strict: bool,
 }
 
@@ -151,7 +151,7 @@ impl Editor {
         self.attempts
     }
 
-    /// Whether it has nothing more to send.
+    /// Returns whether it has nothing more to send.
     pub fn is_done(&self) -> bool {
         self.next == NextRequest::Nothing
     }

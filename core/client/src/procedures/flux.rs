@@ -25,7 +25,7 @@ const REMOVED_ANNOTATIONS: [&str; 3] = [
 ];
 const REMOVED_LABELS: [&str; 1] = ["fluxcd.io/sync-gc-mark"];
 
-/// Whether a label or an annotation has this value (`AnyInMetadata` in `fluxcd/pkg/ssa/utils`, v0.76:
+/// Returns whether a label or an annotation has this value (`AnyInMetadata` in `fluxcd/pkg/ssa/utils`, v0.76:
 /// the case of the value does not matter).
 fn says(object: &Value, name: &str, value: &str) -> bool {
     let metadata = object.metadata();
@@ -78,7 +78,7 @@ impl Flux {
         }
     }
 
-    /// Whether the manifest or the object says so.
+    /// Returns whether the manifest or the object says so.
     fn is_told(&self, name: &str, value: &str) -> bool {
         says(&self.manifest, name, value) || says(&self.live, name, value)
     }
@@ -126,7 +126,7 @@ impl Flux {
         matches!(&self.stage, Stage::Deleting(deletion) if deletion.is_deleting())
     }
 
-    /// Whether its next request stores nothing.
+    /// Returns whether its next request stores nothing.
     pub(super) fn is_dry_run(&self) -> bool {
         self.stage == Stage::DryRun
     }
@@ -147,7 +147,7 @@ impl Flux {
     }
 }
 
-/// Whether a dry run showed other labels, annotations or content (`hasDrifted`).
+/// Returns whether a dry run showed other labels, annotations or content (`hasDrifted`).
 fn drifted(live: &Value, shown: &Value) -> bool {
     let in_metadata = ["labels", "annotations"].iter().any(|field| {
         let of = |object: &Value| object.metadata().and_then(|meta| meta.get(*field)).cloned();

@@ -19,9 +19,9 @@ pub(super) struct ServerSideApply {
     agent: Agent,
     body: Arc<Value>,
     force: bool,
-    /// Whether it leaves the fields out that conflict, and applies again.
+    /// `true` if it leaves the fields out that conflict, and applies again.
     leaves_out: bool,
-    /// Whether it makes the entries of client-side apply its own afterwards, as kubectl does.
+    /// `true` if it makes the entries of client-side apply its own afterwards, as kubectl does.
     migrates: bool,
     rounds: u8,
     stage: Stage,
@@ -114,7 +114,7 @@ impl ServerSideApply {
         }
     }
 
-    /// Whether its next request is about owners only.
+    /// Returns whether its next request is about owners only.
     pub(super) fn is_about_owners(&self) -> bool {
         matches!(
             self.stage,
@@ -173,7 +173,7 @@ impl ServerSideApply {
     }
 }
 
-/// Whether an applier owns the annotation of client-side apply.
+/// Returns whether an applier owns the annotation of client-side apply.
 fn annotation_is_applied(object: &Value) -> bool {
     let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
     let managers = Managers::decode(managed).unwrap_or_default();

@@ -94,7 +94,7 @@ impl Tool {
         tool
     }
 
-    /// Whether it cannot carry the change: it writes only labels or only replicas, or the kind has
+    /// Returns whether it cannot carry the change: it writes only labels or only replicas, or the kind has
     /// no `/scale`, or the object is not there.
     pub fn is_unable(&self) -> bool {
         self.stage == Stage::Unable
@@ -170,7 +170,7 @@ impl Tool {
         }
     }
 
-    /// Whether it reads again after a conflict and writes its change over what it read.
+    /// Returns whether it reads again after a conflict and writes its change over what it read.
     pub(crate) fn repeats_edits(&self) -> bool {
         match &self.stage {
             Stage::Editing(editor) => editor.plan().write.on_conflict.reads_again(),
@@ -447,7 +447,7 @@ impl ReadChange<'_> {
     }
 }
 
-/// Whether a client applies server-side: it creates an object by an apply, too. Then the object is
+/// Returns whether a client applies server-side: it creates an object by an apply, too. Then the object is
 /// one of which only the name is known.
 fn applies(preset: Preset) -> bool {
     matches!(

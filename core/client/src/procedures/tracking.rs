@@ -52,7 +52,7 @@ impl DeliveredBy {
     }
 }
 
-/// Whether a label or annotation says to which tool the object belongs: what the tool writes follows
+/// Returns whether a label or annotation says to which tool the object belongs: what the tool writes follows
 /// from it.
 pub fn is_read_by_tools(name: &str) -> bool {
     [
@@ -95,7 +95,7 @@ pub fn helm_manager(live: &Value) -> Option<String> {
     Some(owner.manager.name.clone())
 }
 
-/// Whether Helm owns fields of an object by Update, as its client-side apply leaves them.
+/// Returns whether Helm owns fields of an object by Update, as its client-side apply leaves them.
 pub fn helm_updates(live: &Value) -> bool {
     let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
@@ -146,7 +146,7 @@ pub fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
     manifest
 }
 
-/// Whether an object says that the tool delivered it.
+/// Returns whether an object says that the tool delivered it.
 pub fn is_delivered(preset: Preset, object: &Value) -> bool {
     let none = Value::Null;
     tracks(preset) && is_known(preset, &none, object)
@@ -185,7 +185,7 @@ pub fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
     manifest
 }
 
-/// Whether it is known what the tool adds to manifests.
+/// Returns whether it is known what the tool adds to manifests.
 pub fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
     let by = DeliveredBy::of(&[live, manifest]);
     match preset {

@@ -41,7 +41,7 @@ pub enum ReflectorProgress {
     },
 }
 
-/// Whether the server cannot serve the requested version, because it is too old or in the future.
+/// Returns whether the server cannot serve the requested version, because it is too old or in the future.
 pub(super) fn is_unavailable(status: &Value) -> bool {
     status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 }

@@ -39,7 +39,7 @@ pub struct LostUpdate {
     pub written: usize,
     /// The step that lost it.
     pub lost: usize,
-    /// Whether the log has a watch of the client on the collection, so that it may have known the
+    /// `true` if the log has a watch of the client on the collection, so that it may have known the
     /// value. What a watch showed is not in a log, and a watch from before the log is not either.
     pub may_have_watched: bool,
 }
@@ -170,7 +170,7 @@ fn lost(
     found
 }
 
-/// Whether a write names the version that it is based on.
+/// Returns whether a write names the version that it is based on.
 fn carries_version(event: &AuditEvent) -> bool {
     let Some(body) = event.request.as_deref() else {
         return false;
@@ -183,7 +183,7 @@ fn carries_version(event: &AuditEvent) -> bool {
     in_patch || !body.resource_version().is_empty()
 }
 
-/// Whether the answer to a request showed a client the object, or named the field as another
+/// Returns whether the answer to a request showed a client the object, or named the field as another
 /// manager's.
 fn shows(event: &AuditEvent, field: &Path) -> bool {
     let accepted = event.code.is_some_and(|code| code < 300);

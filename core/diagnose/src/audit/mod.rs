@@ -74,12 +74,12 @@ pub struct AuditEvent {
     pub received: u64,
     /// When the answer was complete, in the same unit. A write took effect before it.
     pub completed: u64,
-    /// Whether the answer was still going on: a watch that is open at the end of the log.
+    /// `true` if the answer was still going on: a watch that is open at the end of the log.
     pub open: bool,
 }
 
 impl AuditEvent {
-    /// Whether it is meant to change an object.
+    /// Returns whether it is meant to change an object.
     pub fn is_write(&self) -> bool {
         matches!(
             self.verb.as_str(),
@@ -87,7 +87,7 @@ impl AuditEvent {
         )
     }
 
-    /// Whether it only shows what would happen.
+    /// Returns whether it only shows what would happen.
     pub fn is_dry_run(&self) -> bool {
         self.query("dryRun").is_some()
     }
@@ -133,7 +133,7 @@ pub struct AuditLog {
     pub problems: Vec<LineProblem>,
     /// How many lines are no events.
     pub skipped: usize,
-    /// Whether the log has more events than [`MAX_EVENTS`]; the rest is left out.
+    /// `true` if the log has more events than [`MAX_EVENTS`]; the rest is left out.
     pub cut: bool,
 }
 
@@ -280,12 +280,12 @@ impl AuditLog {
 }
 
 impl AuditedObject {
-    /// Whether both are the same object. The version of the group does not tell objects apart.
+    /// Returns whether both are the same object. The version of the group does not tell objects apart.
     pub fn is(&self, other: &Self) -> bool {
         self.is_beside(other) && self.namespace == other.namespace && self.name == other.name
     }
 
-    /// Whether a request to this collection or object can be about another object of the same
+    /// Returns whether a request to this collection or object can be about another object of the same
     /// collection, also of the collection of all namespaces.
     pub fn is_beside(&self, other: &Self) -> bool {
         let namespaces = [&self.namespace, &other.namespace];

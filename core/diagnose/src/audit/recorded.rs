@@ -118,7 +118,7 @@ impl RecordedStep {
         self.known_after.version_of(self.after.as_deref())
     }
 
-    /// Whether the object has another version afterwards; `None` if a version is not known.
+    /// Returns whether the object has another version afterwards; `None` if a version is not known.
     pub fn changed(&self) -> Option<bool> {
         let version = |object: &Option<Arc<Value>>| {
             let object = object.as_ref()?;
@@ -137,7 +137,7 @@ pub struct RecordedHistory {
     pub clients: Vec<AuditClient>,
     /// The requests to the object, and the lists and watches of its collection.
     pub steps: Vec<RecordedStep>,
-    /// Whether no definition of the object's kind is known: its fields are merged without a schema.
+    /// `true` if no definition of the object's kind is known: its fields are merged without a schema.
     pub schemaless: bool,
     server: ApiServer,
     resource: Option<Arc<Resource>>,
@@ -351,7 +351,7 @@ impl RecordedHistory {
     }
 }
 
-/// Whether a POST to the collection creates another object.
+/// Returns whether a POST to the collection creates another object.
 fn creates_another(event: &AuditEvent, object: &AuditedObject) -> bool {
     let name = [&event.response, &event.request];
     let mut name = name.into_iter().flatten().map(|it| it.name());

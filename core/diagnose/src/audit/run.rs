@@ -146,7 +146,7 @@ fn send(server: &mut ApiServer, event: &AuditEvent, method: &str, media: &str) -
     Some(Exchange::new(&request, &response))
 }
 
-/// Whether the body of an answer says something that the core can know: not for collections, which
+/// Returns whether the body of an answer says something that the core can know: not for collections, which
 /// have other objects too.
 fn is_comparable(event: &AuditEvent) -> bool {
     !matches!(event.verb.as_str(), "list" | "watch")

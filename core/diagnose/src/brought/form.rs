@@ -265,7 +265,7 @@ fn keep_blocks(lines: &mut [&str]) {
 /// What ends a prompt of a shell.
 const PROMPTS: [&str; 5] = ["$ ", "# ", "% ", "> ", "\u{276f} "];
 
-/// Whether a line is a command, and not a part of what it printed.
+/// Returns whether a line is a command, and not a part of what it printed.
 fn is_command(line: &str) -> bool {
     let names = |command: &str| {
         let name = command.split_whitespace().next();
@@ -278,7 +278,7 @@ fn is_command(line: &str) -> bool {
     line.starts_with("$ ") || line.starts_with("kubectl ") || PROMPTS.iter().any(after)
 }
 
-/// Whether a line is a prompt without a command: `me@host:~$`.
+/// Returns whether a line is a prompt without a command: `me@host:~$`.
 fn is_prompt(line: &str) -> bool {
     let line = line.trim();
     line == "$" || line.ends_with(['$', '#', '%']) && line.contains('@') && !line.contains(' ')

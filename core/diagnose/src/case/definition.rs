@@ -65,7 +65,7 @@ pub(super) fn paths_of(managers: &Managers) -> Vec<Path> {
         .collect()
 }
 
-/// Whether a path selects an item of a list by keys or by value.
+/// Returns whether a path selects an item of a list by keys or by value.
 pub(super) fn selects_items(path: &Path) -> bool {
     let mut elements = path.0.iter();
     elements.any(|it| matches!(it, PathElement::Key(_) | PathElement::Value(_)))

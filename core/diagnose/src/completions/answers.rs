@@ -85,7 +85,7 @@ pub(super) fn of_owners(installed: &Installed) -> Vec<Answer> {
     }
 }
 
-/// Whether Helm takes over its former entries depends on the last release.
+/// Returns whether Helm takes over its former entries depends on the last release.
 pub(super) fn of_release(installed: &Installed) -> Option<Answer> {
     let object = installed.object()?;
     helm_updates(object).then_some(Answer::ServerSideRelease)

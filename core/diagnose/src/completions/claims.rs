@@ -75,7 +75,7 @@ impl CompletedChange {
         }
     }
 
-    /// Whether a run was refused for values that are made up: they say nothing of the real ones.
+    /// Returns whether a run was refused for values that are made up: they say nothing of the real ones.
     fn is_of_values(&self, row: &Row) -> bool {
         self.is_made_up() && row.code == Some(422)
     }
@@ -168,7 +168,7 @@ impl CompletedChange {
             .retain(|warning| others.iter().all(|(_, row)| warns(row, warning)));
     }
 
-    /// Whether the text names a field, or one above or below it.
+    /// Returns whether the text names a field, or one above or below it.
     fn is_named(&self, field: &Path) -> bool {
         self.named.as_ref().is_none_or(|named| {
             let mut named = named.iter();
@@ -214,7 +214,7 @@ impl CompletedChange {
         some.map(|(then, fields)| then(fields)).collect()
     }
 
-    /// Whether fields vanish that the text does not name.
+    /// Returns whether fields vanish that the text does not name.
     fn others_vanish(&self, row: &Row) -> bool {
         let mut removed = row.with(FieldEffect::Removed);
         let annotation = annotation();
@@ -252,7 +252,7 @@ fn unknown(mut row: Row) -> Row {
     row
 }
 
-/// Whether the same becomes of the value of a field. Of values that are made up counts only whether they
+/// Returns whether the same becomes of the value of a field. Of values that are made up counts only whether they
 /// stay, go, or are those of the manifest.
 fn is_same(one: &FieldOutcome, other: &FieldOutcome, made_up: bool) -> bool {
     let values = |it: &FieldOutcome| {
@@ -275,7 +275,7 @@ fn kind_of(effect: FieldEffect) -> FieldEffect {
     }
 }
 
-/// Whether the same managers but the writer lose a field, and the same get it.
+/// Returns whether the same managers but the writer lose a field, and the same get it.
 fn is_same_change(one: &FieldOutcome, other: &FieldOutcome, writer: &str) -> bool {
     let but = |managers: &[Manager], others: &[Manager]| {
         let own = managers
@@ -305,7 +305,7 @@ pub enum Settling {
 }
 
 impl WayOut {
-    /// Whether it settles the conflict, as far as that is known.
+    /// Returns whether it settles the conflict, as far as that is known.
     pub fn settling(&self) -> Settling {
         let depends = |then: &Then| {
             matches!(

@@ -57,7 +57,7 @@ pub struct SameName {
     pub client: Preset,
     /// The manager.
     pub manager: String,
-    /// Whether the manager wrote by Update. Else it applied, and an applier has no conflict with
+    /// `true` if the manager wrote by Update. Else it applied, and an applier has no conflict with
     /// itself, so that the client wrote by another name.
     pub by_update: bool,
 }

@@ -184,7 +184,7 @@ impl CompletedChange {
         &self.first
     }
 
-    /// Whether values and other fields are made up.
+    /// Returns whether values and other fields are made up.
     pub fn is_made_up(&self) -> bool {
         self.named.is_some()
     }

@@ -107,7 +107,7 @@ impl Marks {
     }
 }
 
-/// Whether a place is in the name of a manager: `conflict with "a" using v1`.
+/// Returns whether a place is in the name of a manager: `conflict with "a" using v1`.
 fn is_in_name(text: &str, at: usize) -> bool {
     let before = super::parse::end_of(&text[..at]);
     let Some((before, name)) = before.rsplit_once('"') else {

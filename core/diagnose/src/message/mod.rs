@@ -115,7 +115,7 @@ pub enum PrintedError {
     NotOfRelease,
     /// A POST names an object that exists (409).
     AlreadyExists {
-        /// Whether that object is being deleted.
+        /// `true` if that object is being deleted.
         terminating: bool,
     },
     /// An operation of a JSON patch failed, for example a `test` (422).

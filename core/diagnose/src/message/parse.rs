@@ -88,7 +88,7 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
     })
 }
 
-/// Whether what follows is a part of a message that names its object.
+/// Returns whether what follows is a part of a message that names its object.
 fn is_inside(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let since = |mark: &str| line.rfind(mark).map(|at| &line[at..]);
@@ -99,7 +99,7 @@ fn is_inside(before: &str) -> bool {
     fulfilled || invalid
 }
 
-/// Whether kube-rs prints the message once more, in the fields of its error: `ApiError: MESSAGE: Conflict
+/// Returns whether kube-rs prints the message once more, in the fields of its error: `ApiError: MESSAGE: Conflict
 /// (ErrorResponse { status: "Failure", message: "MESSAGE", …`. That one ends where its string ends, so it
 /// is the one that is read (`kube-core/src/response.rs`, v4.2).
 fn is_told_again(before: &str, from: &str) -> bool {

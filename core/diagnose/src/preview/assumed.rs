@@ -52,7 +52,7 @@ pub enum Assumed {
 }
 
 impl Assumed {
-    /// Whether it is about the tool and what it wrote before, and not about one object.
+    /// Returns whether it is about the tool and what it wrote before, and not about one object.
     pub fn is_of_tool(&self) -> bool {
         matches!(
             self,

@@ -12,14 +12,14 @@ use crate::ways::{CaseContent, ChangeTable, Instruction, Row, WayOut, WayOutKind
 pub struct HandOver {
     /// Which one.
     pub kind: HandOverKind,
-    /// Whether it settles the conflict: all was accepted, the next write changes nothing, and nobody is
+    /// `true` if it settles the conflict: all was accepted, the next write changes nothing, and nobody is
     /// known to write the fields again.
     pub settles: bool,
     /// The managers that will write their values again.
     pub written_back_by: Vec<String>,
     /// What to do, in its order.
     pub steps: Vec<Instruction>,
-    /// Whether the tool has no option for this one object: its own option concerns everything that it
+    /// `true` if the tool has no option for this one object: its own option concerns everything that it
     /// writes. The steps then use kubectl, in the name of the tool.
     pub tool_has_no_option: bool,
 }

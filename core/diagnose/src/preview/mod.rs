@@ -57,7 +57,7 @@ pub struct PreviewInput {
 pub struct DeliveryTool {
     /// The tool: kubectl apply or one of [`Preset::OF_MANIFESTS`].
     pub preset: Preset,
-    /// Whether it takes over what others own (`--force-conflicts`, `Force=true`). Argo CD with
+    /// `true` if it takes over what others own (`--force-conflicts`, `Force=true`). Argo CD with
     /// server-side apply and Flux always do.
     pub force: bool,
     /// Which objects it deletes that no manifest names any more.
@@ -129,7 +129,7 @@ impl Preview {
         run.finish()
     }
 
-    /// Whether a write will be refused, or an object could not be previewed.
+    /// Returns whether a write will be refused, or an object could not be previewed.
     pub fn is_whole(&self) -> bool {
         !self.rows.iter().any(|row| row.outcome.is_refusal())
     }

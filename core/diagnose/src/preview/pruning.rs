@@ -56,7 +56,7 @@ pub enum Pruning {
 }
 
 impl Pruning {
-    /// Whether kubectl writes this manifest (`apply.go GetObjects`, v0.36: the selector filters files too).
+    /// Returns whether kubectl writes this manifest (`apply.go GetObjects`, v0.36: the selector filters files too).
     pub(super) fn writes(&self, manifest: &Value) -> bool {
         match self {
             Self::Selected(selector) => selector.matches(manifest),
@@ -86,7 +86,7 @@ impl Pruning {
         named.map(str::to_owned).collect()
     }
 
-    /// Whether kubectl deletes an object that no manifest names (`prune.go prune`; with a set
+    /// Returns whether kubectl deletes an object that no manifest names (`prune.go prune`; with a set
     /// `applyset_pruner.go findAllObjectsToPrune`, v0.36). The parent of a set lists the kinds and namespaces of all
     /// members, because kubectl itself writes that list.
     pub(super) fn deletes(&self, object: &Value, visited: &HashSet<String>) -> bool {

@@ -82,7 +82,7 @@ impl Removal {
         }
     }
 
-    /// Whether the manifests of the last write have this object; `None` if they were not brought.
+    /// Returns whether the manifests of the last write have this object; `None` if they were not brought.
     fn was_written(&self, object: &Value) -> Option<bool> {
         let id = key(object);
         // A manifest need not name its namespace.
@@ -133,7 +133,7 @@ fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> Fate {
     }
 }
 
-/// Whether a label or an annotation has this word.
+/// Returns whether a label or an annotation has this word.
 fn says(object: &Value, name: &str, word: &str) -> bool {
     ["labels", "annotations"].iter().any(|of| {
         let said = object

@@ -117,7 +117,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the tool cannot write the object, or nothing is known of it.
+    /// Returns whether the tool cannot write the object, or nothing is known of it.
     pub fn is_refusal(self) -> bool {
         self <= Self::NotRun
     }
@@ -311,7 +311,7 @@ fn outcome(row: &Row) -> Outcome {
     }
 }
 
-/// Whether the object was deleted and created again.
+/// Returns whether the object was deleted and created again.
 fn is_new(row: &Row) -> bool {
     !row.before.is_null() && !row.after.is_null() && row.before.uid() != row.after.uid()
 }
@@ -475,7 +475,7 @@ impl Earlier<'_> {
     }
 }
 
-/// Whether a path names the object itself.
+/// Returns whether a path names the object itself.
 fn is_identity(path: &Path) -> bool {
     let name = |at: usize| match path.0.get(at) {
         Some(PathElement::Field(name)) => name.as_str(),

@@ -254,7 +254,7 @@ impl PreviewRun {
         ChangeTable::new(&installed, change)
     }
 
-    /// Whether the definition of the kind was not brought.
+    /// Returns whether the definition of the kind was not brought.
     fn is_open(&self, key: &Key) -> bool {
         let assumed = self.cluster.assumed.get(key).into_iter().flatten();
         let mut assumed = assumed.filter(|it| **it == Assumed::NoDefinition);

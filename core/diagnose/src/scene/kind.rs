@@ -171,7 +171,7 @@ impl KnownKind {
     }
 }
 
-/// Whether a kind has the fields and subresources that an error names.
+/// Returns whether a kind has the fields and subresources that an error names.
 fn has_fields(resource: &Resource, error: &PrintedError) -> bool {
     let PrintedError::Apply(conflicts) = error else {
         return true;

@@ -358,7 +358,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Whether the core's message is the one that was printed.
+    /// Returns whether the core's message is the one that was printed.
     fn is_said(&self, message: &str) -> bool {
         let again = crate::message::reported_errors(message);
         let [again] = &again[..] else {

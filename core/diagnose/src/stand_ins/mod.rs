@@ -287,7 +287,7 @@ impl Found {
     }
 }
 
-/// Whether an image has a tag other than the one without which it is pulled.
+/// Returns whether an image has a tag other than the one without which it is pulled.
 fn has_tag(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or_default();
     name.split_once(':').is_some_and(|(_, tag)| tag != "latest")

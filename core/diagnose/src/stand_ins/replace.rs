@@ -100,7 +100,7 @@ impl StandIns {
     }
 }
 
-/// Whether a character belongs to a word: a name, a stand-in.
+/// Returns whether a character belongs to a word: a name, a stand-in.
 fn of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_')
 }

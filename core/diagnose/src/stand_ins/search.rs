@@ -19,7 +19,7 @@ pub struct WithoutValues {
     pub stays: BTreeMap<LeafValue, StayReason>,
     /// How many different values are left out.
     pub left_out: usize,
-    /// Whether its answers are the same. If not, no value is left out, and something else is: a text
+    /// `true` if its answers are the same. If not, no value is left out, and something else is: a text
     /// that is too long, or parts of a log.
     pub same: bool,
     /// How many texts are error messages: the lines stay that are read.

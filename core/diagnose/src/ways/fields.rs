@@ -146,7 +146,7 @@ impl<'v> Comparison<'v> {
         all
     }
 
-    /// Whether the first value has what the second one says. The server may have filled it up.
+    /// Returns whether the first value has what the second one says. The server may have filled it up.
     fn covers(&self, values: Option<(&Value, &Value)>, path: &Path) -> bool {
         values.is_some_and(|(after, wanted)| covers(after, wanted, path, self.root))
     }
@@ -161,7 +161,7 @@ impl<'v> Comparison<'v> {
         without
     }
 
-    /// Whether a manifest of the writer had a field that the writer owns. An Update owns also what the
+    /// Returns whether a manifest of the writer had a field that the writer owns. An Update owns also what the
     /// server filled in: then a value that the server would fill in again was in none.
     fn was_declared(&self, path: &Path, old: &Managers, places: &mut ComparedPlaces<'_>) -> bool {
         let applied = |owned: &Owned| owned.manager.operation == ManagedFieldsOperation::Apply;
@@ -249,14 +249,14 @@ struct ComparedPlaces<'a> {
 }
 
 impl ComparedPlaces<'_> {
-    /// Whether the writer declares a whole manifest, and this field is not in it.
+    /// Returns whether the writer declares a whole manifest, and this field is not in it.
     fn leaves_out(&mut self, field: &Path) -> bool {
         let declared = self.declared.as_mut();
         declared.is_some_and(|declared| declared.find(&field.0).is_none())
     }
 }
 
-/// Whether both are the same managers. The order of their entries says nothing.
+/// Returns whether both are the same managers. The order of their entries says nothing.
 fn same_owners(one: &[Manager], other: &[Manager]) -> bool {
     one.len() == other.len() && one.iter().all(|manager| other.contains(manager))
 }

@@ -62,7 +62,7 @@ impl Installed {
 }
 
 impl Leaving {
-    /// Whether the server refuses to let the manager go, for example because a required field would
+    /// Returns whether the server refuses to let the manager go, for example because a required field would
     /// be missing.
     pub fn is_refused(&self) -> bool {
         self.row.as_ref().is_some_and(Row::is_refused)

@@ -45,12 +45,12 @@ pub struct Row {
     pub before: Arc<Value>,
     /// The object after, as a GET shows it.
     pub after: Arc<Value>,
-    /// Whether the values of this kind were not checked.
+    /// `true` if the values of this kind were not checked.
     pub values_not_checked: bool,
     /// What of it depends on something that a text does not say
     /// ([`CompletedChange`](crate::completions::CompletedChange)); empty if all was brought.
     pub open: Vec<OpenQuestion>,
-    /// Whether the values of the fields are made up.
+    /// `true` if the values of the fields are made up.
     pub values_made_up: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct ConflictCause {
 pub struct SecondRun {
     /// The status code; `None` if nothing was sent.
     pub code: Option<u16>,
-    /// Whether it made a new version.
+    /// `true` if it made a new version.
     pub changes: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct TakenBack {
     pub field: Path,
     /// The manager that had set it.
     pub manager: Manager,
-    /// Whether it is the HorizontalPodAutoscaler: kube-controller-manager through `/scale`.
+    /// `true` if it is the HorizontalPodAutoscaler: kube-controller-manager through `/scale`.
     pub autoscaler: bool,
 }
 
@@ -112,12 +112,12 @@ impl Row {
         deciding(&self.requests)
     }
 
-    /// Whether the object was written.
+    /// Returns whether the object was written.
     pub fn is_written(&self) -> bool {
         version_of(&self.before) != version_of(&self.after)
     }
 
-    /// Whether the deciding request was refused.
+    /// Returns whether the deciding request was refused.
     pub fn is_refused(&self) -> bool {
         self.code.is_some_and(|code| code >= 300)
     }
@@ -424,7 +424,7 @@ const WRITES_ON_COMMAND: [&str; 11] = [
     "k9s",
 ];
 
-/// Whether a manager writes only when people run it.
+/// Returns whether a manager writes only when people run it.
 pub(super) fn writes_on_command(name: &str) -> bool {
     let tools = ["kubectl", "terraform-provider"];
     tools.iter().any(|tool| name.starts_with(tool)) || WRITES_ON_COMMAND.contains(&name)

@@ -43,12 +43,12 @@ pub struct WayOut {
     pub row: Row,
     /// The manifest that the writer has from now on.
     pub manifest: Value,
-    /// Whether it settles the conflict: all was accepted, the manifest applied once more changes
+    /// `true` if it settles the conflict: all was accepted, the manifest applied once more changes
     /// nothing, no other manager is known to write the fields again, and the fields that others keep
     /// are still there. Who agrees on a value with a manager that runs all the time gets the conflict
     /// again with its next value.
     pub settles: bool,
-    /// Whether the fields in conflict keep their values, and each still has an owner beside the apply of
+    /// `true` if the fields in conflict keep their values, and each still has an owner beside the apply of
     /// the writer. kubectl makes the entry of client-side apply its own, so that no other is left.
     pub others_own: bool,
 }
@@ -265,7 +265,7 @@ impl Conflict {
         })
     }
 
-    /// Whether fields of the conflict lose their value or all their owners. kubectl makes the entry of
+    /// Returns whether fields of the conflict lose their value or all their owners. kubectl makes the entry of
     /// client-side apply its own, and what its manifest does not have goes.
     fn lets_go(&self, row: &Row) -> bool {
         let after = managers(&row.after);
@@ -275,7 +275,7 @@ impl Conflict {
         })
     }
 
-    /// Whether another owner of the fields runs all the time. With its next value, the manifest that
+    /// Returns whether another owner of the fields runs all the time. With its next value, the manifest that
     /// agrees now has a conflict again.
     fn others_may_write(&self, live: &Value) -> bool {
         managers(live).iter().any(|owned| {

@@ -13,7 +13,7 @@ pub enum EditResult {
     Lost {
         /// The edit.
         loss: Loss<ActorId>,
-        /// Whether the step was a delete.
+        /// `true` if the step was a delete.
         by_delete: bool,
     },
     /// It replaced the edit of another actor, which its writer had been shown.

@@ -72,7 +72,7 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The version that was read.
         version: Revision,
-        /// Whether an unsent edit was redone on what was read.
+        /// `true` if an unsent edit was redone on what was read.
         redone: bool,
     },
     /// The server accepted a write and left its edits out; the object did not change.
@@ -104,7 +104,7 @@ pub enum ExplanationKind {
         loss: Loss<ActorId>,
         /// What was sent.
         request: RequestKind,
-        /// Whether it was an apply with force.
+        /// `true` if it was an apply with force.
         forced: bool,
     },
     /// The object was deleted.
@@ -113,7 +113,7 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The last version of the object.
         version: Revision,
-        /// Whether the request took the last finalizer off, and was no delete.
+        /// `true` if the request took the last finalizer off, and was no delete.
         by_finalizer: bool,
     },
     /// The object was marked for deletion.
@@ -122,9 +122,9 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The version that has the mark.
         version: Revision,
-        /// Whether it had the mark before: only its grace period became another one.
+        /// `true` if it had the mark before: only its grace period became another one.
         again: bool,
-        /// Whether the object has finalizers.
+        /// `true` if the object has finalizers.
         finalizers: bool,
         /// The seconds of its grace period; 0 without a grace period.
         grace: i64,
@@ -157,9 +157,9 @@ pub enum ExplanationKind {
         sent: Revision,
         /// The stored version.
         stored: Revision,
-        /// Whether the actors of both lanes read the version that was sent.
+        /// `true` if the actors of both lanes read the version that was sent.
         both_read: bool,
-        /// Whether that version is the one of the actor's working copy.
+        /// `true` if that version is the one of the actor's working copy.
         from_copy: bool,
     },
     /// A `test` of a JSON patch found another value.
@@ -170,7 +170,7 @@ pub enum ExplanationKind {
         wanted: Value,
         /// The value that is stored.
         found: Option<Value>,
-        /// Whether the patch tests the resourceVersion too, so that every change makes it fail.
+        /// `true` if the patch tests the resourceVersion too, so that every change makes it fail.
         tests_version: bool,
     },
     /// The apply would have changed a field that another manager owns.
@@ -211,7 +211,7 @@ pub enum ExplanationKind {
     Compacted {
         /// Versions before this one are gone.
         version: Revision,
-        /// Whether the API server was restarted too.
+        /// `true` if the API server was restarted too.
         restart: bool,
     },
     /// The clock went on.
@@ -362,7 +362,7 @@ impl Explanation {
 }
 
 impl<'a> Scene<'a> {
-    /// Whether an actor is a controller: it reads and writes by its program, and no person does it
+    /// Returns whether an actor is a controller: it reads and writes by its program, and no person does it
     /// on its card.
     fn is_controller(self, actor: ActorId) -> bool {
         actor == ActorId::C && self.world().controller().is_some()
@@ -396,7 +396,7 @@ impl Step {
         }
     }
 
-    /// Whether the request had the method DELETE, also by hand.
+    /// Returns whether the request had the method DELETE, also by hand.
     fn asks_to_delete(&self) -> bool {
         let exchange = self.exchange.as_ref();
         exchange.is_some_and(|exchange| exchange.method == http::Method::DELETE)

@@ -69,7 +69,7 @@ fn failed_test(scene: Scene<'_>) -> Option<ExplanationKind> {
 }
 
 impl Scene<'_> {
-    /// Whether the actors of both lanes read or wrote a version in this history.
+    /// Returns whether the actors of both lanes read or wrote a version in this history.
     fn both_read(self, version: u64, right: ActorId) -> bool {
         let tree = self.tree;
         let so_far = &tree.current_path()[..=tree.position()];

@@ -99,7 +99,7 @@ fn begins_with_what_exists(from: &str) -> bool {
     from.is_empty() || from == "0"
 }
 
-/// Whether the step before the current one got a list.
+/// Returns whether the step before the current one got a list.
 fn follows_list(tree: &HistoryTree) -> bool {
     let before = tree.position().checked_sub(1);
     let before = before.and_then(|before| tree.current_path().get(before).copied());

@@ -56,7 +56,7 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
     }
 }
 
-/// Whether an apply has made the field of an edit its own, which another manager owned before.
+/// Returns whether an apply has made the field of an edit its own, which another manager owned before.
 fn has_taken(scene: Scene<'_>, edit: &Edit) -> bool {
     let write = scene
         .step
@@ -129,7 +129,7 @@ fn written_kind(scene: Scene<'_>) -> ExplanationKind {
     }
 }
 
-/// Whether the object was marked for deletion before the step.
+/// Returns whether the object was marked for deletion before the step.
 fn was_marked(scene: Scene<'_>) -> bool {
     let before = scene.tree.parent(scene.tree.current());
     let before = before.and_then(|node| scene.tree.world_at(node)?.stored());
@@ -197,7 +197,7 @@ fn written_before_it_was_shown(scene: Scene<'_>) -> Option<ExplanationKind> {
 }
 
 impl Scene<'_> {
-    /// Whether the request was sent to the object that is shown, or to one of its subresources.
+    /// Returns whether the request was sent to the object that is shown, or to one of its subresources.
     pub(super) fn is_about_the_object(self) -> bool {
         let path = self.world().subject().path();
         let target = self.step.exchange.as_ref().map(|sent| sent.target.as_str());

@@ -76,7 +76,7 @@ pub struct ControllerQuestion {
     pub always: Vec<Safety>,
     /// What must hold when everything is at rest.
     pub at_rest: Vec<Wish>,
-    /// Whether every run must come to rest. Else only the safety properties count.
+    /// `true` if every run must come to rest. Else only the safety properties count.
     pub settles: bool,
 }
 
@@ -214,7 +214,7 @@ impl ControllerSearch {
         safety.chain(settling).collect()
     }
 
-    /// Whether everything that was asked for holds; `None` until that is known.
+    /// Returns whether everything that was asked for holds; `None` until that is known.
     pub fn holds(&self) -> Option<bool> {
         if self.witness().is_some() {
             return Some(false);

@@ -30,7 +30,7 @@ pub struct Scenario {
     pub settling: Option<ByHand>,
     /// The edits that are in the object, and who was shown them, by the index of the actor.
     pub updates: UpdateTracker<u8>,
-    /// Whether a request takes several steps: the server reads first, and compares and puts later.
+    /// `true` if a request takes several steps: the server reads first, and compares and puts later.
     /// Other requests can come in between.
     pub micro_steps: bool,
     /// The number of times that each fault can happen. Of editors, only answers are lost.
@@ -44,12 +44,12 @@ pub struct Plan {
     pub manager: Arc<str>,
     /// What it means to do.
     pub intent: Intent,
-    /// Whether it first reads the object. Otherwise it uses the starting object, which it has from
+    /// `true` if it first reads the object. Otherwise it uses the starting object, which it has from
     /// a file or in its working copy.
     pub reads_first: bool,
     /// The subresource to which it writes, with every write method.
     pub subresource: Option<Subresource>,
-    /// Whether it owns the fields that it changes from the start, by an apply; of the others only
+    /// `true` if it owns the fields that it changes from the start, by an apply; of the others only
     /// those that do so too. `false` leaves the owners as they are stored.
     pub owns: bool,
     /// Its write method, and what it does after a conflict. A deletion carries a precondition if

@@ -50,7 +50,7 @@ pub enum RunValueContent {
 pub struct EventArrow {
     /// The event.
     pub event: EventOnTheWay,
-    /// Whether the cache has it.
+    /// `true` if the cache has it.
     pub has_arrived: bool,
 }
 
@@ -63,7 +63,7 @@ pub struct CacheStanding {
     pub version: String,
     /// How many changes of its kind it does not have.
     pub behind: usize,
-    /// Whether its watch is open.
+    /// `true` if its watch is open.
     pub is_watching: bool,
     /// Its objects: name and version.
     pub objects: Vec<(String, String)>,
@@ -234,7 +234,7 @@ impl World {
 pub struct RunPart {
     /// The number of the run, from 1.
     pub number: usize,
-    /// Whether it is the first step of the run.
+    /// `true` if it is the first step of the run.
     pub is_first: bool,
 }
 

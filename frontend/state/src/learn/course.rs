@@ -27,7 +27,7 @@ pub struct Course {
     pub(super) source: Rc<str>,
     /// Its pages, and what was done on each.
     pub walk: Walkthrough,
-    /// Whether the learner holds the belief of the lesson, before the lesson; `None` if nothing was said.
+    /// Says whether the learner holds the belief of the lesson, before the lesson; `None` if nothing was said.
     pub believes: Option<bool>,
     /// The number of hints that are displayed.
     pub hints: usize,

@@ -28,7 +28,7 @@ impl Comparison {
         }
     }
 
-    /// Whether nothing differs.
+    /// Returns whether nothing differs.
     fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }

@@ -12,7 +12,7 @@ pub fn field_set(value: &Value, root: &Struct) -> Set {
     members_set(value, Shape::Struct(root))
 }
 
-/// Whether the field itself is a member, and the members below it.
+/// Returns whether the field itself is a member, and the members below it.
 fn value_set(value: &Value, ty: &Type) -> (bool, Set) {
     match shape(ty, Some(value)) {
         Shape::Scalar | Shape::AtomicMap | Shape::AtomicList => (true, Set::default()),

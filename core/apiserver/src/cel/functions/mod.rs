@@ -60,7 +60,7 @@ pub(super) fn optional(value: &Val, field: &str) -> Option<Rc<Val>> {
     }
 }
 
-/// Whether a value has a member.
+/// Returns whether a value has a member.
 pub(super) fn has(value: &Val, field: &str) -> Run {
     match value {
         Val::Map(_) | Val::Optional(_) => Ok(Val::Bool(optional(value, field).is_some())),

@@ -22,11 +22,11 @@ pub(super) struct Found<'a> {
 pub(super) struct List<'a> {
     /// What each item is.
     pub(super) item: Shape<'a>,
-    /// Whether items merge; otherwise the patch's list replaces the original's.
+    /// `true` if items merge; otherwise the patch's list replaces the original's.
     pub(super) merges: bool,
     /// The member that tells items apart; empty where items are scalars.
     pub(super) key: &'a str,
-    /// Whether a patch names the members of an item that stay.
+    /// `true` if a patch names the members of an item that stay.
     pub(super) retains_keys: bool,
 }
 

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::environment::Timestamp;
 
-/// Whether a text has a format; `None` if the format is unknown. Dashes in names do not count.
+/// Returns whether a text has a format; `None` if the format is unknown. Dashes in names do not count.
 pub(crate) fn matches(format: &str, text: &str) -> Option<bool> {
     Some(match format.replace('-', "").as_str() {
         "password" => true,
@@ -103,7 +103,7 @@ fn is_duration(text: &str) -> bool {
     go_duration(text) || named_duration(text)
 }
 
-/// Whether Go parses a text as a duration.
+/// Returns whether Go parses a text as a duration.
 pub(crate) fn go_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     if rest == "0" {

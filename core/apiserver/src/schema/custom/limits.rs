@@ -134,7 +134,7 @@ fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake
     })
 }
 
-/// Whether a number cannot be held in its type and format (`IsValueValidAgainstRange`).
+/// Returns whether a number cannot be held in its type and format (`IsValueValidAgainstRange`).
 fn out_of_range(n: &Value, schema: &Schema, what: &str, path: &str) -> Option<String> {
     let float = n.as_f64().unwrap_or_default();
     // 2^63 is the first float that is too large.
@@ -161,7 +161,7 @@ fn out_of_range(n: &Value, schema: &Schema, what: &str, path: &str) -> Option<St
     })
 }
 
-/// Whether a float is an integer, give or take rounding (`swag.IsFloat64AJSONInteger`).
+/// Returns whether a float is an integer, give or take rounding (`swag.IsFloat64AJSONInteger`).
 pub(super) fn is_whole(f: f64) -> bool {
     const MAX_SIZE: f64 = 9_007_199_254_740_991.0;
     if !f.is_finite() || f.abs() > MAX_SIZE {

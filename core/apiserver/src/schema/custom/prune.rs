@@ -18,7 +18,7 @@ pub fn prune(object: &mut Value, schema: Option<&Schema>) -> Vec<String> {
     pruner.removed
 }
 
-/// Whether a value has what its schema does not declare.
+/// Returns whether a value has what its schema does not declare.
 pub(super) fn has_undeclared(value: &Value, schema: &Schema) -> bool {
     let mut pruner = Pruner::default();
     let mut pruned = value.clone();

@@ -29,7 +29,7 @@ pub struct Rule {
     message_expression: String,
     reason: String,
     field_path: String,
-    /// Whether the rule looks at the stored value even where there is none.
+    /// Says whether the rule looks at the stored value even where there is none.
     pub optional_old_self: Option<bool>,
     compiled: OnceLock<Compiled>,
 }
@@ -142,7 +142,7 @@ struct OutOfBudget;
 struct Place<'a> {
     schema: &'a Schema,
     path: String,
-    /// Whether it is that of a resource.
+    /// `true` if it is that of a resource.
     root: bool,
 }
 
@@ -156,7 +156,7 @@ struct Correlated<'a> {
 }
 
 impl<'a> Correlated<'a> {
-    /// Whether nothing has changed here.
+    /// Returns whether nothing has changed here.
     fn is_unchanged(&self, value: &Value) -> bool {
         match (self.current, self.nearest) {
             (Some(before), _) => before.equals(value),
@@ -336,7 +336,7 @@ impl Walk {
         None
     }
 
-    /// Whether an outcome says that the object breaks the rule. An outcome that says nothing of
+    /// Returns whether an outcome says that the object breaks the rule. An outcome that says nothing of
     /// the object is noted.
     fn is_broken(
         &mut self,

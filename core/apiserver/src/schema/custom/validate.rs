@@ -189,7 +189,7 @@ pub(super) fn known_format(schema: &Schema) -> Option<&str> {
     is_known_format(ty, format).then_some(format)
 }
 
-/// Whether the server knows a format of a type.
+/// Returns whether the server knows a format of a type.
 pub fn is_known_format(ty: &str, format: &str) -> bool {
     match ty {
         "" | "string" => formats::matches(format, "").is_some(),

@@ -23,12 +23,12 @@ const STATE: usize = 16;
 /// Declared members that are passed over in the time of one comparison.
 const PASSED: usize = 16;
 
-/// Whether a value can be checked against a schema quickly.
+/// Returns whether a value can be checked against a schema quickly.
 pub fn is_feasible(value: &Value, schema: &Schema) -> bool {
     count_work(value, schema, &mut MAX_WORK.clone()).is_some()
 }
 
-/// Whether the schema of a definition can be compiled, and its defaults checked against it,
+/// Returns whether the schema of a definition can be compiled, and its defaults checked against it,
 /// quickly.
 pub fn is_feasible_schema(json: &Value) -> bool {
     if compile(json, &mut MAX_COMPILED.clone()).is_none() {

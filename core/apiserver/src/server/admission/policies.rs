@@ -110,7 +110,7 @@ fn refused(asked: &Attributes<'_>, why: &str, reason: &str) -> Refusal {
     status
 }
 
-/// Whether a request is one of those that a policy or binding names. A binding that names none means
+/// Returns whether a request is one of those that a policy or binding names. A binding that names none means
 /// all of its policy.
 fn matches(server: &ApiServer, wanted: &Value, asked: &Attributes<'_>, of_binding: bool) -> bool {
     let rules = list(wanted, "resourceRules");

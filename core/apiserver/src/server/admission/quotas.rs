@@ -98,7 +98,7 @@ fn handles(asked: &Attributes<'_>, object: &Value) -> bool {
     }
 }
 
-/// Whether a pod ends at a time of its own (`IsTerminating`).
+/// Returns whether a pod ends at a time of its own (`IsTerminating`).
 fn ends(pod: &Value) -> bool {
     pod["spec"]["activeDeadlineSeconds"].as_i64() >= Some(0)
 }
@@ -110,7 +110,7 @@ fn amounts(value: &Value) -> Amounts {
         .collect()
 }
 
-/// Whether a quota is about an object: it limits something of its kind, and its scopes fit.
+/// Returns whether a quota is about an object: it limits something of its kind, and its scopes fit.
 fn applies(quota: &Value, asked: &Attributes<'_>, object: &Value) -> bool {
     let hard = quota["status"]["hard"].as_object();
     let mut names = hard.into_iter().flat_map(JsonMap::keys);
@@ -121,7 +121,7 @@ fn applies(quota: &Value, asked: &Attributes<'_>, object: &Value) -> bool {
     limits && quota_scopes::apply(&quota["spec"], pod)
 }
 
-/// Whether an amount is one that objects of the kind use (`MatchingResources`).
+/// Returns whether an amount is one that objects of the kind use (`MatchingResources`).
 fn is_about(name: &str, asked: &Attributes<'_>) -> bool {
     let plural = asked.info.resource.plural.as_str();
     let core = asked.info.resource.group_version.group.is_empty();
@@ -184,7 +184,7 @@ fn constrain(quota: &Value, asked: &Attributes<'_>, object: &Value) -> Result<()
     Ok(())
 }
 
-/// Whether a pod says as a whole what it needs (`IsPodLevelResourcesSet`).
+/// Returns whether a pod says as a whole what it needs (`IsPodLevelResourcesSet`).
 fn says_for_all(spec: &Value) -> bool {
     let amounts = ["requests", "limits"].map(|which| spec["resources"][which].as_object());
     let mut names = amounts.into_iter().flatten().flat_map(JsonMap::keys);

@@ -18,12 +18,12 @@ const PLURAL: &str = "customresourcedefinitions";
 /// Where etcd keeps the definitions.
 pub(super) const STORED_BELOW: &str = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 
-/// Whether objects of a resource are definitions of others.
+/// Returns whether objects of a resource are definitions of others.
 pub(in crate::server) fn defines_kinds(resource: &Resource) -> bool {
     resource.group_resource() == GroupName::new(GROUP, PLURAL)
 }
 
-/// Whether a definition can be checked in a moment.
+/// Returns whether a definition can be checked in a moment.
 pub(in crate::server) fn is_feasible_definition(definition: &Value) -> bool {
     let schemas = versions(&definition["spec"]);
     let mut schemas = schemas.filter_map(|version| version.pointer("/schema/openAPIV3Schema"));

@@ -35,7 +35,7 @@ impl ApiServer {
         definitions.map(|(_, _, d)| Arc::clone(d)).collect()
     }
 
-    /// Whether the definition of a custom resource is about to go.
+    /// Returns whether the definition of a custom resource is about to go.
     pub(in crate::server) fn definition_terminates(&self, resource: &Resource) -> bool {
         if resource.is_builtin() {
             return false;

@@ -70,7 +70,7 @@ fn described_by(definition: &Value, wanted: fn(&Value) -> bool) -> Vec<Resource>
         .collect()
 }
 
-/// Whether a condition of a definition has this status.
+/// Returns whether a condition of a definition has this status.
 pub(super) fn is_condition(definition: &Value, ty: &str, status: &str) -> bool {
     let conditions = definition["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();

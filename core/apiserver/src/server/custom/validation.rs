@@ -153,7 +153,7 @@ fn approval(object: &Value, live: Option<&Value>) -> Option<FieldError> {
     }
 }
 
-/// Whether a text is a URL with a scheme and a host.
+/// Returns whether a text is a URL with a scheme and a host.
 fn is_url(text: &str) -> bool {
     text.parse::<http::Uri>()
         .is_ok_and(|uri| uri.scheme().is_some() && uri.host().is_some_and(|host| !host.is_empty()))

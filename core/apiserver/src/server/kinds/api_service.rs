@@ -131,7 +131,7 @@ fn service(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Whether a change of a kind is one that the controller looks at.
+/// Returns whether a change of a kind is one that the controller looks at.
 pub(in crate::server) fn concerns(resource: &Resource) -> bool {
     matches!(resource.plural.as_str(), "apiservices" | "services")
         && matches!(

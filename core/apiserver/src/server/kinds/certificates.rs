@@ -154,7 +154,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*tag, content, rest))
 }
 
-/// Whether bytes are one sequence of ASN.1 that begins with another one.
+/// Returns whether bytes are one sequence of ASN.1 that begins with another one.
 fn is_sequence(bytes: &[u8]) -> bool {
     let element = element(bytes);
     element.is_some_and(|(tag, content, rest)| {
@@ -166,7 +166,7 @@ const SEQUENCE: u8 = 0x30;
 /// How ASN.1 names the organization of a subject (2.5.4.10).
 const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 
-/// Whether a request for a certificate names an organization of its subject.
+/// Returns whether a request for a certificate names an organization of its subject.
 pub(in crate::server) fn is_for_organization(csr: &Value, name: &str) -> bool {
     let blocks = blocks(&pem(&csr["spec"]["request"]));
     let subject = blocks.first().and_then(|(_, _, bytes)| {

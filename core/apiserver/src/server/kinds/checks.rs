@@ -45,7 +45,7 @@ pub(super) type Check = fn(&Checked<'_>, &mut Vec<FieldError>);
 struct Row {
     on: On,
     path: Vec<Segment>,
-    /// Whether an absent field is passed over (`?`).
+    /// `true` if an absent field is passed over (`?`).
     optional: bool,
     words: Vec<Word>,
 }
@@ -117,7 +117,7 @@ pub(super) fn of_type(
     errors
 }
 
-/// Whether the table has checks of a kind.
+/// Returns whether the table has checks of a kind.
 pub(super) fn has(kind: &str) -> bool {
     TABLE.contains_key(kind)
 }
@@ -215,7 +215,7 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// Whether the field is absent, or has the zero value of its type.
+    /// Returns whether the field is absent, or has the zero value of its type.
     pub(super) fn is_zero(&self) -> bool {
         match self.value {
             Value::Null => true,

@@ -71,7 +71,7 @@ fn met(container: &Value, exit_code: i64) -> Option<&Value> {
     })
 }
 
-/// Whether a container of a pod with this policy starts again after it ended with an exit code.
+/// Returns whether a container of a pod with this policy starts again after it ended with an exit code.
 pub(super) fn starts_again(container: &Value, of_pod: &str, exit_code: i64) -> bool {
     let own = container.get("restartPolicy").and_then(Value::as_str);
     if own.is_some() && met(container, exit_code).is_some() {
@@ -84,7 +84,7 @@ pub(super) fn starts_again(container: &Value, of_pod: &str, exit_code: i64) -> b
     }
 }
 
-/// Whether the end of one container can start all of them again (`AllContainersCouldRestart`).
+/// Returns whether the end of one container can start all of them again (`AllContainersCouldRestart`).
 pub(super) fn all_may_start_again(spec: &Value) -> bool {
     let all = ["containers", "initContainers"].into_iter();
     let mut rules = all

@@ -23,7 +23,7 @@ pub(super) struct PodContext<'a> {
     pub(super) grace: i64,
     /// Its restart policy.
     pub(super) restarts: &'a str,
-    /// Whether the pod has the user namespace of its host.
+    /// `true` if the pod has the user namespace of its host.
     pub(super) host_users: bool,
     /// The names of its resource claims.
     pub(super) claims: BTreeSet<&'a str>,

@@ -211,7 +211,7 @@ const ZONES: &str = "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire Factory GB GB-E
      GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ \
      NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu";
 
-/// Whether a server knows a time zone. The places of an area are not known here: any name is taken
+/// Returns whether a server knows a time zone. The places of an area are not known here: any name is taken
 /// for one.
 fn is_zone(name: &str) -> bool {
     let is_part = |part: &str| {

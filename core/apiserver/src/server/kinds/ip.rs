@@ -15,7 +15,7 @@ pub(super) fn sloppy(text: &str) -> Option<IpAddr> {
     without_leading_zeros(text).parse().ok()
 }
 
-/// Whether Go reads a text as a range, strict or not.
+/// Returns whether Go reads a text as a range, strict or not.
 pub(super) fn is_range(text: &str) -> bool {
     sloppy_range(text).is_some()
 }
@@ -101,14 +101,14 @@ pub(super) fn check_new_range(range: &str, field: &ErrorPath<'_>) -> Option<Fiel
     (!fine).then(|| FieldError::invalid(field, &range.into(), detail))
 }
 
-/// Whether no number of a range begins with a zero that it does not need.
+/// Returns whether no number of a range begins with a zero that it does not need.
 fn is_strict_range(range: &str) -> bool {
     range.split_once('/').is_some_and(|(ip, bits)| {
         ip.parse::<IpAddr>().is_ok() && (bits == "0" || !bits.starts_with('0'))
     })
 }
 
-/// Whether a range is a part of another one, and smaller.
+/// Returns whether a range is a part of another one, and smaller.
 pub(super) fn is_strict_subset(range: &str, of: &str) -> bool {
     match (sloppy_range(range), sloppy_range(of)) {
         (Some((ip, bits)), Some((outer, outer_bits))) => {

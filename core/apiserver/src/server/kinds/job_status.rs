@@ -21,7 +21,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
 
 const STATUS: ErrorPath<'static> = ErrorPath::new("status");
 
-/// Whether a condition of a status is true.
+/// Returns whether a condition of a status is true.
 fn is(status: &Value, condition: &str) -> bool {
     let mut conditions = list(status, "conditions").iter();
     conditions.any(|it| text(it, "type") == condition && text(it, "status") == "True")

@@ -333,7 +333,7 @@ fn same_job_template(template: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Whether the condition says that no pod of the job is left.
+/// Returns whether the condition says that no pod of the job is left.
 fn is_suspended(status: &Value) -> bool {
     let mut conditions = list(status, "conditions").iter();
     let said = conditions.any(|it| text(it, "type") == "Suspended" && text(it, "status") == "True");

@@ -64,7 +64,7 @@ pub(super) fn invalid(field: &str, selector: &Value, detail: &str) -> FieldError
     FieldError::invalid(field, &Value::Null, detail).shown(shown)
 }
 
-/// Whether a selector is there and asks for nothing.
+/// Returns whether a selector is there and asks for nothing.
 pub(in crate::server) fn is_empty(selector: &Value) -> bool {
     let labels = selector.get("matchLabels").and_then(Value::as_object);
     !selector.is_null()
@@ -72,12 +72,12 @@ pub(in crate::server) fn is_empty(selector: &Value) -> bool {
         && requirements(selector).is_empty()
 }
 
-/// Whether a selector can be used (`LabelSelectorAsSelector`).
+/// Returns whether a selector can be used (`LabelSelectorAsSelector`).
 pub(in crate::server) fn is_sound(selector: &Value) -> bool {
     validate(selector, &ErrorPath::new("")).is_empty()
 }
 
-/// Whether a selector chooses what is made from a template; one that is absent chooses nothing.
+/// Returns whether a selector chooses what is made from a template; one that is absent chooses nothing.
 pub(in crate::server) fn matches(selector: &Value, template: &Value) -> bool {
     let labels = &template["metadata"]["labels"];
     let mut equal = selector

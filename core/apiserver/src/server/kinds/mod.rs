@@ -176,13 +176,13 @@ pub struct Rules {
     /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
     /// asked for (`CheckGracefulDelete`).
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
-    /// Whether a deletion answers with the deleted object (`ReturnDeletedObject`).
+    /// `true` if a deletion answers with the deleted object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
     /// What becomes of dependents if a deletion does not say (`DefaultGarbageCollectionPolicy`).
     pub collection: Collection,
     /// Whether something besides its finalizers keeps an object that is being deleted.
     pub held: fn(&Value) -> bool,
-    /// Whether etcd holds a new object in another encoding than it gets from any later write, so
+    /// `true` if etcd holds a new object in another encoding than it gets from any later write, so
     /// that the first write is stored even if it changes nothing. Seen of v1.36.3; the cause is not
     /// known.
     pub encoded_anew: bool,
@@ -194,10 +194,10 @@ pub struct Rules {
     pub annotates: &'static [&'static str],
     /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
-    /// Whether `prepare` puts back by itself what a write does not change: not just what the endpoint
+    /// `true` if `prepare` puts back by itself what a write does not change: not just what the endpoint
     /// takes from its managers, and not in a new object.
     pub restores: bool,
-    /// Whether lists are merged by a key that their items may leave out.
+    /// `true` if lists are merged by a key that their items may leave out.
     pub may_mistype: bool,
     /// The objects that cannot be deleted, and why.
     pub immortal: &'static Immortal,

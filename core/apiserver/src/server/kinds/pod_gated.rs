@@ -82,7 +82,7 @@ fn terms(now: &Value, before: &Value) -> Vec<FieldError> {
         .collect()
 }
 
-/// Whether a term has all rules that it had, in front of the new ones; a term without rules, which
+/// Returns whether a term has all rules that it had, in front of the new ones; a term without rules, which
 /// selects nothing, gets none.
 fn only_adds(now: &Value, before: &Value) -> bool {
     let kinds = ["matchExpressions", "matchFields"];

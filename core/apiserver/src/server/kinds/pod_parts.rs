@@ -254,7 +254,7 @@ fn pairs<'a>(
     })
 }
 
-/// Whether the node of a pod can resize it: it says what its running containers have.
+/// Returns whether the node of a pod can resize it: it says what its running containers have.
 fn node_resizes(live: &Value) -> bool {
     let mut running = list(&live["status"], "containerStatuses")
         .iter()

@@ -70,7 +70,7 @@ pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<Fie
     errors
 }
 
-/// Whether everything is equal but images of containers, which may change.
+/// Returns whether everything is equal but images of containers, which may change.
 fn differs_only_in_images(spec: &Value, live: &Value) -> bool {
     let but = |member: &str, a: &Value, b: &Value, compare: &dyn Fn(&Value, &Value) -> bool| {
         let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else {

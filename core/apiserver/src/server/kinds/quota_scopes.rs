@@ -7,7 +7,7 @@ use super::label_selector::list;
 use super::pod::quality_of_service;
 use crate::object::text;
 
-/// Whether all scopes of a quota fit. Those of pods fit nothing else.
+/// Returns whether all scopes of a quota fit. Those of pods fit nothing else.
 pub(in crate::server) fn apply(spec: &Value, pod: Option<&Value>) -> bool {
     let plain = list(spec, "scopes").iter().filter_map(Value::as_str);
     let mut plain = plain.map(|scope| (scope, "Exists", &[][..]));
@@ -51,7 +51,7 @@ fn fits(scope: &str, operator: &str, values: &[Value], pod: &Value) -> bool {
     }
 }
 
-/// Whether a pod wants to be near or far from pods of other namespaces.
+/// Returns whether a pod wants to be near or far from pods of other namespaces.
 fn crosses(affinity: &Value) -> bool {
     let of_term = |term: &Value| {
         !list(term, "namespaces").is_empty() || term.get("namespaceSelector").is_some()

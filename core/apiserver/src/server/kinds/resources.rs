@@ -146,7 +146,7 @@ pub(super) fn whole_amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> 
     errors
 }
 
-/// Whether more of a resource can be promised than there is (`IsOvercommitAllowed`).
+/// Returns whether more of a resource can be promised than there is (`IsOvercommitAllowed`).
 pub(super) fn may_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
@@ -184,7 +184,7 @@ pub(super) fn reasons_against(name: &str) -> Vec<String> {
     reasons
 }
 
-/// Whether Kubernetes itself defines a resource.
+/// Returns whether Kubernetes itself defines a resource.
 pub(super) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }

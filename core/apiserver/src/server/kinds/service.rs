@@ -39,34 +39,34 @@ fn kind(service: &Value) -> &str {
     text(&service["spec"], "type")
 }
 
-/// Whether a Service has a field for its own address; the address can be `None`.
+/// Returns whether a Service has a field for its own address; the address can be `None`.
 pub(super) fn needs_cluster_ip(service: &Value) -> bool {
     kind(service) != "ExternalName"
 }
 
-/// Whether a Service has a port on every node.
+/// Returns whether a Service has a port on every node.
 pub(super) fn needs_node_port(service: &Value) -> bool {
     matches!(kind(service), "NodePort" | "LoadBalancer")
 }
 
-/// Whether a Service is for those outside of the cluster, too.
+/// Returns whether a Service is for those outside of the cluster, too.
 pub(super) fn is_external(service: &Value) -> bool {
     let addresses = service["spec"]["externalIPs"].as_array();
     needs_node_port(service)
         || kind(service) == "ClusterIP" && addresses.is_some_and(|ips| !ips.is_empty())
 }
 
-/// Whether a load balancer outside of the cluster distributes the traffic.
+/// Returns whether a load balancer outside of the cluster distributes the traffic.
 pub(super) fn is_load_balancer(service: &Value) -> bool {
     kind(service) == "LoadBalancer"
 }
 
-/// Whether nodes answer a load balancer's question whether they have endpoints.
+/// Returns whether nodes answer a load balancer's question whether they have endpoints.
 pub(super) fn needs_health_check_port(service: &Value) -> bool {
     is_load_balancer(service) && text(&service["spec"], "externalTrafficPolicy") == "Local"
 }
 
-/// Whether a Service asks for no address (`isHeadlessService`).
+/// Returns whether a Service asks for no address (`isHeadlessService`).
 pub(super) fn is_headless(service: &Value) -> bool {
     service["spec"]["clusterIPs"] == json!(["None"])
 }

@@ -176,7 +176,7 @@ fn settle_families(service: &mut Value, live: Option<&Value>) -> Allocated {
     Ok(())
 }
 
-/// Whether nothing about the families changes that the cluster would have to settle
+/// Returns whether nothing about the families changes that the cluster would have to settle
 /// (`isMatchingPreferDualStackClusterIPFields`).
 fn both_prefer_two(service: &Value, live: &Value) -> bool {
     let (spec, before) = (&service["spec"], &live["spec"]);

@@ -84,7 +84,7 @@ fn refuse(i: usize, port: i64, why: &str) -> NotAllocated {
     vec![FieldError::invalid(field, &port.into(), why)].into()
 }
 
-/// Whether ports that are not asked for by number are given (`shouldAllocateNodePorts`).
+/// Returns whether ports that are not asked for by number are given (`shouldAllocateNodePorts`).
 fn wants_ports(spec: &Value) -> bool {
     spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false
 }

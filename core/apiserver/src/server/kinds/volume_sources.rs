@@ -52,7 +52,7 @@ const MAX_PORTAL: usize = 64;
 pub(super) const PORTAL_TOO_LONG: &str = "Total length of <volume name>:<iscsi.targetPortal> must \
      be under 64 characters if iscsi.initiatorName is specified.";
 
-/// Whether a name and a portal are too long together, if an initiator is named.
+/// Returns whether a name and a portal are too long together, if an initiator is named.
 pub(super) fn is_portal_too_long(name: &str, iscsi: &Value) -> bool {
     let portal = text(iscsi, "targetPortal");
     iscsi.get("initiatorName").is_some() && name.len() + 1 + portal.len() > MAX_PORTAL
@@ -203,7 +203,7 @@ fn quobyte(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Whether Go splits a text into a host and a port (`net.SplitHostPort`).
+/// Returns whether Go splits a text into a host and a port (`net.SplitHostPort`).
 fn is_host_and_port(pair: &str) -> bool {
     let Some((host, port)) = pair.rsplit_once(':') else {
         return false;

@@ -196,7 +196,7 @@ fn service_account(account: &Value, live: Option<&Value>) -> Vec<String> {
     annotation(account, ENFORCE, message).into_iter().collect()
 }
 
-/// Whether a controller of Kubernetes wrote the object: its addresses are not looked at.
+/// Returns whether a controller of Kubernetes wrote the object: its addresses are not looked at.
 fn is_managed(object: &Value, label: &str, by: &[&str]) -> bool {
     by.contains(&text(&object["metadata"]["labels"], label))
 }

@@ -107,7 +107,7 @@ pub(super) fn unknown_to_internal(object: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Whether a kind of the groups that are served here is registered with the real server.
+/// Returns whether a kind of the groups that are served here is registered with the real server.
 fn registered(version: &GroupVersion, kind: &str) -> bool {
     const META: [&str; 7] = [
         "CreateOptions",

@@ -47,7 +47,7 @@ pub(super) enum Cell {
 #[derive(Debug, Default)]
 pub(super) struct Otherwise {
     text: &'static str,
-    /// Whether also instead of an empty text.
+    /// `true` if also instead of an empty text.
     instead_of_empty: bool,
 }
 

@@ -67,7 +67,7 @@ impl WatchEvent {
         wire::event_line(self.event_type.as_str(), &self.object, resources)
     }
 
-    /// Whether this is the bookmark that ends the initial events.
+    /// Returns whether this is the bookmark that ends the initial events.
     pub fn ends_initial_events(&self) -> bool {
         let annotations = self.object.metadata().and_then(|m| m.get("annotations"));
         self.event_type == EventType::Bookmark

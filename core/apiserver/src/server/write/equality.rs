@@ -24,7 +24,7 @@ fn equal_but_for_times(a: &Value, b: &Value) -> bool {
     })
 }
 
-/// Whether two maps are equal but for one member, which `special` compares (`null` if absent).
+/// Returns whether two maps are equal but for one member, which `special` compares (`null` if absent).
 fn equal_but_for(
     member: &str,
     a: &Value,

@@ -109,7 +109,7 @@ fn rises(generation: Generation, object: &Value, live: &Value) -> bool {
     }
 }
 
-/// Whether anything but these members differs.
+/// Returns whether anything but these members differs.
 fn differ_besides(members: &[&str], object: &Value, live: &Value) -> bool {
     let others = |value: &Value| {
         let mut map = value.as_object().cloned().unwrap_or_default();

@@ -20,7 +20,7 @@ pub enum KnownObject {
     Recorded,
     /// The log does not have it. The core made it from the requests.
     Computed {
-        /// Whether the log has at least its `resourceVersion`.
+        /// `true` if the log has at least its `resourceVersion`.
         version_is_recorded: bool,
     },
 }

@@ -37,7 +37,7 @@ struct Unsent {
 /// with more it holds the page for too long.
 const MOST_VALUES: usize = 5_000;
 
-/// Whether a value has at most as many values in it as are left.
+/// Returns whether a value has at most as many values in it as are left.
 fn has_at_most(value: &Value, left: &mut usize) -> bool {
     let Some(fewer) = left.checked_sub(1) else {
         return false;
@@ -51,7 +51,7 @@ fn has_at_most(value: &Value, left: &mut usize) -> bool {
 }
 
 impl ChangeTable {
-    /// Whether Explore sends for a row exactly what the row sent, whenever the client reads: the row
+    /// Returns whether Explore sends for a row exactly what the row sent, whenever the client reads: the row
     /// is one request that follows from what was read and from the change. Never for a very large
     /// object.
     pub fn can_be_explored(&self, row: &Row) -> bool {
@@ -74,7 +74,7 @@ impl ChangeTable {
         self.in_between(&only_request(out))
     }
 
-    /// Whether Explore sends for a way out exactly what the way out sent.
+    /// Returns whether Explore sends for a way out exactly what the way out sent.
     pub fn out_can_be_explored(&self, out: &WayOut) -> bool {
         self.can_be_explored(&only_request(out))
     }
@@ -99,7 +99,7 @@ impl ChangeTable {
         self.sends(&tree, sent).then_some(tree)
     }
 
-    /// Whether Explore sends a request of a row, and gets the same answer. Explore does not ask for
+    /// Returns whether Explore sends a request of a row, and gets the same answer. Explore does not ask for
     /// strict validation: that can only change the answer of a request that strict validation refused.
     fn sends(&self, tree: &HistoryTree, sent: &Exchange) -> bool {
         let request = || {
@@ -262,7 +262,7 @@ fn typed_copy(live: &Arc<Value>, manifest: Value) -> WorkingCopy {
     copy
 }
 
-/// Whether a value says something: an empty map only says that it is there.
+/// Returns whether a value says something: an empty map only says that it is there.
 fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -272,7 +272,7 @@ fn has_content(value: &Value) -> bool {
     }
 }
 
-/// Whether the client of a refused row would send more once its apply is accepted: it migrates from
+/// Returns whether the client of a refused row would send more once its apply is accepted: it migrates from
 /// client-side apply.
 fn migrates_later(preset: Preset, row: &Row, live: &Value) -> bool {
     let migrates = matches!(

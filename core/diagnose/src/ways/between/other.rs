@@ -37,7 +37,7 @@ pub struct OtherWriter {
     pub write: Write,
     /// The fields that it may change: those with a single value.
     pub fields: Vec<Path>,
-    /// Whether the object has it as a manager. Otherwise it stands for anyone with kubectl.
+    /// `true` if the object has it as a manager. Otherwise it stands for anyone with kubectl.
     pub is_known: bool,
 }
 
@@ -168,7 +168,7 @@ fn first_name(path: &Path) -> &str {
     }
 }
 
-/// Whether a field tells the item of a list apart: with another value it is another item.
+/// Returns whether a field tells the item of a list apart: with another value it is another item.
 fn is_key_of_item(path: &Path) -> bool {
     let [.., PathElement::Key(keys), PathElement::Field(name)] = path.0.as_slice() else {
         return false;
@@ -300,7 +300,7 @@ fn changed(world: &World) -> Vec<Path> {
     }
 }
 
-/// Whether the server takes an edit of B alone.
+/// Returns whether the server takes an edit of B alone.
 fn is_accepted(world: &World, writer: &OtherWriter, edit: &OtherEdit) -> bool {
     let accepted = || {
         let mut copy = WorkingCopy::default();

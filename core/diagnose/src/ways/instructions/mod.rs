@@ -37,7 +37,7 @@ pub struct Instruction {
     pub language: InstructionLanguage,
     /// The text.
     pub text: String,
-    /// Whether it has values of the object or of the manifest.
+    /// `true` if it has values of the object or of the manifest.
     #[serde(skip)]
     pub has_values: bool,
     /// The same command in a form that stores nothing, to be run first. `None` if it writes nothing, or
@@ -380,7 +380,7 @@ impl Row {
     }
 }
 
-/// Whether a request applies a manifest, for good.
+/// Returns whether a request applies a manifest, for good.
 fn applies(exchange: &Exchange) -> bool {
     exchange.content_type == Strategy::Apply.media_type()
         && !exchange

@@ -26,7 +26,7 @@ const NAMED: usize = 4;
 #[derive(Clone)]
 pub(super) struct Place<'a> {
     parsed: &'a Schema,
-    /// Whether its values are resources.
+    /// `true` if its values are resources.
     root: bool,
     /// How many values there may be; `None` for no bound.
     cardinality: Option<u64>,

@@ -126,7 +126,7 @@ pub(super) fn walk(schema: &Value, look: &mut impl FnMut(&Value)) {
     }
 }
 
-/// Whether something is used that has no place in a structural schema (`validateUnsupportedFields`).
+/// Returns whether something is used that has no place in a structural schema (`validateUnsupportedFields`).
 fn unsupported_below(schema: &Value) -> bool {
     let mut found = false;
     walk(schema, &mut |schema| {
@@ -137,7 +137,7 @@ fn unsupported_below(schema: &Value) -> bool {
     found
 }
 
-/// Whether a member has a value other than Go's zero value.
+/// Returns whether a member has a value other than Go's zero value.
 pub(super) fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -418,7 +418,7 @@ fn rules(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Whether the path of a rule leads to a field of the rule's schema (`pathValid`).
+/// Returns whether the path of a rule leads to a field of the rule's schema (`pathValid`).
 fn leads_to_field(path: &str, schema: &Value) -> bool {
     Schema::parse(schema).is_ok_and(|schema| normalized_path(path, &schema).is_some())
 }

@@ -27,7 +27,7 @@ const SHARED: [(&str, &str); 4] = [
     ("selectableFields", "selectableFields"),
 ];
 
-/// Whether all versions have the same in a member.
+/// Returns whether all versions have the same in a member.
 fn is_shared(spec: &Value, member: &str) -> bool {
     let mut all = versions(spec).map(|version| version.get(member).unwrap_or(&Value::Null));
     let first = all.next();

@@ -117,7 +117,7 @@ pub(super) fn api_service(api: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// Whether an API service is available.
+/// Returns whether an API service is available.
 pub(super) fn api_available(api: &Value, _: Timestamp) -> Value {
     let Some(available) = condition(api, "Available") else {
         return "Unknown".into();

@@ -8,7 +8,7 @@ use super::{items, text_or};
 use crate::environment::Timestamp;
 use crate::object::{Metadata, text};
 
-/// Whether it is ready, and whether it takes pods.
+/// Returns whether it is ready, and whether it takes pods.
 pub(super) fn status(node: &Value, _: Timestamp) -> Value {
     let mut conditions = items(&node["status"]["conditions"]).rev();
     let ready = conditions.find(|condition| text(condition, "type") == "Ready");
