@@ -28,10 +28,9 @@
       return false; // The browser forbids to keep anything.
     }
   };
-  const isLive = document.querySelector("meta[name=optimist-live]");
-  const together = Boolean(
-    location.hash || location.search || history.state?.together || isLive || isKept(),
-  );
+  const together = Boolean(location.hash || location.search || history.state?.together || isKept());
+  // Beside a running server, what others do is told at any time. Its element is below this script.
+  const isLive = () => document.querySelector("meta[name=optimist-live]");
 
   // Where the second file is. Before it is split, the program is in one.
   const second = document.querySelector("meta[name=optimist-rest]");
@@ -109,7 +108,7 @@
   addEventListener("TrunkApplicationStarted", ({ detail }) => {
     first = detail.wasm;
     open = !second;
-    if (open || !together) draw();
+    if (open || !(together || isLive())) draw();
     if (open) setTimeout(keep, 1000);
     else load();
   });

@@ -262,6 +262,11 @@ mod tests {
             (&json!("ConfigMap"), &json!("v"))
         );
         assert_ne!(told["metadata"]["uid"], Value::Null);
+        // As the same object in JSON, without the zero values of protobuf.
+        let get = Request::get("/api/v1/namespaces/default/configmaps/a");
+        let answer = server.handle(get.body(Vec::new()).unwrap());
+        let stored: Value = serde_json::from_slice(answer.body()).unwrap();
+        assert_eq!(*told, stored);
     }
 
     #[test]

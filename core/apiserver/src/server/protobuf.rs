@@ -7,16 +7,23 @@ use serde_json::Value;
 
 use super::body::{undecodable, unrecognized};
 use super::resource::Definition;
-use super::{RequestInfo, WatchEvent, wire};
+use super::{RequestInfo, Resources, WatchEvent, wire};
 use crate::json::{Node, push_sorted};
 use crate::object::{GroupVersion, JsonMap};
+use crate::schema;
 use crate::status::{Refusal, Status};
 
-/// Reads an answer: an object that says its version and kind; `None` if it is something else.
+/// Reads an answer as its JSON: an object that says its version and kind; `None` if it is something else.
 pub(super) fn answer(body: &[u8]) -> Option<Value> {
     let envelope = Envelope::read(body).ok()?;
     let (version, kind) = (&envelope.api_version, &envelope.kind);
     let mut answer = optimist_protobuf::decode(&envelope, version, kind).ok()?;
+    // Protobuf has the zero values that JSON leaves out.
+    if let Some(resource) = Resources::builtin().by_kind(version, kind) {
+        answer = schema::decode(Node::from(answer), &resource.root)
+            .ok()?
+            .value;
+    }
     let members = answer.as_object_mut()?;
     members.insert("apiVersion".to_owned(), version.as_str().into());
     members.insert("kind".to_owned(), kind.as_str().into());
