@@ -189,7 +189,8 @@ fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
 /// A fact without valid evidence is found.
 #[test]
 fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
-    // What the lessons once said otherwise: etcd answers a watch, and all versions can be compared.
+    // What the lessons once said otherwise: etcd answers a watch, all versions can be compared, an apply
+    // carries none, and a first list is never old.
     for (file, fact) in [
         (
             "23-missed-history.yaml",
@@ -206,6 +207,14 @@ fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
         (
             "27-writes-that-change-nothing.yaml",
             "An aggregated API server need not have such versions.",
+        ),
+        (
+            "10-who-owns-a-field.yaml",
+            "An apply may carry a version. Then the server compares it, as in every other write.",
+        ),
+        (
+            "17-twice-as-many.yaml",
+            "the caches begin with a consistent list, as client-go requests it since Kubernetes 1.35",
         ),
     ] {
         let told = read(file);
