@@ -1,31 +1,19 @@
 //! The incidents of the catalogue: each runs, and all that it says is true.
 
+mod files;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use optimist_lesson::{Catalogue, Lesson, check_lesson};
+use optimist_lesson::check_lesson;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons")
-}
-
-fn read(name: &str) -> String {
-    let path = folder().join(format!("{name}.yaml"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn catalogue() -> Catalogue {
-    Catalogue::parse(&read("catalogue")).unwrap_or_else(|error| panic!("catalogue: {error}"))
-}
+use files::{catalogue, folder, lesson, read};
 
 #[test]
 fn every_claim_of_an_incident_is_true_when_it_runs() {
     let mut problems = Vec::new();
     for incident in catalogue().incidents {
         let name = &incident.lesson.name;
-        let lesson = Lesson::parse(&read(name)).unwrap_or_else(|error| panic!("{name}, {error}"));
-        let check = check_lesson(&Arc::new(lesson));
+        let check = check_lesson(&lesson(name));
         problems.extend(check.problems.iter().map(|it| format!("{name}, {it}")));
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
@@ -36,7 +24,7 @@ fn the_catalogue_names_every_incident_as_it_names_itself() {
     let catalogue = catalogue();
     for incident in &catalogue.incidents {
         let entry = &incident.lesson;
-        let lesson = Lesson::parse(&read(&entry.name)).unwrap();
+        let lesson = lesson(&entry.name);
         assert_eq!(entry.title, lesson.title);
         assert_eq!(Some(&entry.belief), lesson.belief.as_ref());
         assert_eq!(entry.pages, lesson.steps.len(), "{}", entry.title);

@@ -1,27 +1,12 @@
 //! The quizzes of the catalogue: each question is run, exactly one answer is right, and no lesson asks it.
 
+mod files;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use optimist_lesson::{Catalogue, Lesson, Walkthrough, check_lesson};
+use optimist_lesson::{Walkthrough, check_lesson};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons")
-}
-
-fn read(name: &str) -> String {
-    let path = folder().join(format!("{name}.yaml"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-fn catalogue() -> Catalogue {
-    Catalogue::parse(&read("catalogue")).unwrap_or_else(|error| panic!("catalogue: {error}"))
-}
-
-fn lesson(name: &str) -> Arc<Lesson> {
-    Arc::new(Lesson::parse(&read(name)).unwrap_or_else(|error| panic!("{name}, {error}")))
-}
+use files::{catalogue, folder, lesson};
 
 #[test]
 fn every_question_has_one_right_answer_when_it_runs() {

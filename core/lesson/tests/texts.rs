@@ -1,21 +1,19 @@
 //! The texts of all lessons as a learner reads them: nothing of the markup is left over, and sentences end.
 
-use std::fs;
-use std::path::Path;
+mod files;
 
-use optimist_lesson::{Block, Catalogue, Lesson, Span, blocks, spans};
+use std::sync::Arc;
 
-/// Every lesson with its file.
-fn lessons() -> Vec<(String, Lesson)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons");
-    let read = |file: &str| fs::read_to_string(folder.join(file)).expect("the file is there");
-    let catalogue = Catalogue::parse(&read("catalogue.yaml")).expect("the catalogue is right");
-    let lessons = catalogue.lessons().map(|entry| {
-        let file = format!("{}.yaml", entry.name);
-        let lesson = Lesson::parse(&read(&file)).expect("the lesson is right");
-        (file, lesson)
-    });
-    lessons.collect()
+use optimist_lesson::{Block, Lesson, Span, blocks, spans};
+
+use files::{catalogue, lesson};
+
+/// Every lesson, quiz and incident with its name.
+fn lessons() -> Vec<(String, Arc<Lesson>)> {
+    let catalogue = catalogue();
+    let incidents = catalogue.incidents.iter().map(|it| &*it.lesson.name);
+    let names = catalogue.course().chain(incidents);
+    names.map(|name| (name.to_owned(), lesson(name))).collect()
 }
 
 /// The text of spans; a mark that is left over in it is marked.

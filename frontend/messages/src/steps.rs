@@ -176,21 +176,19 @@ fn branch(
 pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)> {
     let siblings = tree.branches(parent);
     let actor = |node: NodeId| tree.step(node).and_then(Step::actor);
-    let differ = |keys: Vec<_>| keys.windows(2).any(|two| two[0] != two[1]);
-    let several = differ(siblings.iter().map(|&node| actor(node)).collect());
-    // Two actors do not send the same edit in two ways.
-    let methods = siblings.iter().filter_map(|&node| tree.ending_method(node));
-    let mut methods = methods.filter(|_| !several);
+    let mut actors = siblings.iter().map(|&node| actor(node));
+    let first = actors.next().flatten();
+    let several = actors.any(|actor| actor != first);
+    let mut methods = siblings.iter().filter_map(|&node| tree.ending_method(node));
     let first = methods.next();
-    let several_methods = methods.any(|method| Some(method) != first);
-    let labels = siblings.iter().map(|&node| {
-        let method = tree.ending_method(node).filter(|_| several_methods);
-        (
-            node,
-            branch(tree, node, actor(node).filter(|_| several), method),
-        )
-    });
-    each_once(labels)
+    // Two actors do not send the same edit in two ways.
+    let differ = !several && methods.any(|method| Some(method) != first);
+    let label = |node| {
+        let actor = actor(node).filter(|_| several);
+        let method = tree.ending_method(node).filter(|_| differ);
+        branch(tree, node, actor, method)
+    };
+    each_once(siblings.iter().map(|&node| (node, label(node))))
 }
 
 /// Names all histories of a tree by their last nodes, each differently: by the name that a user gave,

@@ -6,7 +6,7 @@ use optimist_system::{Event, Faults};
 use crate::start::{KEY, config_map, editor, holds, is_violated, replay, searched, system, widget};
 
 /// The program with every flaw: a generated name, a cached list, no memory of its own writes.
-fn flawed() -> ChildMaker {
+pub fn flawed() -> ChildMaker {
     ChildMaker {
         parent: widget(),
         child: config_map(),

@@ -11,6 +11,7 @@ use optimist_ledger::{Ledger, ObjectRef};
 use optimist_system::{Event, Faults, Process, System};
 use serde_json::{Value, json};
 
+use crate::child_maker::flawed;
 use crate::start::{KEY, config_map, editor, server, system, widget};
 
 const STORED: &str = "/registry/demo.example.com/widgets/default/web";
@@ -206,16 +207,7 @@ fn several_processes_can_be_one_person_in_the_ledger() {
 
 /// A maker of one child that looks for it in its cache alone, and gives it a generated name.
 fn child_of_the_cache(faults: Faults) -> Question {
-    let maker = ChildMaker {
-        parent: widget(),
-        child: config_map(),
-        generated_name: true,
-        list_from: Source::Cache,
-        expectations: false,
-        ignore_already_exists: false,
-        options: ControllerOptions::default(),
-    };
-    Question::new(system(maker.program()))
+    Question::new(system(flawed().program()))
         .with_faults(faults)
         .always(Safety::AtMost(1, config_map()))
 }

@@ -76,24 +76,27 @@ pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> H
     }
 }
 
-/// What the program is for, and what of it is broken at this step.
+/// What of its goals the program has broken at this step; else what the goals are.
 fn goals(store: &StateHandle) -> Html {
-    let Some((always, at_rest)) = store.world().goals() else {
-        return Html::default();
-    };
     let broken = store.world().broken_properties();
-    html! {
-        <div class={classes!("controller-goals", (!broken.is_empty()).then_some("lost"))}>
-            if broken.is_empty() {
-                <p>
-                    <span class="muted">{ label::controller_goal() }</span>{ " " }
-                    { visible(&properties::goals(&always, &at_rest)).into_owned() }
-                </p>
-            } else {
+    if !broken.is_empty() {
+        return html! {
+            <div class="controller-goals lost">
                 { for broken.iter().map(|property| html! {
                     <p>{ icon(Icon::Cross) }{ " " }{ visible(&properties::broken(property)).into_owned() }</p>
                 }) }
-            }
+            </div>
+        };
+    }
+    let Some((always, at_rest)) = store.world().goals() else {
+        return Html::default();
+    };
+    html! {
+        <div class="controller-goals">
+            <p>
+                <span class="muted">{ label::controller_goal() }</span>{ " " }
+                { visible(&properties::goals(&always, &at_rest)).into_owned() }
+            </p>
         </div>
     }
 }

@@ -4,6 +4,7 @@
 mod audit_run;
 mod change_run;
 mod example;
+mod live;
 mod next_run;
 mod preview;
 mod reading;
@@ -15,7 +16,6 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::{Preset, WriteMethod};
-use optimist_diagnose::audit::names_object;
 use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
@@ -46,9 +46,6 @@ const CASE_DRAFT: &str = "optimist.case-draft";
 
 /// The most things in a case.
 pub const MAX_ITEMS: usize = 50;
-
-/// The bytes that are kept of the log of a running server. It is read whole each time it grows.
-const MAX_OBSERVED: usize = 4 * 1024 * 1024;
 
 /// The most error messages of which a scene is made.
 const MAX_SCENES: usize = 10;
@@ -373,43 +370,6 @@ impl DiagnoseState {
             content,
         }));
         self.next += 1;
-    }
-
-    /// Adds lines to the log of the running server. Only its newest lines are kept, as many as Diagnose
-    /// can read of a log.
-    fn observe(&mut self, lines: &str) {
-        if self.ignores_live {
-            return;
-        }
-        let lines = lines.lines().filter(|line| names_object(line));
-        let lines: String = lines.flat_map(|line| [line, "\n"]).collect();
-        if lines.is_empty() {
-            return;
-        }
-        let position = self.items.iter().position(|item| item.live);
-        if position.is_none() {
-            // A narrow window shows what happens, and not that it is brought.
-            self.section = CaseSection::Outcome;
-        }
-        let known = position.map(|at| self.items.remove(at));
-        let known = known.as_ref().map_or("", |item| &*item.text);
-        let mut text = format!("{known}{lines}");
-        if text.len() > MAX_OBSERVED {
-            let from = text.len() - MAX_OBSERVED;
-            let line = text.as_bytes()[from..]
-                .iter()
-                .position(|byte| *byte == b'\n');
-            text.drain(..line.map_or(text.len(), |line| from + line + 1));
-        }
-        let item = BroughtItem {
-            id: self.next,
-            text: text.as_str().into(),
-            live: true,
-            content: Ok(Brought::AuditLog(text.into())),
-        };
-        self.items.insert(position.unwrap_or(0), Rc::new(item));
-        self.next += 1;
-        self.look_again();
     }
 
     /// Takes the new readings of the case, and starts the work that depends on them.
