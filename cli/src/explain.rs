@@ -1,6 +1,6 @@
 //! `optimist explain`: what Diagnose says of an error.
 
-use optimist_diagnose::brought::recognize;
+use optimist_diagnose::input::detect;
 use optimist_report::case_markdown;
 use optimist_sessions::{StorageArea, StorageContents};
 use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run as run_effects};
@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> CommandResult {
     run_effects(&mut state, effects, &Nowhere, &nothing);
     for file in &arguments.files {
         let text = input::read(file)?;
-        recognize(&text).map_err(|why| BadInput(format!("{file}: {why}")))?;
+        detect(&text).map_err(|why| BadInput(format!("{file}: {why}")))?;
         let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);
     }

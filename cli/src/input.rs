@@ -5,7 +5,7 @@ use std::io::Read;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{MAX_OBJECTS_TEXT, ManifestError, ObjectReader};
-use optimist_diagnose::brought::text_of_file;
+use optimist_diagnose::input::text_of_file;
 use serde_json::Value;
 
 use crate::BadInput;

@@ -1,7 +1,7 @@
 //! `optimist owners`: who owns each line of an object.
 
-use optimist_diagnose::brought::Brought;
 use optimist_diagnose::case::Case;
+use optimist_diagnose::input::Input;
 use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_text::private::Masking;
 use serde_json::Value;
@@ -20,8 +20,8 @@ pub struct Arguments {
 /// Prints every object with the owners of its lines.
 pub fn run(arguments: &Arguments) -> CommandResult {
     let objects = input::objects(&arguments.files)?;
-    let brought: Vec<Brought> = objects.into_iter().map(Brought::Live).collect();
-    let cases = Case::all_of(&brought);
+    let input: Vec<Input> = objects.into_iter().map(Input::Live).collect();
+    let cases = Case::all_of(&input);
     if cases.is_empty() {
         return Err(BadInput("there is no object".to_owned()));
     }

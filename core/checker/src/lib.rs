@@ -28,10 +28,10 @@ mod question;
 mod settling;
 
 pub use histories::{
-    ActorProgress, EditEffect, HistorySearch, Memory, SearchStatus, StateId, StateView, Tally,
-    Transition, TransitionId, TransitionKind, TransitionMeaning,
+    ActorProgress, EditEffect, HistorySearch, ResponseCache, SearchStatus, StateId, StateView,
+    Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
-pub use property::{FieldOf, Safety, Wish};
+pub use property::{FieldOf, Goal, Safety};
 pub use property_search::{PropertySearch, PropertySearchStatus};
 pub use question::Question;
 pub use settling::{NeverRests, Settling};

@@ -29,7 +29,7 @@ pub enum Safety {
 /// A property that must hold at rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Wish {
+pub enum Goal {
     /// There is this number of objects of a kind.
     Count(usize, Kind),
     /// There are as many objects of a kind as a field says.
@@ -108,7 +108,7 @@ impl Safety {
     }
 }
 
-impl Wish {
+impl Goal {
     /// Returns whether it is true of the objects of a server.
     pub fn is_true(&self, server: &ApiServer) -> bool {
         match self {

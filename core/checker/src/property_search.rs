@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub(super) first: Option<(usize, Event)>,
     pub(super) depth: usize,
     /// `true` if the objects are as wished.
-    pub(super) wished: bool,
+    pub(super) goals_hold: bool,
     /// The events that are possible, without faults.
     pub(super) enabled: Vec<Event>,
     pub(super) edges: Vec<Edge>,
@@ -189,12 +189,12 @@ impl PropertySearch {
             return *known;
         }
         self.known.insert(fingerprint, id);
-        let mut wishes = self.question.at_rest.iter();
+        let mut goals = self.question.at_rest.iter();
         let enabled = state.enabled().into_iter();
         self.nodes.push(Node {
             first,
             depth: first.map_or(0, |(from, _)| self.depth(from) + 1),
-            wished: wishes.all(|wish| wish.is_true(state.server())),
+            goals_hold: goals.all(|goal| goal.is_true(state.server())),
             enabled: enabled.filter(|event| !event.is_fault()).collect(),
             edges: Vec::new(),
         });

@@ -2,14 +2,14 @@
 
 use optimist_system::{Faults, System};
 
-use super::{Safety, Wish};
+use super::{Goal, Safety};
 
 /// A system, and what must hold in every history from it.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub(super) start: System,
     pub(super) always: Vec<Safety>,
-    pub(super) at_rest: Vec<Wish>,
+    pub(super) at_rest: Vec<Goal>,
 }
 
 impl Question {
@@ -32,8 +32,8 @@ impl Question {
     }
 
     /// Adds a property that must hold at rest.
-    pub fn at_rest(mut self, wish: Wish) -> Self {
-        self.at_rest.push(wish);
+    pub fn at_rest(mut self, goal: Goal) -> Self {
+        self.at_rest.push(goal);
         self
     }
 

@@ -62,7 +62,7 @@ pub(super) fn judge(nodes: &[Node]) -> Settling {
         let writes = edges().any(|edge| edge.writes);
         let place = if writes {
             &mut never_rests
-        } else if component.iter().any(|id| !nodes[*id].wished) {
+        } else if component.iter().any(|id| !nodes[*id].goals_hold) {
             &mut rests_wrong
         } else {
             continue;

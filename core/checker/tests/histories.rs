@@ -7,7 +7,8 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_checker::{
-    HistorySearch, Memory, PropertySearch, PropertySearchStatus, Question, Safety, SearchStatus,
+    HistorySearch, PropertySearch, PropertySearchStatus, Question, ResponseCache, Safety,
+    SearchStatus,
 };
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
@@ -99,7 +100,7 @@ fn walk(system: &System, object: &ObjectRef, found: &mut BTreeMap<Verdict, u128>
 
 /// The same by the search.
 fn counted(system: &System, object: &ObjectRef) -> BTreeMap<Verdict, u128> {
-    let memory = Memory::default();
+    let memory = ResponseCache::default();
     let mut search = HistorySearch::new(system, object.clone(), false, 1_000_000, memory);
     assert_eq!(search.run(), SearchStatus::Done);
     let tally = search.tally();

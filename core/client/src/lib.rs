@@ -61,7 +61,7 @@ pub use procedures::editor::{Editor, EditorPlan, NextRequest};
 pub use procedures::read_change::ReadChange;
 pub use procedures::tool::{Tool, ToolPlan};
 pub use procedures::tracking;
-pub use reflector::{Begin, Reflector, ReflectorProgress};
+pub use reflector::{ListMode, Reflector, ReflectorProgress};
 pub use visible::{is_hidden, visible};
 pub use wanted_change::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use working_copy::WorkingCopy;

@@ -26,7 +26,7 @@ const SHORTEST_WATCH: u64 = 300;
 
 /// How a reflector starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Begin {
+pub enum ListMode {
     /// With a list.
     #[default]
     List,
@@ -39,7 +39,7 @@ pub enum Begin {
 #[derive(Clone, Debug)]
 pub struct Reflector {
     path: String,
-    begin: Begin,
+    list_mode: ListMode,
     page_size: usize,
     store: ObjectStore,
     /// The version of the last event or list that reached the store.
@@ -52,7 +52,7 @@ pub struct Reflector {
 
 #[derive(Clone, Debug)]
 enum Phase {
-    Begin,
+    Start,
     Listing(Pages),
     Listed,
     Initial {
@@ -83,15 +83,15 @@ struct Connection {
 
 impl Reflector {
     /// A reflector of the collection at a path, `/api/v1/namespaces/default/configmaps`.
-    pub fn new(path: impl Into<String>, begin: Begin) -> Self {
+    pub fn new(path: impl Into<String>, list_mode: ListMode) -> Self {
         Self {
             path: path.into(),
-            begin,
+            list_mode,
             page_size: PAGE_SIZE,
             store: ObjectStore::default(),
             seen: String::new(),
             unavailable: false,
-            phase: Phase::Begin,
+            phase: Phase::Start,
             answered: None,
         }
     }
@@ -139,9 +139,9 @@ impl Reflector {
 
     /// Drops the connection: events that have not arrived are lost.
     pub fn disconnect(&mut self) {
-        self.phase = match std::mem::replace(&mut self.phase, Phase::Begin) {
+        self.phase = match std::mem::replace(&mut self.phase, Phase::Start) {
             Phase::Watching(_) | Phase::Listed => Phase::Listed,
-            Phase::Begin | Phase::Listing(_) | Phase::Initial { .. } => Phase::Begin,
+            Phase::Start | Phase::Listing(_) | Phase::Initial { .. } => Phase::Start,
         };
     }
 
@@ -161,9 +161,9 @@ impl Reflector {
     /// Performs the next step: sends one request, or reads at most `most` events.
     pub fn step(&mut self, server: &mut ApiServer, most: usize) -> ReflectorProgress {
         self.receive(server);
-        match std::mem::replace(&mut self.phase, Phase::Begin) {
-            Phase::Begin if self.begin == Begin::WatchList => self.watch_list(server),
-            Phase::Begin => {
+        match std::mem::replace(&mut self.phase, Phase::Start) {
+            Phase::Start if self.list_mode == ListMode::WatchList => self.watch_list(server),
+            Phase::Start => {
                 let pages = self.first_page();
                 self.list(server, pages)
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::{Method, Request};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType};
-use optimist_client::{Begin, Reflector, ReflectorProgress};
+use optimist_client::{ListMode, Reflector, ReflectorProgress};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -207,7 +207,7 @@ proptest! {
         page_size in 0..3usize,
     ) {
         let mut world = World::new(cached, false);
-        let begin = if watch_list { Begin::WatchList } else { Begin::List };
+        let begin = if watch_list { ListMode::WatchList } else { ListMode::List };
         let mut reflector = Reflector::new(COLLECTION, begin)
             .paging(page_size);
         let mut seen = 0;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{AnsweredRequest, Begin, ObjectStore, Reflector, ReflectorProgress};
+use optimist_client::{AnsweredRequest, ListMode, ObjectStore, Reflector, ReflectorProgress};
 
 use crate::client::{collection, key};
 use crate::version::compare_versions;
@@ -74,19 +74,19 @@ pub struct CacheStep {
 pub struct Cache {
     resource: Arc<Resource>,
     namespace: String,
-    begin: Begin,
+    list_mode: ListMode,
     reflector: Reflector,
     has_synced: bool,
 }
 
 impl Cache {
     /// An empty cache of a kind, in a namespace if the kind has namespaces.
-    pub fn new(resource: Arc<Resource>, namespace: &str, begin: Begin) -> Self {
-        let reflector = Reflector::new(resource.path(namespace, ""), begin);
+    pub fn new(resource: Arc<Resource>, namespace: &str, list_mode: ListMode) -> Self {
+        let reflector = Reflector::new(resource.path(namespace, ""), list_mode);
         Self {
             namespace: namespace.to_owned(),
             resource,
-            begin,
+            list_mode,
             reflector,
             has_synced: false,
         }
@@ -153,7 +153,7 @@ impl Cache {
 
     /// Returns whether it begins with a list, which accepts any version.
     pub fn lists_first(&self) -> bool {
-        self.begin == Begin::List
+        self.list_mode == ListMode::List
     }
 
     /// Performs the next step: sends one request, or delivers one event. A bookmark is an event
@@ -242,7 +242,7 @@ impl Cache {
     /// an API server that is behind, [`sync`](Self::sync) with an older snapshot of the server:
     /// the first list accepts any version.
     pub fn restart(&mut self) {
-        *self = Self::new(Arc::clone(&self.resource), &self.namespace, self.begin);
+        *self = Self::new(Arc::clone(&self.resource), &self.namespace, self.list_mode);
     }
 
     /// Replaces an object without the server: what happens to a cache when a client changes a

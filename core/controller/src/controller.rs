@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{AnsweredRequest, Begin, Call};
+use optimist_client::{AnsweredRequest, Call, ListMode};
 
 use crate::api_error::ApiError;
 use crate::cache::{Cache, CacheStep, Notification};
@@ -56,7 +56,7 @@ impl Controller {
         program: Program,
         server: &ApiServer,
         namespace: &str,
-        begin: Begin,
+        list_mode: ListMode,
     ) -> Result<Self, UnknownKind> {
         let caches: Result<Vec<_>, _> = program
             .watches
@@ -65,7 +65,7 @@ impl Controller {
                 let kind = &watched.kind;
                 let resource = server.resources().by_kind(&kind.api_version, &kind.kind);
                 let resource = resource.ok_or_else(|| UnknownKind(kind.clone()))?;
-                Ok(Cache::new(resource.clone(), namespace, begin))
+                Ok(Cache::new(resource.clone(), namespace, list_mode))
             })
             .collect();
         Ok(Self {

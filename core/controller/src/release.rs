@@ -1,7 +1,7 @@
 //! The releases of the libraries of a controller, and what differs between them.
 
 use optimist_apiserver::server::ApiServer;
-use optimist_client::Begin;
+use optimist_client::ListMode;
 use serde::{Deserialize, Serialize};
 
 use crate::controller::{Controller, UnknownKind};
@@ -34,8 +34,8 @@ impl ClientRelease {
         namespace: &str,
     ) -> Result<Controller, UnknownKind> {
         match self {
-            Self::V1_34 => Controller::new(program, server, namespace, Begin::List),
-            Self::V1_36 => Controller::new(program, server, namespace, Begin::WatchList)
+            Self::V1_34 => Controller::new(program, server, namespace, ListMode::List),
+            Self::V1_36 => Controller::new(program, server, namespace, ListMode::WatchList)
                 .map(Controller::with_priorities),
         }
     }

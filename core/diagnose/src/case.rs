@@ -15,7 +15,7 @@ use optimist_client::to_yaml;
 use optimist_simulation::{LoadError, Start, World};
 use serde_json::{Value, json};
 
-use crate::brought::Brought;
+use crate::input::Input;
 use crate::message::{ObjectHint, ReportedError};
 use crate::observed::ObservedVersion;
 use crate::ownership::ObjectOwnership;
@@ -189,28 +189,28 @@ impl Case {
     /// The cases of what was brought, one for each object, in the order in which the objects first
     /// appear. An error message without a name belongs to every case that it fits. Definitions belong
     /// to every case; if only definitions were brought, they are the objects.
-    pub fn all_of<'a>(brought: impl IntoIterator<Item = &'a Brought>) -> Vec<Self> {
-        let mut flat: Vec<&Brought> = Vec::new();
-        for one in brought {
+    pub fn all_of<'a>(input: impl IntoIterator<Item = &'a Input>) -> Vec<Self> {
+        let mut flat: Vec<&Input> = Vec::new();
+        for one in input {
             match one {
-                Brought::Several(several) => flat.extend(several),
+                Input::Several(several) => flat.extend(several),
                 one => flat.push(one),
             }
         }
         let mut cases: Vec<Self> = Vec::new();
         for one in &flat {
             match one {
-                Brought::Live(object) => case_of(&mut cases, object).add_live(object),
-                Brought::Manifest(object) => {
+                Input::Live(object) => case_of(&mut cases, object).add_live(object),
+                Input::Manifest(object) => {
                     let case = case_of(&mut cases, object);
                     case.previous_manifest = case.manifest.replace(object.clone());
                 }
-                Brought::Versions(versions) => add_versions(&mut cases, versions),
+                Input::Versions(versions) => add_versions(&mut cases, versions),
                 _ => {}
             }
         }
         let definitions = flat.iter().filter_map(|one| match one {
-            Brought::Definition(object) => Some(object),
+            Input::Definition(object) => Some(object),
             _ => None,
         });
         let definitions: Vec<Value> = definitions.cloned().collect();
@@ -227,7 +227,7 @@ impl Case {
         for case in &mut cases {
             case.definitions.clone_from(&definitions);
             for one in &flat {
-                if let Brought::Errors(errors) = one {
+                if let Input::Errors(errors) = one {
                     let fitting = errors.iter().filter(|error| case.id.fits(&error.object));
                     case.errors.extend(fitting.cloned());
                 }

@@ -3,15 +3,15 @@
 //! What is private, and what takes its place, decides [`optimist_text::private`]. Of an error message
 //! the lines stay that say something, of a request of an audit log what
 //! [`audit`](crate::audit) reads of it; people have stand-ins for their names. A text that is not
-//! recognized is left out whole.
+//! detected is left out whole.
 
 use std::collections::VecDeque;
 
 use optimist_text::private::{Masking, Private, has_structure, names_secret};
 use serde_json::Value;
 
-use crate::brought::{Brought, recognize};
-use crate::stand_ins::texts::{needed_lines, needed_of_log};
+use crate::anonymize::texts::{needed_lines, needed_of_log};
+use crate::input::{Input, detect};
 
 /// A case without what looks private.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +24,8 @@ pub struct WithoutPrivate {
     pub messages: usize,
     /// How many texts are audit logs: what is read of a request stays.
     pub logs: usize,
-    /// How many texts are left out whole, because they are not recognized.
-    pub unrecognized: usize,
+    /// How many texts are left out whole, because they are not detected.
+    pub undetected: usize,
 }
 
 /// Leaves out what looks private, a text at a time.
@@ -75,13 +75,13 @@ impl PrivateSearch {
     }
 
     fn read(&mut self, text: String) {
-        let new = match recognize(&text) {
-            Ok(Brought::Errors(errors)) => {
+        let new = match detect(&text) {
+            Ok(Input::Errors(errors)) => {
                 self.done.messages += 1;
                 let lines = needed_lines(&text, &errors);
                 lines.map(|lines| self.masking.message(&lines).unwrap_or(lines))
             }
-            Ok(Brought::AuditLog(_)) => {
+            Ok(Input::AuditLog(_)) => {
                 self.done.logs += 1;
                 Some(self.log(&text))
             }
@@ -97,7 +97,7 @@ impl PrivateSearch {
         };
         match new {
             Some(new) => self.done.texts.push(new),
-            None => self.done.unrecognized += 1,
+            None => self.done.undetected += 1,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Real objects on a server as they are, and who owns what in them.
 
 use optimist_apiserver::object::Metadata;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed, Note};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ownership::Unowned;
 use optimist_diagnose::ways::{ChangeTable, WantedChange};
 use optimist_simulation::HistoryTree;
@@ -14,11 +14,11 @@ mod live;
 use live::LIVE;
 
 fn case(texts: &[&str]) -> Case {
-    let brought: Vec<Brought> = texts
+    let input: Vec<Input> = texts
         .iter()
-        .map(|text| recognize(text).expect("it is recognized"))
+        .map(|text| detect(text).expect("it is detected"))
         .collect();
-    let mut cases = Case::all_of(&brought);
+    let mut cases = Case::all_of(&input);
     assert_eq!(cases.len(), 1, "{cases:#?}");
     cases.remove(0)
 }
@@ -30,15 +30,15 @@ fn installed(text: &str) -> Installed {
 #[test]
 fn every_live_object_is_stored_as_it_is_at_its_own_version() {
     for text in LIVE {
-        let Ok(Brought::Live(brought)) = recognize(text) else {
+        let Ok(Input::Live(input)) = detect(text) else {
             panic!("it is a live object: {text}");
         };
         let world = installed(text).world;
         let (version, stored) = world.stored().expect("it is stored");
-        assert_eq!(version.to_string(), brought.resource_version());
+        assert_eq!(version.to_string(), input.resource_version());
         let shown = get(&world);
-        assert_eq!(shown, brought, "{}", brought.name());
-        assert_eq!(stored.uid(), brought.uid());
+        assert_eq!(shown, input, "{}", input.name());
+        assert_eq!(stored.uid(), input.uid());
     }
 }
 
@@ -217,10 +217,7 @@ fn things_about_one_object_are_one_case() {
     assert_eq!(one.errors.len(), 1);
     assert_eq!(one.id.to_string(), "Deployment live/web");
     let texts = [LIVE[4], LIVE[1], message];
-    let all: Vec<Brought> = texts
-        .iter()
-        .map(|text| recognize(text).expect("ok"))
-        .collect();
+    let all: Vec<Input> = texts.iter().map(|text| detect(text).expect("ok")).collect();
     let cases = Case::all_of(&all);
     assert_eq!(cases.len(), 2);
     assert_eq!((cases[0].errors.len(), cases[1].errors.len()), (1, 0));

@@ -96,8 +96,8 @@ fn check(before: &[Written], last: &Written, counts: &mut Counts) {
         counts.open += usize::from(!claim.open.is_empty());
         counts.claims += holds(&claim, &real, &label);
     }
-    let outs = real.ways_out(preset);
-    for claim in claimed.ways_out(preset) {
+    let outs = real.remedies(preset);
+    for claim in claimed.remedies(preset) {
         let real = outs.iter().find(|out| out.kind == claim.kind);
         let Some(real) = real.filter(|real| real.row.code != Some(422)) else {
             continue;

@@ -1,14 +1,14 @@
 //! Nothing is claimed that depends on what a text does not say: it is said what would decide it.
 
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::completions::{
     Answer, CompletedChange, Contradiction, OpenQuestion, SameName, Settling, Then,
 };
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ReportedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, Scene};
-use optimist_diagnose::ways::{FieldEffect, OnOwned, Row, WantedChange, Way, WayOut, WayOutKind};
+use optimist_diagnose::ways::{FieldEffect, OnOwned, Remedy, RemedyKind, Row, WantedChange, Way};
 use serde_json::{Value, json};
 
 fn error(message: &str) -> ReportedError {
@@ -50,7 +50,7 @@ fn row(change: &CompletedChange, way: Way) -> Row {
     change.row(way).expect("the way can carry it")
 }
 
-fn out(outs: &[WayOut], kind: WayOutKind) -> &WayOut {
+fn out(outs: &[Remedy], kind: RemedyKind) -> &Remedy {
     let found = outs.iter().find(|out| out.kind == kind);
     found.unwrap_or_else(|| panic!("{kind:?} is not offered"))
 }
@@ -68,13 +68,13 @@ fn the_client_that_got_a_message_gets_it_again_also_for_its_own_name() {
         assert_eq!(Contradiction::between(&error(&message), &row), None);
         let same = SameName::of(&error(&message)).expect("it is the name of Helm");
         assert_eq!((same.manager.as_str(), same.by_update), ("helm", by_update));
-        let outs = change.ways_out(Preset::Helm4);
+        let outs = change.remedies(Preset::Helm4);
         let settling = outs
             .iter()
             .filter(|out| out.settling() == Settling::Settles);
         assert!(settling.count() > 2, "{conflict}");
         // The entry by Update can become the one of the apply.
-        let migrates = outs.iter().any(|out| out.kind == WayOutKind::Migrate);
+        let migrates = outs.iter().any(|out| out.kind == RemedyKind::Migrate);
         assert_eq!(migrates, by_update);
     }
 }
@@ -84,8 +84,8 @@ fn leaving_fields_out_settles_only_if_no_client_side_apply_is_taken_over() {
     let change = of_message(&kubectl(
         "\"kubectl-client-side-apply\" using apps/v1: .spec.replicas",
     ));
-    let outs = change.ways_out(Preset::KubectlApplyServerSide);
-    let leave = out(&outs, WayOutKind::LeaveOut);
+    let outs = change.remedies(Preset::KubectlApplyServerSide);
+    let leave = out(&outs, RemedyKind::LeaveOut);
     assert_eq!(leave.settling(), Settling::Depends);
     assert!(!leave.settles);
     let client_side = Answer::ClientSideApply("kubectl-client-side-apply".to_owned());
@@ -99,7 +99,7 @@ fn leaving_fields_out_settles_only_if_no_client_side_apply_is_taken_over() {
     let reset = |then: &&Then| matches!(then, Then::Reset(fields) if fields[0].to_string() == ".spec.replicas");
     assert!(then.iter().any(reset), "{then:?}");
     // What holds under every answer is said.
-    let force = out(&outs, WayOutKind::Force);
+    let force = out(&outs, RemedyKind::Force);
     assert_eq!(force.settling(), Settling::Settles);
 }
 
@@ -115,7 +115,7 @@ fn a_conflict_in_a_definition_has_ways_out() {
         (of_helm, Preset::Helm4),
     ] {
         let change = of_message(&message);
-        let outs = change.ways_out(client);
+        let outs = change.remedies(client);
         assert!(outs.len() > 3, "{message}");
         for out in outs {
             assert_ne!(out.row.code, Some(422), "{:?}", out.kind);
@@ -145,7 +145,7 @@ fn a_refusal_of_values_that_are_made_up_is_never_claimed() {
         unknown += usize::from(row.open.iter().any(|one| one.then == Then::NoValidValues));
     }
     assert!(unknown > 0);
-    for out in change.ways_out(Preset::Helm4) {
+    for out in change.remedies(Preset::Helm4) {
         assert_ne!(out.row.code, Some(422), "{:?}", out.kind);
         let invalid = out
             .row
@@ -184,7 +184,7 @@ fn installed(object: &Value) -> Installed {
 }
 
 fn live(name: &str) -> Value {
-    let Ok(Brought::Live(object)) = recognize(name) else {
+    let Ok(Input::Live(object)) = detect(name) else {
         panic!("it is a live object");
     };
     object
@@ -195,7 +195,7 @@ fn a_row_that_contradicts_the_message_is_said() {
     let installed = installed(&live(include_str!("live/deployment.yaml")));
     let chart = json!({"apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "live"}, "spec": {"replicas": 5}});
-    let mut change = CompletedChange::brought(&installed, &[], WantedChange::manifest(chart));
+    let mut change = CompletedChange::of_input(&installed, &[], WantedChange::manifest(chart));
     change.complete();
     let row = row(&change, usual(Preset::KubectlApplyServerSide));
     let message = kubectl("\"ops\" using apps/v1: .spec.replicas");
@@ -214,7 +214,7 @@ fn what_was_brought_leaves_nothing_open() {
     let installed = installed(&live(include_str!("live/deployment.yaml")));
     let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "live"}, "spec": {"replicas": 9}});
-    let mut change = CompletedChange::brought(&installed, &[], WantedChange::manifest(manifest));
+    let mut change = CompletedChange::of_input(&installed, &[], WantedChange::manifest(manifest));
     change.complete();
     assert_eq!(change.answers().count(), 0);
     for way in Way::all() {
@@ -250,7 +250,7 @@ fn without_owners_the_answer_to_an_apply_is_open() {
         .expect("one");
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": object["metadata"]["name"]}, "data": {(key.as_str()): "another"}});
-    let mut change = CompletedChange::brought(&installed, &[], WantedChange::manifest(manifest));
+    let mut change = CompletedChange::of_input(&installed, &[], WantedChange::manifest(manifest));
     change.complete();
     let row = row(&change, usual(Preset::ControllerApply));
     // This client applies with force. Whether somebody writes again is not known.
@@ -283,7 +283,7 @@ fn without_owners_nothing_is_said_of_who_owned_a_field() {
     let mut manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": object["metadata"]["name"]}});
     manifest["data"] = json!({"a-new-key": "a"});
-    let mut change = CompletedChange::brought(&installed, &[], WantedChange::manifest(manifest));
+    let mut change = CompletedChange::of_input(&installed, &[], WantedChange::manifest(manifest));
     change.complete();
     for way in Way::all() {
         let row = change.row(way);
@@ -303,7 +303,7 @@ fn helm_takes_its_former_entries_over_only_after_a_client_side_release() {
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
         "data": {"a": "2"}});
     let change = WantedChange::manifest(manifest);
-    let mut change = CompletedChange::brought(&installed(&object), &[], change);
+    let mut change = CompletedChange::of_input(&installed(&object), &[], change);
     change.complete();
     let row = row(&change, usual(Preset::Helm4));
     let open = &row.open[0];

@@ -1,17 +1,15 @@
 //! Texts in forms that hold no object, and objects with what a terminal or a web page put around
 //! them. And: reading in slices gives the same as reading at once.
 
-use optimist_diagnose::brought::{
-    Brought, NotRecognized, Recognition, TextForm, recognize, recognize_file,
-};
+use optimist_diagnose::input::{Detection, Input, NotDetected, TextForm, detect, detect_file};
 use proptest::prelude::*;
 
 const LIVE: &str = include_str!("live/deployment.yaml");
 const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n";
 
 fn form(text: &str) -> (TextForm, usize) {
-    match recognize(text) {
-        Err(NotRecognized::Form { form, line }) => (form, line),
+    match detect(text) {
+        Err(NotDetected::Form { form, line }) => (form, line),
         other => panic!("{other:?} of {text:.200}"),
     }
 }
@@ -82,7 +80,7 @@ fn a_form_that_holds_no_object_is_named_with_its_line() {
         "apiVersion: v1\nkind: List\nitems: []\n",
         "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
     ] {
-        assert_eq!(recognize(list), Err(NotRecognized::EmptyList), "{list}");
+        assert_eq!(detect(list), Err(NotDetected::EmptyList), "{list}");
     }
     for (file, format) in [
         (&b"\x1f\x8b\x08\x00"[..], "gzip"),
@@ -90,8 +88,8 @@ fn a_form_that_holds_no_object_is_named_with_its_line() {
         (b"\x89PNG\r\n", "PNG"),
     ] {
         let form = TextForm::File(format);
-        let expected = Err(NotRecognized::Form { form, line: 0 });
-        assert_eq!(recognize_file(file), expected);
+        let expected = Err(NotDetected::Form { form, line: 0 });
+        assert_eq!(detect_file(file), expected);
     }
 }
 
@@ -120,23 +118,20 @@ fn what_a_terminal_or_a_page_puts_around_an_object_is_left_out() {
         &numbered(" \u{2502} "),
         &CONFIG.replace("  ", "\u{a0}\u{a0}"),
     ] {
-        assert_eq!(recognize(text), recognize(CONFIG), "{text}");
+        assert_eq!(detect(text), detect(CONFIG), "{text}");
     }
     let two = format!("```\n{CONFIG}```\nand\n```yaml\n{LIVE}```\n");
     assert!(
-        matches!(recognize(&two), Ok(Brought::Several(all)) if all.len() == 2),
+        matches!(detect(&two), Ok(Input::Several(all)) if all.len() == 2),
         "{:?}",
-        recognize(&two)
+        detect(&two)
     );
     // The line of a mistake is that of the text as it was brought.
     let wrong = format!("$ kubectl get cm a -o yaml\n{CONFIG} x\n");
     assert!(
-        matches!(
-            recognize(&wrong),
-            Err(NotRecognized::Syntax { line: 8 | 9, .. })
-        ),
+        matches!(detect(&wrong), Err(NotDetected::Syntax { line: 8 | 9, .. })),
         "{:?}",
-        recognize(&wrong)
+        detect(&wrong)
     );
 }
 
@@ -144,7 +139,7 @@ fn what_a_terminal_or_a_page_puts_around_an_object_is_left_out() {
 fn utf_16_without_a_mark_is_read() {
     for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
         let file: Vec<u8> = CONFIG.encode_utf16().flat_map(bytes).collect();
-        assert_eq!(recognize_file(&file), recognize(CONFIG));
+        assert_eq!(detect_file(&file), detect(CONFIG));
     }
 }
 
@@ -167,7 +162,7 @@ fn nesting_anchors_and_numbers_without_an_end_are_refused() {
         &format!("{CONFIG}{bomb}"),
         "{\"apiVersion\": \"v1\", \"kind\": \"\\ud800\"}",
     ] {
-        assert!(recognize(text).is_err(), "{text:.80}");
+        assert!(detect(text).is_err(), "{text:.80}");
     }
 }
 
@@ -207,12 +202,12 @@ proptest! {
             }
             text.insert_str(at, PIECES[piece]);
         }
-        let mut recognition = Recognition::new(text.as_str().into());
+        let mut detection = Detection::new(text.as_str().into());
         let mut parts = 0;
-        while recognition.advance(bytes) {
+        while detection.advance(bytes) {
             parts += 1;
             prop_assert!(parts <= text.len() + 10);
         }
-        prop_assert_eq!(recognition.finish(), recognize(&text));
+        prop_assert_eq!(detection.finish(), detect(&text));
     }
 }

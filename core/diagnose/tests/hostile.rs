@@ -1,12 +1,12 @@
-//! Random changes of real texts: whatever is pasted is recognized or refused, and what is recognized
+//! Random changes of real texts: whatever is pasted is detected or refused, and what is detected
 //! can be run.
 
 use optimist_client::Preset;
 use optimist_diagnose::audit::AuditReader;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::RecordedHistory;
-use optimist_diagnose::brought::{Brought, recognize_file};
 use optimist_diagnose::case::Case;
+use optimist_diagnose::input::{Input, detect_file};
 use optimist_diagnose::observed::fights;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, WantedChange, Way};
@@ -40,25 +40,25 @@ const PIECES: [&str; 12] = [
 
 /// Does with a text what a page does.
 fn use_all(text: &[u8]) {
-    let Ok(brought) = recognize_file(text) else {
+    let Ok(input) = detect_file(text) else {
         return;
     };
-    match &brought {
-        Brought::AuditLog(text) => {
+    match &input {
+        Input::AuditLog(text) => {
             let log = AuditReader::new(text.clone()).finish();
             for (object, _) in log.objects().into_iter().take(2) {
                 let history = RecordedHistory::new(object, &[], Default::default()).finish(&log);
                 Findings::of(&history, &log);
             }
         }
-        Brought::Errors(errors) => {
+        Input::Errors(errors) => {
             for error in errors.iter().take(3) {
                 let _ = Scene::of(error, &GivenParts::default()).map(|scene| scene.requests.len());
             }
         }
         _ => {}
     }
-    for case in Case::all_of(&[brought]) {
+    for case in Case::all_of(&[input]) {
         let Ok(installed) = case.install() else {
             continue;
         };

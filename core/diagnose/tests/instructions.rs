@@ -1,11 +1,11 @@
 //! The command, code or configuration by which people do what a row did, each of its own tool.
 
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::Case;
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{
     CaseContent, ChangeTable, Instruction, InstructionLanguage, InstructionWarning, OnOwned,
-    WantedChange, Way, WayOutKind,
+    RemedyKind, WantedChange, Way,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ spec:
 ";
 
 fn table_of(live: &str, manifest: Value) -> ChangeTable {
-    let Ok(Brought::Live(object)) = recognize(live) else {
+    let Ok(Input::Live(object)) = detect(live) else {
         panic!("it is a live object");
     };
     let installed = Case::about(object).install().expect("it is installed");
@@ -38,7 +38,7 @@ fn table_of(live: &str, manifest: Value) -> ChangeTable {
 }
 
 fn chart() -> ChangeTable {
-    let Ok(Brought::Manifest(manifest)) = recognize(CHART) else {
+    let Ok(Input::Manifest(manifest)) = detect(CHART) else {
         panic!("it is a manifest");
     };
     table_of(LIVE[4], manifest)
@@ -167,12 +167,12 @@ fn manifests_are_read_by_the_command_of_their_way() {
 #[test]
 fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
     let table = chart();
-    let outs = table.ways_out(Preset::Helm4);
+    let outs = table.remedies(Preset::Helm4);
     let own = |kind| {
         let out = outs.iter().find(|out| out.kind == kind);
         table.instructions_out(out.expect("it is offered"), CaseContent::Whole)
     };
-    let left_out = own(WayOutKind::LeaveOut);
+    let left_out = own(RemedyKind::LeaveOut);
     assert_eq!(left_out[0].language, InstructionLanguage::Lines);
     assert_eq!(left_out[0].text, "  spec:\n-   replicas: 3\n");
     assert!(left_out[1].text.ends_with("-n live --server-side=true\n"));
@@ -184,15 +184,15 @@ fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
                 .text
                 .ends_with(" --reset-then-reuse-values --set autoscaling.enabled=true\n")
     );
-    let agreed = own(WayOutKind::Agree);
+    let agreed = own(RemedyKind::Agree);
     assert_eq!(
         agreed[0].text,
         "  spec:\n-   replicas: 3\n+   replicas: 5\n"
     );
     assert_eq!(agreed.len(), 2);
-    assert!(own(WayOutKind::Force)[0].text.contains("--force-conflicts"));
-    let terraform = table.ways_out(Preset::Terraform);
-    let force = terraform.iter().find(|out| out.kind == WayOutKind::Force);
+    assert!(own(RemedyKind::Force)[0].text.contains("--force-conflicts"));
+    let terraform = table.remedies(Preset::Terraform);
+    let force = terraform.iter().find(|out| out.kind == RemedyKind::Force);
     let force = table.instructions_out(force.expect("it is offered"), CaseContent::Whole);
     assert_eq!(
         texts(&force),
@@ -236,8 +236,8 @@ fn code_for_controllers_sets_the_values() {
             all[0].text
         );
     }
-    let backup = recognize(LIVE[0]).expect("it is an object");
-    let Brought::Live(backup) = backup else {
+    let backup = detect(LIVE[0]).expect("it is an object");
+    let Input::Live(backup) = backup else {
         panic!("it is a live object");
     };
     let mut manifest = optimist_client::bare(&backup);
@@ -318,8 +318,8 @@ fn without_values_a_command_names_the_manifest_as_a_file() {
 
 /// The instructions of a way out of a Deployment whose image is owned by `kubectl-edit`, and whose
 /// replicas by the HorizontalPodAutoscaler.
-fn out(table: &ChangeTable, preset: Preset, kind: WayOutKind) -> Vec<Instruction> {
-    let outs = table.ways_out(preset);
+fn out(table: &ChangeTable, preset: Preset, kind: RemedyKind) -> Vec<Instruction> {
+    let outs = table.remedies(preset);
     let out = outs.iter().find(|out| out.kind == kind);
     table.instructions_out(out.expect("it is offered"), CaseContent::Whole)
 }
@@ -337,7 +337,7 @@ fn every_command_that_writes_is_first_shown_in_a_form_that_stores_nothing() {
     for one in all.chain(out(
         &table,
         Preset::KubectlApplyServerSide,
-        WayOutKind::Transfer,
+        RemedyKind::Transfer,
     )) {
         let lines = || one.text.lines().filter(|line| !line.starts_with('#'));
         if one.language != InstructionLanguage::Shell || lines().next().is_none() {
@@ -386,7 +386,7 @@ fn a_command_of_kubectl_names_the_namespace_of_its_object_also_if_it_is_the_defa
 #[test]
 fn the_ownership_is_handed_over_in_the_entries_that_the_cluster_has_then() {
     let table = chart();
-    let all = out(&table, Preset::Helm4, WayOutKind::Transfer);
+    let all = out(&table, Preset::Helm4, RemedyKind::Transfer);
     let patch = all
         .iter()
         .find(|one| one.text.contains("kubectl patch"))
@@ -445,7 +445,7 @@ fn fields_that_a_new_object_needs_are_named_before_the_command_that_leaves_them_
     };
     let warnings = |manifest: Value| {
         let table = table_of(&live.to_string(), manifest);
-        let all = out(&table, Preset::Helm4, WayOutKind::LeaveOut);
+        let all = out(&table, Preset::Helm4, RemedyKind::LeaveOut);
         all[0].warnings.clone()
     };
     let image = "spec.template.spec.containers[0].image".to_owned();
@@ -465,7 +465,7 @@ fn fields_that_a_new_object_needs_are_named_before_the_command_that_leaves_them_
     );
     // A default takes the place of what is left out.
     assert_eq!(
-        out(&chart(), Preset::Helm4, WayOutKind::LeaveOut)[0].warnings,
+        out(&chart(), Preset::Helm4, RemedyKind::LeaveOut)[0].warnings,
         []
     );
 }
@@ -480,10 +480,10 @@ fn a_command_that_takes_fields_away_or_passes_a_record_by_says_so() {
     };
     let removes = |it: &InstructionWarning| matches!(it, InstructionWarning::Removes(_));
     assert_eq!(one.warnings.iter().any(removes), !row.is_refused());
-    let Ok(Brought::Manifest(manifest)) = recognize(CHART) else {
+    let Ok(Input::Manifest(manifest)) = detect(CHART) else {
         panic!("it is a manifest");
     };
-    let Ok(Brought::Live(object)) = recognize(LIVE[4]) else {
+    let Ok(Input::Live(object)) = detect(LIVE[4]) else {
         panic!("it is a live object");
     };
     let installed = Case::about(object).install().expect("it is installed");

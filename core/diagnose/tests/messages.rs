@@ -1,4 +1,4 @@
-//! The errors that kubectl v1.36 and other tools print are recognized, with what they say of the
+//! The errors that kubectl v1.36 and other tools print are detected, with what they say of the
 //! object. The texts of kubectl were recorded; those of other tools are as people have pasted them.
 
 use optimist_diagnose::message::{
@@ -318,15 +318,15 @@ fn a_large_hostile_text_is_read_to_its_end() {
 
 #[test]
 fn a_text_that_reads_as_yaml_and_is_an_error_message_is_taken_for_the_message() {
-    use optimist_diagnose::brought::{Brought, recognize};
+    use optimist_diagnose::input::{Input, detect};
     for text in [
         "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update",
         "The object has been modified; please apply your changes to the latest version and try again",
         "message: \"forceConflicts enabled when serverSideApply disabled\"",
     ] {
-        let brought = recognize(text);
-        let Ok(Brought::Errors(errors)) = brought else {
-            panic!("{text}: {brought:?}");
+        let input = detect(text);
+        let Ok(Input::Errors(errors)) = input else {
+            panic!("{text}: {input:?}");
         };
         assert_eq!(errors.len(), 1, "{text}");
         assert_eq!(errors[0].object, ObjectHint::default(), "{text}");

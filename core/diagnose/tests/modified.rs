@@ -3,8 +3,8 @@
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resources;
 use optimist_client::WriteMethod;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::modified::{NEXT, NextAttempt, attempt, refusal};
 use optimist_diagnose::scene::{GivenParts, Scene};
@@ -15,7 +15,7 @@ mod live;
 use live::LIVE;
 
 fn installed(text: &str) -> Installed {
-    let Ok(Brought::Live(object)) = recognize(text) else {
+    let Ok(Input::Live(object)) = detect(text) else {
         panic!("it is a live object");
     };
     Case::about(object).install().expect("it is installed")

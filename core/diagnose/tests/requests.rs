@@ -9,8 +9,8 @@ use std::path::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Preset, bare};
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{ChangeTable, ReleaseMethod, Row, WantedChange, Way};
 use optimist_simulation::{ObjectRef, World};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ const REFUSED: [Preset; 3] = [
 
 /// A table of a change of an object.
 fn table(live: &str, change: impl Fn(&Value) -> WantedChange) -> ChangeTable {
-    let Ok(Brought::Live(object)) = recognize(live) else {
+    let Ok(Input::Live(object)) = detect(live) else {
         panic!("it is a live object");
     };
     let installed = Case::about(object).install().expect("it is installed");
@@ -110,7 +110,7 @@ fn compare(name: &str, table: &ChangeTable) {
         all.push_str(&told(table.row(way).as_ref()));
     }
     for preset in REFUSED {
-        for out in table.ways_out(preset) {
+        for out in table.remedies(preset) {
             let _ = writeln!(all, "{:?} of a conflict of {preset:?}", out.kind);
             all.push_str(&told(Some(&out.row)));
         }

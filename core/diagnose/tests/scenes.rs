@@ -6,7 +6,7 @@ use optimist_apiserver::object::text;
 use optimist_diagnose::case::NotInstalled;
 use optimist_diagnose::message::{PrintedError, Tool, reported_errors};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
-use optimist_diagnose::ways::{ChangeTable, WayOutKind};
+use optimist_diagnose::ways::{ChangeTable, RemedyKind};
 use serde_json::Value;
 
 fn cases(json: &str) -> Vec<Value> {
@@ -141,14 +141,14 @@ fn a_helm_message_alone_leads_to_ways_out() {
     let scene = Scene::of(&errors[0], &GivenParts::default()).expect("there is a scene");
     let change = scene.change.expect("it was an apply");
     let client = scene.client.expect("Helm is known");
-    let outs = ChangeTable::new(&scene.installed, change).ways_out(client);
-    let settled: Vec<WayOutKind> = outs
+    let outs = ChangeTable::new(&scene.installed, change).remedies(client);
+    let settled: Vec<RemedyKind> = outs
         .iter()
         .filter(|out| out.settles)
         .map(|out| out.kind)
         .collect();
     // The autoscaler changes the value that was agreed on.
-    assert_eq!(settled, [WayOutKind::LeaveOut]);
+    assert_eq!(settled, [RemedyKind::LeaveOut]);
     let resource = scene.installed.resource();
     let commands = outs[0].row.commands(resource);
     assert!(

@@ -4,8 +4,8 @@
 use optimist_apiserver::apply::{LAST_APPLIED, Managers};
 use optimist_apiserver::object::Metadata;
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::Case;
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{Assumption, ChangeTable, OnOwned, Row, WantedChange, Way};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ mod live;
 use live::LIVE;
 
 fn table(live: &str, manifest: Value) -> ChangeTable {
-    let Ok(Brought::Live(object)) = recognize(live) else {
+    let Ok(Input::Live(object)) = detect(live) else {
         panic!("it is a live object");
     };
     let installed = Case::about(object).install().expect("it is installed");

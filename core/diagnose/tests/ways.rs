@@ -5,10 +5,10 @@ use http::{Request, header};
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::object::Metadata;
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{
-    ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way, WayOut, WayOutKind,
+    ChangeTable, FieldEffect, OnOwned, Remedy, RemedyKind, Row, WantedChange, Way,
 };
 use optimist_simulation::World;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ mod live;
 use live::LIVE;
 
 fn installed(text: &str) -> Installed {
-    let Ok(Brought::Live(object)) = recognize(text) else {
+    let Ok(Input::Live(object)) = detect(text) else {
         panic!("it is a live object");
     };
     Case::about(object).install().expect("it is installed")
@@ -193,7 +193,7 @@ proptest! {
 }
 
 fn deployment(manifest: &str) -> ChangeTable {
-    let Ok(Brought::Manifest(manifest)) = recognize(manifest) else {
+    let Ok(Input::Manifest(manifest)) = detect(manifest) else {
         panic!("it is a manifest");
     };
     ChangeTable::new(&installed(LIVE[4]), WantedChange::manifest(manifest))
@@ -403,7 +403,7 @@ fn a_migration_from_client_side_apply_runs_as_kubectl_runs_it() {
 }
 
 /// Each way out with its codes, whether it settles, and the replicas and their owners afterwards.
-fn told(out: &WayOut) -> (WayOutKind, Vec<u16>, bool, Value, Vec<String>) {
+fn told(out: &Remedy) -> (RemedyKind, Vec<u16>, bool, Value, Vec<String>) {
     let codes = out.row.requests.iter().map(|it| it.code).collect();
     let managed = Managers::decode(out.row.after["metadata"].get("managedFields"));
     let managed = managed.expect("they can be read");
@@ -419,14 +419,14 @@ fn told(out: &WayOut) -> (WayOutKind, Vec<u16>, bool, Value, Vec<String>) {
 
 #[test]
 fn every_way_out_of_a_conflict_is_run_with_its_consequences() {
-    let outs = deployment(CHART).ways_out(Preset::Helm4);
+    let outs = deployment(CHART).remedies(Preset::Helm4);
     let (helm, scaler) = ("helm".to_owned(), "kube-controller-manager".to_owned());
     let told: Vec<_> = outs.iter().map(told).collect();
     assert_eq!(
         told,
         [
             (
-                WayOutKind::LeaveOut,
+                RemedyKind::LeaveOut,
                 vec![200],
                 true,
                 json!(5),
@@ -434,20 +434,20 @@ fn every_way_out_of_a_conflict_is_run_with_its_consequences() {
             ),
             (
                 // The autoscaler changes the value that was agreed on.
-                WayOutKind::Agree,
+                RemedyKind::Agree,
                 vec![200],
                 false,
                 json!(5),
                 vec![helm.clone(), scaler]
             ),
             (
-                WayOutKind::Transfer,
+                RemedyKind::Transfer,
                 vec![200, 200, 200],
                 false,
                 json!(3),
                 vec![helm.clone()]
             ),
-            (WayOutKind::Force, vec![200], false, json!(3), vec![helm]),
+            (RemedyKind::Force, vec![200], false, json!(3), vec![helm]),
         ]
     );
     assert!(outs[0].manifest.pointer("/spec/replicas").is_none());
@@ -473,12 +473,12 @@ fn an_applier_gives_a_field_up_by_applying_without_it() {
     };
     let outs = |data| {
         let table = ChangeTable::new(&installed(live), change(data));
-        table.ways_out(Preset::KubectlApplyServerSide)
+        table.remedies(Preset::KubectlApplyServerSide)
     };
     let of_applier = outs(json!({"a": "9"}));
     let transfer = of_applier
         .iter()
-        .find(|out| out.kind == WayOutKind::Transfer);
+        .find(|out| out.kind == RemedyKind::Transfer);
     let transfer = transfer.expect("it is offered");
     assert!(transfer.settles);
     assert_eq!(
@@ -486,9 +486,9 @@ fn an_applier_gives_a_field_up_by_applying_without_it() {
         json!({"a": "9", "b": "2", "c": "3"})
     );
     assert!(transfer.row.requests[1].target.contains("fieldManager=one"));
-    assert!(of_applier.iter().all(|out| out.kind != WayOutKind::Migrate));
+    assert!(of_applier.iter().all(|out| out.kind != RemedyKind::Migrate));
     let of_client = outs(json!({"c": "9"}));
-    let migrate = of_client.iter().find(|out| out.kind == WayOutKind::Migrate);
+    let migrate = of_client.iter().find(|out| out.kind == RemedyKind::Migrate);
     let migrate = migrate.expect("it is offered");
     assert!(migrate.settles);
     assert_eq!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::condition::{Condition, PartLabel, Past};
 use super::evidence;
 use super::fields::LessonError;
-use super::model::{Challenge, Claim, Goal, Lesson, LessonStep, Task};
+use super::model::{Challenge, Claim, Lesson, LessonStep, Task, TaskGoal};
 use super::switches;
 use super::walkthrough::Walkthrough;
 use optimist_simulation::{HistoryTree, NodeId, Step};
@@ -193,7 +193,7 @@ fn actual_value(condition: &Condition, past: Past<'_>) -> String {
         .map_or(String::new(), |found| format!(" (it is {found})"))
 }
 
-fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &HistoryTree) {
+fn goal(check: &mut LessonCheck, goal: &TaskGoal, walk: &Walkthrough, tree: &HistoryTree) {
     check.tell(format_args!("     ! {}", goal.ask));
     evidence::ways_and_mistakes(check, goal, walk, tree);
     denials(check, goal, tree);
@@ -219,7 +219,7 @@ fn goal(check: &mut LessonCheck, goal: &Goal, walk: &Walkthrough, tree: &History
 }
 
 /// A label must not say that there is none of something that the learner sees in the history before.
-fn denials(check: &mut LessonCheck, goal: &Goal, tree: &HistoryTree) {
+fn denials(check: &mut LessonCheck, goal: &TaskGoal, tree: &HistoryTree) {
     let Some(past) = Past::since(tree, 0) else {
         return;
     };

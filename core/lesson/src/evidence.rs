@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::check::{LessonCheck, hold};
 use super::fields::LessonError;
 use super::model::{
-    Challenge, ChallengeCase, Experiment, FactBasis, Goal, Lesson, LessonStep, Task,
+    Challenge, ChallengeCase, Experiment, FactBasis, Lesson, LessonStep, Task, TaskGoal,
 };
 use super::script::ScriptAction;
 use super::walkthrough::Walkthrough;
@@ -107,7 +107,7 @@ fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), Lesso
 /// the actions after it must reach the goal.
 pub(super) fn ways_and_mistakes(
     check: &mut LessonCheck,
-    goal: &Goal,
+    goal: &TaskGoal,
     walk: &Walkthrough,
     tree: &HistoryTree,
 ) {

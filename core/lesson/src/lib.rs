@@ -34,8 +34,8 @@ pub use controller::ControllerAction;
 pub use feedback::Feedback;
 pub use fields::LessonError;
 pub use model::{
-    CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
-    Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
+    CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
+    LessonStep, OtherWay, PageFact, Prediction, Task, TaskGoal, VerdictCounts, WrongAttempt,
 };
 pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;

@@ -129,7 +129,7 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Reach a goal in this history.
-    Goal(Box<Goal>),
+    Goal(Box<TaskGoal>),
     /// Choose the write methods so that something holds in every order.
     Challenge(Box<Challenge>),
     /// Choose the switches of the controller so that something holds in every history.
@@ -138,7 +138,7 @@ pub enum Task {
 
 /// A goal, which can be reached in any way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Goal {
+pub struct TaskGoal {
     /// Its line, counted from 1.
     pub line: usize,
     /// The question to the learner.

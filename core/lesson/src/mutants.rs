@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fields::{Fields, LessonError, Read, items, word};
-use super::model::{Challenge, Goal, Lesson, Task};
+use super::model::{Challenge, Lesson, Task, TaskGoal};
 use super::script::{STRATEGIES, ScriptAction, ScriptActionKind};
 use super::switches::SwitchChallenge;
 use super::variation::{
@@ -171,7 +171,7 @@ struct Tries {
 }
 
 impl Tries {
-    fn of(goal: &Goal) -> Self {
+    fn of(goal: &TaskGoal) -> Self {
         Self {
             used: BTreeSet::new(),
             said: BTreeSet::new(),
@@ -189,7 +189,7 @@ impl Tries {
         feedback.is_some()
     }
 
-    fn report(&self, goal: &Goal, problems: &mut Vec<LessonError>) {
+    fn report(&self, goal: &TaskGoal, problems: &mut Vec<LessonError>) {
         let parts = goal.when.iter().zip(&self.missed);
         for (part, _) in parts.filter(|(_, missed)| !**missed) {
             let message = format!("nothing that was tried misses this: {}", part.label);
@@ -241,7 +241,7 @@ impl MutantReport {
     /// Sends the requests of the solution otherwise, lets the other editor act, leaves out an action, and
     /// makes the mistakes. Each part of the goal must be missed by one of these tries, and each feedback
     /// be said after one of them.
-    fn goal(&mut self, goal: &Goal, walk: &Walkthrough, tree: &HistoryTree) {
+    fn goal(&mut self, goal: &TaskGoal, walk: &Walkthrough, tree: &HistoryTree) {
         let others = goal.other_ways.iter().map(|way| &way.actions);
         let ways: Vec<_> = std::iter::once(&goal.solution).chain(others).collect();
         let known: Vec<_> = ways.iter().map(|way| actions(way)).collect();

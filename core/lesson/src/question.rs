@@ -3,7 +3,7 @@
 use std::fmt;
 
 use optimist_apiserver::yaml::{Content, Located};
-use optimist_checker::{FieldOf, Safety, Wish};
+use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_client::IntendedChange;
 use optimist_controller::program::{Kind, ReadyProgram};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, Faults};
@@ -154,10 +154,10 @@ impl Question {
             .map(|forbidden| forbidden.safety(world, &current));
         let at_rest = self.at_rest.iter().map(|wish| {
             Some(match wish {
-                RestCondition::Objects(number, kind) => Wish::Count(*number, kind_of(world, kind)?),
-                RestCondition::Stored(path, value) => Wish::Equal(field(path)?, value.clone()),
-                RestCondition::Same(a, b) => Wish::Same(field(a)?, field(b)?),
-                RestCondition::Contains(path, text) => Wish::Contains(field(path)?, text.clone()),
+                RestCondition::Objects(number, kind) => Goal::Count(*number, kind_of(world, kind)?),
+                RestCondition::Stored(path, value) => Goal::Equal(field(path)?, value.clone()),
+                RestCondition::Same(a, b) => Goal::Same(field(a)?, field(b)?),
+                RestCondition::Contains(path, text) => Goal::Contains(field(path)?, text.clone()),
             })
         });
         let question = ControllerQuestion {

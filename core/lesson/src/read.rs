@@ -8,8 +8,8 @@ use super::feedback::{Feedback, hints};
 use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
-    CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, Goal, GoalPart,
-    Lesson, LessonStep, OtherWay, PageFact, Prediction, Task, VerdictCounts, WrongAttempt,
+    CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
+    LessonStep, OtherWay, PageFact, Prediction, Task, TaskGoal, VerdictCounts, WrongAttempt,
 };
 use super::mutants::AlsoRight;
 use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
@@ -264,9 +264,9 @@ pub(super) fn prediction(located: &Located) -> Read<Prediction> {
     })
 }
 
-fn goal(located: &Located) -> Read<Goal> {
+fn goal(located: &Located) -> Read<TaskGoal> {
     let fields = Fields::read(located, "a goal", &GOAL)?;
-    Ok(Goal {
+    Ok(TaskGoal {
         line: located.line,
         ask: fields.needed_text("ask")?,
         hints: hints(&fields)?,

@@ -1,7 +1,7 @@
 //! What is broken of what a ready program is for.
 
 use optimist_apiserver::server::ApiServer;
-use optimist_checker::{Safety, Wish};
+use optimist_checker::{Goal, Safety};
 use optimist_controller::program::Kind;
 
 use crate::World;
@@ -23,14 +23,14 @@ pub enum BrokenProperty {
     /// An object of a kind was deleted although its owner lived.
     DeletedWhileOwnerLives(Kind),
     /// Nothing more happens by itself, and this is not true.
-    AtRest(Wish),
+    AtRest(Goal),
 }
 
 impl World {
     /// What the program of the controller is for: what must always be true, and what must be true once
     /// nothing more happens by itself. `None` without a ready program, and where its properties do not
     /// fit the objects.
-    pub fn goals(&self) -> Option<(Vec<Safety>, Vec<Wish>)> {
+    pub fn goals(&self) -> Option<(Vec<Safety>, Vec<Goal>)> {
         ready_properties(self)
     }
 
@@ -52,9 +52,9 @@ impl World {
             Safety::KeepsFinalizer(..) | Safety::NoEditLost => None,
         });
         let mut broken: Vec<_> = steps.collect();
-        let wishes = ready_properties(self).filter(|_| self.is_at_rest());
-        let wishes = wishes.into_iter().flat_map(|(_, wishes)| wishes);
-        let wrong = wishes.filter(|wish| !wish.is_true(self.server()));
+        let goals = ready_properties(self).filter(|_| self.is_at_rest());
+        let goals = goals.into_iter().flat_map(|(_, goals)| goals);
+        let wrong = goals.filter(|goal| !goal.is_true(self.server()));
         broken.extend(wrong.map(BrokenProperty::AtRest));
         broken
     }

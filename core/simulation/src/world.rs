@@ -392,7 +392,7 @@ impl World {
         self.go_on(id, &action, &Reply::from(&answered));
         if exchange.code < 400 {
             let copy = self.copy_mut(id);
-            take_in(copy, &action, &exchange.received, subject.resource());
+            receive(copy, &action, &exchange.received, subject.resource());
         }
         let operation = Operation::Act(id, action);
         let mut step = Step::new(operation, Some(exchange), edits, stored);
@@ -438,7 +438,7 @@ impl World {
 }
 
 /// Updates a working copy after a successful request.
-fn take_in(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resource: &Resource) {
+fn receive(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resource: &Resource) {
     let root = &resource.root;
     match action {
         Action::Get => copy.refresh(Arc::clone(received), root),

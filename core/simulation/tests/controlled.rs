@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use optimist_apiserver::object::Metadata;
-use optimist_checker::{Safety, Wish};
+use optimist_checker::{Goal, Safety};
 use optimist_client::{EditorPlan, IntendedChange, OnConflict, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{
@@ -30,7 +30,7 @@ fn one_child(tree: &HistoryTree) -> ControllerQuestion {
     ControllerQuestion {
         editors: vec![resizes(tree)],
         always: vec![Safety::AtMost(1, ReadyProgram::config_map())],
-        at_rest: vec![Wish::Count(1, ReadyProgram::config_map())],
+        at_rest: vec![Goal::Count(1, ReadyProgram::config_map())],
         settles: true,
         ..ControllerQuestion::default()
     }
@@ -219,8 +219,8 @@ fn a_property_that_is_broken_already_does_not_hold() {
         tree.act(Operation::Control(deliver)).unwrap();
     }
     while tree.act(Operation::Control(Do::Step)).is_some() {}
-    let wish = Wish::Count(1, ReadyProgram::config_map());
-    let at_rest = [broken, BrokenProperty::AtRest(wish)];
+    let goal = Goal::Count(1, ReadyProgram::config_map());
+    let at_rest = [broken, BrokenProperty::AtRest(goal)];
     assert_eq!(tree.world().broken_properties(), at_rest);
 }
 

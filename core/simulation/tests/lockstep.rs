@@ -318,7 +318,7 @@ fn verdict_since(tree: &HistoryTree, position: usize) -> Verdict {
 fn way(search: &Search, random: &mut Random) -> (Vec<TransitionId>, Verdict) {
     let (mut path, mut at) = (Vec::new(), 0);
     loop {
-        let state = search.moment(at).expect("it was explored");
+        let state = search.view(at).expect("it was explored");
         let edges: Vec<TransitionId> = state.edges().collect();
         if edges.is_empty() {
             return (path, state.verdict());

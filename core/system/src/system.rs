@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Request;
 
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{AnsweredRequest, Begin, Next, Procedure};
+use optimist_client::{AnsweredRequest, ListMode, Next, Procedure};
 use optimist_controller::program::Program;
 use optimist_controller::{Cache, Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind};
 use optimist_ledger::{Done, Intention, Ledger};
@@ -42,7 +42,8 @@ impl System {
     ) -> Result<Self, UnknownKind> {
         let mut system = Self::new(server, Ledger::default());
         for program in programs {
-            let mut controller = Controller::new(program, &system.server, namespace, Begin::List)?;
+            let mut controller =
+                Controller::new(program, &system.server, namespace, ListMode::List)?;
             controller.sync(&mut system.server);
             system = system.with(controller);
         }

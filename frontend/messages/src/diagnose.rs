@@ -2,8 +2,8 @@
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_client::{shorten, visible};
-use optimist_diagnose::brought::{NotRecognized, TextForm};
 use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
+use optimist_diagnose::input::{NotDetected, TextForm};
 use optimist_diagnose::message::{
     ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError, Tool,
 };
@@ -11,18 +11,18 @@ use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Uno
 use optimist_diagnose::scene::{MissingPart, NoScene};
 use serde_json::Value;
 
+pub use crate::anonymize::{left_out_of_case, left_out_values, staying};
 pub use crate::audit::{
     asked, audited, audited_writes, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
-pub use crate::brought::{
+pub use crate::claims::{contradiction, same_name};
+pub use crate::input::{
     error_advice, error_facts, errors_title, get_command, live_says, versions_span, versions_title,
 };
-pub use crate::claims::{contradiction, same_name};
-pub use crate::stand_ins::{left_out_of_case, left_out_values, staying};
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,
-    next_outcome, next_write, not_settling, owners_change, row_answer, row_notes, rows_markdown,
-    way, way_out, way_whole,
+    next_outcome, next_write, not_settling, owners_change, remedy, row_answer, row_notes,
+    rows_markdown, way, way_whole,
 };
 use crate::{en, load_error};
 
@@ -198,34 +198,34 @@ pub fn note(note: &Note) -> String {
 }
 
 /// Why a text is not recognized.
-pub fn not_recognized(why: &NotRecognized) -> String {
+pub fn not_detected(why: &NotDetected) -> String {
     match why {
-        NotRecognized::Empty => en::unknown_empty(),
-        NotRecognized::TooLarge { bytes, limit } => {
+        NotDetected::Empty => en::unknown_empty(),
+        NotDetected::TooLarge { bytes, limit } => {
             en::unknown_large(&megabytes(*bytes), &megabytes(*limit))
         }
-        NotRecognized::TooMuch(words)
-        | NotRecognized::NotText(words)
-        | NotRecognized::Content(words) => words.clone(),
-        NotRecognized::Syntax {
+        NotDetected::TooMuch(words) | NotDetected::NotText(words) | NotDetected::Content(words) => {
+            words.clone()
+        }
+        NotDetected::Syntax {
             line,
             column: 0,
             message,
         } => en::unknown_syntax_line(line, message),
-        NotRecognized::Syntax {
+        NotDetected::Syntax {
             line,
             column,
             message,
         } => en::unknown_syntax(line, column, message),
         // Without any of them it is just some text.
-        NotRecognized::Missing { fields, .. } if fields.len() > 2 => en::unknown_text(),
-        NotRecognized::Missing { document, fields } => {
+        NotDetected::Missing { fields, .. } if fields.len() > 2 => en::unknown_text(),
+        NotDetected::Missing { document, fields } => {
             en::unknown_missing(document, &fields.join(", "))
         }
-        NotRecognized::WatchEvent(of) => en::unknown_event(of),
-        NotRecognized::EmptyList => en::unknown_list(),
-        NotRecognized::Form { form, line } => text_form(form, line),
-        NotRecognized::NoKnownMessage => en::unknown_text(),
+        NotDetected::WatchEvent(of) => en::unknown_event(of),
+        NotDetected::EmptyList => en::unknown_list(),
+        NotDetected::Form { form, line } => text_form(form, line),
+        NotDetected::NoKnownMessage => en::unknown_text(),
     }
 }
 

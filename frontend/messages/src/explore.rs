@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use optimist_apiserver::apply::{Manager, Path, PathElement};
 use optimist_client::{Strategy, WriteMethod, visible};
-use optimist_diagnose::ways::between::OtherWriter;
+use optimist_diagnose::ways::concurrent_writer::OtherWriter;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
@@ -354,7 +354,7 @@ fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
 
 /// The results of the edits on the way to a state, beyond its verdict.
 pub fn because(search: &Search, end: StateId) -> String {
-    let Some(state) = search.moment(end) else {
+    let Some(state) = search.view(end) else {
         return String::new();
     };
     let losses = state.losses().iter();
@@ -372,7 +372,7 @@ pub fn because(search: &Search, end: StateId) -> String {
 
 /// A state, for those who look at it: a sentence each.
 pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<String> {
-    let Some(state) = search.moment(id) else {
+    let Some(state) = search.view(id) else {
         return Vec::new();
     };
     let actors = search.scenario().plans.len();

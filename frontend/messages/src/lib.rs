@@ -7,8 +7,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod anonymize;
 mod audit;
-mod brought;
 mod caption;
 pub mod cards;
 mod catalogue;
@@ -23,12 +23,12 @@ pub mod explore;
 mod facts;
 mod folds;
 mod goal;
+mod input;
 pub mod label;
 pub mod lanes;
 mod manifest;
 pub mod orders;
 pub mod preview;
-mod stand_ins;
 mod steps;
 mod watch;
 mod ways;

@@ -1,6 +1,6 @@
 //! The search of every order of a controller's steps: its properties, and what was found of each.
 
-use optimist_checker::{FieldOf, Safety, Wish};
+use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_simulation::BrokenProperty;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 
@@ -17,28 +17,28 @@ pub fn safety(property: &Safety) -> String {
 }
 
 /// Says what a program is for, in one line.
-pub fn goals(always: &[Safety], at_rest: &[Wish]) -> String {
+pub fn goals(always: &[Safety], at_rest: &[Goal]) -> String {
     let mut goals: Vec<String> = always.iter().map(safety).collect();
     goals.push(settles(at_rest));
     goals.join(". ") + "."
 }
 
 /// That every run comes to rest, and what must be true then.
-pub fn settles(wishes: &[Wish]) -> String {
-    let wishes: Vec<String> = wishes.iter().map(wish).collect();
-    match wishes.is_empty() {
+pub fn settles(goals: &[Goal]) -> String {
+    let goals: Vec<String> = goals.iter().map(goal).collect();
+    match goals.is_empty() {
         true => en::orders_rests(),
-        false => en::orders_rests_and(&wishes.join(", ")),
+        false => en::orders_rests_and(&goals.join(", ")),
     }
 }
 
-fn wish(wish: &Wish) -> String {
-    match wish {
-        Wish::Count(number, kind) => en::orders_wish_count(number, &kind.kind),
-        Wish::CountIs(kind, number) => en::orders_wish_count_is(&kind.kind, &field(number)),
-        Wish::Equal(place, value) => en::orders_wish_equal(&field(place), value),
-        Wish::Same(a, b) | Wish::SameText(a, b) => en::orders_wish_same(&field(a), &field(b)),
-        Wish::Contains(place, text) => en::orders_wish_contains(&field(place), text),
+fn goal(goal: &Goal) -> String {
+    match goal {
+        Goal::Count(number, kind) => en::orders_wish_count(number, &kind.kind),
+        Goal::CountIs(kind, number) => en::orders_wish_count_is(&kind.kind, &field(number)),
+        Goal::Equal(place, value) => en::orders_wish_equal(&field(place), value),
+        Goal::Same(a, b) | Goal::SameText(a, b) => en::orders_wish_same(&field(a), &field(b)),
+        Goal::Contains(place, text) => en::orders_wish_contains(&field(place), text),
     }
 }
 
@@ -70,7 +70,7 @@ pub fn broken(property: &BrokenProperty) -> String {
             en::broken_too_many(found, &kind.kind, most)
         }
         BrokenProperty::DeletedWhileOwnerLives(kind) => en::broken_owner_lives(&kind.kind),
-        BrokenProperty::AtRest(wished) => en::broken_at_rest(&wish(wished)),
+        BrokenProperty::AtRest(goals_hold) => en::broken_at_rest(&goal(goals_hold)),
     }
 }
 

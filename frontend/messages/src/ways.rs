@@ -5,8 +5,8 @@ use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::completions::{OpenQuestion, Settling, Then};
 use optimist_diagnose::modified::NextAttempt;
 use optimist_diagnose::ways::{
-    Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Row, TakenBack, Way,
-    WayOut, WayOutKind,
+    Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Remedy, RemedyKind, Row,
+    TakenBack, Way,
 };
 
 use optimist_text::markdown::{head, row, text};
@@ -286,7 +286,7 @@ pub fn instruction_warning(warning: &InstructionWarning) -> String {
 }
 
 /// A way out of a conflict: what it is called, and what it means.
-pub fn way_out(out: &WayOut) -> (String, String) {
+pub fn remedy(out: &Remedy) -> (String, String) {
     // What a write that is refused would do is not said.
     let accepted = out.row.code.is_some_and(|code| code < 300);
     let then = |says: String, is: bool, more: fn() -> String| match accepted && is {
@@ -294,11 +294,11 @@ pub fn way_out(out: &WayOut) -> (String, String) {
         false => says,
     };
     match out.kind {
-        WayOutKind::Force => {
+        RemedyKind::Force => {
             let says = then(en::out_force_says(), true, en::out_force_takes);
             (en::out_force(), says)
         }
-        WayOutKind::LeaveOut => {
+        RemedyKind::LeaveOut => {
             let says = then(
                 en::out_leave_out_says(),
                 out.others_own,
@@ -306,17 +306,17 @@ pub fn way_out(out: &WayOut) -> (String, String) {
             );
             (en::out_leave_out(), says)
         }
-        WayOutKind::Agree => {
+        RemedyKind::Agree => {
             let says = then(en::out_agree_says(), out.others_own, en::out_both_own);
             (en::out_agree(), says)
         }
-        WayOutKind::Transfer => (en::out_transfer(), en::out_transfer_says()),
-        WayOutKind::Migrate => (en::out_migrate(), en::out_migrate_says()),
+        RemedyKind::Transfer => (en::out_transfer(), en::out_transfer_says()),
+        RemedyKind::Migrate => (en::out_migrate(), en::out_migrate_says()),
     }
 }
 
 /// How many of some ways out do not settle the conflict; empty if all of them may.
-pub fn not_settling<'a>(outs: impl Iterator<Item = &'a WayOut>) -> String {
+pub fn not_settling<'a>(outs: impl Iterator<Item = &'a Remedy>) -> String {
     match outs
         .filter(|out| out.settling() == Settling::DoesNotSettle)
         .count()

@@ -99,8 +99,8 @@ fn fields(out: &mut CaseDocument, all: &[&Row]) {
 }
 
 /// The ways out, those that settle the conflict first.
-pub(crate) fn ways_out(out: &mut CaseDocument, run: &ChangeRun) {
-    let all = || run.ways_out.iter().flatten();
+pub(crate) fn remedies(out: &mut CaseDocument, run: &ChangeRun) {
+    let all = || run.remedies.iter().flatten();
     if all().next().is_none() {
         return;
     }
@@ -109,7 +109,7 @@ pub(crate) fn ways_out(out: &mut CaseDocument, run: &ChangeRun) {
     // Stable.
     sorted.sort_by_key(|it| it.out.settling());
     for one in sorted {
-        way_out(out, one);
+        remedy(out, one);
     }
 }
 
@@ -133,9 +133,9 @@ pub(crate) fn next_writes(out: &mut CaseDocument, run: &NextRun) {
     }
 }
 
-fn way_out(out: &mut CaseDocument, settled: &SettledConflict) {
+fn remedy(out: &mut CaseDocument, settled: &SettledConflict) {
     let of = &settled.out;
-    let (title, says) = messages::way_out(of);
+    let (title, says) = messages::remedy(of);
     out.heading(4, &title);
     out.says(&says);
     if of.settles {

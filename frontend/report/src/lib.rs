@@ -4,11 +4,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod brought;
 mod change;
 mod document;
 mod hand_over_script;
 mod history;
+mod input;
 mod log;
 mod owners;
 mod preview;
@@ -22,7 +22,7 @@ pub use hand_over_script::{HandOverChoice, HandOverScript};
 pub use preview::preview_markdown;
 
 /// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).
-/// `stand_ins` is whether values of the case were left out ([`optimist_diagnose::stand_ins`]).
+/// `stand_ins` is whether values of the case were left out ([`optimist_diagnose::anonymize`]).
 pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     let mut out = CaseDocument::default();
     let reading = case.reading().map(|reading| &**reading);
@@ -34,7 +34,7 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     if stand_ins {
         out.says(&label::report_stand_ins());
     }
-    brought::brought(&mut out, case);
+    input::brought(&mut out, case);
     if let Some(reading) = reading {
         let others = case.cases.len() - 1;
         if others > 0 {
@@ -50,7 +50,7 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     }
     if let Some(run) = &case.table {
         change::table(&mut out, run, reading);
-        change::ways_out(&mut out, run);
+        change::remedies(&mut out, run);
     }
     if let Some(replay) = case.audit.as_ref().and_then(|run| run.replay.as_ref()) {
         log::log(&mut out, replay);
@@ -58,7 +58,7 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     if let Some((reading, history)) = reading.and_then(|it| Some((it, it.history.as_ref()?))) {
         history::history(&mut out, &reading.case.id, history);
     }
-    brought::what_next(&mut out, case);
+    input::what_next(&mut out, case);
     out.finish()
 }
 

@@ -5,7 +5,7 @@
 mod page;
 
 use optimist_client::visible;
-use optimist_diagnose::brought::Brought;
+use optimist_diagnose::input::Input;
 use optimist_diagnose::ways::Instruction;
 use optimist_messages::{diagnose as messages, label};
 use optimist_report::case_markdown;
@@ -138,15 +138,15 @@ fn check(case: &DiagnoseState) -> String {
     };
     for item in &case.items {
         match &item.content {
-            Ok(Brought::Errors(errors)) => {
+            Ok(Input::Errors(errors)) => {
                 for error in errors {
                     says(&messages::error_title(&error.error));
                     says(&messages::error_facts(error));
                 }
                 assert!(seen.has_code(&item.text), "{}\n{markdown}", item.text);
             }
-            Ok(Brought::Versions(versions)) => says(&messages::versions_span(versions)),
-            Ok(Brought::Live(object)) => says(&messages::live_says(object).0.join(" ")),
+            Ok(Input::Versions(versions)) => says(&messages::versions_span(versions)),
+            Ok(Input::Live(object)) => says(&messages::live_says(object).0.join(" ")),
             _ => {}
         }
     }
@@ -177,8 +177,8 @@ fn check(case: &DiagnoseState) -> String {
         }
         run.instructions(row.way).iter().for_each(shown);
     }
-    for out in run.flat_map(|run| run.ways_out.iter().flatten()) {
-        says(&messages::way_out(&out.out).1);
+    for out in run.flat_map(|run| run.remedies.iter().flatten()) {
+        says(&messages::remedy(&out.out).1);
         out.instructions.iter().for_each(shown);
     }
     for one in case.next_writes.iter().flat_map(|run| &run.done) {

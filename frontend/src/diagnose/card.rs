@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use optimist_client::visible;
-use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::input::{Input, NotDetected};
 use optimist_diagnose::message::ReportedError;
 use optimist_messages::{diagnose as messages, label};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use yew::{Html, Properties, classes, component, html};
 
 use super::sign::sign;
 use crate::components::icon::{Icon, icon};
-use crate::state::{BroughtItem, DiagnoseMsg, Dispatcher, Sends};
+use crate::state::{DiagnoseMsg, Dispatcher, InputItem, Sends};
 
 /// The number of characters that are displayed of a text that is not recognized.
 const SHOWN: usize = 400;
@@ -25,10 +25,10 @@ const MAX_LISTED: usize = 6;
 
 /// A thing that was brought, compared by where it is: it never changes.
 #[derive(Clone)]
-pub(super) struct SharedItem(Rc<BroughtItem>);
+pub(super) struct SharedItem(Rc<InputItem>);
 
-impl From<&Rc<BroughtItem>> for SharedItem {
-    fn from(shared: &Rc<BroughtItem>) -> Self {
+impl From<&Rc<InputItem>> for SharedItem {
+    fn from(shared: &Rc<InputItem>) -> Self {
         Self(Rc::clone(shared))
     }
 }
@@ -50,8 +50,8 @@ pub(super) struct CardProps {
 pub(super) fn Card(props: &CardProps) -> Html {
     let (item, sender) = (&*props.item.0, &props.sender);
     let (title, details) = match &item.content {
-        Ok(brought) => recognized(brought),
-        Err(why) => (label::card_unknown(), unrecognized(sender, item, why)),
+        Ok(input) => detected(input),
+        Err(why) => (label::card_unknown(), undetected(sender, item, why)),
     };
     let title = if item.live {
         label::card_served()
@@ -59,7 +59,7 @@ pub(super) fn Card(props: &CardProps) -> Html {
         visible(&title).into_owned()
     };
     let class = match &item.content {
-        Ok(Brought::Errors(_)) => Some("error"),
+        Ok(Input::Errors(_)) => Some("error"),
         Ok(_) => None,
         Err(_) => Some("unknown"),
     };
@@ -83,24 +83,24 @@ pub(super) fn Card(props: &CardProps) -> Html {
 }
 
 /// Returns the kind of an input, and the facts that were read from it.
-fn recognized(brought: &Brought) -> (String, Html) {
+fn detected(input: &Input) -> (String, Html) {
     let named = |object: &Value| ObjectId::of(object).to_string();
     let says = |text: String| html! { <p>{ text }</p> };
-    match brought {
-        Brought::Live(object) => (named(object), live(object)),
-        Brought::Manifest(object) => (named(object), says(label::card_manifest())),
-        Brought::Definition(object) => (named(object), says(label::card_definition())),
+    match input {
+        Input::Live(object) => (named(object), live(object)),
+        Input::Manifest(object) => (named(object), says(label::card_manifest())),
+        Input::Definition(object) => (named(object), says(label::card_definition())),
         // Each has a card of its own.
-        Brought::Several(_) => Default::default(),
-        Brought::Versions(versions) => (
+        Input::Several(_) => Default::default(),
+        Input::Versions(versions) => (
             messages::versions_title(versions),
             says(messages::versions_span(versions)),
         ),
-        Brought::AuditLog(log) => (
+        Input::AuditLog(log) => (
             label::card_audit(),
             says(label::card_audit_lines(&log.lines().count())),
         ),
-        Brought::Errors(errors) => of_errors(errors),
+        Input::Errors(errors) => of_errors(errors),
     }
 }
 
@@ -158,8 +158,8 @@ fn about(one: &ReportedError) -> Html {
     }
 }
 
-fn unrecognized(sender: &Dispatcher, item: &BroughtItem, why: &NotRecognized) -> Html {
-    let why = messages::not_recognized(why);
+fn undetected(sender: &Dispatcher, item: &InputItem, why: &NotDetected) -> Html {
+    let why = messages::not_detected(why);
     let begin: String = item.text.trim().chars().take(SHOWN).collect();
     // A longer text is slow in a text area.
     let typed = item.text.len() <= MAX_TYPED;

@@ -1,10 +1,10 @@
 //! The Diagnose page: what was brought from a cluster, who owns what, and what happened.
 
 mod audit;
-mod brought;
 mod card;
 mod history;
 mod incidents;
+mod inputs;
 mod lanes;
 mod messages;
 mod next_writes;
@@ -12,18 +12,18 @@ mod owners;
 mod preview;
 mod questions;
 mod recorded;
+mod remedies;
 mod scene;
 mod sign;
 mod step_card;
 mod table;
-mod ways_out;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::visible;
-use optimist_diagnose::brought::MAX_LOG;
+use optimist_diagnose::input::MAX_LOG;
 use optimist_messages::diagnose::ways_says;
 use optimist_messages::label;
 use optimist_report::not_installed;
@@ -77,8 +77,8 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                     case.items.is_empty().then_some("start"),
                     has_lanes(store).then_some("with-lanes"),
                 )}>
-                    <section class={section(CaseSection::Brought)} aria-label={label::diagnose_case()}>
-                        { brought::brought(store) }
+                    <section class={section(CaseSection::Input)} aria-label={label::diagnose_case()}>
+                        { inputs::inputs(store) }
                     </section>
                     <section
                         class={section(CaseSection::Owners)}
@@ -115,7 +115,7 @@ fn section_class(open: CaseSection, of: CaseSection) -> Classes {
         "case-part",
         (open == of).then_some("open"),
         match of {
-            CaseSection::Brought => "case-brought",
+            CaseSection::Input => "case-brought",
             CaseSection::Owners => "case-owners",
             CaseSection::Outcome => "case-outcome",
         }
@@ -135,7 +135,7 @@ fn has_lanes(store: &StateHandle) -> bool {
 fn tabs(store: &StateHandle) -> Html {
     let tab = |of: CaseSection| {
         let name = match of {
-            CaseSection::Brought => label::diagnose_case(),
+            CaseSection::Input => label::diagnose_case(),
             CaseSection::Owners => label::owners_title(),
             CaseSection::Outcome => label::diagnose_results(),
         };
@@ -281,11 +281,11 @@ fn outcome(store: &StateHandle) -> Html {
                 { table::disagreements(run) }
                 // A message and a preview ask for a way out; one manifest asks what it would do.
                 if out_first {
-                    { ways_out::ways_out(store, run) }
+                    { remedies::remedies(store, run) }
                 }
                 { table::table(store, run, &ways_says(made, run.made_up, version)) }
                 if !out_first {
-                    { ways_out::ways_out(store, run) }
+                    { remedies::remedies(store, run) }
                 }
             } else if live && !made && history.is_none() && case.audit.is_none() {
                 <h2>{ label::ways_title() }</h2>

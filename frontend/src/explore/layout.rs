@@ -28,7 +28,7 @@ pub(super) fn layout(search: &Search) -> Option<Layout> {
     // The states at each place: by the steps of A and of B.
     let mut cells: BTreeMap<(usize, usize), Vec<StateId>> = BTreeMap::new();
     for id in 0..search.states() {
-        let steps: Vec<usize> = search.moment(id)?.steps().collect();
+        let steps: Vec<usize> = search.view(id)?.steps().collect();
         let &[a, b] = steps.as_slice() else {
             return None;
         };

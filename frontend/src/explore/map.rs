@@ -208,7 +208,7 @@ fn circle(
     id: StateId,
     (x, y): (f64, f64),
 ) -> Html {
-    let Some(moment) = search.moment(id) else {
+    let Some(moment) = search.view(id) else {
         return html! {};
     };
     let end = moment.is_end();

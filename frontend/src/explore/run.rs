@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use optimist_client::WriteMethod;
-use optimist_simulation::explore::{Memory, PRESETS, Scenario, Search, SearchStatus};
+use optimist_simulation::explore::{PRESETS, ResponseCache, Scenario, Search, SearchStatus};
 
 use crate::browser;
 use crate::scheduler::Slices;
@@ -34,7 +34,7 @@ struct Searches {
     turn: u32,
     base: Option<Scenario>,
     /// The requests to the server in the rows before, with their answers.
-    memory: Memory,
+    memory: ResponseCache,
     model: Rc<ExploreModel>,
     jobs: VecDeque<Job>,
     tell: Tell,
@@ -62,7 +62,7 @@ pub(super) fn start(model: Rc<ExploreModel>, tell: Tell) -> Slices {
     let mut searches = Searches {
         turn: model.turn.number(),
         base: None,
-        memory: Memory::default(),
+        memory: ResponseCache::default(),
         model,
         jobs,
         tell,

@@ -1,6 +1,6 @@
 //! The task of the learner: a goal in this history, or a challenge over all histories.
 
-use optimist_lesson::{Challenge, Finding, Goal, SwitchChallenge, Task};
+use optimist_lesson::{Challenge, Finding, SwitchChallenge, Task, TaskGoal};
 use optimist_messages::explore::ending;
 use optimist_messages::label;
 use optimist_simulation::ActorId;
@@ -21,7 +21,7 @@ pub(super) fn task(store: &StateHandle, course: &Course) -> Html {
     }
 }
 
-fn goal(store: &StateHandle, course: &Course, goal: &Goal) -> Html {
+fn goal(store: &StateHandle, course: &Course, goal: &TaskGoal) -> Html {
     let walk = &course.walk;
     let moved = walk.has_left_script(&store.session.tree);
     let aims = walk.goal(&store.session.tree);

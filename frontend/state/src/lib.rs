@@ -50,8 +50,8 @@ pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, se
 pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
-    AuditReplay, AuditRun, BringProblem, BroughtItem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
-    CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, MAX_ITEMS,
+    AuditReplay, AuditRun, BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping, CasePreview,
+    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem, MAX_ITEMS,
     NextOutcome, NextRun, ObservedHistory, OwnerFilter, RecordedSource, SelectedStep,
     SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of,
 };

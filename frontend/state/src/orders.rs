@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_checker::{PropertySearchStatus, Safety, Wish};
+use optimist_checker::{Goal, PropertySearchStatus, Safety};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
 use optimist_simulation::{ActorId, HistoryTree};
 
@@ -46,7 +46,7 @@ pub enum OrderProperty {
     /// Something that must hold for every step.
     Safety(Safety),
     /// Every order comes to rest, and these goals hold then.
-    Settles(Vec<Wish>),
+    Settles(Vec<Goal>),
 }
 
 impl OrdersSearch {

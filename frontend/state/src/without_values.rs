@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_diagnose::stand_ins::{ValueSearch, WithoutValues};
+use optimist_diagnose::anonymize::{ValueSearch, WithoutValues};
 use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
 use optimist_text::share::Session;
 

@@ -2,11 +2,11 @@
 //! modified".
 
 use optimist_client::{Preset, bare, to_yaml};
-use optimist_diagnose::brought::{Brought, recognize};
+use optimist_diagnose::input::{Brought, detect};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::modified::{NEXT, attempt};
 use optimist_diagnose::ways::{
-    CaseContent, ChangeTable, Instruction, InstructionLanguage, Row, WantedChange, Way, WayOutKind,
+    CaseContent, ChangeTable, Instruction, InstructionLanguage, Row, WantedChange, Way, RemedyKind,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ const REFUSED: [Preset; 3] = [
 pub fn all() -> Vec<Tried> {
     let mut all = Vec::new();
     for text in live::LIVE {
-        let Ok(Brought::Live(object)) = recognize(text) else {
+        let Ok(Brought::Live(object)) = detect(text) else {
             panic!("it is a live object");
         };
         let installed = Case::about(object.clone())
@@ -176,7 +176,7 @@ fn ways_out(all: &mut Vec<Tried>, installed: &Installed, table: &ChangeTable, pr
             let object = Expected::Object(path.clone(), (*out.row.after).clone());
             all.push(tried(script, object));
         }
-        if !matches!(out.kind, WayOutKind::Transfer | WayOutKind::Migrate) {
+        if !matches!(out.kind, RemedyKind::Transfer | RemedyKind::Migrate) {
             continue;
         }
         for one in shell.filter(|it| it.text.contains("managedFields")) {

@@ -138,7 +138,7 @@ impl Updater<'_> {
     }
 
     /// Removes the changed fields from all other managers. Without `force`, fails with the owners.
-    fn disown(
+    fn remove_from_others(
         &self,
         live: &Value,
         new: &Value,
@@ -221,7 +221,7 @@ impl Updater<'_> {
         workflow: &Manager,
     ) -> Result<(), FieldManagerError> {
         self.reconcile(live, managers)?;
-        let comparison = self.disown(live, new, managers, workflow, true)?;
+        let comparison = self.remove_from_others(live, new, managers, workflow, true)?;
         let owned = managers.remove(workflow);
         let mut set = owned.map(|owned| owned.set).unwrap_or_default();
         set.subtract(&comparison.removed);
@@ -285,7 +285,7 @@ impl Updater<'_> {
             }
             None => merged,
         };
-        let comparison = self.disown(live, &new, managers, workflow, force)?;
+        let comparison = self.remove_from_others(live, &new, managers, workflow, force)?;
         Ok(Merged {
             object: (!equal_but_for_managers(live, &new)).then_some(new),
             comparison,

@@ -406,7 +406,7 @@ impl Watch {
         let mut object = match &self.resource.definition {
             Definition::Builtin(rules) => {
                 let mut object = schema::zero(&self.resource.root);
-                (rules.unset)(&mut object);
+                (rules.fill_zero_values)(&mut object);
                 object
             }
             Definition::Custom(_) => json!({}),

@@ -68,7 +68,7 @@ impl HistorySearch {
             }
             TransitionKind::Write if self.micro_steps => TransitionMeaning::Stores,
             TransitionKind::Write => {
-                let before = self.moment(transition.from);
+                let before = self.view(transition.from);
                 let copy = before.and_then(|before| before.copy(transition.actor));
                 let stale = matches!(copy, Some((_, false)));
                 TransitionMeaning::Accepted { stale }
@@ -81,7 +81,7 @@ impl HistorySearch {
         if transition.effect != EditEffect::Loses {
             return &[];
         }
-        let losses = |id: StateId| self.moment(id).map_or(&[][..], |state| state.losses());
+        let losses = |id: StateId| self.view(id).map_or(&[][..], |state| state.losses());
         let known = losses(transition.from).len();
         losses(transition.to).get(known..).unwrap_or_default()
     }

@@ -14,7 +14,7 @@ use super::{EditEffect, HistorySearch, StateId, StateNode, Tally, TransitionId};
 /// Queries of a search.
 impl HistorySearch {
     /// A state.
-    pub fn moment(&self, id: StateId) -> Option<StateView<'_>> {
+    pub fn view(&self, id: StateId) -> Option<StateView<'_>> {
         let node = self.nodes.get(id)?;
         Some(StateView {
             search: self,
@@ -26,7 +26,7 @@ impl HistorySearch {
     /// The known states in which all processes are done.
     pub fn ends(&self) -> impl Iterator<Item = StateView<'_>> {
         (0..self.next)
-            .filter_map(|id| self.moment(id))
+            .filter_map(|id| self.view(id))
             .filter(StateView::is_end)
     }
 
@@ -48,7 +48,7 @@ impl HistorySearch {
     pub fn path_through(&self, id: StateId) -> Vec<TransitionId> {
         let mut path = self.path_to(id);
         let mut at = id;
-        while let Some(next) = self.moment(at).and_then(|moment| moment.edges().next()) {
+        while let Some(next) = self.view(at).and_then(|moment| moment.edges().next()) {
             path.push(next);
             let Some(edge) = self.edges.get(next) else {
                 break;
@@ -85,7 +85,7 @@ impl HistorySearch {
     pub fn outlook(&self) -> Vec<Tally> {
         let mut outlook = vec![Tally::default(); self.nodes.len()];
         for id in (0..self.next).rev() {
-            let Some(moment) = self.moment(id) else {
+            let Some(moment) = self.view(id) else {
                 continue;
             };
             let mut tally = Tally::default();

@@ -22,9 +22,9 @@
 mod explanation;
 mod found;
 mod ledgers;
-mod memory;
 mod outcomes;
 mod pool;
+mod response_cache;
 mod tally;
 mod transition;
 
@@ -39,7 +39,7 @@ use pool::ServerId;
 
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
-pub use memory::Memory;
+pub use response_cache::ResponseCache;
 pub use tally::Tally;
 pub use transition::{EditEffect, Transition, TransitionKind};
 
@@ -116,7 +116,7 @@ pub struct HistorySearch {
     /// Other requests can come in between.
     micro_steps: bool,
     most_states: usize,
-    memory: Memory,
+    memory: ResponseCache,
     outcomes: Outcomes,
     ledgers: Ledgers,
     /// The effect of an outcome on a ledger, by whether its answer is lost.
@@ -143,7 +143,7 @@ impl HistorySearch {
         object: ObjectRef,
         micro_steps: bool,
         most_states: usize,
-        mut memory: Memory,
+        mut memory: ResponseCache,
     ) -> Self {
         let (mut outcomes, mut ledgers) = (Outcomes::default(), Ledgers::default());
         let pool = &mut memory.pool;
@@ -453,7 +453,7 @@ impl HistorySearch {
     }
 
     /// The memory of requests and answers.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &ResponseCache {
         &self.memory
     }
 

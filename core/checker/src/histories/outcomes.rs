@@ -6,8 +6,8 @@ use optimist_client::{Editor, Next, NextRequest, Procedure};
 use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
 use optimist_system::ProcessId;
 
-use super::memory::Memory;
 use super::pool::{ObjectId, Pool, ServerId};
+use super::response_cache::ResponseCache;
 use crate::fast_hash::FastMap;
 
 /// An index into the known procedures.
@@ -130,7 +130,7 @@ impl Outcomes {
         server: ServerId,
         id: ProcedureId,
         object: &ObjectRef,
-        memory: &mut Memory,
+        memory: &mut ResponseCache,
     ) -> Option<OutcomeId> {
         if let Some(known) = self.by_request.get(&(server, id)) {
             return *known;
@@ -149,7 +149,7 @@ impl Outcomes {
         server: ServerId,
         id: ProcedureId,
         object: &ObjectRef,
-        memory: &mut Memory,
+        memory: &mut ResponseCache,
     ) -> Option<Outcome> {
         let KnownProcedure { procedure, who, .. } = self.procedures.get(id as usize)?;
         let Next::Send(request) = procedure.next() else {

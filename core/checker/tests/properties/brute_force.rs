@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use optimist_checker::{Question, Safety, Settling, Wish};
+use optimist_checker::{Goal, Question, Safety, Settling};
 use optimist_controller::Source;
 use optimist_controller::program::{ChildMaker, ControllerOptions, StatusWriter};
 use optimist_system::{Process, System};
@@ -59,7 +59,7 @@ fn exactly(state: &System) -> String {
     text
 }
 
-fn walk(state: &System, wish: &Wish, depth: usize, seen: &mut HashSet<String>, found: &mut Found) {
+fn walk(state: &System, goal: &Goal, depth: usize, seen: &mut HashSet<String>, found: &mut Found) {
     if depth > LONGEST {
         found.goes_on = true;
         return;
@@ -75,7 +75,7 @@ fn walk(state: &System, wish: &Wish, depth: usize, seen: &mut HashSet<String>, f
     found.second_child |= children > 1;
     let steps = state.enabled();
     if steps.iter().all(|step| step.is_fault()) {
-        match wish.is_true(state.server()) {
+        match goal.is_true(state.server()) {
             true => found.rests_as_wished = true,
             false => found.rests_wrong = true,
         }
@@ -83,13 +83,13 @@ fn walk(state: &System, wish: &Wish, depth: usize, seen: &mut HashSet<String>, f
     for step in steps {
         let mut next = state.clone();
         next.perform(step);
-        walk(&next, wish, depth + 1, seen, found);
+        walk(&next, goal, depth + 1, seen, found);
     }
 }
 
-fn agree(what: &str, question: &Question, wish: &Wish) -> Settling {
+fn agree(what: &str, question: &Question, goal: &Goal) -> Settling {
     let mut found = Found::default();
-    walk(question.start(), wish, 0, &mut HashSet::new(), &mut found);
+    walk(question.start(), goal, 0, &mut HashSet::new(), &mut found);
     let search = searched(question);
     assert_eq!(
         !search.violations().is_empty(),
@@ -131,11 +131,11 @@ fn child_makers_have_the_verdicts_of_brute_force() {
                 ignore_already_exists: true,
                 options,
             };
-            let wish = Wish::Count(1, config_map());
+            let goal = Goal::Count(1, config_map());
             let question = Question::new(system(maker.program()).with_run(editor(2), KEY))
                 .always(Safety::AtMost(1, config_map()))
-                .at_rest(wish.clone());
-            let settling = agree(&format!("{maker:?}"), &question, &wish);
+                .at_rest(goal.clone());
+            let settling = agree(&format!("{maker:?}"), &question, &goal);
             wrong += usize::from(settling != Settling::Settles);
         }
     }
@@ -153,9 +153,9 @@ fn a_status_writer_with_a_clock_goes_on_in_both() {
             generation_changed,
             in_place: false,
         };
-        let wish = Wish::Count(0, config_map());
-        let question = Question::new(system(writer.program())).at_rest(wish.clone());
-        let settling = agree(&format!("{writer:?}"), &question, &wish);
+        let goal = Goal::Count(0, config_map());
+        let question = Question::new(system(writer.program())).at_rest(goal.clone());
+        let settling = agree(&format!("{writer:?}"), &question, &goal);
         verdicts.push(matches!(settling, Settling::NeverRests(_)));
     }
     assert_eq!(verdicts, [true, false, false]);

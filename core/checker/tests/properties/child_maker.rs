@@ -1,4 +1,4 @@
-use optimist_checker::{PropertySearch, Question, Safety, Settling, Wish};
+use optimist_checker::{Goal, PropertySearch, Question, Safety, Settling};
 use optimist_controller::Source;
 use optimist_controller::program::{ChildMaker, ControllerOptions};
 use optimist_system::{Event, Faults};
@@ -22,7 +22,7 @@ pub fn flawed() -> ChildMaker {
 fn one_child(maker: &ChildMaker) -> Question {
     Question::new(system(maker.program()).with_run(editor(2), KEY))
         .always(Safety::AtMost(1, config_map()))
-        .at_rest(Wish::Count(1, config_map()))
+        .at_rest(Goal::Count(1, config_map()))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Safety, Settling, Wish};
+use optimist_checker::{Goal, PropertySearch, PropertySearchStatus, Question, Safety, Settling};
 use optimist_client::{Editor, EditorPlan, IntendedChange, Intent, WorkingCopy, WriteMethod};
 use optimist_controller::Source;
 use optimist_controller::program::{ChildMaker, ControllerOptions};
@@ -140,7 +140,7 @@ fn one_child(generated_name: bool, faults: Faults) -> Question {
     Question::new(system(maker.program()).with_run(editor(2), KEY))
         .with_faults(faults)
         .always(Safety::AtMost(1, config_map()))
-        .at_rest(Wish::Count(1, config_map()))
+        .at_rest(Goal::Count(1, config_map()))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use optimist_checker::{FieldOf, Question, Safety, Settling, Wish};
+use optimist_checker::{FieldOf, Goal, Question, Safety, Settling};
 use optimist_controller::Source;
 use optimist_controller::program::{
     Annotator, ChildMaker, Cleaner, ControllerOptions, Copier, FieldOwner, FinalizerKeeper,
@@ -31,7 +31,7 @@ fn a_scaler_with_a_stale_list_makes_too_many_and_settles_all_the_same() {
         };
         Question::new(system(scaler.program()).with_run(editor(2), KEY))
             .always(Safety::AtMost(2, config_map()))
-            .at_rest(Wish::Count(2, config_map()))
+            .at_rest(Goal::Count(2, config_map()))
     };
     let flawed = scaler(false, ControllerOptions::default());
     assert!(is_violated(&flawed));
@@ -70,7 +70,7 @@ fn a_finalizer_is_lost_by_a_merge_patch_without_the_lock() {
             let finalizer = format!("example.com/{name}");
             question
                 .always(Safety::KeepsFinalizer(finalizer.clone(), widget()))
-                .at_rest(Wish::Contains(
+                .at_rest(Goal::Contains(
                     field_of("web", "/metadata/finalizers"),
                     finalizer,
                 ))
@@ -103,7 +103,7 @@ fn two_owners_of_one_field_never_rest_whatever_the_order_of_their_writes() {
             "{verdict:?}"
         );
         let settled = owners("/spec/color", lock)
-            .at_rest(Wish::Equal(field_of("web", "/spec/size"), json!(3)));
+            .at_rest(Goal::Equal(field_of("web", "/spec/size"), json!(3)));
         assert_eq!(
             settling(&settled),
             Settling::Settles,
@@ -121,7 +121,7 @@ fn an_annotation_that_is_set_on_the_cached_object_is_never_written() {
             in_place,
         };
         let annotation = field_of("web", "/metadata/annotations/seen");
-        Question::new(system(annotator.program())).at_rest(Wish::Equal(annotation, json!("yes")))
+        Question::new(system(annotator.program())).at_rest(Goal::Equal(annotation, json!("yes")))
     };
     let verdict = settling(&annotated(true));
     assert!(
@@ -151,8 +151,8 @@ fn a_write_is_skipped_because_the_cached_copy_is_older_than_the_own_write() {
                 .with_run(editor(2), KEY)
                 .with_run(editor(1), KEY),
         )
-        .at_rest(Wish::Count(1, config_map()))
-        .at_rest(Wish::SameText(field_of("web", "/spec/size"), copy))
+        .at_rest(Goal::Count(1, config_map()))
+        .at_rest(Goal::SameText(field_of("web", "/spec/size"), copy))
     };
     let verdict = settling_early(&copied(true, false));
     assert!(
@@ -256,7 +256,7 @@ fn a_delete_without_the_uid_deletes_another_object_of_the_same_name() {
             ignore_already_exists: true,
             options: ControllerOptions::default(),
         };
-        let begin = optimist_client::Begin::List;
+        let begin = optimist_client::ListMode::List;
         let program = with_child.program();
         let mut maker =
             optimist_controller::Controller::new(program, &server, "default", begin).unwrap();

@@ -1,6 +1,6 @@
 //! Programs that are stepped by hand.
 
-use optimist_client::{Begin, Call};
+use optimist_client::{Call, ListMode};
 use optimist_controller::program::{
     BoolExpression, ControllerOptions, Expression, Program, Statement, StatementStep,
 };
@@ -50,7 +50,8 @@ fn list(into: &str) -> Statement {
 /// The numbers of the statements in the order in which they run, and the result.
 fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<Call>, usize) {
     let mut server = server();
-    let mut controller = Controller::new(program(body), &server, "default", Begin::List).unwrap();
+    let mut controller =
+        Controller::new(program(body), &server, "default", ListMode::List).unwrap();
     controller.sync(&mut server);
     assert_eq!(controller.take(&server), Some((KEY.to_owned(), true)));
     let (mut statements, mut calls, mut finished) = (Vec::new(), Vec::new(), None);
@@ -126,7 +127,7 @@ fn a_statement_about_a_variable_without_an_object_is_an_error_and_no_panic() {
 fn each_request_is_reported_by_the_step_that_sent_it_and_by_no_other() {
     let mut server = server();
     let program = program(create("one-").to_vec());
-    let mut controller = Controller::new(program, &server, "default", Begin::List).unwrap();
+    let mut controller = Controller::new(program, &server, "default", ListMode::List).unwrap();
     controller.sync(&mut server);
     let reports: Vec<_> = std::iter::from_fn(|| controller.work_step(&mut server)).collect();
     let calls = reports.iter().filter_map(WorkerReport::call).count();

@@ -1,5 +1,5 @@
 use optimist_apiserver::object::Metadata;
-use optimist_checker::{FieldOf, NeverRests, Question, Settling, Wish};
+use optimist_checker::{FieldOf, Goal, NeverRests, Question, Settling};
 use optimist_controller::program::StatusWriter;
 
 use crate::start::{KEY, editor, replay, settling, system, widget};
@@ -21,7 +21,7 @@ fn observed(writer: &StatusWriter) -> Question {
         name: "web".to_owned(),
         field: field.to_owned(),
     };
-    Question::new(system(writer.program()).with_run(editor(2), KEY)).at_rest(Wish::Same(
+    Question::new(system(writer.program()).with_run(editor(2), KEY)).at_rest(Goal::Same(
         field("/metadata/generation"),
         field("/status/observedGeneration"),
     ))

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{Begin, ReflectorProgress};
+use optimist_client::{ListMode, ReflectorProgress};
 use optimist_controller::{Cache, Notification};
 
 use crate::server::{cache, config_maps, delete, forget_history, synced, write, write_elsewhere};
@@ -94,7 +94,7 @@ fn each_event_changes_the_cache_and_becomes_one_notification_in_order() {
 
 #[test]
 fn a_first_list_adds_every_object() {
-    for begin in [Begin::List, Begin::WatchList] {
+    for begin in [ListMode::List, ListMode::WatchList] {
         let mut server = ApiServer::default();
         write(&mut server, "a", "1");
         write(&mut server, "b", "1");

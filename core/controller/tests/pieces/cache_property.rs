@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::Begin;
+use optimist_client::ListMode;
 use optimist_controller::{Cache, Notification};
 use proptest::prelude::*;
 
@@ -152,7 +152,7 @@ proptest! {
         let mut server = prepared();
         let mut older = server.clone();
         let mut states = vec![stored(&server)];
-        let begin = if watch_list { Begin::WatchList } else { Begin::List };
+        let begin = if watch_list { ListMode::WatchList } else { ListMode::List };
         let mut cache = Cache::new(config_maps(&server), "default", begin);
         let mut told = Told::default();
         for happening in happenings {

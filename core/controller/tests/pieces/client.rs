@@ -289,7 +289,7 @@ fn reading_own_writes_waits_for_the_cache_and_for_nothing_else() {
 fn a_kind_without_namespaces_is_found_by_its_name_alone() {
     let mut server = ApiServer::default();
     let namespaces = Arc::clone(server.resources().by_kind("v1", "Namespace").unwrap());
-    let mut cache = Cache::new(namespaces, "default", optimist_client::Begin::List);
+    let mut cache = Cache::new(namespaces, "default", optimist_client::ListMode::List);
     cache.sync(&mut server);
     let client = Client::new("demo");
     let found = client.get(&cache, "other", "default").unwrap();

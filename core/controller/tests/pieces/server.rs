@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::Begin;
+use optimist_client::ListMode;
 use optimist_controller::Cache;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub fn config_maps(server: &ApiServer) -> Arc<Resource> {
 }
 
 pub fn cache(server: &ApiServer) -> Cache {
-    Cache::new(config_maps(server), "default", Begin::List)
+    Cache::new(config_maps(server), "default", ListMode::List)
 }
 
 pub fn synced(server: &mut ApiServer) -> Cache {

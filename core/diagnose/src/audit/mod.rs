@@ -17,7 +17,7 @@ use optimist_apiserver::limits;
 use optimist_apiserver::object::text;
 use serde_json::Value;
 
-use crate::brought::is_audit;
+use crate::input::is_audit;
 
 /// How much of a request the log has (`k8s.io/apiserver/pkg/apis/audit/v1 Level`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -103,7 +103,7 @@ pub(super) fn table(
             let scene = Scene::answered(error, given, answer).ok()?;
             return Some(ChangeTable::new(&scene.installed, scene.change?));
         }
-        Source::Brought(of) => (&of.0, &of.1, &of.2),
+        Source::Input(of) => (&of.0, &of.1, &of.2),
     };
     let change = match answer {
         Answer::SmallManifest => smaller(installed, change, named?)?,
@@ -126,7 +126,7 @@ pub(super) fn table(
 
 /// The change of an object that this manager applied before; `None` if the object came with its owners.
 pub(super) fn applied_by(source: &Source, writer: &str) -> Option<ChangeTable> {
-    let Source::Brought(of) = source else {
+    let Source::Input(of) = source else {
         return None;
     };
     let (installed, change, definitions) = &**of;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Answer, CompletedChange, OpenQuestion, Then, annotation};
 use crate::ownership::label;
-use crate::ways::{FieldEffect, FieldOutcome, Row, WayOut};
+use crate::ways::{FieldEffect, FieldOutcome, Remedy, Row};
 
 impl CompletedChange {
     /// What holds in all runs of a way. `None` if the way cannot carry the change.
@@ -23,17 +23,17 @@ impl CompletedChange {
 
     /// What holds in all runs of the ways out. A way out that is not there under all answers is left
     /// out.
-    pub(super) fn claimed_out(&self, runs: Vec<Vec<WayOut>>) -> Vec<WayOut> {
+    pub(super) fn claimed_out(&self, runs: Vec<Vec<Remedy>>) -> Vec<Remedy> {
         let mut runs = runs.into_iter();
         let firsts = runs.next().unwrap_or_default();
-        let others: Vec<Vec<WayOut>> = runs.collect();
+        let others: Vec<Vec<Remedy>> = runs.collect();
         let claimed = firsts.into_iter().filter_map(|first| {
             let kind = first.kind;
-            let of_kind = |outs: &Vec<WayOut>| outs.iter().find(|out| out.kind == kind).cloned();
+            let of_kind = |outs: &Vec<Remedy>| outs.iter().find(|out| out.kind == kind).cloned();
             // Where there is no conflict, there are no ways out of it.
             let runs = self.others.iter().map(|(answer, _)| answer).zip(&others);
             let runs = runs.filter(|(_, outs)| !outs.is_empty());
-            let found: Option<Vec<(&Answer, WayOut)>> = runs
+            let found: Option<Vec<(&Answer, Remedy)>> = runs
                 .map(|(answer, outs)| Some((answer, of_kind(outs)?)))
                 .collect();
             Some(self.common_out(first, found?))
@@ -41,9 +41,9 @@ impl CompletedChange {
         claimed.collect()
     }
 
-    fn common_out(&self, first: WayOut, others: Vec<(&Answer, WayOut)>) -> WayOut {
+    fn common_out(&self, first: Remedy, others: Vec<(&Answer, Remedy)>) -> Remedy {
         let settles = first.settles;
-        let invalid = |out: &WayOut| self.is_of_values(&out.row);
+        let invalid = |out: &Remedy| self.is_of_values(&out.row);
         let valid = others.iter().filter(|(_, out)| !invalid(out));
         let differs = valid.filter(|(_, out)| out.settles != settles);
         let then = |settles: bool| {
@@ -67,7 +67,7 @@ impl CompletedChange {
         if !invalid {
             row.open.extend(questions.iter().cloned());
         }
-        WayOut {
+        Remedy {
             settles: settles && questions.is_empty(),
             others_own,
             row,
@@ -304,7 +304,7 @@ pub enum Settling {
     DoesNotSettle,
 }
 
-impl WayOut {
+impl Remedy {
     /// Returns whether it settles the conflict, as far as that is known.
     pub fn settling(&self) -> Settling {
         let depends = |then: &Then| {

@@ -19,7 +19,7 @@ use crate::case::Installed;
 use crate::message::ReportedError;
 use crate::scene::{GivenParts, Scene};
 use crate::ways::{
-    ChangeTable, PartialRow, PartialWaysOut, Row, RowProgress, WantedChange, Way, WayOut,
+    ChangeTable, PartialRow, PartialWaysOut, Remedy, Row, RowProgress, WantedChange, Way,
 };
 
 pub(crate) use answers::{annotation, entry};
@@ -112,7 +112,7 @@ enum Source {
     /// An error message alone.
     Message(Box<(ReportedError, GivenParts)>),
     /// An object that was brought, with the change and with the definitions that were brought.
-    Brought(Box<(Installed, WantedChange, Vec<Value>)>),
+    Input(Box<(Installed, WantedChange, Vec<Value>)>),
 }
 
 /// A change of an object, under all answers to what a text leaves open.
@@ -153,7 +153,7 @@ impl CompletedChange {
         error: &ReportedError,
     ) -> Option<Self> {
         let change = installed.refused_write(error)?;
-        let mut completed = Self::brought(installed, definitions, change);
+        let mut completed = Self::of_input(installed, definitions, change);
         let named = answers::named_fields(error, &installed.resource().root);
         completed.named = Some(named);
         // Helm was refused, so it had not taken over its former entries.
@@ -166,14 +166,14 @@ impl CompletedChange {
 
     /// A change that was brought, of an object that was brought, with the definitions of custom
     /// resources that were brought.
-    pub fn brought(installed: &Installed, definitions: &[Value], change: WantedChange) -> Self {
+    pub fn of_input(installed: &Installed, definitions: &[Value], change: WantedChange) -> Self {
         let mut left = answers::of_owners(installed);
         left.extend(answers::of_release(installed));
         let source = (installed.clone(), change.clone(), definitions.to_vec());
         Self {
             named: None,
             left: left.into(),
-            source: Source::Brought(Box::new(source)),
+            source: Source::Input(Box::new(source)),
             first: ChangeTable::new(installed, change),
             others: Vec::new(),
         }
@@ -289,7 +289,7 @@ impl CompletedChange {
     }
 
     /// What is known of the ways out of a conflict that a client gets.
-    pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
+    pub fn remedies(&self, preset: Preset) -> Vec<Remedy> {
         let mut partial = self.begin_ways_out(preset);
         while self.advance_ways_out(&mut partial) {}
         partial.outs
@@ -352,8 +352,8 @@ pub enum ClaimProgress {
 #[derive(Clone, Debug)]
 pub struct PartialClaimsOut {
     preset: Preset,
-    runs: Vec<Vec<WayOut>>,
+    runs: Vec<Vec<Remedy>>,
     part: Option<PartialWaysOut>,
     /// What is known, once all is run.
-    pub outs: Vec<WayOut>,
+    pub outs: Vec<Remedy>,
 }

@@ -4,7 +4,7 @@ use optimist_client::Preset;
 use serde::Serialize;
 
 use crate::ownership::label;
-use crate::ways::{CaseContent, ChangeTable, Instruction, Row, WayOut, WayOutKind};
+use crate::ways::{CaseContent, ChangeTable, Instruction, Remedy, RemedyKind, Row};
 
 /// A way out of the conflicts of one object, that was run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +38,7 @@ pub enum HandOverKind {
 }
 
 /// The ways out that keep the hand-over small, the smallest first.
-const KINDS: [WayOutKind; 3] = [WayOutKind::LeaveOut, WayOutKind::Migrate, WayOutKind::Force];
+const KINDS: [RemedyKind; 3] = [RemedyKind::LeaveOut, RemedyKind::Migrate, RemedyKind::Force];
 
 /// The ways out of the conflicts of an object. Without `values`, which may be private, a command names
 /// the manifest as a file.
@@ -53,12 +53,12 @@ pub(super) fn of(
         .collect()
 }
 
-fn hand_over(table: &ChangeTable, preset: Preset, out: &WayOut, values: bool) -> Option<HandOver> {
+fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) -> Option<HandOver> {
     let kind = match out.kind {
-        WayOutKind::LeaveOut => HandOverKind::Leave,
-        WayOutKind::Migrate => HandOverKind::Migrate,
-        WayOutKind::Force => HandOverKind::TakeOver,
-        WayOutKind::Agree | WayOutKind::Transfer => return None,
+        RemedyKind::LeaveOut => HandOverKind::Leave,
+        RemedyKind::Migrate => HandOverKind::Migrate,
+        RemedyKind::Force => HandOverKind::TakeOver,
+        RemedyKind::Agree | RemedyKind::Transfer => return None,
     };
     let content = match values {
         true => CaseContent::Whole,

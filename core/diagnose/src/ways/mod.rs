@@ -3,14 +3,14 @@
 //! [`ChangeTable::rows`] gives the rows. Each [`Row`] has the requests that were sent with their
 //! answers, field by field what became of the object and of its owners, and what a second run does.
 
-pub mod between;
 mod client;
+pub mod concurrent_writer;
 mod fields;
 mod instructions;
 mod leaving;
+mod remedy;
 mod row;
 mod server_words;
-mod way_out;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub(crate) use optimist_client::manifest_fields::part as part_of;
 pub use optimist_client::tracking::DeliveredBy;
 pub(crate) use optimist_client::tracking::{self, helm_updates, is_delivered, tracked_as};
 pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
+pub use remedy::{PartialWaysOut, Remedy, RemedyKind};
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
 pub(crate) use server_words::forget_unsaid;
-pub use way_out::{PartialWaysOut, WayOut, WayOutKind};
 
 /// An object on a server, and a change of it.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Safety, Settling, Wish};
+use optimist_checker::{Goal, PropertySearch, PropertySearchStatus, Question, Safety, Settling};
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, NextRequest, Reply, WorkingCopy, Write,
 };
@@ -75,7 +75,7 @@ pub struct ControllerQuestion {
     /// What must hold in every state and for every step.
     pub always: Vec<Safety>,
     /// What must hold when everything is at rest.
-    pub at_rest: Vec<Wish>,
+    pub at_rest: Vec<Goal>,
     /// `true` if every run must come to rest. Else only the safety properties count.
     pub settles: bool,
 }

@@ -18,7 +18,7 @@ pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
 pub use optimist_checker::{
-    ActorProgress, EditEffect, Memory, SearchStatus, StateId, StateView, Tally, Transition,
+    ActorProgress, EditEffect, ResponseCache, SearchStatus, StateId, StateView, Tally, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
 };
 pub use optimist_system::Faults;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
-use optimist_checker::{FieldOf, Safety, Wish};
+use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_controller::controller_of;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName};
 use optimist_system::Faults;
@@ -56,7 +56,7 @@ impl ControllerQuestion {
 /// What must hold always and at rest, as the ready program of a world wants it of the objects that
 /// were stored so far. `None` if the world has no ready program, or its properties do not fit the
 /// objects.
-pub(crate) fn ready_properties(world: &World) -> Option<(Vec<Safety>, Vec<Wish>)> {
+pub(crate) fn ready_properties(world: &World) -> Option<(Vec<Safety>, Vec<Goal>)> {
     let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
         return None;
     };
@@ -105,35 +105,35 @@ impl<'a> ReadyObjects<'a> {
     }
 
     /// The properties of the program. `size` is the largest `spec.size` that somebody asks for.
-    fn properties(&self, size: Option<usize>) -> Option<(Vec<Safety>, Vec<Wish>)> {
+    fn properties(&self, size: Option<usize>) -> Option<(Vec<Safety>, Vec<Goal>)> {
         let child = &self.ready.child;
         Some(match self.ready.name {
-            ReadyProgramName::ChildMaker => (self.at_most(1), vec![Wish::Count(1, child.clone())]),
+            ReadyProgramName::ChildMaker => (self.at_most(1), vec![Goal::Count(1, child.clone())]),
             ReadyProgramName::Scaler => (
                 self.at_most(size?),
-                vec![Wish::CountIs(child.clone(), self.field("/spec/size"))],
+                vec![Goal::CountIs(child.clone(), self.field("/spec/size"))],
             ),
             ReadyProgramName::StatusWriter => (
                 Vec::new(),
-                vec![Wish::Same(
+                vec![Goal::Same(
                     self.field("/metadata/generation"),
                     self.field("/status/observedGeneration"),
                 )],
             ),
             ReadyProgramName::FinalizerKeeper => (
                 vec![Safety::NoEditLost],
-                vec![Wish::Contains(
+                vec![Goal::Contains(
                     self.field("/metadata/finalizers"),
                     ReadyProgram::FINALIZER.to_owned(),
                 )],
             ),
             ReadyProgramName::FieldOwner => (
                 vec![Safety::NoEditLost],
-                vec![Wish::Equal(self.field("/spec/size"), json!(3))],
+                vec![Goal::Equal(self.field("/spec/size"), json!(3))],
             ),
             ReadyProgramName::Annotator => (
                 Vec::new(),
-                vec![Wish::Equal(
+                vec![Goal::Equal(
                     self.field("/metadata/annotations/seen"),
                     json!("yes"),
                 )],
@@ -145,7 +145,7 @@ impl<'a> ReadyObjects<'a> {
                     name: format!("{}-copy", self.parent.name()),
                     field: "/data/size".to_owned(),
                 };
-                let same = Wish::SameText(self.field("/spec/size"), copy);
+                let same = Goal::SameText(self.field("/spec/size"), copy);
                 (self.at_most(1), vec![same])
             }
             ReadyProgramName::Cleaner => return None,

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use optimist_checker::{HistorySearch, Memory, SearchStatus};
+use optimist_checker::{HistorySearch, ResponseCache, SearchStatus};
 
 use super::Scenario;
 use crate::ObjectRef;
@@ -18,11 +18,11 @@ pub struct Search {
 impl Search {
     /// A search with a maximum number of states.
     pub fn new(scenario: Scenario, most_states: usize) -> Self {
-        Self::with_memory(scenario, most_states, Memory::default())
+        Self::with_memory(scenario, most_states, ResponseCache::default())
     }
 
     /// The same, with the memory of another search that started with the same object.
-    pub fn with_memory(scenario: Scenario, most_states: usize, memory: Memory) -> Self {
+    pub fn with_memory(scenario: Scenario, most_states: usize, memory: ResponseCache) -> Self {
         let object = ObjectRef::new(&scenario.resource, &scenario.object);
         let (start, micro_steps) = (scenario.system(), scenario.micro_steps);
         Self {

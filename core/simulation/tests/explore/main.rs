@@ -364,7 +364,7 @@ fn what_comes_after_a_state_adds_up_to_what_comes_of_all() {
     let outlook = search.outlook();
     assert_eq!(outlook[0], search.tally());
     let through: u128 = (0..search.states())
-        .filter_map(|id| search.moment(id))
+        .filter_map(|id| search.view(id))
         .filter(|moment| moment.depth() == 2)
         .map(|moment| moment.histories() * outlook[moment.id].total())
         .sum();

@@ -107,7 +107,7 @@ pub fn orders(search: &Search, most: usize) -> Option<Vec<Vec<TransitionId>>> {
     let mut found = Vec::new();
     let mut open = vec![(0, Vec::new())];
     while let Some((at, path)) = open.pop() {
-        let edges: Vec<TransitionId> = search.moment(at)?.edges().collect();
+        let edges: Vec<TransitionId> = search.view(at)?.edges().collect();
         if edges.is_empty() {
             found.push(path);
             if found.len() > most {

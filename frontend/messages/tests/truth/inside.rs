@@ -104,7 +104,7 @@ impl Pair {
             let mut path = Vec::new();
             let mut at = 0;
             while let Some(edge) = search
-                .moment(at)?
+                .view(at)?
                 .edges()
                 .find(|edge| search.edges()[*edge].actor == actor)
             {

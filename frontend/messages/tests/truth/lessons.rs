@@ -8,7 +8,7 @@ use std::sync::Arc;
 use optimist_apiserver::object::text;
 use optimist_controller::program::Switch;
 use optimist_lesson::{
-    Catalogue, Forbidden, Goal, Lesson, ScriptAction, SwitchChallenge, Task, Walkthrough,
+    Catalogue, Forbidden, Lesson, ScriptAction, SwitchChallenge, Task, TaskGoal, Walkthrough,
 };
 use optimist_messages::{self as messages, controller, label};
 use optimist_simulation::HistoryTree;
@@ -212,7 +212,7 @@ fn reaches(walk: &Walkthrough, tree: &HistoryTree, actions: &[ScriptAction]) -> 
 fn tasks(
     lesson: &Arc<Lesson>,
     page: usize,
-    goal: &Goal,
+    goal: &TaskGoal,
     hearing: &mut Hearing,
     conditions: &Conditions<Learned>,
 ) -> Option<()> {

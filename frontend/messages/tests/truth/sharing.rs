@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use optimist_client::Preset;
+use optimist_diagnose::anonymize::{CaseSettings, ValueSearch, WithoutValues};
 use optimist_diagnose::scene::GivenParts;
-use optimist_diagnose::stand_ins::{CaseSettings, ValueSearch, WithoutValues};
 use optimist_messages::diagnose as messages;
 
 use super::diagnose::rows_named as named;

@@ -91,7 +91,7 @@ fn row(
 ) -> Html {
     let (name, safety) = match property {
         OrderProperty::Safety(safety) => (messages::safety(safety), Some(safety)),
-        OrderProperty::Settles(wishes) => (messages::settles(wishes), None),
+        OrderProperty::Settles(goals) => (messages::settles(goals), None),
     };
     let name = visible(&name).into_owned();
     let (tone, sign) = match answer {

@@ -14,7 +14,7 @@ use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::scene::GivenParts;
 use optimist_diagnose::ways::{
     CaseContent, ChangeContent, FieldEffect, FieldOutcome, Instruction, InstructionWarning,
-    OnOwned, Row, WantedChange, Way, WayOut, WayOutKind,
+    OnOwned, Remedy, RemedyKind, Row, WantedChange, Way,
 };
 use optimist_simulation::HistoryTree;
 use optimist_text::private::{MASK, has_left_out, masked, masked_arc};
@@ -73,7 +73,7 @@ pub struct ChangeRun {
     /// The instructions to make the write of each row, in the order of the rows.
     instructions: Vec<Vec<Instruction>>,
     /// The ways out of a conflict of the client that was chosen, once they are run.
-    pub ways_out: Option<Vec<Rc<SettledConflict>>>,
+    pub remedies: Option<Vec<Rc<SettledConflict>>>,
     /// The ways whose requests Explore can send exactly.
     explored: Vec<Way>,
     /// The messages that the client that was chosen got.
@@ -101,14 +101,14 @@ enum Part {
     Explore,
     WaysOut(Box<PartialClaimsOut>),
     /// The ways out are to be put in commands, one after the other.
-    Settle(VecDeque<WayOut>, Vec<Rc<SettledConflict>>),
+    Settle(VecDeque<Remedy>, Vec<Rc<SettledConflict>>),
 }
 
 /// A way out of a conflict. Values that look private are masked.
 #[derive(Clone, Debug)]
 pub struct SettledConflict {
     /// The way out, as it was run.
-    pub out: WayOut,
+    pub out: Remedy,
     /// The instructions to do it with the chosen client, and the steps of other managers. Without
     /// values that look private or are made up. Empty if other managers are made up too.
     pub instructions: Vec<Instruction>,
@@ -149,7 +149,7 @@ impl ChangeRun {
             total: left.len() + 1,
             left: left.into(),
             part: Rc::default(),
-            ways_out: None,
+            remedies: None,
             client,
             rows: Vec::new(),
             instructions: Vec::new(),
@@ -163,7 +163,7 @@ impl ChangeRun {
 
     /// Returns the number of ways that were run and the number of all ways; `None` if none is left.
     pub fn progress(&self) -> Option<(usize, usize)> {
-        let left = self.left.len() + usize::from(self.ways_out.is_none());
+        let left = self.left.len() + usize::from(self.remedies.is_none());
         (left > 0 && !self.cancelled).then(|| (self.total - left, self.total))
     }
 
@@ -216,7 +216,7 @@ impl ChangeRun {
                     Part::Settle(outs, settled)
                 }
                 None => {
-                    self.ways_out = Some(settled);
+                    self.remedies = Some(settled);
                     return Some(());
                 }
             },
@@ -225,7 +225,7 @@ impl ChangeRun {
         None
     }
 
-    fn settled(&mut self, mut out: WayOut) -> SettledConflict {
+    fn settled(&mut self, mut out: Remedy) -> SettledConflict {
         let shown = masked(&out.manifest);
         let private = has_left_out(&shown.to_string()) || self.is_private(&out.row);
         let content = match (self.made_up, private) {
@@ -293,8 +293,8 @@ impl ChangeRun {
     }
 
     /// The history of a way out, for Play.
-    pub(super) fn history_out(&self, kind: WayOutKind) -> Option<HistoryTree> {
-        let outs = self.ways_out.iter().flatten();
+    pub(super) fn history_out(&self, kind: RemedyKind) -> Option<HistoryTree> {
+        let outs = self.remedies.iter().flatten();
         let found = outs
             .map(|settled| &settled.out)
             .find(|out| out.kind == kind)?;
@@ -319,8 +319,8 @@ impl ChangeRun {
     }
 
     /// A way out before it is sent, with somebody who writes in between, for Explore.
-    pub(super) fn in_between_out(&self, kind: WayOutKind) -> Option<HistoryTree> {
-        let outs = self.ways_out.iter().flatten();
+    pub(super) fn in_between_out(&self, kind: RemedyKind) -> Option<HistoryTree> {
+        let outs = self.remedies.iter().flatten();
         let mut outs = outs.map(|settled| &settled.out);
         self.table
             .first()
@@ -397,7 +397,7 @@ fn completed(reading: &CaseReading, manager: &str, given: &GivenParts) -> Option
         address: case.errors.iter().find_map(|it| it.address.clone()),
         ..WantedChange::manifest(manifest)
     };
-    Some(CompletedChange::brought(
+    Some(CompletedChange::of_input(
         installed,
         &case.definitions,
         change,

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use optimist_diagnose::audit::names_object;
-use optimist_diagnose::brought::Brought;
+use optimist_diagnose::input::Input;
 
-use super::{BroughtItem, CaseSection, DiagnoseState};
+use super::{CaseSection, DiagnoseState, InputItem};
 
 /// The bytes that are kept of the log. It is read whole each time it grows.
 const MAX_SIZE: usize = 4 * 1024 * 1024;
@@ -35,11 +35,11 @@ impl DiagnoseState {
             let line = rest.position(|byte| *byte == b'\n');
             text.drain(..line.map_or(text.len(), |end| surplus + end + 1));
         }
-        let item = BroughtItem {
+        let item = InputItem {
             id: self.next,
             text: text.as_str().into(),
             live: true,
-            content: Ok(Brought::AuditLog(text.into())),
+            content: Ok(Input::AuditLog(text.into())),
         };
         self.items.insert(position.unwrap_or(0), Rc::new(item));
         self.next += 1;

@@ -16,12 +16,12 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::{Preset, WriteMethod};
-use optimist_diagnose::brought::{Brought, NotRecognized};
 use optimist_diagnose::case::Case;
+use optimist_diagnose::input::{Input, NotDetected};
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
 use optimist_diagnose::preview::Outcome;
 use optimist_diagnose::scene::{GivenParts, NoScene};
-use optimist_diagnose::ways::{Way, WayOutKind};
+use optimist_diagnose::ways::{RemedyKind, Way};
 
 pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
@@ -56,7 +56,7 @@ pub struct DiagnoseState {
     /// `true` if the page was opened, and the case from the tab's storage was added again.
     opened: bool,
     /// The texts that the user added, in their order.
-    pub items: Vec<Rc<BroughtItem>>,
+    pub items: Vec<Rc<InputItem>>,
     /// The input and its meaning, object by object.
     pub cases: Vec<Rc<CaseReading>>,
     /// The position of the object that is looked at.
@@ -122,7 +122,7 @@ pub struct DiagnoseState {
 
 /// A thing that was brought.
 #[derive(Clone, Debug)]
-pub struct BroughtItem {
+pub struct InputItem {
     /// Its number: it never comes again.
     pub id: u32,
     /// Its text.
@@ -130,7 +130,7 @@ pub struct BroughtItem {
     /// `true` for the log of a running server, which grows.
     pub live: bool,
     /// The content, or the reason why it was not recognized.
-    pub content: Result<Brought, NotRecognized>,
+    pub content: Result<Input, NotDetected>,
 }
 
 /// Why a text or a file is not taken.
@@ -168,7 +168,7 @@ pub enum OwnerFilter {
 pub enum CaseSection {
     /// The input.
     #[default]
-    Brought,
+    Input,
     /// The owners of fields.
     Owners,
     /// The history of the object, and the effects of a write.
@@ -177,7 +177,7 @@ pub enum CaseSection {
 
 impl CaseSection {
     /// All, from left to right.
-    pub const ALL: [Self; 3] = [Self::Brought, Self::Owners, Self::Outcome];
+    pub const ALL: [Self; 3] = [Self::Input, Self::Owners, Self::Outcome];
 }
 
 /// A message about the case.
@@ -242,13 +242,13 @@ pub enum DiagnoseMsg {
     /// Steps through a way of writing, in Play.
     Step(Way),
     /// Steps through a way out of a conflict, in Play.
-    StepOut(WayOutKind),
+    StepOut(RemedyKind),
     /// Steps through a next write after the refusal of an Update, in Play.
     StepNext(WriteMethod),
     /// Explores a way of writing while somebody else writes in between.
     InBetween(Way),
     /// Explores a way out of a conflict while somebody else writes in between.
-    InBetweenOut(WayOutKind),
+    InBetweenOut(RemedyKind),
     /// Shows the lines of one owner only, or all.
     Owner(Option<OwnerFilter>),
     /// Shows a part of the page.
@@ -328,7 +328,7 @@ impl DiagnoseState {
         }
         let items = self.items.iter();
         let errors = items.filter_map(|item| match &item.content {
-            Ok(Brought::Errors(errors)) => Some(errors),
+            Ok(Input::Errors(errors)) => Some(errors),
             _ => None,
         });
         errors.flatten().collect()
@@ -358,12 +358,12 @@ impl DiagnoseState {
         };
     }
 
-    fn add(&mut self, text: Rc<str>, content: Result<Brought, NotRecognized>) {
+    fn add(&mut self, text: Rc<str>, content: Result<Input, NotDetected>) {
         if self.items.len() >= MAX_ITEMS {
             self.problem = Some(BringProblem::TooMany);
             return;
         }
-        self.items.push(Rc::new(BroughtItem {
+        self.items.push(Rc::new(InputItem {
             id: self.next,
             text,
             live: false,
@@ -418,7 +418,7 @@ impl DiagnoseState {
         let live = self.cases.iter().filter(|known| known.case.live.is_some());
         let known: Vec<ReportedError> = live.flat_map(|it| it.case.errors.clone()).collect();
         let errors = self.items.iter().flat_map(|item| match &item.content {
-            Ok(Brought::Errors(errors)) => errors.as_slice(),
+            Ok(Input::Errors(errors)) => errors.as_slice(),
             _ => &[],
         });
         let mut scenes = Vec::new();
@@ -441,7 +441,7 @@ impl DiagnoseState {
         let replay = self.audit.as_ref().and_then(|run| run.replay.as_ref());
         let versions = replay.map(|replay| replay.history.versions());
         let versions = versions.filter(|all| !all.is_empty());
-        let found = versions.map(|all| Case::all_of(&[Brought::Versions(all)]));
+        let found = versions.map(|all| Case::all_of(&[Input::Versions(all)]));
         for case in found.into_iter().flatten() {
             if !self
                 .cases
@@ -459,7 +459,7 @@ impl DiagnoseState {
     /// Begins to read the audit log of the case, if it is another one than before.
     fn read_log(&mut self) {
         let mut logs = self.items.iter().filter_map(|item| match &item.content {
-            Ok(Brought::AuditLog(text)) => Some((item.id, text, item.live)),
+            Ok(Input::AuditLog(text)) => Some((item.id, text, item.live)),
             _ => None,
         });
         let log = logs.next();

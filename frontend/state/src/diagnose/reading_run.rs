@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use optimist_diagnose::brought::{Brought, Recognition, text_of_file};
 use optimist_diagnose::case::Case;
+use optimist_diagnose::input::{Detection, Input, text_of_file};
 
 use super::reading::{CaseReading, PartialReading};
-use super::{BroughtItem, DiagnoseState};
+use super::{DiagnoseState, InputItem};
 
 /// The number of bytes that are read at a time: less than a slice of the work.
 const BYTES: usize = 32 * 1024;
@@ -24,9 +24,9 @@ enum Stage {
     #[default]
     Idle,
     /// The first text that waits.
-    Text(Box<Recognition>),
+    Text(Box<Detection>),
     /// The objects of that text are put in texts of their own.
-    Parts(VecDeque<Brought>),
+    Parts(VecDeque<Input>),
     /// Reads the facts about each object.
     Cases(Box<CasesRun>),
 }
@@ -86,7 +86,7 @@ impl DiagnoseState {
     /// Returns the progress in percent: of the current text, or of the objects.
     pub fn percent_read(&self) -> usize {
         let (done, total) = match &*self.run.0.borrow() {
-            Stage::Text(recognition) => recognition.progress(),
+            Stage::Text(detection) => detection.progress(),
             Stage::Cases(run) => (run.done.len(), run.total),
             Stage::Idle | Stage::Parts(_) => (0, 1),
         };
@@ -102,14 +102,14 @@ impl DiagnoseState {
             // Texts come first: what follows depends on them.
             Stage::Idle | Stage::Cases(_) => {
                 let text = self.waiting.first()?;
-                Stage::Text(Box::new(Recognition::new((&**text).into())))
+                Stage::Text(Box::new(Detection::new((&**text).into())))
             }
-            Stage::Text(mut recognition) => {
-                if recognition.advance(BYTES) {
-                    Stage::Text(recognition)
+            Stage::Text(mut detection) => {
+                if detection.advance(BYTES) {
+                    Stage::Text(detection)
                 } else {
-                    match recognition.finish() {
-                        Ok(Brought::Several(several)) => Stage::Parts(several.into()),
+                    match detection.finish() {
+                        Ok(Input::Several(several)) => Stage::Parts(several.into()),
                         content => {
                             let text = self.waiting.remove(0);
                             self.add(text, content);
@@ -152,8 +152,8 @@ impl DiagnoseState {
     pub(super) fn look_again(&mut self) {
         self.owner = None;
         let items = self.items.iter();
-        let brought = items.filter_map(|it| it.content.as_ref().ok());
-        let left: VecDeque<Case> = Case::all_of(brought).into();
+        let input = items.filter_map(|it| it.content.as_ref().ok());
+        let left: VecDeque<Case> = Case::all_of(input).into();
         let mut run = CasesRun {
             total: left.len(),
             left,
@@ -183,7 +183,7 @@ impl DiagnoseState {
 
     /// Takes the text of a thing that is not recognized back to where texts are typed.
     pub(super) fn correct(&mut self, id: u32) {
-        let is_it = |item: &&Rc<BroughtItem>| item.id == id && item.content.is_err();
+        let is_it = |item: &&Rc<InputItem>| item.id == id && item.content.is_err();
         let Some(item) = self.items.iter().find(is_it).cloned() else {
             return;
         };

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use optimist_client::Preset;
+use optimist_diagnose::anonymize::CaseSettings;
 use optimist_diagnose::scene::GivenParts;
-use optimist_diagnose::stand_ins::CaseSettings;
 use optimist_simulation::{HistoryTree, NGINX, World};
 use optimist_text::private::masked_text;
 use optimist_text::share::Session;

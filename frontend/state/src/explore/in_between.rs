@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Write;
-use optimist_diagnose::ways::between::{
+use optimist_diagnose::ways::concurrent_writer::{
     OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit,
 };
 use optimist_sessions::StorageArea;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use optimist_client::Preset;
-use optimist_diagnose::brought::{Brought, NotRecognized, TextForm};
+use optimist_diagnose::input::{Input, NotDetected, TextForm};
 use optimist_diagnose::preview::Outcome;
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
-use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, Way, WayOutKind};
+use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, RemedyKind, Way};
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, DiagnoseMsg, DiagnoseState, Dialog,
@@ -66,7 +66,7 @@ fn texts(case: &DiagnoseState) -> Vec<&str> {
 }
 
 /// Why the last thing is not recognized.
-fn unrecognized(page: &Page) -> NotRecognized {
+fn undetected(page: &Page) -> NotDetected {
     let item = page.state.diagnose.items.last().expect("it is in the case");
     item.content.clone().expect_err("it is not recognized")
 }
@@ -146,12 +146,12 @@ fn a_message_and_the_live_object_lead_to_ways_out_on_that_object() {
     let table = case.table.as_ref().expect("there is a table");
     assert!(table.made_up);
     assert_eq!(table.rows[0].code, Some(409));
-    let outs = table.ways_out.iter().flatten();
-    let settling: Vec<WayOutKind> = outs
+    let outs = table.remedies.iter().flatten();
+    let settling: Vec<RemedyKind> = outs
         .filter(|it| it.out.settles)
         .map(|it| it.out.kind)
         .collect();
-    assert_eq!(settling, [WayOutKind::LeaveOut]);
+    assert_eq!(settling, [RemedyKind::LeaveOut]);
 }
 
 #[test]
@@ -160,10 +160,10 @@ fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
     let case = &page.state.diagnose;
     assert_eq!(case.client(), Preset::Helm4);
     let table = case.table.as_ref().expect("there is a table");
-    let outs = table.ways_out.as_ref().expect("they are run");
+    let outs = table.remedies.as_ref().expect("they are run");
     let settling = outs.iter().filter(|it| it.out.settles);
-    let kinds: Vec<WayOutKind> = settling.clone().map(|it| it.out.kind).collect();
-    assert_eq!(kinds, [WayOutKind::LeaveOut]);
+    let kinds: Vec<RemedyKind> = settling.clone().map(|it| it.out.kind).collect();
+    assert_eq!(kinds, [RemedyKind::LeaveOut]);
     for settled in settling {
         assert_eq!(settled.manifest, "");
         // With kubectl, the release record of Helm would keep the old manifest.
@@ -183,7 +183,7 @@ fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
         let values = table.instructions(row.way).iter().any(|one| one.has_values);
         assert!(!values, "{:?}", row.way);
     }
-    let force = outs.iter().find(|it| it.out.kind == WayOutKind::Force);
+    let force = outs.iter().find(|it| it.out.kind == RemedyKind::Force);
     assert!(
         !force.expect("it is run").out.settles,
         "the HPA writes again"
@@ -384,21 +384,21 @@ fn a_text_that_is_not_recognized_stays_and_says_why() {
     for (text, why) in [
         (
             "hello world",
-            NotRecognized::Missing {
+            NotDetected::Missing {
                 document: 1,
                 fields: vec!["apiVersion", "kind", "metadata.name"],
             },
         ),
         (
             wide.as_str(),
-            NotRecognized::Form {
+            NotDetected::Form {
                 form: TextForm::Markup,
                 line: 1,
             },
         ),
         (
             "apiVersion: v1\nkind: Pod\n",
-            NotRecognized::Missing {
+            NotDetected::Missing {
                 document: 1,
                 fields: vec!["metadata.name"],
             },
@@ -406,14 +406,14 @@ fn a_text_that_is_not_recognized_stays_and_says_why() {
     ] {
         let mut page = diagnose();
         bring(&mut page, text);
-        assert_eq!(unrecognized(&page), why);
+        assert_eq!(undetected(&page), why);
         assert_eq!(&*page.state.diagnose.items[0].text, text);
     }
     let mut page = diagnose();
     bring(&mut page, &deep);
-    unrecognized(&page);
+    undetected(&page);
     bring(&mut page, &format!("{{\"a\":{deep}"));
-    unrecognized(&page);
+    undetected(&page);
 }
 
 #[test]
@@ -427,14 +427,14 @@ fn a_file_is_read_in_the_encodings_that_terminals_write() {
     page.send(DiagnoseMsg::File(utf16));
     page.finish_work();
     let content = &page.state.diagnose.items[0].content;
-    assert!(matches!(content, Ok(Brought::Manifest(_))), "{content:?}");
+    assert!(matches!(content, Ok(Input::Manifest(_))), "{content:?}");
     // What was read stays readable after a reload.
     let mut page = page.reload("#/diagnose");
     let content = &page.state.diagnose.items[0].content;
-    assert!(matches!(content, Ok(Brought::Manifest(_))), "{content:?}");
+    assert!(matches!(content, Ok(Input::Manifest(_))), "{content:?}");
     page.send(DiagnoseMsg::File(vec![b'k', 0xff, 0xfe, b'x']));
     page.finish_work();
-    assert!(matches!(unrecognized(&page), NotRecognized::NotText(_)));
+    assert!(matches!(undetected(&page), NotDetected::NotText(_)));
 }
 
 #[test]
@@ -760,11 +760,11 @@ fn a_link_without_values_gives_the_same_answers_and_says_what_stays() {
     assert_eq!(other.state.diagnose.client(), page.state.diagnose.client());
     assert_eq!(other.state.diagnose.withheld, Withheld::Values);
     assert_eq!(page.state.diagnose.withheld, Withheld::Nothing);
-    let brought = texts(&other.state.diagnose).join("");
+    let input = texts(&other.state.diagnose).join("");
     for value in ["nginx:1.28", "nginx:1.29", "web-1.2.3", "LOG_LEVEL: info"] {
-        assert!(!brought.contains(value), "{value}\n{brought}");
+        assert!(!input.contains(value), "{value}\n{input}");
     }
-    assert!(brought.contains("kube-controller-manager"));
+    assert!(input.contains("kube-controller-manager"));
     // The case that the Markdown is of has run too.
     assert!(!shared.case.is_working());
     assert_eq!(
@@ -837,7 +837,7 @@ fn what_is_not_recognized_is_shared_only_if_people_ask_for_it() {
     let CaseLeftOut::Private(found) = &shared.found else {
         panic!("{:?}", shared.found)
     };
-    assert_eq!(found.unrecognized, 1);
+    assert_eq!(found.undetected, 1);
     let other = Page::open_at(&link, Default::default());
     assert_eq!(texts(&other.state.diagnose).len(), 1);
     assert_eq!(other.state.diagnose.withheld, Withheld::Private);

@@ -1,7 +1,7 @@
 //! From Diagnose to Explore: a change, and somebody who writes in between.
 
 use optimist_client::{Intent, Preset};
-use optimist_diagnose::ways::{OnOwned, Way, WayOutKind};
+use optimist_diagnose::ways::{OnOwned, RemedyKind, Way};
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::Scenario;
 use optimist_state::{
@@ -95,14 +95,14 @@ fn what_cannot_be_sent_exactly_is_not_offered() {
     assert!(!table.can_be_explored(flux));
     page.send(DiagnoseMsg::InBetween(flux));
     assert!(page.state.explore.request.is_none());
-    let outs = table.ways_out.iter().flatten();
-    let offered: Vec<WayOutKind> = outs
+    let outs = table.remedies.iter().flatten();
+    let offered: Vec<RemedyKind> = outs
         .filter(|settled| settled.can_be_explored)
         .map(|settled| settled.out.kind)
         .collect();
-    assert!(offered.contains(&WayOutKind::LeaveOut), "{offered:?}");
-    assert!(!offered.contains(&WayOutKind::Transfer), "{offered:?}");
-    page.send(DiagnoseMsg::InBetweenOut(WayOutKind::LeaveOut));
+    assert!(offered.contains(&RemedyKind::LeaveOut), "{offered:?}");
+    assert!(!offered.contains(&RemedyKind::Transfer), "{offered:?}");
+    page.send(DiagnoseMsg::InBetweenOut(RemedyKind::LeaveOut));
     let between = between(&opened(&mut page));
     let replicas = |path: &optimist_apiserver::apply::Path| path.to_string() == ".spec.replicas";
     assert!(!between.fields.iter().any(replicas));

@@ -15,7 +15,7 @@ pub(super) const RULES: Rules = Rules {
         prepare: |_, _| {},
         validate: validate_status,
     },
-    unset: |deployment| deployment["spec"]["replicas"] = 0.into(),
+    fill_zero_values: |deployment| deployment["spec"]["replicas"] = 0.into(),
     ..Rules::NONE
 };
 

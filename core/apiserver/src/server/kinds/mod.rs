@@ -203,7 +203,7 @@ pub struct Rules {
     pub immortal: &'static Immortal,
     /// Sets the fields that are plain numbers in the server and pointers in the API: the server
     /// writes them also if they were never set.
-    pub unset: fn(&mut Value),
+    pub fill_zero_values: fn(&mut Value),
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
     /// Whether the validation rules of a kind, by its name, are implemented.
@@ -259,7 +259,7 @@ impl Rules {
         restores: false,
         may_mistype: false,
         immortal: &(&[], ""),
-        unset: |_| {},
+        fill_zero_values: |_| {},
         fields: &[],
         validates: |_| true,
     };

@@ -33,7 +33,7 @@ pub(super) fn before_update(
     }
     // An EndpointSlice counts changes that are dropped afterwards.
     let counts_all = info.resource.generation == Generation::AllButOtherMetadata;
-    let changes = counts_all && rises(Generation::AllButOtherMetadata, object, live);
+    let changes = counts_all && generation_changes(Generation::AllButOtherMetadata, object, live);
     info.resource.prepare(&info.subresource, object, Some(live));
     if object.uid().is_empty() {
         keep(object, "uid");
@@ -50,8 +50,9 @@ pub(super) fn before_update(
     {
         keep(object, grace);
     }
-    let rises = changes || !counts_all && rises(info.resource.generation, object, live);
-    if info.subresource != "status" && rises {
+    let generation_changes =
+        changes || !counts_all && generation_changes(info.resource.generation, object, live);
+    if info.subresource != "status" && generation_changes {
         object.set_meta("generation", live.generation() + 1);
     }
     let mut errors = metadata::update(object, live);
@@ -91,7 +92,7 @@ pub(super) fn shown_as_sent(
     }
 }
 
-fn rises(generation: Generation, object: &Value, live: &Value) -> bool {
+fn generation_changes(generation: Generation, object: &Value, live: &Value) -> bool {
     let differs = |pointer: &str| object.pointer(pointer) != live.pointer(pointer);
     match generation {
         Generation::None | Generation::Once => false,

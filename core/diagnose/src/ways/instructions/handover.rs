@@ -11,12 +11,12 @@ use super::entries::{EntryChange, changes, named};
 use super::lines::changed_lines;
 use super::warning::of_writer;
 use super::{Instruction, InstructionLanguage, applies};
-use crate::ways::{ChangeTable, OnOwned, Row, WayOut};
+use crate::ways::{ChangeTable, OnOwned, Remedy, Row};
 
 impl ChangeTable {
     /// The steps of a way out in which other managers give fields up: what the writer applies with its
     /// own tool, and what becomes of the entries of the others.
-    pub(super) fn handover(&self, out: &WayOut, preset: Preset, values: bool) -> Vec<Instruction> {
+    pub(super) fn handover(&self, out: &Remedy, preset: Preset, values: bool) -> Vec<Instruction> {
         let row = &out.row;
         let subject = self.subject();
         let object = kubectl_object(subject.resource(), subject.namespace(), subject.name());

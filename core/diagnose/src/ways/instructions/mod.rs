@@ -23,7 +23,7 @@ use serde_json::Value;
 use self::lines::changed_lines;
 use self::tool::Tool;
 use super::{
-    ChangeContent, ChangeTable, DeliveredBy, OnOwned, Row, Way, WayOut, WayOutKind, manifest,
+    ChangeContent, ChangeTable, DeliveredBy, OnOwned, Remedy, RemedyKind, Row, Way, manifest,
     tracking,
 };
 
@@ -190,20 +190,20 @@ impl ChangeTable {
 
     /// How people go a way out with the client that got the conflict. Where other managers have to give
     /// something up, also what these do; empty if that is made up.
-    pub fn instructions_out(&self, out: &WayOut, content: CaseContent) -> Vec<Instruction> {
+    pub fn instructions_out(&self, out: &Remedy, content: CaseContent) -> Vec<Instruction> {
         let row = &out.row;
         let Way::Client(preset, _) = row.way else {
             return Vec::new();
         };
         let values = content == CaseContent::Whole;
-        if matches!(out.kind, WayOutKind::Transfer | WayOutKind::Migrate) {
+        if matches!(out.kind, RemedyKind::Transfer | RemedyKind::Migrate) {
             return match content {
                 CaseContent::MadeUp => Vec::new(),
                 _ => self.handover(out, preset, values),
             };
         }
         let mut all = self.instructions(row, values);
-        if out.kind == WayOutKind::Agree && values {
+        if out.kind == RemedyKind::Agree && values {
             let mut lines = self.lines(preset, row, &out.manifest);
             if let (Some(lines), Some(first)) = (&mut lines, all.first_mut()) {
                 lines.warnings.append(&mut first.warnings);

@@ -2,8 +2,8 @@
 //! object is there.
 
 use optimist_apiserver::object::Metadata;
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{ReleaseMethod, WantedChange};
 use serde_json::{Value, json};
 
@@ -31,8 +31,8 @@ impl WriteCase {
 }
 
 fn live(text: &str) -> Value {
-    match recognize(text) {
-        Ok(Brought::Live(object)) => object,
+    match detect(text) {
+        Ok(Input::Live(object)) => object,
         other => panic!("no live object: {other:?}"),
     }
 }

@@ -25,7 +25,7 @@ use optimist_diagnose::completions::{CompletedChange, OpenQuestion, Then};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{
-    CaseContent, ChangeTable, FieldEffect, OnOwned, Row, WantedChange, Way, WayOut,
+    CaseContent, ChangeTable, FieldEffect, OnOwned, Remedy, Row, WantedChange, Way,
 };
 use optimist_messages::diagnose as messages;
 use optimist_simulation::HistoryTree;
@@ -170,9 +170,9 @@ impl Listener {
         let usual = table.row(Way::Client(preset, OnOwned::Usual));
         let contested = usual.iter().flat_map(|row| row.with(FieldEffect::Refused));
         let contested: Vec<Path> = contested.map(|it| it.field.clone()).collect();
-        let real = table.ways_out(preset);
-        let claims = claimed.ways_out(preset);
-        let unsettled = |out: &WayOut| out.row.second_run.as_ref().is_none_or(|it| it.changes);
+        let real = table.remedies(preset);
+        let claims = claimed.remedies(preset);
+        let unsettled = |out: &Remedy| out.row.second_run.as_ref().is_none_or(|it| it.changes);
         let unsettled = real.iter().filter(|out| unsettled(out)).count();
         for (at, claim) in claims.iter().enumerate() {
             let Some(out) = real.iter().find(|out| out.kind == claim.kind) else {
@@ -198,7 +198,7 @@ impl Listener {
                 about.run.told()
             );
             let told = || of.clone();
-            let mut texts = vec![messages::way_out(claim).1];
+            let mut texts = vec![messages::remedy(claim).1];
             if at == 0 && !claimed.is_made_up() {
                 texts.push(messages::not_settling(claims.iter()));
             }
@@ -319,7 +319,7 @@ const REFUSED: [Preset; 3] = [
 fn check_cases(listener: &mut Listener) {
     for cases::WriteCase { installed, change } in cases::writes() {
         let real = ChangeTable::new(&installed, change.clone());
-        let mut claimed = CompletedChange::brought(&installed, &[], change);
+        let mut claimed = CompletedChange::of_input(&installed, &[], change);
         claimed.complete();
         of_table(listener, &installed, &claimed, &real, &Way::all());
         for preset in REFUSED {
@@ -355,13 +355,13 @@ fn check(listener: &mut Listener, before: &[Written], last: &Written, random: &m
             let Some(pasted) = without_owners(&installed) else {
                 return;
             };
-            let mut claimed = CompletedChange::brought(&pasted, &[], wanted);
+            let mut claimed = CompletedChange::of_input(&pasted, &[], wanted);
             claimed.complete();
             of_table(listener, &installed, &claimed, &real, &some(random));
         }
         1 => of_message(listener, &installed, last, random),
         _ => {
-            let mut claimed = CompletedChange::brought(&installed, &[], wanted);
+            let mut claimed = CompletedChange::of_input(&installed, &[], wanted);
             claimed.complete();
             of_table(listener, &installed, &claimed, &real, &some(random));
             for preset in REFUSED {

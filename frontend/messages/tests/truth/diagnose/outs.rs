@@ -4,7 +4,7 @@ use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::text;
 use optimist_client::Preset;
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::ways::{ChangeTable, OnOwned, WantedChange, Way, WayOut, WayOutKind};
+use optimist_diagnose::ways::{ChangeTable, OnOwned, Remedy, RemedyKind, WantedChange, Way};
 use optimist_simulation::World;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::judge::leaves;
 
 /// A way out, and what became of the object.
 pub struct Out {
-    pub kind: WayOutKind,
+    pub kind: RemedyKind,
     pub run: Run,
     /// The manifest that the writer has from now on.
     pub manifest: Value,
@@ -49,7 +49,7 @@ impl Out {
         installed: &Installed,
         change: &WantedChange,
         manifest: &Value,
-        (preset, out): (Preset, &WayOut),
+        (preset, out): (Preset, &Remedy),
         contested: Vec<Path>,
     ) -> Self {
         let way = Way::Client(preset, OnOwned::Usual);
@@ -142,7 +142,7 @@ impl Out {
 pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
     ("out_settles", |_, out| {
         let (code, written) = out.again?;
-        let taken = out.kind == WayOutKind::Force && {
+        let taken = out.kind == RemedyKind::Force && {
             let changed = out.run.changed();
             let mut lost = changed.iter().flat_map(|place| out.run.lost_by(place));
             lost.any(|it| it.manager == "kube-controller-manager")

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::Request;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, EventType};
-use optimist_diagnose::brought::Brought;
+use optimist_diagnose::input::Input;
 use optimist_diagnose::ownership::Unowned;
 use optimist_messages::lanes::{self, RowText};
 use optimist_messages::{diagnose as messages, label};
@@ -23,8 +23,8 @@ pub fn of_case(case: &DiagnoseState) -> Vec<String> {
     let mut texts = Vec::new();
     for item in &case.items {
         match &item.content {
-            Ok(Brought::Errors(errors)) => texts.push(messages::errors_title(errors)),
-            Err(why) => texts.push(messages::not_recognized(why)),
+            Ok(Input::Errors(errors)) => texts.push(messages::errors_title(errors)),
+            Err(why) => texts.push(messages::not_detected(why)),
             _ => {}
         }
     }

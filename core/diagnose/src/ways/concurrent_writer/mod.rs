@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use super::fields::{FieldEffect, is_of_the_server, leaves};
 use super::server_words::in_server_words;
-use super::{ChangeContent, ChangeTable, OnOwned, Row, Way, WayOut, manifest, read, tracking};
+use super::{ChangeContent, ChangeTable, OnOwned, Remedy, Row, Way, manifest, read, tracking};
 
 pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit};
 
@@ -70,12 +70,12 @@ impl ChangeTable {
     }
 
     /// The same for a way out of a conflict. Who leaves fields out has a manifest without them.
-    pub fn in_between_out(&self, out: &WayOut) -> Option<HistoryTree> {
+    pub fn in_between_out(&self, out: &Remedy) -> Option<HistoryTree> {
         self.in_between(&only_request(out))
     }
 
     /// Returns whether Explore sends for a way out exactly what the way out sent.
-    pub fn out_can_be_explored(&self, out: &WayOut) -> bool {
+    pub fn out_can_be_explored(&self, out: &Remedy) -> bool {
         self.can_be_explored(&only_request(out))
     }
 
@@ -246,7 +246,7 @@ fn type_as(tree: &mut HistoryTree, editor: ActorId, typed: &WorkingCopy) -> Opti
 }
 
 /// The run of a way out as that of a client whose manifest is the one of the way out.
-fn only_request(out: &WayOut) -> Row {
+fn only_request(out: &Remedy) -> Row {
     let mut row = out.row.clone();
     if let Way::Client(preset, OnOwned::LeaveOut) = row.way {
         row.way = Way::Client(preset, OnOwned::Usual);

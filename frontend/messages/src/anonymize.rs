@@ -1,6 +1,6 @@
 //! What the share dialog says of what is left out of a case, and of values that stay.
 
-use optimist_diagnose::stand_ins::{LeafValue, StayReason, WithoutValues};
+use optimist_diagnose::anonymize::{LeafValue, StayReason, WithoutValues};
 use optimist_diagnose::without_private::WithoutPrivate;
 
 use crate::diagnose::written;
@@ -25,8 +25,8 @@ const REASONS: [StayReason; 9] = [
 /// What is left out of a case besides values that look private.
 pub fn left_out_of_case(found: &WithoutPrivate) -> Vec<String> {
     let mut says = Vec::new();
-    if found.unrecognized > 0 {
-        says.push(en::left_out_unrecognized(&found.unrecognized));
+    if found.undetected > 0 {
+        says.push(en::left_out_unrecognized(&found.undetected));
     }
     if found.messages > 0 {
         says.push(en::left_out_lines());
@@ -75,8 +75,8 @@ pub fn staying(found: &WithoutValues) -> Vec<String> {
     if found.definitions > 0 {
         says.push(en::stays_definitions(&found.definitions));
     }
-    if found.unrecognized > 0 {
-        says.push(en::stays_unrecognized(&found.unrecognized));
+    if found.undetected > 0 {
+        says.push(en::stays_unrecognized(&found.undetected));
     }
     says
 }

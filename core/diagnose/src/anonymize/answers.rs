@@ -10,8 +10,8 @@ use optimist_client::Preset;
 use crate::audit::findings::Findings;
 use crate::audit::recorded::{CoreAnswer, RecordedHistory};
 use crate::audit::{AuditLog, AuditReader, AuditedObject};
-use crate::brought::{Brought, recognize};
 use crate::case::{Case, Installed, Note};
+use crate::input::{Input, detect};
 use crate::message::{PrintedError, ReportedError};
 use crate::observed::{field_changes, fights};
 use crate::scene::{GivenParts, Scene};
@@ -62,8 +62,8 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn of(texts: &[String], settings: &CaseSettings) -> Self {
-        let brought = texts.iter().filter_map(|text| recognize(text).ok());
-        let brought: Vec<Brought> = brought.collect();
+        let input = texts.iter().filter_map(|text| detect(text).ok());
+        let input: Vec<Input> = input.collect();
         let mut all = Self {
             settings: settings.clone(),
             cases: Vec::new(),
@@ -71,16 +71,16 @@ impl Answers {
             logs: Vec::new(),
             left: VecDeque::new(),
         };
-        for one in &brought {
+        for one in &input {
             match one {
-                Brought::Errors(errors) => all.errors.extend(errors.iter().cloned()),
-                Brought::AuditLog(log) => {
+                Input::Errors(errors) => all.errors.extend(errors.iter().cloned()),
+                Input::AuditLog(log) => {
                     all.logs.push(AuditReader::new(log.clone()).finish());
                 }
                 _ => {}
             }
         }
-        for case in Case::all_of(&brought) {
+        for case in Case::all_of(&input) {
             let at = all.cases.len();
             let installed = case.install().ok();
             let table = all.table(&case, installed.as_ref());
@@ -125,7 +125,7 @@ impl Answers {
             }
             Part::WaysOut(at) => {
                 let table = self.cases[at].2.as_ref();
-                let outs = table.map(|table| table.ways_out(self.settings.client));
+                let outs = table.map(|table| table.remedies(self.settings.client));
                 for out in outs.into_iter().flatten() {
                     says(&mut answer, &format!("{:?} {}", out.kind, out.settles));
                     of_row(&out.row, &mut answer);

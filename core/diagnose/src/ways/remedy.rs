@@ -17,7 +17,7 @@ use super::{ChangeTable, Client, OnOwned, Way, read};
 
 /// A way out of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WayOutKind {
+pub enum RemedyKind {
     /// The writer takes the fields over.
     Force,
     /// The writer leaves the fields out of its manifest.
@@ -35,9 +35,9 @@ pub enum WayOutKind {
 
 /// A way out that was run.
 #[derive(Clone, Debug)]
-pub struct WayOut {
+pub struct Remedy {
     /// Which one.
-    pub kind: WayOutKind,
+    pub kind: RemedyKind,
     /// What was sent and what became of the object. [`Row::requests`] has every request, also those
     /// that the other managers send.
     pub row: Row,
@@ -56,14 +56,14 @@ pub struct WayOut {
 impl ChangeTable {
     /// The ways out of a conflict that a client gets when it applies; empty if it gets none. Flux and
     /// Argo CD always apply with force, so they get none.
-    pub fn ways_out(&self, preset: Preset) -> Vec<WayOut> {
+    pub fn remedies(&self, preset: Preset) -> Vec<Remedy> {
         let mut partial = self.begin_ways_out(preset);
         while self.advance_ways_out(&mut partial) {}
         partial.outs
     }
 
     /// These ways out of a conflict that a row met.
-    pub fn ways_out_of(&self, refused: &Row, kinds: &[WayOutKind]) -> Vec<WayOut> {
+    pub fn ways_out_of(&self, refused: &Row, kinds: &[RemedyKind]) -> Vec<Remedy> {
         let mut partial = PartialWaysOut {
             outs: Vec::new(),
             conflict: Conflict::of(self, refused),
@@ -117,22 +117,22 @@ impl ChangeTable {
 }
 
 /// In the order of a page.
-const KINDS: [WayOutKind; 5] = [
-    WayOutKind::LeaveOut,
-    WayOutKind::Agree,
-    WayOutKind::Transfer,
-    WayOutKind::Migrate,
-    WayOutKind::Force,
+const KINDS: [RemedyKind; 5] = [
+    RemedyKind::LeaveOut,
+    RemedyKind::Agree,
+    RemedyKind::Transfer,
+    RemedyKind::Migrate,
+    RemedyKind::Force,
 ];
 
 /// Ways out of a conflict that are run in parts.
 #[derive(Clone, Debug)]
 pub struct PartialWaysOut {
     /// Those that are done.
-    pub outs: Vec<WayOut>,
+    pub outs: Vec<Remedy>,
     /// The conflict, once the apply was refused.
     conflict: Option<Conflict>,
-    left: VecDeque<WayOutKind>,
+    left: VecDeque<RemedyKind>,
     /// The row that is run: the apply first, then the first one of those that are left.
     row: Option<PartialRow>,
 }
@@ -177,10 +177,10 @@ impl Conflict {
     }
 
     /// The manifest that the writer has from now on.
-    fn manifest(&self, kind: WayOutKind) -> Value {
+    fn manifest(&self, kind: RemedyKind) -> Value {
         match kind {
-            WayOutKind::LeaveOut => manifest::without(&self.sent, &self.fields),
-            WayOutKind::Agree => self.agreed(&self.live),
+            RemedyKind::LeaveOut => manifest::without(&self.sent, &self.fields),
+            RemedyKind::Agree => self.agreed(&self.live),
             _ => self.sent.clone(),
         }
     }
@@ -189,22 +189,22 @@ impl Conflict {
     fn advance(
         &self,
         table: &ChangeTable,
-        kind: WayOutKind,
+        kind: RemedyKind,
         row: Option<PartialRow>,
     ) -> RowProgress {
         let on_owned = match kind {
-            WayOutKind::Force => OnOwned::Force,
-            WayOutKind::LeaveOut => OnOwned::LeaveOut,
+            RemedyKind::Force => OnOwned::Force,
+            RemedyKind::LeaveOut => OnOwned::LeaveOut,
             _ => OnOwned::Usual,
         };
-        if row.is_none() && kind == WayOutKind::Migrate && self.migration(&self.live).is_none() {
+        if row.is_none() && kind == RemedyKind::Migrate && self.migration(&self.live).is_none() {
             return RowProgress::Done(None);
         }
         let row = row.unwrap_or_else(|| table.begin(Way::Client(self.preset, on_owned)));
         let manifest = self.manifest(kind);
         let procedure = |client: &mut Client<'_>| {
             match kind {
-                WayOutKind::Transfer => {
+                RemedyKind::Transfer => {
                     if !self.apply(client, &self.agreed(&self.live), false) {
                         return Some(());
                     }
@@ -212,7 +212,7 @@ impl Conflict {
                         return Some(());
                     }
                 }
-                WayOutKind::Migrate => {
+                RemedyKind::Migrate => {
                     let patch = self.migration(&client.live)?;
                     if !self.patch(client, patch) {
                         return Some(());
@@ -220,7 +220,7 @@ impl Conflict {
                 }
                 _ => {}
             }
-            self.apply(client, &manifest, kind == WayOutKind::Force);
+            self.apply(client, &manifest, kind == RemedyKind::Force);
             Some(())
         };
         let second = |client: &mut Client<'_>| {
@@ -230,8 +230,8 @@ impl Conflict {
         row.advance(table, &procedure, &second)
     }
 
-    fn out(&self, kind: WayOutKind, mut row: Row) -> WayOut {
-        if kind == WayOutKind::Transfer {
+    fn out(&self, kind: RemedyKind, mut row: Row) -> Remedy {
+        if kind == RemedyKind::Transfer {
             // An applier that applied without the fields does not write them again. A manager whose
             // entry was edited knows nothing of it.
             let updates =
@@ -241,9 +241,9 @@ impl Conflict {
         let again = row.second_run.as_ref();
         let settles = again.is_some_and(|again| again.code == Some(200) && !again.changes)
             && row.taken_back.is_empty()
-            && !(kind == WayOutKind::LeaveOut && self.lets_go(&row))
-            && !(kind == WayOutKind::Agree && self.others_may_write(&row.before));
-        WayOut {
+            && !(kind == RemedyKind::LeaveOut && self.lets_go(&row))
+            && !(kind == RemedyKind::Agree && self.others_may_write(&row.before));
+        Remedy {
             kind,
             others_own: self.others_own(&row),
             row,

@@ -8,15 +8,15 @@ use std::mem::discriminant;
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_client::Preset;
-use optimist_diagnose::audit::AuditReader;
-use optimist_diagnose::audit::recorded::RecordedHistory;
-use optimist_diagnose::brought::{Brought, recognize};
-use optimist_diagnose::case::Case;
-use optimist_diagnose::observed::{field_changes, fights};
-use optimist_diagnose::scene::GivenParts;
-use optimist_diagnose::stand_ins::{
+use optimist_diagnose::anonymize::{
     CaseSettings, CaseValues, LeafValue, StayReason, ValueSearch, WithoutValues,
 };
+use optimist_diagnose::audit::AuditReader;
+use optimist_diagnose::audit::recorded::RecordedHistory;
+use optimist_diagnose::case::Case;
+use optimist_diagnose::input::{Input, detect};
+use optimist_diagnose::observed::{field_changes, fights};
+use optimist_diagnose::scene::GivenParts;
 use optimist_diagnose::ways::{ChangeTable, Row, WantedChange};
 use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
 use optimist_text::private::masked_text;
@@ -80,16 +80,13 @@ fn nothing_of_what_was_recorded_looks_private_but_the_data_of_secrets() {
     assert!(count > 100, "{count}");
 }
 
-fn brought(texts: &[String]) -> Vec<Brought> {
-    texts
-        .iter()
-        .filter_map(|text| recognize(text).ok())
-        .collect()
+fn inputs(texts: &[String]) -> Vec<Input> {
+    texts.iter().filter_map(|text| detect(text).ok()).collect()
 }
 
 /// The rows of every case that has a manifest.
 fn rows(texts: &[String]) -> Vec<Row> {
-    let cases = Case::all_of(&brought(texts)).into_iter();
+    let cases = Case::all_of(&inputs(texts)).into_iter();
     let rows = cases.filter_map(|case| {
         let change = WantedChange {
             previous: case.previous_manifest.clone(),
@@ -168,9 +165,9 @@ fn check(texts: &[String]) -> (WithoutValues, Vec<LeafValue>) {
     let shared: Vec<String> = rows(&private.texts).iter().map(promises).collect();
     assert_eq!(before, shared, "without what looks private");
     let errors = |texts: &[String]| -> Vec<_> {
-        let all = brought(texts).into_iter();
+        let all = inputs(texts).into_iter();
         all.filter_map(|one| match one {
-            Brought::Errors(errors) => {
+            Input::Errors(errors) => {
                 let told = errors.iter().map(|it| (it.tool, discriminant(&it.error)));
                 Some(told.collect::<Vec<_>>())
             }
@@ -317,7 +314,7 @@ fn a_watch_keeps_its_fight_without_values() {
     let (result, kept) = check(&texts);
     assert_eq!(kept, []);
     let of = |texts: &[String]| {
-        let case = Case::all_of(&brought(texts)).remove(0);
+        let case = Case::all_of(&inputs(texts)).remove(0);
         let root = case.install().unwrap().resource().root.clone();
         let changes = field_changes(&case.versions, &root).unwrap();
         let found = fights(&changes);
@@ -359,12 +356,12 @@ fn the_lines_of_a_message_that_say_nothing_are_left_out() {
                 done in 3 s\n";
     let (result, _) = check(&[text.to_owned(), "what is this?".to_owned()]);
     assert_eq!(result.texts.len(), 1);
-    assert_eq!(result.unrecognized, 1);
+    assert_eq!(result.undetected, 1);
     assert!(result.texts[0].contains("Apply failed with 1 conflict"));
     for left_out in ["hunter22", "db.internal", "done in", "ghp_"] {
         assert!(!result.texts[0].contains(left_out), "{left_out}");
     }
-    assert_eq!(recognize(&result.texts[0]), recognize(text));
+    assert_eq!(detect(&result.texts[0]), detect(text));
 }
 
 #[test]
@@ -401,7 +398,7 @@ fn a_value_whose_stand_in_is_refused_stays_and_is_named() {
 
 #[test]
 fn the_values_of_a_set_have_their_stand_ins_in_the_paths_of_their_owners() {
-    let definition = include_str!("stand_ins/tags.yaml");
+    let definition = include_str!("anonymize/tags.yaml");
     let live = json!({"apiVersion": "demo.dev/v1", "kind": "Tagged", "metadata": {"name": "one",
         "namespace": "live", "uid": "u", "resourceVersion": "7", "generation": 1,
         "managedFields": [
@@ -445,13 +442,13 @@ fn every_message_of_the_server_gives_the_same_scene_without_values() {
     let recorded: Value = serde_json::from_str(include_str!("messages/kubectl.json")).unwrap();
     let mut texts = BTreeSet::new();
     leaves(&recorded, &mut texts, &mut BTreeSet::new());
-    let is_message = |text: &String| matches!(recognize(text), Ok(Brought::Errors(_)));
+    let is_message = |text: &String| matches!(detect(text), Ok(Input::Errors(_)));
     let mut read = 0;
     for message in texts.into_iter().filter(is_message) {
         let (result, _) = check(std::slice::from_ref(&message));
         assert!(result.same, "{message}");
-        let kinds = |text: &str| match recognize(text) {
-            Ok(Brought::Errors(errors)) => errors
+        let kinds = |text: &str| match detect(text) {
+            Ok(Input::Errors(errors)) => errors
                 .iter()
                 .map(|one| {
                     (
@@ -507,7 +504,7 @@ proptest! {
         let kept = BTreeSet::new();
         let stand_ins = values.stand_ins(&kept);
         let rewritten = values.rewritten(&stand_ins);
-        prop_assert_eq!(rewritten.is_empty(), recognize(&text).is_err());
+        prop_assert_eq!(rewritten.is_empty(), detect(&text).is_err());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use optimist_apiserver::server::Resources;
 use serde_json::{Map, Value};
 
 use super::leaves::{self, Use, Visit};
-use crate::brought::Brought;
 use crate::case::{Case, ObjectId};
+use crate::input::Input;
 use crate::message::{ReportedError, reported_errors};
 
 /// The types of kinds.
@@ -22,10 +22,10 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn of<'a>(brought: impl Iterator<Item = &'a Brought>) -> Self {
-        let brought: Vec<Brought> = brought.cloned().collect();
+    pub(super) fn of<'a>(input: impl Iterator<Item = &'a Input>) -> Self {
+        let input: Vec<Input> = input.cloned().collect();
         let mut known = BTreeMap::new();
-        for case in Case::all_of(&brought) {
+        for case in Case::all_of(&input) {
             if let Ok(installed) = case.install() {
                 let root = Arc::clone(&installed.resource().root);
                 known.insert((case.id.group.clone(), case.id.kind.clone()), root);
@@ -54,14 +54,9 @@ impl Roots {
 }
 
 /// The text of a thing, with each leaf as `visit` leaves it.
-pub(super) fn rewrite(
-    brought: &Brought,
-    whole: &str,
-    roots: &Roots,
-    visit: &mut Visit<'_>,
-) -> String {
-    match brought {
-        Brought::AuditLog(_) => whole
+pub(super) fn rewrite(input: &Input, whole: &str, roots: &Roots, visit: &mut Visit<'_>) -> String {
+    match input {
+        Input::AuditLog(_) => whole
             .lines()
             .filter_map(|line| {
                 let mut event: Value = serde_json::from_str(line).ok()?;
@@ -73,7 +68,7 @@ pub(super) fn rewrite(
                 Some(format!("{event}\n"))
             })
             .collect(),
-        Brought::Errors(_) => {
+        Input::Errors(_) => {
             let mut message = Value::from(whole);
             visit(&mut message, Use::Message);
             text_of(message)
@@ -93,16 +88,16 @@ fn text_of(value: Value) -> String {
     }
 }
 
-fn objects(brought: &mut Brought, roots: &Roots, visit: &mut Visit<'_>) {
-    match brought {
-        Brought::Live(object) | Brought::Manifest(object) => roots.visit(object, visit),
-        Brought::Several(several) => several
+fn objects(input: &mut Input, roots: &Roots, visit: &mut Visit<'_>) {
+    match input {
+        Input::Live(object) | Input::Manifest(object) => roots.visit(object, visit),
+        Input::Several(several) => several
             .iter_mut()
             .for_each(|one| objects(one, roots, visit)),
-        Brought::Versions(versions) => versions
+        Input::Versions(versions) => versions
             .iter_mut()
             .for_each(|version| roots.visit(Arc::make_mut(&mut version.object), visit)),
-        Brought::Definition(_) | Brought::AuditLog(_) | Brought::Errors(_) => {}
+        Input::Definition(_) | Input::AuditLog(_) | Input::Errors(_) => {}
     }
 }
 

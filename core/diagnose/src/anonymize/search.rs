@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::{Answer, Answers};
 use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
-use crate::brought::Brought;
+use crate::input::Input;
 use crate::without_private::PrivateSearch;
 
 /// The most times that the answers of a case are computed. What is not known then stays.
@@ -28,8 +28,8 @@ pub struct WithoutValues {
     pub requests: usize,
     /// How many texts are definitions of custom resources. They stay.
     pub definitions: usize,
-    /// How many texts are left out, because they are not recognized.
-    pub unrecognized: usize,
+    /// How many texts are left out, because they are not detected.
+    pub undetected: usize,
 }
 
 /// Leaves out the values of a case, and compares the answers without them to those with them. Where
@@ -50,7 +50,7 @@ pub struct ValueSearch {
     attempts: usize,
     same: bool,
     /// How many texts were left out before anything else.
-    unrecognized: usize,
+    undetected: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl ValueSearch {
     pub fn new(texts: &[String], settings: &CaseSettings) -> Self {
         Self {
             stage: Stage::Texts(Box::new(PrivateSearch::new(texts))),
-            unrecognized: 0,
+            undetected: 0,
             values: CaseValues::of(&[]),
             settings: settings.clone(),
             answers: Vec::new(),
@@ -91,7 +91,7 @@ impl ValueSearch {
                 if let Some(found) = search.result() {
                     let answers = Answers::of(&found.texts, &self.settings);
                     self.values = CaseValues::of(&found.texts);
-                    self.unrecognized = found.unrecognized;
+                    self.undetected = found.undetected;
                     self.stage = Stage::Original(Box::new(answers));
                 }
             }
@@ -139,14 +139,14 @@ impl ValueSearch {
             same: self.same,
             messages: self
                 .values
-                .count(|one| matches!(one, Some(Brought::Errors(_)))),
+                .count(|one| matches!(one, Some(Input::Errors(_)))),
             requests: self
                 .values
-                .count(|one| matches!(one, Some(Brought::AuditLog(_)))),
+                .count(|one| matches!(one, Some(Input::AuditLog(_)))),
             definitions: self
                 .values
-                .count(|one| matches!(one, Some(Brought::Definition(_)))),
-            unrecognized: self.unrecognized + self.values.count(Option::is_none),
+                .count(|one| matches!(one, Some(Input::Definition(_)))),
+            undetected: self.undetected + self.values.count(Option::is_none),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a pasted or dropped text is.
 
+mod detection;
 mod form;
-mod recognition;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use crate::message::ReportedError;
 use crate::observed::{ObservedVersion, ReadError, ReadProblem};
 
+pub use detection::Detection;
 pub use form::{TextForm, plain};
-pub use recognition::Recognition;
 
 /// What a text is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Brought {
+pub enum Input {
     /// An object as a cluster has it: it has a uid or `managedFields`.
     Live(Value),
     /// An object that someone wants to write: it has neither. It may name a `resourceVersion`.
@@ -28,7 +28,7 @@ pub enum Brought {
     /// The definition of a custom resource, live or as a manifest.
     Definition(Value),
     /// Several objects, in their order. Each is one of the kinds above.
-    Several(Vec<Brought>),
+    Several(Vec<Input>),
     /// Versions over time: the events of a watch, or several versions of the same objects.
     Versions(Vec<ObservedVersion>),
     /// An audit log of kube-apiserver, whole. It is read in slices.
@@ -37,8 +37,8 @@ pub enum Brought {
     Errors(Vec<ReportedError>),
 }
 
-impl Brought {
-    /// As a text that is recognized as the same; empty for error messages, whose text is what they
+impl Input {
+    /// As a text that is detected as the same; empty for error messages, whose text is what they
     /// were read from.
     pub fn to_text(&self) -> String {
         match self {
@@ -65,9 +65,9 @@ impl Brought {
     }
 }
 
-/// Why a text is not recognized.
+/// Why a text is not detected.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NotRecognized {
+pub enum NotDetected {
     /// It has no content.
     Empty,
     /// It is larger than the limit; both in bytes.
@@ -115,7 +115,7 @@ pub enum NotRecognized {
     NoKnownMessage,
 }
 
-impl fmt::Display for NotRecognized {
+impl fmt::Display for NotDetected {
     /// In English, for tests and command lines. The page takes its words from its catalogue.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -142,7 +142,7 @@ impl fmt::Display for NotRecognized {
     }
 }
 
-impl std::error::Error for NotRecognized {}
+impl std::error::Error for NotDetected {}
 
 /// The largest audit log, in bytes.
 pub const MAX_LOG: usize = 64 * 1024 * 1024;
@@ -153,12 +153,12 @@ pub const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// The group of the events of an audit log (`k8s.io/apiserver/pkg/apis/audit/v1`).
 pub(crate) const AUDIT_GROUP: &str = "audit.k8s.io/";
 
-/// As [`recognize`], for a file.
+/// As [`detect`], for a file.
 ///
 /// # Errors
-/// As [`recognize`] and [`text_of_file`].
-pub fn recognize_file(file: &[u8]) -> Result<Brought, NotRecognized> {
-    recognize(&text_of_file(file)?)
+/// As [`detect`] and [`text_of_file`].
+pub fn detect_file(file: &[u8]) -> Result<Input, NotDetected> {
+    detect(&text_of_file(file)?)
 }
 
 /// The text of a file: UTF-8 or UTF-16, which the redirection of Windows PowerShell writes. Without a
@@ -166,12 +166,12 @@ pub fn recognize_file(file: &[u8]) -> Result<Brought, NotRecognized> {
 ///
 /// # Errors
 /// If the file is too large, or is no text.
-pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotRecognized> {
+pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotDetected> {
     if file.len() > MAX_LOG {
         return Err(too_large(file.len(), MAX_LOG));
     }
     if let Some(form) = TextForm::of_file(file) {
-        return Err(NotRecognized::Form { form, line: 0 });
+        return Err(NotDetected::Form { form, line: 0 });
     }
     let zero = |from: usize| file.iter().skip(from).step_by(2).all(|byte| *byte == 0);
     let any = |from: usize| file.iter().skip(from).step_by(2).any(|byte| *byte == 0);
@@ -185,7 +185,7 @@ pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotRecognized> {
             if let Ok(text) = std::str::from_utf8(file) {
                 return Ok(Cow::Borrowed(text));
             }
-            let text = decode(file).map_err(|error| NotRecognized::NotText(error.to_string()));
+            let text = decode(file).map_err(|error| NotDetected::NotText(error.to_string()));
             return text.map(Cow::Owned);
         }
     };
@@ -196,7 +196,7 @@ pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotRecognized> {
     });
     let text: Result<String, _> = char::decode_utf16(units).collect();
     let message = "The file is not UTF-16 text. Save it as UTF-8.";
-    let text = text.map_err(|_| NotRecognized::NotText(message.to_owned()));
+    let text = text.map_err(|_| NotDetected::NotText(message.to_owned()));
     text.map(Cow::Owned)
 }
 
@@ -206,14 +206,14 @@ pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotRecognized> {
 ///
 /// # Errors
 /// What is missing or wrong.
-pub fn recognize(text: &str) -> Result<Brought, NotRecognized> {
-    let mut recognition = Recognition::new(text.into());
-    while recognition.advance(usize::MAX) {}
-    recognition.finish()
+pub fn detect(text: &str) -> Result<Input, NotDetected> {
+    let mut detection = Detection::new(text.into());
+    while detection.advance(usize::MAX) {}
+    detection.finish()
 }
 
-fn too_large(bytes: usize, limit: usize) -> NotRecognized {
-    NotRecognized::TooLarge { bytes, limit }
+fn too_large(bytes: usize, limit: usize) -> NotDetected {
+    NotDetected::TooLarge { bytes, limit }
 }
 
 /// Returns whether a text is the end of an audit log, which begins inside of a line.
@@ -231,44 +231,44 @@ pub(crate) fn is_audit(document: &Value) -> bool {
     text(document, "apiVersion").starts_with(AUDIT_GROUP)
 }
 
-fn wrong_version(error: ReadError) -> NotRecognized {
+fn wrong_version(error: ReadError) -> NotDetected {
     match error.problem {
-        ReadProblem::Syntax(message) => NotRecognized::Syntax {
+        ReadProblem::Syntax(message) => NotDetected::Syntax {
             line: error.line,
             column: 0,
             message,
         },
-        ReadProblem::NoObject => NotRecognized::Missing {
+        ReadProblem::NoObject => NotDetected::Missing {
             document: error.document,
             fields: vec!["object.metadata"],
         },
-        ReadProblem::Event(of) => NotRecognized::WatchEvent(of),
+        ReadProblem::Event(of) => NotDetected::WatchEvent(of),
     }
 }
 
-fn wrong_document(error: ManifestError) -> NotRecognized {
+fn wrong_document(error: ManifestError) -> NotDetected {
     match error {
         ManifestError::Syntax {
             line,
             column,
             message,
-        } => NotRecognized::Syntax {
+        } => NotDetected::Syntax {
             line,
             column,
             message,
         },
-        other => NotRecognized::Content(other.to_string()),
+        other => NotDetected::Content(other.to_string()),
     }
 }
 
 /// What objects are that were read from one text.
-fn of_objects(found: Vec<Value>) -> Result<Brought, NotRecognized> {
+fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
     // A Status is an answer of the server, and holds an error message.
     if found
         .iter()
         .any(|object| self::text(object, "kind") == "Status")
     {
-        return Err(NotRecognized::NoKnownMessage);
+        return Err(NotDetected::NoKnownMessage);
     }
     if are_versions(&found) {
         let versions = found.into_iter();
@@ -276,19 +276,19 @@ fn of_objects(found: Vec<Value>) -> Result<Brought, NotRecognized> {
             event: None,
             object: Arc::new(object),
         });
-        return Ok(Brought::Versions(versions.collect()));
+        return Ok(Input::Versions(versions.collect()));
     }
-    let mut kinds: Vec<Brought> = found.into_iter().map(kind_of).collect();
+    let mut kinds: Vec<Input> = found.into_iter().map(kind_of).collect();
     match kinds.len() {
-        0 => Err(NotRecognized::EmptyList),
+        0 => Err(NotDetected::EmptyList),
         1 => Ok(kinds.remove(0)),
-        _ => Ok(Brought::Several(kinds)),
+        _ => Ok(Input::Several(kinds)),
     }
 }
 
 /// Refuses what is no object, and what is too much.
-fn check(object: &Value, document: usize) -> Result<(), NotRecognized> {
-    limits::check(object).map_err(|refusal| NotRecognized::TooMuch(refusal.message))?;
+fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
+    limits::check(object).map_err(|refusal| NotDetected::TooMuch(refusal.message))?;
     let mut fields = Vec::new();
     for field in ["apiVersion", "kind"] {
         if text(object, field).is_empty() {
@@ -302,19 +302,19 @@ fn check(object: &Value, document: usize) -> Result<(), NotRecognized> {
     if fields.is_empty() {
         return Ok(());
     }
-    Err(NotRecognized::Missing { document, fields })
+    Err(NotDetected::Missing { document, fields })
 }
 
-fn kind_of(object: Value) -> Brought {
+fn kind_of(object: Value) -> Input {
     if text(&object, "kind") == "CustomResourceDefinition" {
-        return Brought::Definition(object);
+        return Input::Definition(object);
     }
     let meta = object.metadata();
     let has = |field: &str| meta.is_some_and(|meta| meta.contains_key(field));
     if has("uid") || has("managedFields") {
-        Brought::Live(object)
+        Input::Live(object)
     } else {
-        Brought::Manifest(object)
+        Input::Manifest(object)
     }
 }
 

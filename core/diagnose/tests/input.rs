@@ -1,6 +1,6 @@
 //! What a pasted text is, and what is said of a text that is nothing known.
 
-use optimist_diagnose::brought::{Brought, MAX_TEXT, NotRecognized, recognize, recognize_file};
+use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, detect_file};
 
 const LIVE: &str = include_str!("live/deployment.yaml");
 const MANIFEST: &str =
@@ -8,19 +8,19 @@ const MANIFEST: &str =
 
 /// The name of what a text is.
 fn kind(text: &str) -> String {
-    fn name(brought: &Brought) -> String {
-        match brought {
-            Brought::Live(_) => "live".to_owned(),
-            Brought::Manifest(_) => "manifest".to_owned(),
-            Brought::Definition(_) => "definition".to_owned(),
-            Brought::Several(all) => all.iter().map(name).collect::<Vec<_>>().join(" "),
-            Brought::Versions(all) => format!("{} versions", all.len()),
-            Brought::AuditLog(_) => "audit log".to_owned(),
-            Brought::Errors(all) => format!("{} errors", all.len()),
+    fn name(input: &Input) -> String {
+        match input {
+            Input::Live(_) => "live".to_owned(),
+            Input::Manifest(_) => "manifest".to_owned(),
+            Input::Definition(_) => "definition".to_owned(),
+            Input::Several(all) => all.iter().map(name).collect::<Vec<_>>().join(" "),
+            Input::Versions(all) => format!("{} versions", all.len()),
+            Input::AuditLog(_) => "audit log".to_owned(),
+            Input::Errors(all) => format!("{} errors", all.len()),
         }
     }
-    match recognize(text) {
-        Ok(brought) => name(&brought),
+    match detect(text) {
+        Ok(input) => name(&input),
         Err(error) => error.to_string(),
     }
 }
@@ -102,15 +102,12 @@ fn what_is_missing_is_named_and_nothing_is_guessed() {
         assert_eq!(kind(text), expected, "{text}");
     }
     assert!(matches!(
-        recognize("{\"kind\": Pod}"),
-        Err(NotRecognized::Syntax { line: 1, .. })
+        detect("{\"kind\": Pod}"),
+        Err(NotDetected::Syntax { line: 1, .. })
     ));
-    assert!(matches!(
-        recognize("a: [\nb"),
-        Err(NotRecognized::Syntax { .. })
-    ));
+    assert!(matches!(detect("a: [\nb"), Err(NotDetected::Syntax { .. })));
     let twice = "apiVersion: v1\nkind: Pod\nkind: Pod\nmetadata: {name: a}";
-    assert!(matches!(recognize(twice), Err(NotRecognized::Content(_))));
+    assert!(matches!(detect(twice), Err(NotDetected::Content(_))));
 }
 
 #[test]
@@ -120,7 +117,7 @@ fn hostile_texts_get_a_clear_word() {
         "[".repeat(200),
         "]".repeat(200)
     );
-    assert!(recognize(&deep).is_err());
+    assert!(detect(&deep).is_err());
     let json = format!(
         "{{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {{\"name\": \"a\"}}, \
          \"data\": {}{}}}",
@@ -128,17 +125,14 @@ fn hostile_texts_get_a_clear_word() {
         "]".repeat(110)
     );
     assert!(
-        matches!(recognize(&json), Err(NotRecognized::TooMuch(_))),
+        matches!(detect(&json), Err(NotDetected::TooMuch(_))),
         "{:?}",
-        recognize(&json)
+        detect(&json)
     );
     let many = format!("{MANIFEST}more: [{}]", "1,".repeat(100_000));
-    assert!(matches!(recognize(&many), Err(NotRecognized::TooMuch(_))));
+    assert!(matches!(detect(&many), Err(NotDetected::TooMuch(_))));
     let large = "x".repeat(MAX_TEXT + 1);
-    assert!(matches!(
-        recognize(&large),
-        Err(NotRecognized::TooLarge { .. })
-    ));
+    assert!(matches!(detect(&large), Err(NotDetected::TooLarge { .. })));
     for text in [
         "<script>alert(1)</script>",
         "---\n---\n",
@@ -147,7 +141,7 @@ fn hostile_texts_get_a_clear_word() {
         "\u{0}",
         "%",
     ] {
-        assert!(recognize(text).is_err(), "{text}");
+        assert!(detect(text).is_err(), "{text}");
     }
 }
 
@@ -157,12 +151,9 @@ fn a_file_is_utf_8_or_utf_16_with_its_mark() {
         .chain(MANIFEST.encode_utf16())
         .flat_map(u16::to_le_bytes)
         .collect();
-    assert_eq!(recognize_file(&utf_16), recognize(MANIFEST));
-    assert_eq!(recognize_file(MANIFEST.as_bytes()), recognize(MANIFEST));
+    assert_eq!(detect_file(&utf_16), detect(MANIFEST));
+    assert_eq!(detect_file(MANIFEST.as_bytes()), detect(MANIFEST));
     for broken in [&utf_16[..utf_16.len() - 1], b"a: \xff", b"\xff\xfe\x00\xd8"] {
-        assert!(matches!(
-            recognize_file(broken),
-            Err(NotRecognized::NotText(_))
-        ));
+        assert!(matches!(detect_file(broken), Err(NotDetected::NotText(_))));
     }
 }

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Intent, OnConflict, Preset, Subresource, WorkingCopy, Write, WriteMethod};
-use optimist_diagnose::brought::{Brought, recognize};
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::ways::{ChangeTable, OnOwned, Row, WantedChange, Way, WayOutKind, between};
+use optimist_diagnose::input::{Input, detect};
+use optimist_diagnose::ways::{
+    ChangeTable, OnOwned, RemedyKind, Row, WantedChange, Way, concurrent_writer,
+};
 use optimist_simulation::explore::{Scenario, Search, TransitionKind, replayed};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ mod live;
 use live::LIVE;
 
 fn installed(text: &str) -> Installed {
-    let Ok(Brought::Live(object)) = recognize(text) else {
+    let Ok(Input::Live(object)) = detect(text) else {
         panic!("it is a live object");
     };
     Case::about(object).install().expect("it is installed")
@@ -98,7 +100,7 @@ struct Enumeration<'a> {
     installed: &'a Installed,
     change: &'a WantedChange,
     way: Way,
-    other: (&'a Write, &'a between::OtherEdit),
+    other: (&'a Write, &'a concurrent_writer::OtherEdit),
     found: Orders,
 }
 
@@ -190,7 +192,7 @@ fn explored(tree: &HistoryTree, reads_first: bool) -> (Orders, Orders, Search) {
     let mut open = vec![Vec::new()];
     while let Some(path) = open.pop() {
         let at = path.last().map_or(0, |id: &usize| search.edges()[*id].to);
-        let state = search.moment(at).expect("it is a state");
+        let state = search.view(at).expect("it is a state");
         if state.is_end() {
             let steps = path.iter().map(|id| {
                 let edge = &search.edges()[*id];
@@ -255,8 +257,8 @@ fn compare_orders(
     reads_first: bool,
 ) {
     let world = tree.world();
-    let edit = between::present(world).expect("the other one has an edit");
-    let writer = &between::others(world)[edit.writer];
+    let edit = concurrent_writer::present(world).expect("the other one has an edit");
+    let writer = &concurrent_writer::others(world)[edit.writer];
     let label = format!("{:?} {:?} {}", row.way, writer.manager, edit.field);
     let mut enumeration = Enumeration {
         installed,
@@ -302,7 +304,7 @@ fn compare_alone(row: &Row, tree: &HistoryTree) {
     let refused_by_version = row.code == Some(409) && row.causes.is_empty();
     assert!(!refused_by_version, "nobody else writes");
     assert_eq!(Some(last.code), row.code, "{:?}", row.way);
-    let end = search.moment(last.to).expect("it is a state");
+    let end = search.view(last.to).expect("it is a state");
     let stored = end.stored().map(|object| &**object);
     assert_eq!(content(stored), content(Some(&row.after)), "{:?}", row.way);
 }
@@ -368,7 +370,7 @@ spec:
 ";
 
 fn chart() -> (Installed, Value) {
-    let Ok(Brought::Manifest(manifest)) = recognize(CHART) else {
+    let Ok(Input::Manifest(manifest)) = detect(CHART) else {
         panic!("it is a manifest");
     };
     (installed(LIVE[4]), manifest)
@@ -376,8 +378,8 @@ fn chart() -> (Installed, Value) {
 
 /// Who writes in between, and what.
 fn told(tree: &HistoryTree) -> (String, String, String, Value) {
-    let edit = between::present(tree.world()).expect("the other one has an edit");
-    let writer = &between::others(tree.world())[edit.writer].manager;
+    let edit = concurrent_writer::present(tree.world()).expect("the other one has an edit");
+    let writer = &concurrent_writer::others(tree.world())[edit.writer].manager;
     let (name, subresource) = (writer.name.clone(), writer.subresource.clone());
     (name, subresource, edit.field.to_string(), edit.value)
 }
@@ -406,8 +408,8 @@ fn the_owner_of_a_contested_field_writes_in_between() {
         assert_eq!(&*tree.world().actor(ActorId::A).name, row.writer);
     }
     // The manifest that leaves the replicas out touches no field of another manager.
-    let outs = table.ways_out(Preset::Helm4);
-    let out = outs.iter().find(|out| out.kind == WayOutKind::LeaveOut);
+    let outs = table.remedies(Preset::Helm4);
+    let out = outs.iter().find(|out| out.kind == RemedyKind::LeaveOut);
     let tree = table.in_between_out(out.unwrap());
     let tree = tree.expect("it is one request");
     assert_eq!(told(&tree), scaler());
@@ -418,7 +420,7 @@ fn every_order_of_a_way_out_is_what_a_run_of_both_writers_does() {
     let (installed, manifest) = chart();
     let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
     let mut explored = Vec::new();
-    for out in table.ways_out(Preset::Helm4) {
+    for out in table.remedies(Preset::Helm4) {
         let Some(tree) = table.in_between_out(&out) else {
             continue;
         };
@@ -426,7 +428,7 @@ fn every_order_of_a_way_out_is_what_a_run_of_both_writers_does() {
         let change = WantedChange::manifest(out.manifest.clone());
         let row = Row {
             way: match out.kind {
-                WayOutKind::Force => Way::Client(Preset::Helm4, OnOwned::Force),
+                RemedyKind::Force => Way::Client(Preset::Helm4, OnOwned::Force),
                 _ => Way::Client(Preset::Helm4, OnOwned::Usual),
             },
             ..out.row.clone()
@@ -435,7 +437,7 @@ fn every_order_of_a_way_out_is_what_a_run_of_both_writers_does() {
         compare(&installed, &change, &row, &tree);
     }
     // To transfer a field takes several requests.
-    let expected = [WayOutKind::LeaveOut, WayOutKind::Agree, WayOutKind::Force];
+    let expected = [RemedyKind::LeaveOut, RemedyKind::Agree, RemedyKind::Force];
     assert_eq!(explored, expected);
 }
 
@@ -448,30 +450,37 @@ fn another_writer_can_be_chosen_with_any_field_and_value_of_its_own() {
         .row(Way::Client(Preset::Helm4, OnOwned::Force))
         .unwrap();
     let tree = table.in_between(&row).expect("it is one request");
-    let others = between::others(tree.world());
+    let others = concurrent_writer::others(tree.world());
     assert!(others.len() > 2, "{others:?}");
     for (at, writer) in others.iter().enumerate() {
         assert_ne!(writer.manager.name, "helm");
-        let replicas = between::present(tree.world()).unwrap().field;
-        let usual = between::usual_of(tree.world(), at, &replicas).expect("it writes something");
-        let by_it = between::with_edit(&tree, &usual).expect("it is an edit");
+        let replicas = concurrent_writer::present(tree.world()).unwrap().field;
+        let usual =
+            concurrent_writer::usual_of(tree.world(), at, &replicas).expect("it writes something");
+        let by_it = concurrent_writer::with_edit(&tree, &usual).expect("it is an edit");
         assert_eq!(written_alone(&by_it), 200, "{:?}", writer.manager);
         if writer.fields.contains(&replicas) {
             assert_eq!(usual.field, replicas);
         }
         for field in writer.fields.iter().step_by(4) {
-            let edit = between::made_up(tree.world(), at, field);
+            let edit = concurrent_writer::made_up(tree.world(), at, field);
             let edit = edit.expect("it can have another value");
             assert_ne!(field.find(installed.object().unwrap()), Some(&edit.value));
-            let tree = between::with_edit(&tree, &edit).expect("it is an edit");
-            assert_eq!(between::present(tree.world()).as_ref(), Some(&edit));
+            let tree = concurrent_writer::with_edit(&tree, &edit).expect("it is an edit");
+            assert_eq!(
+                concurrent_writer::present(tree.world()).as_ref(),
+                Some(&edit)
+            );
             compare(&installed, &change, &row, &tree);
         }
     }
     let world = tree.world();
-    let replicas = between::present(world).unwrap().field;
-    assert_eq!(between::typed(world, &replicas, " 12 "), Some(json!(12)));
-    assert_eq!(between::typed(world, &replicas, "many"), None);
+    let replicas = concurrent_writer::present(world).unwrap().field;
+    assert_eq!(
+        concurrent_writer::typed(world, &replicas, " 12 "),
+        Some(json!(12))
+    );
+    assert_eq!(concurrent_writer::typed(world, &replicas, "many"), None);
 }
 
 #[test]
@@ -591,8 +600,8 @@ spec: {replicas: 5, color: red, parts: [{name: x, size: 1}]}
 
 #[test]
 fn a_custom_resource_with_its_definition_is_explored_by_its_schema() {
-    let brought = [WIDGETS, WIDGET].map(|text| recognize(text).expect("it is recognized"));
-    let cases = Case::all_of(&brought);
+    let input = [WIDGETS, WIDGET].map(|text| detect(text).expect("it is detected"));
+    let cases = Case::all_of(&input);
     let case = cases.iter().find(|case| case.id.kind == "Widget");
     let installed = case.expect("it is a case").install();
     let installed = installed.expect("it is installed");

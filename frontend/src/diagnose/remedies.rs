@@ -12,8 +12,8 @@ use crate::components::Copy;
 use crate::state::{ChangeRun, DiagnoseMsg, Sends, SettledConflict, StateHandle};
 
 /// Draws the ways out, those that settle the conflict first, then those that settle some.
-pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
-    let outs = run.ways_out.iter().flatten();
+pub(super) fn remedies(store: &StateHandle, run: &ChangeRun) -> Html {
+    let outs = run.remedies.iter().flatten();
     let may_settle = |it: &&Rc<SettledConflict>| it.out.settling() != Settling::DoesNotSettle;
     let (mut settling, others): (Vec<_>, Vec<_>) = outs.partition(may_settle);
     settling.sort_by_key(|it| it.out.settling());
@@ -23,14 +23,14 @@ pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
     html! {
         <section class="ways-out" aria-label={label::out_title()}>
             <h2>{ label::out_title() }</h2>
-            { for settling.iter().map(|one| way_out(store, one)) }
+            { for settling.iter().map(|one| remedy(store, one)) }
             if settling.is_empty() {
-                { for others.iter().map(|one| way_out(store, one)) }
+                { for others.iter().map(|one| remedy(store, one)) }
             } else if !others.is_empty() {
                 <details>
                     <summary>{ messages::not_settling(others.iter().map(|it| &it.out)) }</summary>
                     <div class="ways-out">
-                        { for others.iter().map(|one| way_out(store, one)) }
+                        { for others.iter().map(|one| remedy(store, one)) }
                     </div>
                 </details>
             }
@@ -38,9 +38,9 @@ pub(super) fn ways_out(store: &StateHandle, run: &ChangeRun) -> Html {
     }
 }
 
-fn way_out(store: &StateHandle, settled: &SettledConflict) -> Html {
+fn remedy(store: &StateHandle, settled: &SettledConflict) -> Html {
     let out = &settled.out;
-    let (title, says) = messages::way_out(out);
+    let (title, says) = messages::remedy(out);
     html! {
         <article class={classes!("way-out", out.settles.then_some("settles"))}>
             <h3>{ title.clone() }</h3>

@@ -9,19 +9,19 @@ use serde_json::Value;
 
 use super::form::{self, TextForm};
 use super::{
-    AUDIT_GROUP, Brought, MAX_LOG, MAX_TEXT, NotRecognized, check, is_cut_log, of_objects,
-    too_large, wrong_document, wrong_version,
+    AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, check, is_cut_log, of_objects, too_large,
+    wrong_document, wrong_version,
 };
 use crate::message::reported_errors;
 use crate::observed::VersionReader;
 
-/// The recognition of a text: what [`recognize`](super::recognize) does, a slice at a time.
+/// The detection of a text: what [`detect`](super::detect) does, a slice at a time.
 #[derive(Debug)]
-pub struct Recognition {
+pub struct Detection {
     text: Arc<str>,
     stage: Stage,
-    /// The text as it was brought and why it is not recognized, if `text` is the plain one of it.
-    brought: Option<(Arc<str>, NotRecognized)>,
+    /// The text as it was brought and why it is not detected, if `text` is the plain one of it.
+    input: Option<(Arc<str>, NotDetected)>,
 }
 
 #[derive(Debug)]
@@ -33,8 +33,8 @@ enum Stage {
     /// YAML or JSON documents, each strictly.
     Documents(ObjectReader),
     /// Nothing with structure: error messages may be in it.
-    Words(NotRecognized),
-    Done(Result<Brought, NotRecognized>),
+    Words(NotDetected),
+    Done(Result<Input, NotDetected>),
 }
 
 /// What tells the kinds of texts apart, of the first JSON document.
@@ -48,8 +48,8 @@ struct Head {
     items: Option<IgnoredAny>,
 }
 
-impl Recognition {
-    /// The recognition of a text, at its beginning.
+impl Detection {
+    /// The detection of a text, at its beginning.
     pub fn new(text: Arc<str>) -> Self {
         let trimmed = text.trim_start_matches('\u{feff}');
         let text = if trimmed.len() == text.len() {
@@ -60,7 +60,7 @@ impl Recognition {
         Self {
             text,
             stage: Stage::Begin,
-            brought: None,
+            input: None,
         }
     }
 
@@ -77,7 +77,7 @@ impl Recognition {
 
     /// Reads until about this many bytes more are read: at least a document. Whether there is more.
     pub fn advance(&mut self, bytes: usize) -> bool {
-        let done = Stage::Done(Err(NotRecognized::Empty));
+        let done = Stage::Done(Err(NotDetected::Empty));
         self.stage = match std::mem::replace(&mut self.stage, done) {
             Stage::Begin => self.begin(),
             Stage::Watch(reader) => watched(&self.text, reader, bytes),
@@ -93,10 +93,10 @@ impl Recognition {
     ///
     /// # Errors
     /// What is missing or wrong.
-    pub fn finish(self) -> Result<Brought, NotRecognized> {
+    pub fn finish(self) -> Result<Input, NotDetected> {
         match self.stage {
             Stage::Done(result) => result,
-            _ => Err(NotRecognized::Empty),
+            _ => Err(NotDetected::Empty),
         }
     }
 
@@ -106,7 +106,7 @@ impl Recognition {
             return Stage::Done(Err(too_large(text.len(), MAX_LOG)));
         }
         if text.trim().is_empty() {
-            return Stage::Done(Err(NotRecognized::Empty));
+            return Stage::Done(Err(NotDetected::Empty));
         }
         let head = head(text);
         let is_audit = |(head, _): &(Head, usize)| {
@@ -114,7 +114,7 @@ impl Recognition {
             version.starts_with(AUDIT_GROUP)
         };
         if head.as_ref().is_some_and(is_audit) || is_cut_log(text) {
-            return Stage::Done(Ok(Brought::AuditLog(Arc::clone(&self.text))));
+            return Stage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
         }
         if text.len() > MAX_TEXT {
             return Stage::Done(Err(too_large(text.len(), MAX_TEXT)));
@@ -158,12 +158,12 @@ impl Recognition {
         Stage::Json(begin + documents.byte_offset(), found)
     }
 
-    fn words(&mut self, why: NotRecognized) -> Stage {
+    fn words(&mut self, why: NotDetected) -> Stage {
         let errors = reported_errors(&self.text);
         if !errors.is_empty() {
-            return Stage::Done(Ok(Brought::Errors(errors)));
+            return Stage::Done(Ok(Input::Errors(errors)));
         }
-        if let Some((text, first)) = self.brought.take() {
+        if let Some((text, first)) = self.input.take() {
             // Lines are the same in both.
             let form = TextForm::of(&self.text, &why).or_else(|| TextForm::of(&text, &first));
             return Stage::Done(Err(form.unwrap_or(why)));
@@ -171,7 +171,7 @@ impl Recognition {
         match form::plain(&self.text) {
             Some(plain) => {
                 let text = std::mem::replace(&mut self.text, plain.into());
-                self.brought = Some((text, why));
+                self.input = Some((text, why));
                 Stage::Begin
             }
             None => Stage::Done(Err(TextForm::of(&self.text, &why).unwrap_or(why))),
@@ -199,13 +199,13 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> Stage {
         Ok(false) => {
             let versions = reader.finish();
             if versions.is_empty() {
-                return Stage::Done(Err(NotRecognized::WatchEvent("BOOKMARK".to_owned())));
+                return Stage::Done(Err(NotDetected::WatchEvent("BOOKMARK".to_owned())));
             }
             let mut objects = versions.iter().enumerate();
             let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
             Stage::Done(match wrong {
                 Some(why) => Err(why),
-                None => Ok(Brought::Versions(versions)),
+                None => Ok(Input::Versions(versions)),
             })
         }
     }
@@ -222,14 +222,14 @@ fn read_document(mut reader: ObjectReader) -> Stage {
 }
 
 /// Checks the objects from this position on.
-fn checked(found: &[Value], known: usize) -> Result<(), NotRecognized> {
+fn checked(found: &[Value], known: usize) -> Result<(), NotDetected> {
     let mut objects = found.iter().enumerate().skip(known);
     objects.try_for_each(|(at, object)| check(object, at + 1))
 }
 
 fn concluded(found: Vec<Value>) -> Stage {
     match of_objects(found) {
-        Ok(brought) => Stage::Done(Ok(brought)),
+        Ok(input) => Stage::Done(Ok(input)),
         Err(why) => Stage::Words(why),
     }
 }

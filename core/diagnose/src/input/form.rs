@@ -1,6 +1,6 @@
 //! Texts that hold no object, known by their form; and what terminals and web pages put around a text.
 
-use super::NotRecognized;
+use super::NotDetected;
 
 /// A form of a text, or of a file, that holds no object that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,13 +76,13 @@ impl TextForm {
         format.map(|(_, name)| Self::File(name))
     }
 
-    /// The form of a text that is not recognized for another reason.
-    pub(super) fn of(text: &str, why: &NotRecognized) -> Option<NotRecognized> {
+    /// The form of a text that is not detected for another reason.
+    pub(super) fn of(text: &str, why: &NotDetected) -> Option<NotDetected> {
         let at = match why {
-            NotRecognized::Syntax { line, .. } => *line,
-            NotRecognized::Missing { .. } | NotRecognized::NoKnownMessage => 0,
+            NotDetected::Syntax { line, .. } => *line,
+            NotDetected::Missing { .. } | NotDetected::NoKnownMessage => 0,
             // The text is larger than YAML may be, for example.
-            NotRecognized::Content(_) => 0,
+            NotDetected::Content(_) => 0,
             _ => return None,
         };
         let lines = || (1..).zip(text.lines());
@@ -107,7 +107,7 @@ impl TextForm {
             (at, Self::QuotationMark(mark))
         };
         let (line, form) = found;
-        Some(NotRecognized::Form { form, line })
+        Some(NotDetected::Form { form, line })
     }
 }
 

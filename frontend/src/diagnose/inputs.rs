@@ -1,6 +1,6 @@
 //! The input of the case, and the ways to add more.
 
-use optimist_diagnose::brought::MAX_LOG;
+use optimist_diagnose::input::MAX_LOG;
 use optimist_messages::label;
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
@@ -26,7 +26,7 @@ fn left_out(what: Withheld) -> Html {
 }
 
 /// The left column.
-pub(super) fn brought(store: &StateHandle) -> Html {
+pub(super) fn inputs(store: &StateHandle) -> Html {
     let case = &store.diagnose;
     html! {
         <>

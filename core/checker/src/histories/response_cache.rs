@@ -32,7 +32,7 @@ pub(super) struct Answer {
 /// All objects, servers and answers of the searches. Searches of scenarios with the same starting
 /// object can share it.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct ResponseCache {
     pub(super) pool: Pool,
     requests: Vec<Request<Vec<u8>>>,
     by_text: HashMap<Box<[u8]>, RequestId>,
@@ -40,7 +40,7 @@ pub struct Memory {
     answers: FastMap<(ServerId, RequestId, bool), Answer>,
 }
 
-impl Memory {
+impl ResponseCache {
     pub(super) fn request(&mut self, request: Request<Vec<u8>>) -> RequestId {
         let mut text = Vec::with_capacity(request.body().len() + 200);
         text.extend_from_slice(request.method().as_str().as_bytes());

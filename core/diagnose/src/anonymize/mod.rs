@@ -12,7 +12,7 @@
 //!   `kind`, names and namespaces, finalizers, owner references, managers, the keys of list items,
 //!   values that the server fills in by default, quantities and percentages. So do equal values
 //!   elsewhere, because they can be read all the same.
-//! - Definitions of custom resources stay: they are structure. A text that is not recognized is left out
+//! - Definitions of custom resources stay: they are structure. A text that is not detected is left out
 //!   whole. Of an error message the lines stay that say something; of a request of an audit log, what
 //!   [`audit`](crate::audit) reads of it.
 //! - A value whose stand-in changes an answer stays ([`ValueSearch`]).
@@ -30,7 +30,7 @@ use base64::engine::general_purpose::STANDARD;
 use optimist_apiserver::environment::Timestamp;
 use serde_json::Value;
 
-use crate::brought::{Brought, recognize};
+use crate::input::{Input, detect};
 use leaves::Use;
 use replace::words;
 use texts::Roots;
@@ -74,7 +74,7 @@ pub enum StayReason {
 /// The texts of a case, with what their values are.
 #[derive(Clone, Debug)]
 pub struct CaseValues {
-    brought: Vec<Option<Brought>>,
+    input: Vec<Option<Input>>,
     texts: Vec<String>,
     roots: Roots,
     stays: BTreeMap<LeafValue, StayReason>,
@@ -86,22 +86,22 @@ pub struct CaseValues {
 impl CaseValues {
     /// Reads the texts of a case.
     pub fn of(texts: &[String]) -> Self {
-        let mut brought = Vec::new();
+        let mut input = Vec::new();
         let mut needed = Vec::new();
         for text in texts {
-            let mut one = recognize(text).ok();
+            let mut one = detect(text).ok();
             let text = match &one {
-                Some(Brought::Errors(errors)) => texts::needed_lines(text, errors),
-                Some(Brought::AuditLog(log)) => Some(texts::needed_of_log(log)),
+                Some(Input::Errors(errors)) => texts::needed_lines(text, errors),
+                Some(Input::AuditLog(log)) => Some(texts::needed_of_log(log)),
                 _ => Some(text.clone()),
             };
             one = one.filter(|_| text.is_some());
-            brought.push(one);
+            input.push(one);
             needed.push(text.unwrap_or_default());
         }
-        let roots = Roots::of(brought.iter().flatten());
+        let roots = Roots::of(input.iter().flatten());
         let mut found = Found::default();
-        for (one, text) in brought.iter().zip(&needed) {
+        for (one, text) in input.iter().zip(&needed) {
             if let Some(one) = one {
                 texts::rewrite(one, text, &roots, &mut |leaf, of| found.take(leaf, of));
             }
@@ -110,7 +110,7 @@ impl CaseValues {
             .values
             .retain(|value| !found.stays.contains_key(value));
         Self {
-            brought,
+            input,
             texts: needed,
             roots,
             stays: found.stays,
@@ -162,9 +162,9 @@ impl CaseValues {
         StandIns::new(numbers, texts)
     }
 
-    /// The texts of the case with these stand-ins. A text that is not recognized is left out.
+    /// The texts of the case with these stand-ins. A text that is not detected is left out.
     pub fn rewritten(&self, stand_ins: &StandIns) -> Vec<String> {
-        let all = self.brought.iter().zip(&self.texts);
+        let all = self.input.iter().zip(&self.texts);
         let texts = all.filter_map(|(one, text)| {
             Some(texts::rewrite(
                 one.as_ref()?,
@@ -179,8 +179,8 @@ impl CaseValues {
     }
 
     /// How many texts of the case are of a kind.
-    fn count(&self, of: fn(&Option<Brought>) -> bool) -> usize {
-        self.brought.iter().filter(|one| of(one)).count()
+    fn count(&self, of: fn(&Option<Input>) -> bool) -> usize {
+        self.input.iter().filter(|one| of(one)).count()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Writes the sections on the input, and on the input that is still missing.
 
-use optimist_diagnose::brought::Brought;
 use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::input::Input;
 use optimist_diagnose::message::ReportedError;
 use optimist_messages::{diagnose as messages, label};
-use optimist_state::{BroughtItem, DiagnoseState};
+use optimist_state::{DiagnoseState, InputItem};
 use optimist_text::share::masked_text;
 use serde_json::Value;
 
@@ -32,29 +32,29 @@ pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
 }
 
 /// A thing that was brought, as its card shows it.
-fn thing(out: &mut CaseDocument, item: &BroughtItem) {
+fn thing(out: &mut CaseDocument, item: &InputItem) {
     let named = |object: &Value| ObjectId::of(object).to_string();
     match &item.content {
-        Ok(Brought::Live(object)) => {
+        Ok(Input::Live(object)) => {
             out.about(&named(object), &messages::live_says(object).0.join(" "));
         }
-        Ok(Brought::Manifest(object)) => out.about(&named(object), &label::card_manifest()),
-        Ok(Brought::Definition(object)) => out.about(&named(object), &label::card_definition()),
+        Ok(Input::Manifest(object)) => out.about(&named(object), &label::card_manifest()),
+        Ok(Input::Definition(object)) => out.about(&named(object), &label::card_definition()),
         // Each is a thing of its own.
-        Ok(Brought::Several(_)) => {}
-        Ok(Brought::Versions(versions)) => out.about(
+        Ok(Input::Several(_)) => {}
+        Ok(Input::Versions(versions)) => out.about(
             &messages::versions_title(versions),
             &messages::versions_span(versions),
         ),
-        Ok(Brought::AuditLog(log)) => out.about(
+        Ok(Input::AuditLog(log)) => out.about(
             &label::card_audit(),
             &label::card_audit_lines(&log.lines().count()),
         ),
-        Ok(Brought::Errors(errors)) => {
+        Ok(Input::Errors(errors)) => {
             errors.iter().for_each(|error| of_error(out, error));
             message(out, &item.text);
         }
-        Err(why) => out.about(&label::card_unknown(), &messages::not_recognized(why)),
+        Err(why) => out.about(&label::card_unknown(), &messages::not_detected(why)),
     }
 }
 
