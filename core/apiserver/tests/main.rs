@@ -3,6 +3,7 @@
 mod actions;
 mod limited;
 mod linear_work;
+mod pod_security;
 mod properties;
 mod refused;
 mod warned;

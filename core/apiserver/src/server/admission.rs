@@ -1,9 +1,11 @@
-//! What is asked before an object is stored or deleted: limit ranges, storage classes, subjects of
-//! certificates, policies, then quotas (`LimitRanger`, `PersistentVolumeClaimResize`,
-//! `CertificateSubjectRestriction`, `ValidatingAdmissionPolicy` and `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
+//! Plugins that are asked before an object is stored or deleted: limit ranges, what a namespace lets pods do,
+//! storage classes, subjects of certificates, policies, then quotas (`LimitRanger`, `PodSecurity`,
+//! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, `ValidatingAdmissionPolicy` and
+//! `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
 
 mod classes;
 mod limits;
+mod pod_security;
 mod policies;
 mod quotas;
 
@@ -85,6 +87,7 @@ impl ApiServer {
         };
         if let Some(object) = object {
             limits::check(&attributes, object, &self.store)?;
+            pod_security::check(&attributes, object, &self.store, trace)?;
             classes::check_growth(&attributes, object, &self.store)?;
             check_subject(&attributes, object)?;
         }

@@ -186,10 +186,11 @@ impl ApiServer {
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;
         before_update(info, &mut object, &empties, &live)?;
+        let facts = note_warnings(info, &object, &live, trace);
         self.admit_update(info, &object, &live, trace)?;
         info.resource
             .note_time(&mut object, &live, self.environment.now());
-        note_accepted(info, &object, &live, trace);
+        trace.facts.extend(facts);
         keep_idle_times(&mut object, &live);
         if delete::should_delete_during_update(&object, &live) && !info.resource.holds(&object) {
             self.finish_deletion(info, &key, revision, trace)?;
@@ -295,11 +296,11 @@ impl ApiServer {
         self.check_creation(info, &object)?;
         trace.facts.extend(info.resource.not_thorough());
         self.before_create(info, &mut object, empties)?;
-        self.admit_create(info, &object, trace)?;
-        trace.facts.extend(info.resource.judged(&object, None).0);
         trace
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, None));
+        self.admit_create(info, &object, trace)?;
+        trace.facts.extend(info.resource.judged(&object, None).0);
         if carries_version {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(Status::internal(message));
@@ -463,14 +464,15 @@ impl ApiServer {
     }
 }
 
-/// Notes the facts and warnings about an object that an update may store.
-fn note_accepted(info: &RequestInfo, object: &Value, live: &Value, trace: &mut Trace) {
+/// Notes the warnings about a changed object that keeps the rules (`BeforeUpdate` has them before any plugin
+/// of admission is asked), and returns the facts about it.
+fn note_warnings(info: &RequestInfo, object: &Value, live: &Value, trace: &mut Trace) -> Vec<Fact> {
     let (facts, warnings) = info.resource.judged(object, Some(live));
-    trace.facts.extend(facts);
     trace.warnings.extend(warnings);
     trace
         .warnings
         .extend(info.resource.warn(&info.subresource, object, Some(live)));
+    facts
 }
 
 pub(super) fn endpoint(info: &RequestInfo) -> Result<&Endpoint, Refusal> {
