@@ -14,7 +14,7 @@ use kube::runtime::{Controller, controller::Action, watcher};
 use kube::{Client, Resource, ResourceExt};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::shared::{Body, Clock, SharedServer};
-use optimist_client::{Begin, Call, Sender};
+use optimist_client::{Call, ListMode, Sender};
 use optimist_controller::program::{ChildMaker, Kind, Program, StatusWriter};
 use optimist_controller::{Source, WorkerReport};
 use serde_json::{Value, json};
@@ -174,7 +174,7 @@ fn of_program(program: Program, rival: Option<fn(&mut ApiServer)>) -> Vec<String
         let found = server.resources().by_kind(&kind.api_version, &kind.kind);
         found.cloned().unwrap()
     };
-    let begin = Begin::List;
+    let begin = ListMode::List;
     let mut controller =
         optimist_controller::Controller::new(program, &server, "default", begin).unwrap();
     controller.sync(&mut server);

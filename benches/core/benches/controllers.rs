@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_checker::{PropertySearch, Question, Safety};
-use optimist_client::Begin;
+use optimist_client::ListMode;
 use optimist_controller::program::{ChildMaker, ControllerOptions, Kind, Program, Scaler};
 use optimist_controller::{Controller, Source};
 use optimist_system::{Faults, System};
@@ -75,7 +75,7 @@ fn programs() -> [Program; 2] {
 fn rests(program: &Program, server: &ApiServer) -> usize {
     let mut server = server.clone();
     let mut controller =
-        Controller::new(program.clone(), &server, "default", Begin::List).expect("known kinds");
+        Controller::new(program.clone(), &server, "default", ListMode::List).expect("known kinds");
     controller.sync(&mut server);
     let mut rounds = 0;
     loop {

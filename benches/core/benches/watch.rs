@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use http::{Method, Request};
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{Begin, Reflector, ReflectorProgress};
+use optimist_client::{ListMode, Reflector, ReflectorProgress};
 use serde_json::{Value, json};
 
 const COLLECTION: &str = "/api/v1/namespaces/default/configmaps";
@@ -43,7 +43,7 @@ fn full() -> ApiServer {
 
 fn follow(c: &mut Criterion) {
     let mut server = full();
-    let mut reflector = Reflector::new(COLLECTION, Begin::List);
+    let mut reflector = Reflector::new(COLLECTION, ListMode::List);
     while !reflector.is_connected() {
         reflector.step(&mut server, 0);
     }
