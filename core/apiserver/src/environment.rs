@@ -1,4 +1,4 @@
-//! Where time and uids come from: values that the caller sets, never the machine.
+//! The source of time and uids: values that the caller sets, never the machine.
 
 use std::fmt;
 use std::time::{Duration, UNIX_EPOCH};
@@ -47,7 +47,7 @@ impl fmt::Display for MicroTime {
 /// The deterministic source of everything that a real server takes from its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// Where its time began.
+    /// The time at which the environment began.
     start: Timestamp,
     elapsed: Duration,
     seed: u64,
@@ -101,7 +101,7 @@ impl Environment {
         }
     }
 
-    /// How much time has passed since the beginning.
+    /// Returns the time that has passed since the beginning.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }

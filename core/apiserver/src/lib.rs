@@ -1,5 +1,5 @@
-//! A kube-apiserver in a library. With the feature `tower`, it is what a kube-rs client talks to,
-//! without a cluster and without a socket (`clients/examples/controller.rs`):
+//! A kube-apiserver in a library. A kube-rs client talks to it through the feature `tower`, without
+//! a cluster and without a socket (`clients/examples/controller.rs`):
 //!
 //! ```ignore
 //! use std::{sync::Arc, time::Duration};
@@ -44,12 +44,12 @@
 //! requests always get the same answers. Below it is `optimist-encoding` alone, unless it has
 //! protobuf.
 //!
-//! What is not there: authentication, authorization, admission webhooks, controllers and garbage
-//! collection unless you add them, nodes that the subresources `exec`, `log` and `proxy` would
-//! reach, and conversion between versions by a webhook.
-//! Kinds of which only the types are known are not refused what only they refuse; the
-//! [facts](server::Fact) of each answer say so, as they do of a validation rule that could not be
-//! evaluated.
+//! It has no authentication, no authorization, no admission webhooks, and no controllers or garbage
+//! collection unless you add them. It has no nodes that the subresources `exec`, `log` and `proxy`
+//! would reach, and no conversion between versions by a webhook. Of some kinds, this crate knows
+//! only the types, not the rules: it accepts objects that only those rules refuse. It skips a
+//! validation rule that it cannot evaluate. The [facts](server::Fact) of each answer name both
+//! cases.
 //!
 //! Features: `tower` shares a server between clients; `protobuf` takes and answers
 //! `application/vnd.kubernetes.protobuf`, and describes all types in `/openapi/v2`.

@@ -1,6 +1,6 @@
-//! What is too much for a server that answers within one frame of a page. A real server has time,
-//! and other limits; here a request beyond these is refused before the work, with a message that
-//! says whose limit it is.
+//! Limits for a server that answers within one frame of a page. A real server has more time, and
+//! other limits. Here a request beyond these limits is refused before the work, with a message that
+//! names the page as the source of the limit.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub fn check(value: &Value) -> Result<(), Refusal> {
     refuse(value.measure(MAX_DEPTH, &mut MAX_VALUES.clone()))
 }
 
-/// As [`check`], for a document as it was parsed.
+/// Checks like [`check`], but for a parsed document.
 ///
 /// # Errors
 /// 413, in words of this page.

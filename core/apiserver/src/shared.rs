@@ -14,7 +14,7 @@ use http_body::{Body as HttpBody, Frame};
 
 use crate::server::{Answered, ApiServer, Watch};
 
-/// Where the time of a shared server comes from.
+/// The source of a shared server's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {
     /// It passes as it does outside. It begins where the time of the server does, which its caller

@@ -23,7 +23,7 @@ pub struct Status {
     pub reason: Option<&'static str>,
     /// The text for people.
     pub message: String,
-    /// What it is about; an internal error has none.
+    /// The subject of the error; an internal error has none.
     pub details: Option<Details>,
     /// `metadata.continue`, where a list can go on from elsewhere.
     pub continue_token: Option<String>,
@@ -40,7 +40,7 @@ pub struct Details {
     pub kind: String,
     /// One entry per thing that is wrong.
     pub causes: Vec<Cause>,
-    /// When to try again, in seconds; 0 for never.
+    /// The seconds after which to try again; 0 for never.
     pub retry_after_seconds: u32,
 }
 
@@ -353,7 +353,7 @@ impl fmt::Display for Status {
 
 impl std::error::Error for Status {}
 
-/// What is wrong with a field (`k8s.io/apimachinery/pkg/util/validation/field`).
+/// An error in a field (`k8s.io/apimachinery/pkg/util/validation/field`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldError {
     /// The kind of mistake.
@@ -362,7 +362,7 @@ pub struct FieldError {
     pub field: String,
     /// The value as the message shows it; `None` where the message shows none.
     pub value: Option<String>,
-    /// What is wrong with it.
+    /// The description of the error.
     pub detail: String,
 }
 

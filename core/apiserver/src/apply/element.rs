@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::go;
 use crate::json::sorted;
 
-/// How to select a child of a value.
+/// One step of a field path: it selects a child of a value.
 #[derive(Clone, Debug)]
 pub enum PathElement {
     /// A member of a struct or map.

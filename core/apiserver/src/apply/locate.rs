@@ -1,4 +1,5 @@
-//! What a field's path names in an object, and what two objects differ in, as such paths.
+//! Finds the value that a field's path names in an object, and returns the differences of two objects as
+//! such paths.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +55,7 @@ impl Path {
         object.pointer(pointer).map(|_| Path(path))
     }
 
-    /// Where the field is in an object, as a JSON pointer; `None` if it is not there.
+    /// Returns the field's place in an object, as a JSON pointer; `None` if it is not there.
     pub fn pointer(&self, object: &Value) -> Option<String> {
         let (mut value, mut pointer) = (object, String::new());
         for element in &self.0 {
@@ -161,14 +162,14 @@ impl<'a> Places<'a> {
             })
     }
 
-    /// Where an item of a list without keys is that is equal to a scalar; in such a list at a path.
+    /// Finds the item of a list without keys that equals a scalar; in such a list at a path.
     pub fn find_item(&mut self, list: &[PathElement], item: &Value) -> Option<&'a Value> {
         let items = self.find(list)?.as_array()?;
         items.get(self.lists.of(items, &PathElement::Value(item.clone()))?)
     }
 }
 
-/// Where the items of lists are.
+/// An index of the items of lists.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     /// By where a list is in memory and which keys tell its items apart; `None` where items leave
@@ -177,7 +178,8 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Where an item is in a list, which stays as it is and where it is as long as this is used.
+    /// Returns the position of an item in a list. The list must not change or move while this index is in
+    /// use.
     pub(super) fn of(&mut self, items: &[Value], element: &PathElement) -> Option<usize> {
         /// Shorter lists are searched faster than noted.
         const LONG: usize = 16;
@@ -242,8 +244,8 @@ fn new_item(element: &PathElement) -> Value {
     }
 }
 
-/// What an object has at some of its fields: each of them with everything below it. For a part of an
-/// atomic value, that value.
+/// Returns the object's values at some of its fields: each of them with everything below it. For a part of
+/// an atomic value, returns that value.
 pub fn fields_below(object: &Value, fields: &[Path], root: &Struct) -> Set {
     let mut set = Set::default();
     if fields.is_empty() {

@@ -78,7 +78,8 @@ impl Manager {
 }
 
 impl std::fmt::Display for Manager {
-    /// As conflict messages name it: `"B" with subresource "status" using apps/v1`.
+    /// Writes the manager as conflict messages name it: `"B" with subresource "status" using
+    /// apps/v1`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", go::quote(&self.name))?;
         if !self.subresource.is_empty() {
@@ -91,7 +92,7 @@ impl std::fmt::Display for Manager {
     }
 }
 
-/// What one manager owns.
+/// The fields that one manager owns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owned {
     /// The manager.
@@ -114,7 +115,7 @@ impl Managers {
     /// Reads `metadata.managedFields`.
     ///
     /// # Errors
-    /// What is wrong with the first malformed entry.
+    /// The problem of the first malformed entry.
     pub fn decode(list: Option<&Value>) -> Result<Self, String> {
         let mut managers = Self::default();
         let entries = list.and_then(Value::as_array);
@@ -160,8 +161,8 @@ impl Managers {
         self.encode_over(None)
     }
 
-    /// As [`encode`](Self::encode), given the list before. Most managers own what they owned then:
-    /// their fields are taken from there.
+    /// Encodes like [`encode`](Self::encode), given the list before. Most managers own the same
+    /// fields as then: those are copied from that list.
     pub(super) fn encode_over(&self, before: Option<Value>) -> Option<Value> {
         if self.entries.is_empty() {
             return None;
@@ -202,12 +203,12 @@ impl Managers {
         self.entries.is_empty()
     }
 
-    /// What a manager owns.
+    /// Returns the fields that a manager owns.
     pub fn get(&self, manager: &Manager) -> Option<&Owned> {
         self.entries.iter().find(|owned| owned.manager == *manager)
     }
 
-    /// What a manager owns, to be changed.
+    /// Returns the fields that a manager owns, to be changed.
     pub fn get_mut(&mut self, manager: &Manager) -> Option<&mut Owned> {
         let mut entries = self.entries.iter_mut();
         entries.find(|owned| owned.manager == *manager)

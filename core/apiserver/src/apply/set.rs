@@ -113,7 +113,7 @@ impl Set {
         self.node(element).is_some_and(|node| node.member)
     }
 
-    /// What lies below the child `element` of the root.
+    /// Returns the fields below the child `element` of the root.
     pub(super) fn below(&self, element: &PathElement) -> Option<&Set> {
         self.node(element)
             .map(|node| &node.children)

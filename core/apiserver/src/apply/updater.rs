@@ -1,4 +1,4 @@
-//! What a write does to ownership (`merge/update.go`).
+//! Updates the owners of fields for a write (`merge/update.go`).
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::schema::Struct;
 /// A field that an apply would change and another manager owns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
-    /// Who owns it.
+    /// The manager that owns the field.
     pub manager: Manager,
     /// The field.
     pub path: Path,
@@ -43,7 +43,7 @@ pub(super) struct Updater<'a> {
 pub(super) struct Merged {
     /// The object without its managers; `None` if it stays as it is.
     pub(super) object: Option<Value>,
-    /// How it differs from the live one.
+    /// The differences from the live object.
     pub(super) comparison: Comparison,
     /// The fields that lost their last member. Releases differ in the result.
     pub(super) emptied: Vec<String>,

@@ -6,7 +6,7 @@ use super::ast::{Call, Expr, Fold, Kind, Literal, Mistake};
 use super::overloads::{self, Overload};
 use super::types::{CelType, Mapping};
 
-/// What the checker found, by the ids of expressions.
+/// The result of the checker, by the ids of expressions.
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) types: Vec<CelType>,
@@ -52,7 +52,7 @@ pub(super) fn check(
 struct Checker<'a> {
     places: &'a [usize],
     scope: Vec<(String, CelType)>,
-    /// How many variables are those of the rule.
+    /// The number of variables that belong to the rule.
     outer: usize,
     mapping: Mapping,
     types: Vec<CelType>,

@@ -11,10 +11,10 @@ use crate::schema::openapi::{Additional, Schema};
 /// The largest request that a server reads, in bytes (`apis/cel/config.go MaxRequestSizeBytes`).
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 
-/// What a schema declares.
+/// The declaration that a schema makes of its values.
 #[derive(Debug)]
 pub struct Declared {
-    /// What its values are.
+    /// The form of the values.
     pub shape: DeclaredShape,
     /// The most characters, bytes, items or members of a value.
     pub max_elements: i64,
@@ -22,7 +22,7 @@ pub struct Declared {
     pub min_size: i64,
 }
 
-/// What values of a schema are.
+/// The form of the values of a schema.
 #[derive(Debug)]
 pub enum DeclaredShape {
     /// Values of a type without parts.
@@ -81,8 +81,8 @@ impl Declared {
         }
     }
 
-    /// What a schema declares; `None` if rules do not see its values. `root` is that of a
-    /// resource.
+    /// Returns the declaration that a schema makes; `None` if rules do not see its values. `root`
+    /// marks the schema of a resource.
     pub fn of(schema: &Schema, root: bool) -> Option<Arc<Self>> {
         if schema.int_or_string {
             let most = schema.checks.max_length.map_or(MAX_REQUEST - 2, characters);
@@ -180,7 +180,8 @@ fn characters(most: i64) -> i64 {
     most.max(0).saturating_mul(4)
 }
 
-/// What every resource has: its type, and of its metadata the name (`WithTypeAndObjectMeta`).
+/// Adds the fields that every resource has: its type, and of its metadata the name
+/// (`WithTypeAndObjectMeta`).
 fn common(fields: &mut BTreeMap<String, Arc<Declared>>) {
     let text = || Declared::simple(CelType::String, MAX_REQUEST - 2, 2);
     let has_text = |fields: &BTreeMap<String, Arc<Declared>>, name: &str| {

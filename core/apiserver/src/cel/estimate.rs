@@ -1,4 +1,4 @@
-//! What an expression may cost at most (`cel-go/checker/cost.go`, v0.26).
+//! Estimates the highest cost of an expression (`cel-go/checker/cost.go`, v0.26).
 //!
 //! The estimate decides which rules a definition may have, so it follows the original step by step.
 
@@ -40,7 +40,7 @@ struct Local {
     entries: Option<Entries>,
 }
 
-/// What is known of an argument.
+/// An argument, and the estimate of its size.
 pub(super) struct Node<'a> {
     pub(super) expr: &'a Expr,
     pub(super) ty: &'a CelType,

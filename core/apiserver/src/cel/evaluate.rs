@@ -11,7 +11,7 @@ use super::value::{Key, Val};
 use super::{functions, run_cost};
 use crate::schema::openapi::Pattern;
 
-/// What one expression may cost (`apis/cel/config.go PerCallLimit`).
+/// The highest cost of one expression (`apis/cel/config.go PerCallLimit`).
 const CALL_LIMIT: u64 = 1_000_000;
 
 /// About how many bytes and items one expression may look at here: beyond, it would take longer
@@ -244,8 +244,8 @@ impl Machine {
         }
     }
 
-    /// What is only a way to a value costs one less as a branch or an index
-    /// (`interpreter/attributes.go`).
+    /// Evaluates a branch or an index. An expression that only leads to a value costs one less
+    /// there (`interpreter/attributes.go`).
     fn inner<'a>(&self, expr: &'a Expr, scope: &mut Scope<'a>) -> Run {
         let value = self.value(expr, scope);
         let is_way = match &expr.kind {

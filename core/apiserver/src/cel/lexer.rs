@@ -163,7 +163,7 @@ fn quoted(text: &[char], at: usize) -> Result<Option<(Token, usize)>, Mistake> {
     Ok(Some((token, end + marks)))
 }
 
-/// What a literal stands for (`cel-go/parser/unescape.go`).
+/// Returns the content of a literal, with its escapes resolved (`cel-go/parser/unescape.go`).
 fn unescaped(body: &[char], raw: bool, bytes: bool) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
     let push = |content: &mut Vec<u8>, c: char| {

@@ -1,4 +1,4 @@
-//! What macros stand for (`cel-go/parser/macro.go`, `ext/comprehensions.go`, `ext/lists.go`,
+//! Expands macros (`cel-go/parser/macro.go`, `ext/comprehensions.go`, `ext/lists.go`,
 //! `cel/library.go`).
 
 use super::ast::{ACCUMULATOR, Call, Expr, Fold, Kind, Literal, Mistake};

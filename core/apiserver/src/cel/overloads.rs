@@ -30,7 +30,7 @@ pub(super) struct Overload {
     /// The types of the arguments, that of the target first.
     pub(super) params: Vec<CelType>,
     pub(super) result: CelType,
-    /// How many types it leaves open.
+    /// The number of types that it leaves open.
     pub(super) open: usize,
 }
 

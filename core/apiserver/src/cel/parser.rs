@@ -4,13 +4,14 @@ use super::ast::{Call, Entry, Expr, Fold, Kind, Literal, Mistake, Parsed};
 use super::lexer::{Token, tokens};
 use super::macros;
 
-/// How deep expressions may be nested here. A real server follows about twice as far.
+/// The deepest nesting of expressions that is allowed here. A real server follows about twice as
+/// far.
 const MAX_DEPTH: usize = 120;
 
 /// So many characters an expression may have (`parser/options.go`).
 const MAX_CHARACTERS: usize = 100_000;
 
-/// What may stand where an operand is missing, in the words of the message.
+/// The tokens that may stand in the place of a missing operand, in the words of the message.
 const OPERAND: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, \
      NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -89,7 +90,7 @@ const OPERATORS: [&str; 15] = [
     "<", "<=", ">", ">=", "==", "!=", "in", "+", "-", "*", "/", "%", "&&", "||", "?",
 ];
 
-/// Where the parser stands. It also makes the expressions that macros stand for.
+/// The state of the parser. It also makes the expressions that macros stand for.
 pub(super) struct Parser {
     tokens: Vec<(Token, usize)>,
     chars: Vec<char>,
@@ -304,7 +305,7 @@ impl Parser {
         }
     }
 
-    /// What follows a dot: a field, or a function with its arguments.
+    /// Parses the part after a dot: a field, or a function with its arguments.
     fn selected(&mut self, operand: Expr, place: usize) -> Read<Expr> {
         let optional = self.accept("?");
         let name = self.name()?;

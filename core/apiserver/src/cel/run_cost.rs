@@ -1,4 +1,4 @@
-//! What calls cost when they run (`cel-go/interpreter/runtimecost.go`, v0.26;
+//! Counts the cost of calls when they run (`cel-go/interpreter/runtimecost.go`, v0.26;
 //! `k8s.io/apiserver/pkg/cel/library/cost.go CallCost`, v1.36).
 
 use super::value::Val;
@@ -25,7 +25,7 @@ fn regex(text: u64, pattern: u64) -> u64 {
     scaled(text.saturating_add(1), CHARACTER).saturating_mul(scaled(pattern, REGEX_CHARACTER))
 }
 
-/// What a call cost.
+/// Returns the cost of a call.
 pub(super) fn call(function: &str, args: &[Val], result: &Val) -> u64 {
     let first = size(args, 0);
     match function {
@@ -89,7 +89,8 @@ pub(super) fn is_conversion(function: &str) -> bool {
     )
 }
 
-/// What the libraries of cel-go for lists and sets cost (`ext/lists.go`, `ext/sets.go`).
+/// Returns the cost of a call from cel-go's libraries for lists and sets (`ext/lists.go`,
+/// `ext/sets.go`).
 fn of_lists(function: &str, args: &[Val], result: &Val) -> u64 {
     let made = |cost: u64| cost.saturating_add(1 + LIST);
     let squared = |i: usize| {
@@ -124,7 +125,7 @@ fn of_lists(function: &str, args: &[Val], result: &Val) -> u64 {
     }
 }
 
-/// What it costs to read an argument that is a text.
+/// Returns the cost of reading an argument that is a text.
 fn parsed(args: &[Val]) -> u64 {
     match args.get(1) {
         Some(text @ Val::Text(_)) => scaled(text.size(), CHARACTER),
@@ -132,7 +133,7 @@ fn parsed(args: &[Val]) -> u64 {
     }
 }
 
-/// What it costs to look at everything in a value (`traversalCost`).
+/// Returns the cost of looking at everything in a value (`traversalCost`).
 fn traversal(value: &Val) -> u64 {
     let bytes = |length: usize| (length as f64 * CHARACTER) as u64;
     match value {
@@ -149,7 +150,7 @@ fn traversal(value: &Val) -> u64 {
     }
 }
 
-/// How much a call looks at, which its cost may not show.
+/// Returns how much data a call looks at, which its cost may not show.
 pub(super) fn work(function: &str, args: &[Val]) -> u64 {
     let all = |args: &[Val]| args.iter().map(Val::work).sum();
     match (function, args) {

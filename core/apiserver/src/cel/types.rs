@@ -8,7 +8,7 @@ use super::declared::Declared;
 /// A type of CEL, or of the schema that a rule belongs to.
 #[derive(Clone, Debug)]
 pub enum CelType {
-    /// What a mistake leaves; fits everything.
+    /// The type of a mistake; fits everything.
     Error,
     /// Known only when a rule runs.
     Dyn,
@@ -111,7 +111,7 @@ impl CelType {
         }
     }
 
-    /// What this is without being optional, and whether it was.
+    /// Returns the type inside an optional one, and `true` if there was one.
     pub(super) fn unwrapped(&self) -> (&CelType, bool) {
         match self {
             CelType::Optional(of) => (of, true),
@@ -156,7 +156,7 @@ impl CelType {
     }
 }
 
-/// What is known of the types that were not known.
+/// The types that have been found for the unknown ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mapping(Vec<Option<CelType>>);
 

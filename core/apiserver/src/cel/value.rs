@@ -128,7 +128,7 @@ impl Val {
         }
     }
 
-    /// How large it is where size counts (`actualSize`); 1 where it does not.
+    /// Returns its size where size counts (`actualSize`); 1 where it does not.
     pub(super) fn size(&self) -> u64 {
         match self {
             Val::Text(text) => text.chars().count() as u64,
@@ -183,7 +183,7 @@ impl Val {
         }
     }
 
-    /// Which of two values comes first; `None` if they have no order.
+    /// Compares two values; `None` if they have no order.
     pub(super) fn compare(&self, other: &Val) -> Option<Ordering> {
         match (self, other) {
             (Val::Bool(one), Val::Bool(other)) => Some(one.cmp(other)),

@@ -42,9 +42,9 @@ pub enum JsonPatchError {
 pub struct FailedOperation {
     /// Its place in the patch, from 0.
     pub position: usize,
-    /// What it was to do: `test`, `remove` and so on; empty if it does not say.
+    /// The operation: `test`, `remove` and so on; empty if the patch does not name one.
     pub op: String,
-    /// Where, as it was written.
+    /// The path, as it was written.
     pub path: String,
     /// Of a `test` that found another value: what it wanted and what was there, `None` if nothing.
     pub differed: Option<(Value, Option<Value>)>,
@@ -63,7 +63,7 @@ impl JsonPatch {
     /// of unknown and repeated ones.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode), and if a member is of the wrong type.
+    /// Those of [`decode`](Self::decode), and an error if a member is of the wrong type.
     pub fn decode_strictly(text: &[u8]) -> Result<(Self, Vec<String>), String> {
         let patch = Self::read(text, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp")?;
         let mut strict_errors = Vec::new();
@@ -144,9 +144,9 @@ impl JsonPatch {
         }
     }
 
-    /// What [`apply`](Self::apply) makes of a document as it is written, with the members in the
-    /// order that they have then: sorted where a path led in, else as they were written. `None` if
-    /// the patch fails.
+    /// Applies the patch like [`apply`](Self::apply), but keeps the order of the written document.
+    /// Members are sorted where a path led in; elsewhere they stay as written. `None` if the patch
+    /// fails.
     pub fn apply_in_order(&self, document: Raw) -> Option<Raw> {
         let mut root = Tree::Written(document);
         root.open();
@@ -247,7 +247,7 @@ impl Operation<'_> {
         }
     }
 
-    /// How deep a document of some depth may nest after it.
+    /// Returns the deepest nesting that a document of some depth may have after it.
     fn depth(&self, before: usize) -> usize {
         let steps = |member| {
             self.text(member)

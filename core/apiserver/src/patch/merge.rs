@@ -46,8 +46,8 @@ fn pruned(value: &Value) -> Value {
     }
 }
 
-/// What [`merge`] makes of a document as it is written, with the members in the order that they
-/// have then: the library opens what the patch names, which sorts it, and keeps the rest as it was.
+/// Merges like [`merge`], but keeps the order of a written document. As in the library, the objects
+/// that the patch opens are sorted, and the rest stays as it was.
 pub fn merge_in_order(document: Raw, patch: Raw) -> Raw {
     match (document, patch) {
         (Raw::Object(document), Raw::Object(patch)) => {
@@ -70,7 +70,7 @@ pub fn merge_in_order(document: Raw, patch: Raw) -> Raw {
     }
 }
 
-/// What a patch adds: opened to its end to leave out `null` members.
+/// Returns the part that a patch adds: opened to its end to leave out `null` members.
 fn opened(raw: Raw) -> Raw {
     match raw {
         Raw::Object(members) => {

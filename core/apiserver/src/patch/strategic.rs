@@ -181,8 +181,8 @@ fn discard_nulls(value: &mut Value) {
     }
 }
 
-/// What is put where nothing was: maps with a `$patch` directive are left out, whatever else is
-/// in them. Nothing if the value itself is such a map.
+/// Returns the value to put where nothing was. Maps with a `$patch` directive are left out,
+/// whatever else is in them. Returns `None` if the value itself is such a map.
 fn without_directives(value: &mut Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(PATCH) => None,

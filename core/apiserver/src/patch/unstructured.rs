@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::go;
 use crate::schema::{Quantity, Scalar, Struct, Type, layout_of};
 
-/// What converting gives.
+/// The result of a conversion.
 #[derive(Debug, PartialEq)]
 pub struct Converted {
     /// The value with numbers as their fields have them, and without unknown fields.

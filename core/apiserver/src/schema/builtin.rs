@@ -134,7 +134,7 @@ fn field(declaration: &str, known: &Known<'_>) -> Field {
     }
 }
 
-/// How a field is merged.
+/// The merge rules of a field.
 #[derive(Default)]
 struct Merging {
     /// Says whether a map or struct is replaced as a whole, if the field says so.

@@ -12,7 +12,7 @@ use crate::go;
 use crate::json::{MAX_STRICT_ERRORS, Node};
 use crate::object::JsonMap;
 
-/// What decoding gives.
+/// The result of decoding.
 #[derive(Debug)]
 pub struct Decoded {
     /// The value as the server holds and writes it: unknown fields dropped, empty ones left out.
@@ -32,8 +32,8 @@ pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
     decode_with(Decoder::default(), node, ty)
 }
 
-/// As [`decode`], for a struct inside of a document: the errors of strict decoding begin with its
-/// path.
+/// Decodes like [`decode`], but a struct inside of a document: the errors of strict decoding begin
+/// with its path.
 pub(super) fn decode_at(path: String, node: Node, ty: &Struct) -> Result<Decoded, String> {
     let decoder = Decoder {
         path: vec![Step::Key(path)],
@@ -68,7 +68,7 @@ fn decode_with<'a>(
     }
 }
 
-/// What an untouched Go value of this struct is written as.
+/// Returns the JSON of an untouched Go value of this struct.
 pub fn zero(ty: &Struct) -> Value {
     Value::Object(empty(ty))
 }
@@ -434,7 +434,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// How a time is written.
+/// Returns the layout in which a time is written.
 pub(crate) fn layout_of(scalar: Scalar) -> go::time::Layout {
     match scalar {
         Scalar::MicroTime => go::time::Layout::Micros,

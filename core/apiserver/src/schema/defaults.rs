@@ -1,5 +1,5 @@
-//! What the server fills in before it validates and stores (`pkg/apis/*/v1/defaults.go`, v1.36).
-//! The defaults that depend on other fields. The table of types has all other defaults.
+//! Fills in defaults before the server validates and stores (`pkg/apis/*/v1/defaults.go`, v1.36):
+//! those that depend on other fields. The table of types has all other defaults.
 
 mod image;
 mod kinds;

@@ -1,4 +1,4 @@
-//! What the fields of each kind are: their types, how lists and maps merge, what is filled in.
+//! The fields of each kind: their types, their merge rules for lists and maps, and their defaults.
 //! Verbs, patches and apply know kinds only through this.
 
 mod builtin;
@@ -91,26 +91,26 @@ pub struct Field {
     pub ty: Type,
     /// `true` if absent differs from the zero value (a Go pointer).
     pub pointer: bool,
-    /// When it is left out of what is written.
+    /// The condition under which the field is left out of the written object.
     pub omit: Omit,
-    /// How a strategic merge patch merges it.
+    /// The rules by which a strategic merge patch merges it.
     pub patch: PatchStrategy,
     /// The default, which the server sets if the field is absent.
     pub default: Option<Value>,
 }
 
-/// When a field is left out of what is written.
+/// The condition under which a field is left out of the written object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omit {
     /// Never: zero values and `null` are written.
     Never,
-    /// When empty (Go's `omitempty`: structs are never empty).
+    /// Left out if empty (Go's `omitempty`: structs are never empty).
     Empty,
-    /// When empty, structs too (Go's `omitzero`).
+    /// Left out if empty, structs too (Go's `omitzero`).
     Zero,
 }
 
-/// How a strategic merge patch treats a field (`patchStrategy` and `patchMergeKey`).
+/// The rules by which a strategic merge patch treats a field (`patchStrategy` and `patchMergeKey`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchStrategy {
     /// Lists are merged rather than replaced.
@@ -137,11 +137,11 @@ pub struct MapType {
 pub struct ListType {
     /// The type of its items.
     pub item: Type,
-    /// How server-side apply merges it.
+    /// The rule by which server-side apply merges it.
     pub kind: ListKind,
 }
 
-/// How server-side apply merges a list (`x-kubernetes-list-type`).
+/// The rule by which server-side apply merges a list (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ListKind {
     /// Owned as a whole.
@@ -261,8 +261,9 @@ impl Field {
         self.omit == Omit::Never && collection || self.ty.keeps_empty()
     }
 
-    /// What stands for this field when an item leaves out a key of its list: its declared default,
-    /// or the zero value of a required scalar, as the published OpenAPI document has it.
+    /// Returns the value that stands for this field if an item leaves out a key of its list: its
+    /// declared default, or the zero value of a required scalar, as the published OpenAPI document
+    /// has it.
     pub fn key_default(&self) -> Option<Value> {
         if self.default.is_some() {
             return self.default.clone();

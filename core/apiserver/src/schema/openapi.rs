@@ -21,13 +21,13 @@ pub struct Schema {
     pub ty: String,
     /// `true` if `null` is a value.
     pub nullable: bool,
-    /// What is filled in where nothing was given.
+    /// The value that is filled in if none was given.
     pub default: Option<Value>,
     /// The declared members of an object.
     pub properties: BTreeMap<String, Schema>,
     /// The names of those that have a default.
     pub defaulted: Vec<String>,
-    /// What an object may have besides its declared members.
+    /// The members that an object may have besides its declared ones.
     pub additional: Option<Additional>,
     /// The items of an array.
     pub items: Option<Box<Schema>>,
@@ -37,11 +37,11 @@ pub struct Schema {
     pub embedded: bool,
     /// An integer or a string.
     pub int_or_string: bool,
-    /// How items of an array are told apart.
+    /// The rule that tells items of an array apart.
     pub list: ListKind,
     /// Server-side apply owns the object as a whole.
     pub atomic: bool,
-    /// What a value must satisfy.
+    /// The checks that a value must pass.
     pub checks: Checks,
     /// The format as it was given.
     pub format: String,
@@ -49,7 +49,7 @@ pub struct Schema {
     pub rules: Vec<Rule>,
 }
 
-/// What an object may have besides its declared members.
+/// The members that an object may have besides its declared ones.
 #[derive(Debug)]
 pub enum Additional {
     /// Nothing (`additionalProperties: false`, in parts that only validate).
@@ -60,7 +60,7 @@ pub enum Additional {
     Of(Box<Schema>),
 }
 
-/// What a value must satisfy besides being of its type.
+/// The checks that a value must pass besides being of its type.
 #[derive(Debug, Default)]
 pub struct Checks {
     /// Members that an object must have.
@@ -71,13 +71,13 @@ pub struct Checks {
     pub minimum: Option<(f64, bool)>,
     /// The largest number, and whether it is excluded itself.
     pub maximum: Option<(f64, bool)>,
-    /// What a number must be a multiple of.
+    /// The number of which a value must be a multiple.
     pub multiple_of: Option<f64>,
     /// The fewest characters of a string.
     pub min_length: Option<i64>,
     /// The most characters of a string.
     pub max_length: Option<i64>,
-    /// What a string must match somewhere.
+    /// The pattern that must match somewhere in a string.
     pub pattern: Option<Pattern>,
     /// The fewest items of an array.
     pub min_items: Option<i64>,
@@ -102,7 +102,7 @@ pub struct Checks {
 /// A regular expression.
 #[derive(Debug)]
 pub struct Pattern {
-    /// As it was written.
+    /// The expression, as it was written.
     pub text: String,
     /// Compiled; `None` where it uses what the engine at hand does not know, and nothing is checked.
     pub regex: Option<Regex>,
@@ -110,8 +110,8 @@ pub struct Pattern {
     pub size: usize,
 }
 
-/// How large a compiled expression may be, in bytes; the first size that it fits into is taken. A
-/// definition with one that does not fit is refused ([`is_feasible_schema`]).
+/// The allowed sizes of a compiled expression, in bytes; the first one that is large enough is
+/// taken. A definition with a larger expression is refused ([`is_feasible_schema`]).
 ///
 /// [`is_feasible_schema`]: super::custom::is_feasible_schema
 const SIZES: [usize; 4] = [1 << 10, 8 << 10, 64 << 10, 512 << 10];
@@ -145,8 +145,8 @@ impl Schema {
     /// Reads a schema.
     ///
     /// # Errors
-    /// What is wrong, with the path below the schema in front, such as
-    /// `properties[spec].type: must be a string`.
+    /// The problem, with the path below the schema in front, such as `properties[spec].type: must
+    /// be a string`.
     pub fn parse(json: &Value) -> Result<Self, String> {
         let mut path = Vec::new();
         node(json, &mut path).map_err(|problem| {

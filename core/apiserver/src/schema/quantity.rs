@@ -12,7 +12,7 @@ const UNKNOWN_SUFFIX: &str = "unable to parse quantity's suffix";
 const ONE: i128 = 1_000_000_000;
 /// The largest value with a binary unit, 2^63 - 1.
 const MAX_BINARY: i128 = i64::MAX as i128 * ONE;
-/// Where counting ends here; far beyond what any unit is good for.
+/// The largest number here; far beyond what any unit is good for.
 const MOST: i128 = i128::MAX / 16;
 
 const DECIMAL: [(&str, i32); 10] = [

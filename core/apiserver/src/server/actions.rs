@@ -25,7 +25,7 @@ use crate::object::{GroupVersion, Metadata};
 use crate::schema::requested;
 use crate::status::{Refusal, Status};
 
-/// What an action answers to the object that a request carries.
+/// A function that answers the object which a request carries.
 type Perform = fn(&mut ApiServer, &RequestInfo, Value, &mut Trace) -> Result<Value, Refusal>;
 
 /// A path that takes an object and stores none.
@@ -242,7 +242,7 @@ impl Action {
     }
 }
 
-/// What an action answers that has nothing to show.
+/// Returns the answer of an action that has nothing to show.
 fn done() -> Value {
     serde_json::json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201,

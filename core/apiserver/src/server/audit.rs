@@ -142,7 +142,7 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// What a request is about (`audit/v1 ObjectReference`). The name of a new object is in its body.
+/// Returns the object of a request (`audit/v1 ObjectReference`). The name of a new object is in its body.
 fn reference(path: &ResourcePath<'_>, info: Option<&RequestInfo>, sent: Option<&Value>) -> Value {
     let named = |path: &str| sent.and_then(|sent| sent.pointer(path)?.as_str());
     let name = match path.name {

@@ -261,7 +261,7 @@ fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusa
     check_version(&found, expected)
 }
 
-/// What says which kind a document is of.
+/// Returns the version and kind of a document.
 fn head(node: &Node) -> Value {
     match node {
         Node::Object(_) => ["apiVersion", "kind"]

@@ -36,7 +36,7 @@ impl ContinueToken {
     /// Reads a token of a list that looks below `prefix`, which ends with a slash.
     ///
     /// # Errors
-    /// What is wrong with it, in the server's words.
+    /// The problem of the token, in the server's words.
     pub(super) fn decode(token: &str, prefix: &str) -> Result<Self, String> {
         let bad = |why: String| format!("continue key is not valid: {why}");
         let bytes = decode_base64(token)

@@ -236,7 +236,7 @@ impl ApiServer {
         }))
     }
 
-    /// What the deletion of an object answers (`finalizeDelete`).
+    /// Returns the answer to the deletion of an object (`finalizeDelete`).
     fn deleted(&self, info: &RequestInfo, last: &Value) -> Value {
         if info.resource.returns_deleted() {
             return last.clone();

@@ -1,4 +1,4 @@
-//! What the server says of itself: groups, versions, resources, their schemas, its release and
+//! The server's description of itself: groups, versions, resources, their schemas, its release and
 //! health (`k8s.io/apiserver/pkg/endpoints/discovery`, `pkg/server/routes`).
 
 mod entries;
@@ -16,7 +16,7 @@ use crate::object::GroupVersion;
 
 pub(super) use self::entries::local_services;
 
-/// Where the server says that it is.
+/// The address that the server gives for itself.
 const ADDRESS: &str = "127.0.0.1:6443";
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -114,7 +114,7 @@ fn version(server: &ApiServer) -> Value {
     })
 }
 
-/// What tokens of service accounts are checked with.
+/// Returns the document by which tokens of service accounts are checked.
 fn issuer() -> Value {
     json!({
         "issuer": "https://kubernetes.default.svc",

@@ -13,9 +13,9 @@ pub enum Fact {
     VersionMatched(Revision),
     /// The write carried another version than the stored one: refused.
     VersionDiffered {
-        /// What the write carried.
+        /// The version that the write carried.
         sent: Revision,
-        /// What is stored.
+        /// The stored version.
         stored: Revision,
     },
     /// The write carried no version, and the kind allows that.
@@ -26,16 +26,16 @@ pub enum Fact {
     VersionRequired(Revision),
     /// The write carried a uid, and the stored object does not have it: refused.
     UidDiffered {
-        /// What the write carried.
+        /// The uid that the write carried.
         sent: String,
-        /// What is stored; `None` if there is no object.
+        /// The stored uid; `None` if there is no object.
         stored: Option<String>,
     },
     /// Another manager owns a field that the apply would change: refused.
     OwnedByOther {
         /// The field's path.
         field: String,
-        /// Who owns it, as messages name them.
+        /// The manager that owns it, as messages name it.
         manager: String,
     },
     /// The apply removed the last member of a map, struct or list that stays. Releases differ in

@@ -1,7 +1,7 @@
-//! What a kube-apiserver makes when it starts: namespaces, the Service `kubernetes`, priority classes,
-//! flow schemas, API services, and roles with RBAC (`pkg/controlplane`, `pkg/registry/*/rest`,
-//! `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`, v1.36). Everything is created by requests, so
-//! that it has the owners that it has there.
+//! The objects that a kube-apiserver makes when it starts: namespaces, the Service `kubernetes`,
+//! priority classes, flow schemas, API services, and roles with RBAC (`pkg/controlplane`,
+//! `pkg/registry/*/rest`, `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`, v1.36). Requests
+//! create everything here, so that each object has the same owners as there.
 
 use http::{Method, Request, header};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::{ApiServer, discovery};
 use crate::environment::Environment;
 use crate::object::{Metadata, text};
 
-/// How a server decides who may do what.
+/// The way in which a server decides who may do what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Authorization {
     /// Everybody may do everything.

@@ -78,7 +78,7 @@ impl ApiServer {
     /// real server has accepted it.
     ///
     /// # Errors
-    /// What is wrong with it. Nothing is stored then.
+    /// The problem of the object. Nothing is stored then.
     pub fn install(&mut self, object: Value) -> Result<Arc<Value>, InstallError> {
         let resource = Arc::clone(self.resource_of(&object)?);
         let mut object = read(&resource, object)?;

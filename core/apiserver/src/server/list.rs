@@ -15,9 +15,10 @@ use super::{Answer, ApiServer, Fact, RequestInfo, Trace};
 use crate::status::{Refusal, Status};
 use crate::storage::{Entry, Revision};
 
-/// How long a read waits for the watch cache to get as new as it asks for (`blockTimeout`).
+/// The longest time that a read waits until the watch cache has the version that it asks for
+/// (`blockTimeout`).
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(3);
-/// When to try again after that (`resourceVersionTooHighRetrySeconds`).
+/// The seconds after which a client should try again (`resourceVersionTooHighRetrySeconds`).
 pub(super) const RETRY_SECONDS: u32 = 1;
 
 const TOO_OLD: &str = "The resourceVersion for the provided list is too old.";
@@ -37,13 +38,13 @@ struct Query<'a> {
     token: Option<ContinueToken>,
 }
 
-/// What a list is made from: a state of the collection.
+/// The state of a collection from which a list is made.
 struct State {
     version: Revision,
     objects: Vec<Entry>,
     /// The most items; 0 for all.
     limit: usize,
-    /// What a continue token is relative to.
+    /// The key prefix to which a continue token is relative.
     token_prefix: String,
 }
 
@@ -134,7 +135,7 @@ impl ApiServer {
         }))
     }
 
-    /// What etcd answers.
+    /// Reads a list from etcd.
     fn list_from_store(&self, query: &Query<'_>) -> Result<State, Refusal> {
         let newest = self.store.revision();
         let single = matches!(query.scope, Scope::Single(_));

@@ -1,4 +1,4 @@
-//! What the query of a list or watch asks for: `metav1.ListOptions`, its defaults
+//! The query of a list or watch: `metav1.ListOptions`, its defaults
 //! (`pkg/apis/meta/internalversion/defaults.go`) and its checks
 //! (`pkg/apis/meta/internalversion/validation`).
 
@@ -12,7 +12,7 @@ use crate::storage::Revision;
 /// The options of a list or watch.
 #[derive(Clone, Debug)]
 pub(super) struct ListOptions {
-    /// Which objects are meant.
+    /// The selector of the objects.
     pub(super) selector: Selector,
     /// `true` if the query asks to watch; a path can ask for it too.
     pub(super) watch: bool,
@@ -24,7 +24,7 @@ pub(super) struct ListOptions {
     pub(super) timeout_seconds: Option<i64>,
     /// `resourceVersion` as given; empty if not.
     pub(super) version: String,
-    /// How the list relates to that version.
+    /// The relation of the list to that version.
     pub(super) version_match: VersionMatch,
     /// The most items of a list; 0 or less for all.
     pub(super) limit: i64,

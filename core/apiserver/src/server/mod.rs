@@ -85,7 +85,7 @@ impl Default for ApiServer {
     }
 }
 
-/// What a verb answers: the object and whether it was made by this request.
+/// The answer of a verb: the object and the status code.
 #[derive(Debug)]
 struct Answer {
     body: Arc<Value>,

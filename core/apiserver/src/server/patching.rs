@@ -150,7 +150,7 @@ impl ApiServer {
         answer
     }
 
-    /// What a patch that carries changes makes of an object.
+    /// Applies a patch that carries changes to an object.
     fn patched(
         &self,
         info: &RequestInfo,

@@ -50,9 +50,9 @@ impl ApiServer {
 pub(super) struct ListMeta {
     /// The version of the list.
     pub(super) version: Revision,
-    /// How to get the rest; empty if this is the end.
+    /// The token for the rest of the list; empty if this is the end.
     pub(super) continue_token: String,
-    /// How many items are left, where that is known.
+    /// The number of items left, if it is known.
     pub(super) remaining: Option<usize>,
 }
 

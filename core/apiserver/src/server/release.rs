@@ -27,8 +27,8 @@ impl Release {
         }
     }
 
-    /// What a map, struct or list becomes when server-side apply takes its last member: whether it
-    /// stays, empty.
+    /// Returns whether a map, struct or list stays, empty, when server-side apply takes its last
+    /// member.
     pub fn keeps_emptied(self) -> bool {
         self == Self::V1_36_2
     }

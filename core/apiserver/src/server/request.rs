@@ -1,4 +1,4 @@
-//! What a request asks for (`k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
+//! The parts of a request (`k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::status::{FieldError, Refusal, Status};
 /// A request to one resource or object.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
-    /// What it does.
+    /// The action that it asks for.
     pub verb: Verb,
     /// The resource.
     pub resource: Arc<Resource>,
@@ -28,11 +28,11 @@ pub struct RequestInfo {
     pub name: String,
     /// The subresource; empty for the main one.
     pub subresource: String,
-    /// What the query asks for.
+    /// The options in the query.
     pub options: Options,
     /// The media type without parameters; empty if the request has no media type.
     pub content_type: String,
-    /// How the client wants to see the answer.
+    /// The form in which the client wants the answer.
     pub view: View,
     /// The field manager: from the query, or the part of the User-Agent before the first slash.
     pub manager: String,
@@ -40,8 +40,8 @@ pub struct RequestInfo {
     pub query: Vec<(String, String)>,
 }
 
-/// What a request does, in the words of the API (`requestInfo.Verb`). A request for a collection
-/// can list, watch, create or delete.
+/// The action of a request, in the words of the API (`requestInfo.Verb`). A request for a
+/// collection can list, watch, create or delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Read an object.
@@ -126,13 +126,13 @@ pub struct Options {
     pub dry_run: bool,
     /// The field manager as asked for.
     pub field_manager: String,
-    /// What to do about unknown and duplicate fields.
+    /// The treatment of unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// `true` if an apply takes ownership of fields of other managers.
     pub force: bool,
 }
 
-/// What to do about unknown and duplicate fields (`fieldValidation`).
+/// The treatment of unknown and duplicate fields (`fieldValidation`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FieldValidation {
     /// Drop them silently.
@@ -290,8 +290,9 @@ fn verb_of(
     })
 }
 
-/// What answers where no resource is: the handlers of a built-in group with a status, and where no
-/// handler is, nor a definition of a custom resource, the last one with a text.
+/// Returns the refusal for a path without a resource. The handlers of a built-in group answer with
+/// a status; without a handler or a definition of a custom resource, the last handler answers with
+/// a text.
 fn nothing_there(group: &str, resources: &Resources) -> Refusal {
     let handled = resources.iter().any(|resource| {
         resource.group_version.group == group

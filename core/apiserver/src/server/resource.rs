@@ -1,4 +1,4 @@
-//! How a kind behaves, as data.
+//! The behaviour of a kind, as data.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -32,18 +32,18 @@ pub struct Resource {
     pub root: Root,
     /// All versions of the kind, if it has several.
     pub versions: Option<Arc<Versions>>,
-    /// Where etcd keeps its objects.
+    /// The key prefix of its objects in etcd.
     pub storage_prefix: String,
     /// `true` if an update may leave out resourceVersion (`AllowUnconditionalUpdate`).
     pub unconditional_update: bool,
     /// `true` if an update of a missing object creates it (`AllowCreateOnUpdate`).
     pub create_on_update: bool,
-    /// What makes `metadata.generation` rise.
+    /// The changes that make `metadata.generation` rise.
     pub generation: Generation,
     /// The main resource and its subresources, each with the fields that writes through it leave
     /// as they are; the main resource is the one without a name.
     pub endpoints: Vec<Endpoint>,
-    /// How its objects are decoded, completed and checked.
+    /// The rules by which its objects are decoded, completed and checked.
     pub definition: Definition,
 }
 
@@ -58,12 +58,12 @@ pub struct Names {
     pub list_kind: Option<String>,
 }
 
-/// How objects of a kind are decoded, completed and checked.
+/// The rules by which objects of a kind are decoded, completed and checked.
 #[derive(Debug)]
 pub enum Definition {
     /// By its type, and rules of its own.
     Builtin(Rules),
-    /// As untyped JSON, by the schema of a CustomResourceDefinition.
+    /// Untyped JSON, with the schema of a CustomResourceDefinition.
     Custom(Box<Custom>),
 }
 
@@ -76,7 +76,7 @@ pub struct Endpoint {
     pub reset_fields: Set,
 }
 
-/// What makes `metadata.generation` rise.
+/// The changes that make `metadata.generation` rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// Nothing: the kind has none.
@@ -181,8 +181,8 @@ impl Resource {
         }
     }
 
-    /// What validation rules found in an object that was accepted: a fact for each rule that could
-    /// not be evaluated, and warnings.
+    /// Returns the results of validation rules for an accepted object: a fact for each rule that could not be
+    /// evaluated, and warnings.
     pub(super) fn judged(&self, object: &Value, live: Option<&Value>) -> (Vec<Fact>, Vec<String>) {
         let (unevaluated, warnings) = match &self.definition {
             Definition::Custom(custom) => custom.judged(object, live),
@@ -510,7 +510,7 @@ impl Resource {
         }
     }
 
-    /// What becomes of its dependents (`GarbageCollectionDeleteStrategy`).
+    /// Returns the fate of its dependents (`GarbageCollectionDeleteStrategy`).
     pub(super) fn collection(&self) -> Collection {
         match &self.definition {
             Definition::Builtin(rules) => rules.collection,

@@ -92,7 +92,7 @@ pub(super) struct Builtin {
     pub(super) kind: &'static str,
     pub(super) group_version: (&'static str, &'static str),
     pub(super) plural: &'static str,
-    /// Where etcd keeps its objects, below the root of the registry.
+    /// The key prefix of its objects in etcd, below the root of the registry.
     pub(super) stored_in: &'static str,
     pub(super) namespaced: bool,
     pub(super) unconditional_update: bool,

@@ -90,7 +90,8 @@ impl<'a> Places<'a> {
         self.selector.is_some()
     }
 
-    /// Where each version of the kind keeps the number; `None` for one without a scale.
+    /// Returns the path of the number of replicas in each version of the kind; `None` for a version
+    /// without a scale.
     fn mappings(&self, parent: &Resource) -> Mappings {
         let fields = |path: &[&str]| Some(Set::of_fields(&[path]));
         match &parent.definition {

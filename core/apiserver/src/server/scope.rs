@@ -1,4 +1,4 @@
-//! Which keys of the store a list or watch is about (`Store.ListPredicate` and `WatchPredicate` of
+//! The keys of the store that a list or watch reads (`Store.ListPredicate` and `WatchPredicate` of
 //! `k8s.io/apiserver/pkg/registry/generic/registry`).
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Where to look: a selector of a namespace or name makes it narrower. A list that goes on
-    /// looks where its path says.
+    /// Returns the keys to look at: a selector of a namespace or name makes them fewer. A list that
+    /// goes on looks at the keys that its path names.
     pub(super) fn of(info: &RequestInfo, options: &ListOptions) -> Self {
         let resource = info.stored_resource();
         let fresh = options.continue_token.is_empty();
@@ -40,7 +40,7 @@ impl Scope {
         Self::Below(storage_key(resource, namespace, "") + "/")
     }
 
-    /// What its keys begin with.
+    /// Returns the prefix of its keys.
     pub(super) fn prefix(&self) -> &str {
         match self {
             Self::Below(prefix) | Self::Single(prefix) => prefix,

@@ -8,7 +8,7 @@ use crate::go;
 use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 
-/// Which objects of a collection are meant.
+/// The conditions that select objects of a collection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selector {
     labels: Vec<LabelRequirement>,

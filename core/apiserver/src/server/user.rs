@@ -1,4 +1,4 @@
-//! Who sends the requests: this server authenticates nobody, and takes every client for an
+//! The user who sends the requests: this server authenticates nobody, and takes every client for an
 //! administrator, as the recorded server knows its one.
 
 /// The user's name, and its uid.

@@ -14,30 +14,30 @@ use crate::status::{Refusal, Status};
 /// The form of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// What is shown.
+    /// The shape of the answer.
     pub shape: Shape,
     /// In which version of `meta.k8s.io` it is shown.
     pub version: MetaVersion,
-    /// How it is written.
+    /// The format in which it is written.
     pub format: Format,
-    /// What rows of a table show of their objects.
+    /// The part of their objects that rows of a table include.
     pub include: Include,
 }
 
-/// How an answer is written.
+/// The format in which an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// As JSON.
+    /// JSON.
     #[default]
     Json,
-    /// As YAML.
+    /// YAML.
     Yaml,
-    /// As protobuf.
+    /// Protobuf.
     #[cfg(feature = "protobuf")]
     Protobuf,
 }
 
-/// What an answer shows of its objects.
+/// The shape in which an answer shows its objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// All of it.
@@ -90,8 +90,8 @@ impl View {
         Ok(view)
     }
 
-    /// How a document is written that is no object of a resource, such as a refusal. It is no table
-    /// and no metadata, so a media type that asks for these does not count
+    /// Returns the format of a document that is no object of a resource, such as a refusal. It is
+    /// no table and no metadata, so a media type that asks for these does not count
     /// (`responsewriters.ErrorNegotiated`).
     pub(super) fn plain_format(headers: &HeaderMap) -> Format {
         let accept = headers.get(header::ACCEPT);
@@ -113,7 +113,7 @@ impl View {
             .any(|view| view.format == Format::Json)
     }
 
-    /// What is shown of an answer.
+    /// Returns an answer in the shape that the client wants.
     ///
     /// # Errors
     /// 406 if the metadata of one object was asked for and this is a list, or the other way round;

@@ -33,9 +33,9 @@ const SHORTEST_DEFAULT: Duration = Duration::from_secs(1800);
 /// YAML has no serializer for streams (`NegotiateOutputMediaTypeStream`).
 const NO_STREAM: &str = "only the following media types are accepted: application/json;stream=watch, \
      application/vnd.kubernetes.protobuf;stream=watch";
-/// How often a watch gets a bookmark (`defaultBookmarkFrequency`).
+/// The interval between bookmarks of a watch (`defaultBookmarkFrequency`).
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
-/// How long before its end a watch gets a last bookmark.
+/// The time between the last bookmark of a watch and its end.
 const LAST_BOOKMARK_BEFORE: Duration = Duration::from_secs(2);
 /// The time of the first check for bookmarks after a watch was opened (`dispatchEvents`).
 const FIRST_TICK: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ pub struct Watch {
     deadline: Duration,
     state: State,
     view: View,
-    /// How many tables it has sent: only the first says what the columns are.
+    /// The number of tables that it has sent: only the first one names the columns.
     tables: usize,
 }
 
@@ -84,7 +84,7 @@ impl Watch {
     /// Opens a watch.
     ///
     /// # Errors
-    /// What is refused before the stream begins; everything else is an event in the stream.
+    /// A refusal before the stream begins; every later error is an event in the stream.
     pub(super) fn open(server: &ApiServer, info: &RequestInfo) -> Result<Self, Refusal> {
         let options = ListOptions::read(info)?;
         let version = parse_version(&options.version).map_err(Status::internal)?;
@@ -123,8 +123,9 @@ impl Watch {
         !matches!(self.state, State::Ended(None))
     }
 
-    /// When time alone will bring something: a bookmark, the end of the wait for a version, or the
-    /// end of the watch. On the clock of the server's environment; `None` once it is over.
+    /// Returns the time at which something happens without a write: a bookmark, the end of the wait
+    /// for a version, or the end of the watch. On the clock of the server's environment; `None`
+    /// once it is over.
     pub fn next_due(&self) -> Option<Duration> {
         match &self.state {
             State::Waiting(_) => Some(self.opened.saturating_add(MAX_WAIT)),
@@ -367,7 +368,8 @@ impl Watch {
         }
     }
 
-    /// What a change is to this watcher (`convertToWatchEvent`, `watchChan.transform`).
+    /// Returns the event of a change for this watcher (`convertToWatchEvent`,
+    /// `watchChan.transform`).
     fn event(&self, change: &Change) -> Option<WatchEvent> {
         let selected = |object: &Option<Arc<Value>>| {
             let object = object.as_ref().map(|stored| self.shown(stored));
@@ -425,8 +427,8 @@ impl Watch {
         self.initial_events == Some(true) && self.bookmarks
     }
 
-    /// When the first plain bookmark is due: at once where the end of the initial events was
-    /// waited for (`nextBookmarkTime`).
+    /// Returns the time of the first plain bookmark: at once if the client waited for the end of
+    /// the initial events (`nextBookmarkTime`).
     fn first_bookmark(&self) -> Option<Duration> {
         if self.streams_list() {
             Some(self.opened.saturating_add(FIRST_TICK))

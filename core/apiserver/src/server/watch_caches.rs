@@ -46,7 +46,7 @@ impl WatchCaches {
         self.enabled
     }
 
-    /// How often the server has been restarted: a watch does not outlive a run.
+    /// Returns the number of restarts of the server: a watch does not outlive a run.
     pub(super) fn run(&self) -> u64 {
         self.run
     }

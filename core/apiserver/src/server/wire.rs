@@ -157,7 +157,7 @@ static PARTIAL: Order = Order {
 const META: &str = MetaVersion::V1.api_version();
 const META_BETA: &str = MetaVersion::V1Beta1.api_version();
 
-/// What kind of document the value is, by what it says of itself.
+/// Writes a document as the kind that its `kind` field names.
 fn write(document: &Value, resources: &Resources, out: &mut String) {
     let (version, kind) = (text(document, "apiVersion"), text(document, "kind"));
     let each = |name: &str, member: &Value, out: &mut String| match name {

@@ -35,7 +35,7 @@ struct Stored<'a> {
     key: &'a str,
     /// Its version.
     revision: Revision,
-    /// What etcd holds.
+    /// The object that etcd holds.
     stored: Arc<Value>,
     /// The object as clients read it.
     live: Arc<Value>,

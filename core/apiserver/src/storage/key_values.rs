@@ -1,4 +1,4 @@
-//! What etcd keeps under its keys, as etcd counts (`go.etcd.io/etcd/api/v3/mvccpb/kv.proto`
+//! The key-value pairs of etcd, with etcd's counters (`go.etcd.io/etcd/api/v3/mvccpb/kv.proto`
 //! `KeyValue`, v3.6).
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub struct KeyValue {
     pub create_revision: Revision,
     /// The revision that wrote this value: the `resourceVersion` of the object.
     pub mod_revision: Revision,
-    /// How many values the key had since it was created, with this one; 0 of a deletion.
+    /// The number of values that the key had since it was created, with this one; 0 of a deletion.
     pub version: u64,
     /// The value; `None` is a deletion: a tombstone.
     pub object: Option<Arc<Value>>,

@@ -1,8 +1,8 @@
-//! What the API server's watch cache remembers of one resource
+//! The memory of the API server's watch cache for one resource
 //! (`k8s.io/apiserver/pkg/storage/cacher/watch_cache.go`).
 //!
 //! The cache is never behind the store here, so its objects are those of the store, and its events
-//! are changes of the store; what it adds is how far back it reaches, compaction or not.
+//! are changes of the store. It adds only a limit: how far back it reaches, compaction or not.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use imbl::Vector;
 
 use super::Revision;
 
-/// How many events are kept at least (`defaultLowerBoundCapacity`).
+/// The least number of events that are kept (`defaultLowerBoundCapacity`).
 const LEAST: usize = 100;
-/// How many events are kept at most (`defaultUpperBoundCapacity`).
+/// The greatest number of events that are kept (`defaultUpperBoundCapacity`).
 const MOST: usize = 100 * 1024;
-/// How long events are kept where there is room (`DefaultEventFreshDuration`).
+/// The time for which events are kept while there is room (`DefaultEventFreshDuration`).
 const FRESH: Duration = Duration::from_secs(75);
 
-/// How far back the cache of one resource reaches.
+/// The reach of one resource's watch cache into the past.
 #[derive(Clone, Debug)]
 pub struct WatchCache {
     listed: Revision,

@@ -1,4 +1,4 @@
-//! How two values of a type differ (`typed/compare.go`).
+//! Compares two values of a type (`typed/compare.go`).
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::{Item, Shape, as_list, as_map, equal, groups, shape, sorted_items};
 use crate::apply::{PathElement, Set};
 use crate::schema::{ListType, Struct, Type};
 
-/// How an object differs from another one of the same type. No field is in two of the sets, but an
-/// item that is there twice in one of the objects only.
+/// The differences between one object and another one of the same type. No field is in two of the
+/// sets, except an item that is there twice in only one of the objects.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Fields that only the first one has.

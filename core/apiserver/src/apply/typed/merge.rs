@@ -14,7 +14,7 @@ pub fn merge(live: &Value, config: &Value, root: &Struct) -> Value {
     merge_into(live.clone(), config, root)
 }
 
-/// As [`merge`], into the first object: most of it stays.
+/// Merges like [`merge`], but changes the first object in place: most of it stays.
 pub(in crate::apply) fn merge_into(mut live: Value, config: &Value, root: &Struct) -> Value {
     let shape = Shape::Struct(root);
     match (&mut live, config) {

@@ -1,4 +1,4 @@
-//! Whether a value is of its type (`typed/validate.go`).
+//! Checks that a value is of its type (`typed/validate.go`).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::apply::PathElement;
 use crate::go;
 use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
 
-/// Where a value is: printed only of one that is wrong.
+/// The place of a value, which is printed only if the value is wrong.
 enum Place<'a> {
     Root,
     Member(&'a Place<'a>, &'a str),

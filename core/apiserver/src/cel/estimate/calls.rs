@@ -1,4 +1,4 @@
-//! What calls may cost at most (`cel-go/checker/cost.go functionCost`, v0.26;
+//! Estimates the highest cost of calls (`cel-go/checker/cost.go functionCost`, v0.26;
 //! `k8s.io/apiserver/pkg/cel/library/cost.go EstimateCallCost`, v1.36).
 
 use super::super::ast::{Kind, Literal};

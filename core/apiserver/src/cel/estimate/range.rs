@@ -12,7 +12,7 @@ impl Range {
         min: 0,
         max: u64::MAX,
     };
-    /// What nothing has been united with yet.
+    /// The empty range, with which a union begins.
     pub(super) const NONE: Range = Range {
         min: u64::MAX,
         max: 0,

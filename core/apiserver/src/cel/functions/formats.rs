@@ -26,13 +26,13 @@ pub(super) fn named(name: &str) -> Option<&'static str> {
     found.map(|(name, _)| *name)
 }
 
-/// How long its regular expression counts as.
+/// Returns the length that the cost assumes for the format's regular expression.
 pub(in crate::cel) fn cost(name: &str) -> u64 {
     let found = FORMATS.iter().find(|(known, _)| *known == name);
     found.map_or(1, |(_, size)| *size)
 }
 
-/// What is wrong with a text of a format.
+/// Returns the problems of a text that should be of a format.
 pub(super) fn problems(name: &str, text: &str) -> Vec<String> {
     let unless = |format: &str, problem: &str| match has_format(format, text) {
         Some(false) => vec![problem.to_owned()],

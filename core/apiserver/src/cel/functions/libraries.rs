@@ -95,7 +95,7 @@ fn order(one: &Val, other: &Val) -> Option<Ordering> {
 #[derive(Debug)]
 pub(in crate::cel) struct Semver {
     numbers: [i64; 3],
-    /// What stands behind a dash, by dots.
+    /// The text behind a dash, split at its dots.
     before: Vec<String>,
 }
 
@@ -148,7 +148,7 @@ impl Semver {
         Ok(Self { numbers, before })
     }
 
-    /// Which of two versions comes first; what stands behind a plus does not count.
+    /// Compares two versions; the text behind a plus does not count.
     pub(in crate::cel) fn cmp(&self, other: &Self) -> Ordering {
         self.numbers.cmp(&other.numbers).then_with(|| {
             match (self.before.is_empty(), other.before.is_empty()) {

@@ -111,7 +111,7 @@ fn ungrouped(value: &Val) -> Run<f64> {
     }
 }
 
-/// As people write it: with a power of ten.
+/// Writes a number in scientific notation: with a power of ten.
 fn scientific(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -188,7 +188,7 @@ impl Tree {
         }
     }
 
-    /// How deep it nests, up to a depth: 0 for a scalar.
+    /// Returns its depth, at most `most`: 0 for a scalar.
     pub(super) fn depth(&self, most: usize) -> usize {
         View::Tree(self).depth(most)
     }
@@ -273,7 +273,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How deep it nests, up to a depth: 0 for a scalar.
+    /// Returns its depth, at most `most`: 0 for a scalar.
     pub(super) fn depth(self, most: usize) -> usize {
         if most == 0 {
             return 0;

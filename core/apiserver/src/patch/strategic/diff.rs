@@ -18,8 +18,8 @@ use crate::schema::{Struct, Type};
 /// apart by their merge keys, with a directive where something is to go or to stand elsewhere.
 ///
 /// # Errors
-/// Where the client gives up too: in an object or list that differs and whose field the kind does
-/// not have, and over items without their merge key.
+/// The same errors as in the client: for an object or list that differs and whose field the kind
+/// does not have, and for items without their merge key.
 pub fn strategic_diff(read: &Value, edited: &Value, root: &Arc<Struct>) -> Outcome<Value> {
     let ty = Type::Struct(Arc::clone(root));
     let (read, edited) = (lists::as_map(read)?, lists::as_map(edited)?);
@@ -130,7 +130,7 @@ fn diff_lists(
     Ok(())
 }
 
-/// What changes and comes, in the order of the edited list, and then what goes.
+/// Returns the changed and added items, in the order of the edited list, and then the removed ones.
 fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec<Value>> {
     let (old_keys, new_keys) = (keys(before, list)?, keys(after, list)?);
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
@@ -158,7 +158,7 @@ fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec
     Ok(kept.chain(gone).collect())
 }
 
-/// Where each value is for the first time.
+/// Returns the first position of each value.
 fn first_positions<'a>(values: impl Iterator<Item = &'a Value>) -> HashMap<String, usize> {
     let mut first = HashMap::new();
     for (i, value) in values.enumerate() {
@@ -187,7 +187,7 @@ fn sorted(values: &[&Value]) -> Vec<(String, usize)> {
     sorted
 }
 
-/// Which value becomes which, by their texts; what has no counterpart goes or comes.
+/// Pairs the values of two lists by their texts. A value without a counterpart is removed or added.
 fn paired(before: &[&Value], after: &[&Value]) -> Vec<(Option<usize>, Option<usize>)> {
     let (before, after) = (sorted(before), sorted(after));
     let (mut old, mut new) = (before.into_iter().peekable(), after.into_iter().peekable());

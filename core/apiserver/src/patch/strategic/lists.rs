@@ -382,7 +382,7 @@ pub(super) fn element_kind(lists: &[&[Value]]) -> Outcome<&'static str> {
     kind.map_or_else(|| other("no elements in any of the given slices"), Ok)
 }
 
-/// Where the items of a list are, by the texts that their keys have.
+/// The positions of a list's items, by the texts of their keys.
 #[derive(Default)]
 struct Positions {
     /// `None` if a key is not text, or an item is not a map: then it has to be searched.

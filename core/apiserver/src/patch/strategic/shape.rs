@@ -1,5 +1,5 @@
-//! What the types say about merging (`strategicpatch/meta.go`, and the fork of `encoding/json`
-//! that looks up struct fields).
+//! The types' rules for merging (`strategicpatch/meta.go`, and the fork of `encoding/json` that
+//! looks up struct fields).
 
 use super::{Outcome, other};
 use crate::go;
@@ -20,7 +20,7 @@ pub(super) struct Found<'a> {
 
 /// A list field: how its items merge.
 pub(super) struct List<'a> {
-    /// What each item is.
+    /// The shape of each item.
     pub(super) item: Shape<'a>,
     /// `true` if items merge; otherwise the patch's list replaces the original's.
     pub(super) merges: bool,

@@ -6,8 +6,8 @@ use crate::field::ErrorPath;
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
 
-/// What is wrong with the defaults of a schema; `path` is where it stands. Defaults in the metadata
-/// of objects inside of objects are not looked at.
+/// Returns the errors in the defaults of a schema; `path` is the place of the schema. Defaults in
+/// the metadata of objects inside of objects are not looked at.
 pub fn errors(schema: &Schema, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     visit(schema, path, true, &mut errors);

@@ -52,7 +52,8 @@ fn is_date(text: &str) -> bool {
     text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_some()
 }
 
-/// As in RFC 3339, but any character may come before the fraction, and second 60 is not allowed.
+/// Returns whether a text is a time as in RFC 3339, but any character may come before the fraction,
+/// and second 60 is not allowed.
 fn is_date_time(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let mut parts = text.split('t');
@@ -98,7 +99,8 @@ fn is_date_time(text: &str) -> bool {
         && second.as_str() <= "59"
 }
 
-/// As Go parses durations, or with a unit by name anywhere, such as `2 days`.
+/// Returns whether a text is a duration: as Go parses them, or with a unit by name anywhere, such
+/// as `2 days`.
 fn is_duration(text: &str) -> bool {
     go_duration(text) || named_duration(text)
 }

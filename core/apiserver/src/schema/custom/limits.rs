@@ -1,5 +1,5 @@
-//! Whether numbers are within the limits of their schema
-//! (`numberValidator` of `k8s.io/kube-openapi/pkg/validation/validate`).
+//! Checks that numbers are within the limits of their schema (`numberValidator` of
+//! `k8s.io/kube-openapi/pkg/validation/validate`).
 
 use serde_json::{Number, Value};
 

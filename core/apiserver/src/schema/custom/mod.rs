@@ -1,6 +1,6 @@
-//! What the schema of a custom resource does to its objects
+//! The effects of a custom resource's schema on its objects
 //! (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema`, v1.36): how they merge, which fields
-//! stay, what is filled in, and what they must satisfy.
+//! stay, what is filled in, and the rules that they must satisfy.
 
 mod default_values;
 mod defaults;

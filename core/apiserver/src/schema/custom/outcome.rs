@@ -1,5 +1,5 @@
-//! What validation finds (`k8s.io/kube-openapi/pkg/validation/validate/result.go` and
-//! `pkg/validation/errors`), and how the API server reports it
+//! The result of a validation (`k8s.io/kube-openapi/pkg/validation/validate/result.go` and
+//! `pkg/validation/errors`), and the errors that the API server reports from it
 //! (`kubeOpenAPIResultToFieldErrors` of `pkg/apiserver/validation/validation.go`).
 
 use std::collections::HashSet;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use crate::go;
 use crate::status::{FieldError, Problem};
 
-/// What was found in a value.
+/// The mistakes in a value.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) mistakes: Vec<Mistake>,
-    /// How much was checked without fault: of several alternatives that all fail, the errors of
-    /// the one that came furthest are shown.
+    /// The number of checks that passed: if several alternatives all fail, the server shows the
+    /// errors of the one that came furthest.
     pub(super) matched: usize,
-    /// What the mistakes say.
+    /// The texts of the mistakes.
     told: HashSet<String>,
 }
 
@@ -34,7 +34,7 @@ struct About {
     report: Report,
 }
 
-/// How a mistake is reported.
+/// The form in which a mistake is reported.
 #[derive(Clone, Debug)]
 pub(super) enum Report {
     Required,
@@ -63,7 +63,8 @@ impl Mistake {
         Self { about: None, text }
     }
 
-    /// As the API server shows it; `prefix` is the path of the validated value in the object.
+    /// Returns the error that the API server shows; `prefix` is the path of the validated value in
+    /// the object.
     pub(super) fn report(self, prefix: &str) -> FieldError {
         let nowhere = || match prefix {
             "" => "<nil>".to_owned(),

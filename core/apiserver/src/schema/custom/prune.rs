@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::schema::openapi::{Additional, Schema};
 
-/// What every resource has, declared or not.
+/// The fields that every resource has, declared or not.
 pub(super) const COMMON: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Removes what the schema of a whole object does not declare. Gives the paths of what was

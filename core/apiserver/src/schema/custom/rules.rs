@@ -13,7 +13,7 @@ use crate::schema::ListKind;
 use crate::schema::openapi::{Additional, Schema};
 use crate::status::{FieldError, Problem};
 
-/// What all rules of an object may cost together (`apis/cel/config.go RuntimeCELCostBudget`).
+/// The highest cost of all rules of an object together (`apis/cel/config.go RuntimeCELCostBudget`).
 const BUDGET: u64 = 10_000_000;
 
 /// The longest message that an expression may give, in bytes
@@ -146,7 +146,7 @@ struct Place<'a> {
     root: bool,
 }
 
-/// What the stored object has in the place of a value.
+/// The stored object's value in the place of a new one.
 struct Correlated<'a> {
     old: Option<&'a Value>,
     /// The same, as far as what is wrong may stay (`ratchetingOptions`).
@@ -362,7 +362,7 @@ impl Walk {
         Ok(false)
     }
 
-    /// What a rule that does not hold says (`evalMessageExpression`).
+    /// Returns the message of a rule that does not hold (`evalMessageExpression`).
     fn message(
         &mut self,
         rule: &Rule,

@@ -1,5 +1,5 @@
-//! How custom resources merge: the type that server-side apply sees
-//! (`pkg/controller/openapi/builder` and `k8s.io/kube-openapi/pkg/schemaconv/openapi.go`).
+//! The types by which server-side apply merges custom resources (`pkg/controller/openapi/builder`
+//! and `k8s.io/kube-openapi/pkg/schemaconv/openapi.go`).
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Whether values satisfy a schema (`k8s.io/kube-openapi/pkg/validation/validate`), and the
-//! leniency towards what was wrong before and stays as it is
-//! (`pkg/apiserver/validation/ratcheting.go`, `k8s.io/apiserver/pkg/cel/common/equality.go`).
+//! Checks values against a schema (`k8s.io/kube-openapi/pkg/validation/validate`). It tolerates
+//! values that were wrong before and stay unchanged (`pkg/apiserver/validation/ratcheting.go`,
+//! `k8s.io/apiserver/pkg/cel/common/equality.go`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -108,7 +108,8 @@ impl<'a> BeforeItems<'a> {
     }
 }
 
-/// What tells an item of a list with keys from the others; `None` if a key is missing or no scalar.
+/// Returns the keys that identify an item of a list with keys; `None` if a key is missing or no
+/// scalar.
 fn identity(item: &Value, keys: &[String]) -> Option<String> {
     let scalar = |value: &&Value| !value.is_object() && !value.is_array() && !value.is_null();
     let values = keys.iter().map(|key| item.get(key).filter(scalar));
@@ -291,8 +292,8 @@ fn combined(value: &Value, checks: &Checks, path: &str) -> Outcome {
     outcome
 }
 
-/// How many alternatives hold, and what was found in the first of those, or else in the one that
-/// came furthest.
+/// Returns the number of alternatives that hold, and the result of the first of those. If none
+/// holds, returns the result of the one that came furthest.
 fn alternatives(
     value: &Value,
     schemas: &[Schema],

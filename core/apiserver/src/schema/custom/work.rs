@@ -1,5 +1,5 @@
-//! How much work it is to hold a value to a schema. A real server has the time; here what would take
-//! longer than a moment is refused before the work ([`crate::limits`]).
+//! Measures the work of checking a value against a schema. A real server has the time; here work
+//! that would take longer than a moment is refused before it begins ([`crate::limits`]).
 //!
 //! A small schema can ask for a lot: alternatives are tried for every item, an expression is matched
 //! against every text, each missing member and each forbidden value is a message of its own.

@@ -12,7 +12,7 @@ use crate::server::kinds::pod_status::set_condition;
 use crate::server::{ApiServer, RequestInfo, Trace};
 use crate::status::{Cause, Refusal, Status};
 
-/// Who writes the status of a budget.
+/// The name under which the server writes the status of a budget.
 const ITSELF: &str = "kube-apiserver/v1.36";
 /// The most pods of a budget whose deletion its controller has not seen.
 const MOST_DISRUPTED: usize = 2000;
@@ -182,7 +182,7 @@ impl ApiServer {
     /// A request that the server sends to itself.
     ///
     /// # Errors
-    /// As a client would get them.
+    /// The refusals that a client would get.
     pub(in crate::server) fn inner_request(
         &self,
         method: &str,

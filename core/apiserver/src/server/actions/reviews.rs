@@ -1,6 +1,6 @@
-//! Who the requester is and what it may do, as a server without authorization answers
-//! (`pkg/registry/authorization`, `pkg/registry/authentication`, `pkg/apis/authorization/validation`;
-//! `AlwaysAllow`).
+//! Reviews of the requester's identity and permissions, as a server without authorization answers
+//! them (`pkg/registry/authorization`, `pkg/registry/authentication`,
+//! `pkg/apis/authorization/validation`; `AlwaysAllow`).
 
 use serde_json::{Value, json};
 

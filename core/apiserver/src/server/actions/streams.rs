@@ -1,5 +1,5 @@
-//! What reaches into a cluster: logs, commands, ports and proxies. There are no nodes behind this
-//! server, so it answers what a real one answers before it would reach one
+//! Requests that reach into a cluster: logs, commands, ports and proxies. There are no nodes behind
+//! this server, so it gives the answers that a real one gives before it would reach a node
 //! (`pkg/registry/core/pod/rest`, `pkg/registry/core/pod/strategy.go`,
 //! `pkg/registry/core/service/proxy.go`).
 

@@ -15,7 +15,7 @@ use crate::server::kinds::label_selector::list;
 use crate::server::{ApiServer, RequestInfo, Trace};
 use crate::status::{FieldError, Refusal, Status};
 
-/// Who issues tokens, and who takes them if a request does not say.
+/// The issuer of tokens, and their audience if a request does not name one.
 const ISSUER: &str = "https://kubernetes.default.svc";
 const SHORTEST: i64 = 600;
 const LONGEST: i64 = 1 << 32;
@@ -128,9 +128,9 @@ fn unsigned(claims: &Value) -> String {
     format!("{}.{}.", encode(&json!({"alg": "none"})), encode(claims))
 }
 
-/// What a token says that this server issued and that still counts: for an account that is stored
-/// with the same uid, and not over. Without a signature anybody can write one; there is nothing here
-/// that a token protects.
+/// Returns the claims of a token that this server issued and that is still valid: its account is
+/// stored with the same uid, and the token has not expired. Tokens have no signature, so anybody
+/// can write one; nothing here is protected by a token.
 fn claims_of(server: &ApiServer, token: &str) -> Option<Value> {
     let mut parts = token.split('.');
     let (_, claims, signature) = (parts.next()?, parts.next()?, parts.next()?);

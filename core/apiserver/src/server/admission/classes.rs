@@ -13,9 +13,9 @@ use crate::schema::Quantity;
 use crate::status::Refusal;
 use crate::storage::Store;
 
-/// How objects of a kind name their class.
+/// The names by which objects of a kind refer to their class.
 struct Named {
-    /// Where etcd keeps the classes.
+    /// The key prefix of the classes in etcd.
     stored_below: &'static str,
     field: &'static str,
     /// The annotation that named the class before there was the field.

@@ -14,7 +14,7 @@ use crate::server::kinds::pod_amounts;
 use crate::status::Refusal;
 use crate::storage::Store;
 
-/// Where it is noted what a limit range gave a pod.
+/// The annotation that lists the values which a limit range gave a pod.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
 /// Gives a pod what it does not say (`MutateLimit`).
@@ -27,7 +27,7 @@ pub(in crate::server) fn complete(pod: &mut Value, store: &Store) {
 /// Checks a new or resized pod, or a claim (`ValidateLimit`).
 ///
 /// # Errors
-/// What the limits of the namespace do not allow.
+/// A refusal that names the limits of the namespace which the object breaks.
 pub(super) fn check(asked: &Attributes<'_>, object: &Value, store: &Store) -> Result<(), Refusal> {
     let is_pod = match (
         text(object, "kind"),
@@ -57,7 +57,7 @@ fn ranges(object: &Value, store: &Store) -> Vec<Arc<Value>> {
     ranges.map(|(_, _, range)| Arc::clone(range)).collect()
 }
 
-/// What one limit range does not allow, each once.
+/// Returns the violations of one limit range, each once.
 fn errors(range: &Value, object: &Value, is_pod: bool) -> Vec<String> {
     let mut errors = Vec::new();
     for limit in list(&range["spec"], "limits") {
@@ -193,7 +193,7 @@ fn keep_within(limit: &Value, resources: &Value, errors: &mut Vec<String>) {
     }
 }
 
-/// What a claim asks for.
+/// Checks the request of a claim.
 fn check_claim(limit: &Value, resources: &Value, errors: &mut Vec<String>) {
     let least = json!({"type": "PersistentVolumeClaim", "min": limit["min"]});
     keep_within(&least, resources, errors);

@@ -22,7 +22,7 @@ use crate::storage::Store;
 
 const PREFIX: &str = "pod-security.kubernetes.io/";
 
-/// How much a namespace allows, from the most to the least.
+/// The levels of a namespace, from the least strict to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Privileged,
@@ -224,7 +224,7 @@ fn has_other_images(pod: &Value, old: &Value) -> bool {
         })
 }
 
-/// How a refusal tells the violations of a policy.
+/// Returns the part of a refusal that names the violations of a policy.
 fn violates(policy: Policy, violations: &[checks::Violation]) -> String {
     let told: Vec<String> = violations.iter().map(ToString::to_string).collect();
     format!("violates PodSecurity \"{policy}\": {}", told.join(", "))

@@ -13,7 +13,7 @@ use crate::server::kinds::label_selector::{self, list};
 use crate::server::{ApiServer, Fact, Trace, storage_key, user};
 use crate::status::{Cause, Refusal, Status};
 
-/// Where etcd keeps bindings, and policies.
+/// The key prefixes of bindings and of policies in etcd.
 pub(super) const BINDINGS_BELOW: &str = "/registry/validatingadmissionpolicybindings/";
 const POLICIES_BELOW: &str = "/registry/validatingadmissionpolicies/";
 
@@ -30,7 +30,7 @@ const EXEMPT: [&str; 6] = [
 /// The longest message that an expression makes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
 
-/// What a validation found wrong.
+/// A failed validation.
 struct Denial {
     message: String,
     reason: String,
@@ -254,7 +254,7 @@ impl<'a> Evaluation<'a> {
         text(&self.policy["spec"], "failurePolicy") == "Ignore"
     }
 
-    /// What an expression gives; a fact says if that cannot be known here.
+    /// Evaluates an expression; adds a fact if its value cannot be known here.
     fn value(&self, expression: &str, trace: &mut Trace) -> Outcome {
         let outcome = cel::evaluate(expression, &self.variables);
         if outcome == Outcome::Unknown {
@@ -264,7 +264,7 @@ impl<'a> Evaluation<'a> {
         outcome
     }
 
-    /// What is wrong with the request, in the order of the policy.
+    /// Returns the failed validations of the request, in the order of the policy.
     fn denials(mut self, trace: &mut Trace) -> Vec<Denial> {
         let failed = |message: String| Denial {
             message,

@@ -16,7 +16,7 @@ use crate::server::kinds::quota_scopes;
 use crate::server::{ApiServer, Trace};
 use crate::status::Refusal;
 
-/// What each container must say, if a quota limits it.
+/// The resources that each container must name if a quota limits them.
 const COMPUTE: [&str; 6] = [
     "cpu",
     "limits.cpu",
@@ -148,8 +148,8 @@ fn counted(asked: &Attributes<'_>) -> String {
     format!("count/{}", asked.info.resource.group_resource())
 }
 
-/// Where a quota limits what containers ask for, each container must say it; and nothing is allowed
-/// before the quota is known.
+/// Refuses a pod if one of its containers does not name a resource that the quota limits. Refuses
+/// everything before the use of the quota is known.
 fn constrain(quota: &Value, asked: &Attributes<'_>, object: &Value) -> Result<(), Refusal> {
     let mut hard = amounts(&quota["status"]["hard"]);
     hard.retain(|name, _| is_about(name, asked));
@@ -196,7 +196,7 @@ fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
     kinds.flat_map(|kind| list(&pod["spec"], kind))
 }
 
-/// What an object uses.
+/// Returns the amounts that an object uses.
 fn usage(asked: &Attributes<'_>, object: &Value) -> Amounts {
     let mut used = Amounts::from([(counted(asked), Quantity::from(1))]);
     if !asked.info.resource.group_version.group.is_empty() {

@@ -15,7 +15,7 @@ use crate::server::resource::{Definition, Endpoint, Generation, Names, Resource}
 const GROUP: &str = "apiextensions.k8s.io";
 const PLURAL: &str = "customresourcedefinitions";
 
-/// Where etcd keeps the definitions.
+/// The key prefix of the definitions in etcd.
 pub(super) const STORED_BELOW: &str = "/registry/apiextensions.k8s.io/customresourcedefinitions/";
 
 /// Returns whether objects of a resource are definitions of others.

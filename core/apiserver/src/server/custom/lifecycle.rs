@@ -17,7 +17,7 @@ use crate::go;
 use crate::object::{Metadata, text};
 use crate::server::{ApiServer, RequestInfo, Resource, Resources, Trace};
 
-/// What keeps a definition until its objects are gone.
+/// The finalizer that keeps a definition until its objects are gone.
 pub(in crate::server) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 impl ApiServer {
@@ -64,7 +64,7 @@ impl ApiServer {
         }
     }
 
-    /// What the next controller makes of a definition; `None` if it is as it should be.
+    /// Returns the definition that the next controller writes; `None` if nothing is left to do.
     fn wanted(&mut self, definition: &Value) -> Option<Value> {
         let now = self.environment.now();
         if is_terminating(definition) && definition.finalizers().contains(&CLEANUP) {

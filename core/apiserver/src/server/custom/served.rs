@@ -211,7 +211,7 @@ fn scale(scale: &Value) -> Option<ScalePaths> {
     })
 }
 
-/// What requests for a deprecated version are warned of.
+/// Returns the warning for requests to a deprecated version.
 fn deprecation(spec: &Value, version: &Value) -> Option<String> {
     if version["deprecated"] != true {
         return None;

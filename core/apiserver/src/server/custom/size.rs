@@ -10,13 +10,13 @@ use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
-/// What the client sends at most (`clientv3.defaultMaxCallSendMsgSize`).
+/// The largest request that the client sends (`clientv3.defaultMaxCallSendMsgSize`).
 const MAX_SENT: usize = 2 * 1024 * 1024;
 
-/// What the server takes at most (`embed.DefaultMaxRequestBytes`).
+/// The largest request that the server takes (`embed.DefaultMaxRequestBytes`).
 const MAX_TAKEN: usize = 3 * 512 * 1024;
 
-/// What the server adds before it compares: a header with the number of the request.
+/// The bytes that the server adds before it compares: a header with the number of the request.
 const ADDED: usize = 18;
 
 /// Makes an object fit by leaving out who owns what, if that is enough.

@@ -1,4 +1,4 @@
-//! What a CustomResourceDefinition must fulfil itself
+//! Validation of a CustomResourceDefinition itself
 //! (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go`, v0.36.3).
 
 mod lists;
@@ -22,7 +22,7 @@ use crate::schema::custom::is_known_format;
 use crate::server::kinds::{metadata, names};
 use crate::status::FieldError;
 
-/// Where approval of an API in a group of the Kubernetes community is noted.
+/// The annotation that approves an API in a group of the Kubernetes community.
 const APPROVED: &str = "api-approved.kubernetes.io";
 
 /// Checks a definition; the stored one is given on update.

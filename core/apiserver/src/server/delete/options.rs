@@ -1,4 +1,4 @@
-//! What a deletion is asked to do (`metav1.DeleteOptions`), from the body or the query
+//! The options of a deletion (`metav1.DeleteOptions`), from the body or the query
 //! (`k8s.io/apiserver/pkg/endpoints/handlers/delete.go`).
 
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ impl DeleteOptions {
     }
 }
 
-/// What an object says of its version and kind, and nothing else of it.
+/// Returns the version and kind of an object, and nothing else of it.
 fn head(node: &Node) -> Value {
     let Node::Object(members) = node else {
         return Value::from(node.clone());

@@ -14,7 +14,7 @@ use crate::server::kinds::namespace::TERMINATING;
 use crate::server::{ApiServer, Fact, RequestInfo, Trace, storage_key};
 use crate::status::{Refusal, Status};
 
-/// What the first deletion changes besides the time of deletion.
+/// A function that makes the other changes of the first deletion: all but the time of deletion.
 pub(super) type Terminate = fn(&mut Value, &DeleteOptions, Timestamp);
 
 impl ApiServer {

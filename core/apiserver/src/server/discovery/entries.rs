@@ -20,7 +20,7 @@ fn rows() -> impl Iterator<Item = Vec<&'static str>> {
 pub(super) struct BuiltInGroup {
     pub(super) name: &'static str,
     pub(super) version: &'static str,
-    /// How early the group is told, and how early the version in it, where an APIService says so.
+    /// The priorities of the group and of the version in it, if an APIService gives them.
     priorities: Option<(u32, u32)>,
 }
 
@@ -194,7 +194,7 @@ fn storage_hash(resource: &Resource) -> String {
 }
 
 impl Entry {
-    /// As a list of resources has it (`metav1.APIResource`).
+    /// Returns its entry in a list of resources (`metav1.APIResource`).
     pub(super) fn listed(&self) -> Value {
         let is_main = self.subresource.is_empty();
         let mut entry = json!({
@@ -239,7 +239,8 @@ impl Entry {
     }
 }
 
-/// As aggregated discovery has them: subresources in their resources (`apidiscovery.k8s.io/v2`).
+/// Returns the entries of aggregated discovery: subresources stand in their resources
+/// (`apidiscovery.k8s.io/v2`).
 pub(super) fn aggregated(entries: &[Entry]) -> Vec<Value> {
     let mains = entries.iter().filter(|entry| entry.subresource.is_empty());
     let list = mains.map(|main| {

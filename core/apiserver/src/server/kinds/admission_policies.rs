@@ -1,6 +1,6 @@
-//! What ValidatingAdmissionPolicy, its binding and the conditions of webhooks check besides their rows
-//! in `kinds.checks` (`pkg/apis/admissionregistration/validation/validation.go`). What an expression
-//! may cost is not estimated, and what `authorizer` offers is not known.
+//! Checks of ValidatingAdmissionPolicy, its binding and the conditions of webhooks, besides their
+//! rows in `kinds.checks` (`pkg/apis/admissionregistration/validation/validation.go`). The cost of
+//! expressions is not estimated, and the functions of `authorizer` are not known.
 
 use serde_json::Value;
 

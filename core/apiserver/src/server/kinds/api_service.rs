@@ -24,7 +24,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
 
 /// Why a version that the server itself serves is available.
 const LOCAL: (&str, &str) = ("Local", "Local APIServices are always available");
-/// Where etcd keeps API services, and services.
+/// The key prefixes of API services and of services in etcd.
 const STORED_BELOW: &str = "/registry/apiregistration.k8s.io/apiservices/";
 const SERVICES_BELOW: &str = "/registry/services/specs/";
 
@@ -93,7 +93,7 @@ fn priorities(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Who serves the version: the server itself, or a service.
+/// Checks the server of the version: the API server itself, or a service.
 fn service(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let insecure = spec.value["insecureSkipTLSVerify"] == true;
     let bundle = go::base64::bytes(text(spec.value, "caBundle"));

@@ -1,4 +1,4 @@
-//! What a HorizontalPodAutoscaler checks besides its rows in `kinds.checks`
+//! Checks of a HorizontalPodAutoscaler besides its rows in `kinds.checks`
 //! (`pkg/apis/autoscaling/validation/validation.go`). Every version is checked as `v2`.
 
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! What a CertificateSigningRequest checks (`pkg/apis/certificates/validation/validation.go`), and how
-//! its subresources write it (`pkg/registry/certificates/certificates/strategy.go`).
+//! Checks of a CertificateSigningRequest (`pkg/apis/certificates/validation/validation.go`), and
+//! the rules of its subresources (`pkg/registry/certificates/certificates/strategy.go`).
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub(super) const EMPTIED: EmptiedBytes = EmptiedBytes {
     field: "certificate",
 };
 
-/// How `/status` writes a request.
+/// The rules by which `/status` writes a request.
 pub(super) const STATUS: StatusRules = StatusRules {
     prepare: |csr, live| {
         csr["spec"] = live["spec"].clone();
@@ -69,7 +69,7 @@ const APPROVAL: StatusRules = StatusRules {
     validate: |csr, live| checks::validate_through("approval", csr, live).unwrap_or_default(),
 };
 
-/// How the other subresource writes it.
+/// The rules by which the other subresource writes it.
 pub(super) const OTHERS: &[(&str, StatusRules)] = &[("approval", APPROVAL)];
 
 /// A new request is of the user who sends it; nothing of the main resource changes later.
@@ -89,7 +89,7 @@ pub(super) fn prepare(csr: &mut Value, live: Option<&Value>) {
     csr["status"] = json!({});
 }
 
-/// When conditions changed (`populateConditionTimestamps`).
+/// Sets the times of changed conditions (`populateConditionTimestamps`).
 pub(super) fn note_times(csr: &mut Value, live: &Value, now: &str) {
     let before = list(&live["status"], "conditions");
     let Some(Value::Array(conditions)) = csr["status"].get_mut("conditions") else {
@@ -163,7 +163,7 @@ fn is_sequence(bytes: &[u8]) -> bool {
 }
 
 const SEQUENCE: u8 = 0x30;
-/// How ASN.1 names the organization of a subject (2.5.4.10).
+/// The ASN.1 identifier of the organization of a subject (2.5.4.10).
 const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 
 /// Returns whether a request for a certificate names an organization of its subject.
@@ -288,7 +288,7 @@ fn signer(signer: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// What is wrong with the first label of a dotted name that does not follow a rule.
+/// Adds the errors of the first label of a dotted name that does not follow a rule.
 fn wrong_label(path: &ErrorPath<'_>, dotted: &str, rule: NameRule, errors: &mut Vec<FieldError>) {
     let of_label = |label| (label, rule(label));
     let mut labels = dotted.split('.').map(of_label);

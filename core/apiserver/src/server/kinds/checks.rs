@@ -50,7 +50,7 @@ struct Row {
     words: Vec<Word>,
 }
 
-/// When a row applies.
+/// The requests to which a row applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum On {
     Create,

@@ -1,5 +1,5 @@
-//! What PersistentVolume and PersistentVolumeClaim check besides their rows in `kinds.checks`
-//! (`pkg/apis/core/validation`), and what their strategies add.
+//! Checks of PersistentVolume and PersistentVolumeClaim besides their rows in `kinds.checks`
+//! (`pkg/apis/core/validation`), and the work of their strategies.
 
 use serde_json::{Value, json};
 

@@ -53,7 +53,7 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// What is immutable stays so, and as it is.
+/// Refuses changes to an immutable object: it stays immutable, and its fields stay as they are.
 pub(super) fn immutable(config_map: &Value, live: &Value, fields: &[&str]) -> Vec<FieldError> {
     let is_set = |object: &Value| object.get("immutable") == Some(&Value::Bool(true));
     if !is_set(live) {

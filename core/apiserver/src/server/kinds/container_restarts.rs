@@ -1,4 +1,4 @@
-//! When a container starts again: its own policy, and its rules (`validateContainerRestartPolicy` and
+//! Restarts of a container: its own policy, and its rules (`validateContainerRestartPolicy` and
 //! `validateInitContainerRestartPolicy` of `pkg/apis/core/validation`, `ContainerShouldRestart` of
 //! `pkg/api/v1/pod/util.go`; with `ContainerRestartRules`, on since v1.35, and
 //! `RestartAllContainersOnContainerExits`, on since v1.36).

@@ -15,7 +15,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-/// What containers refer to in their pod.
+/// The parts of a pod to which its containers refer.
 pub(super) struct PodContext<'a> {
     /// Its sound volumes by name.
     pub(super) volumes: BTreeMap<&'a str, &'a Value>,
@@ -320,7 +320,7 @@ pub(super) fn users(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// What gives more rights cannot go along with what takes them.
+/// Refuses `allowPrivilegeEscalation: false` beside settings that give more rights.
 fn escalation(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if context["allowPrivilegeEscalation"] != false {

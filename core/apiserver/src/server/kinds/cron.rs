@@ -1,4 +1,4 @@
-//! When a CronJob runs: `validateCronJobSpec` of `pkg/apis/batch/validation`, and the syntax of
+//! Checks of a CronJob's schedule: `validateCronJobSpec` of `pkg/apis/batch/validation`, and the syntax of
 //! schedules (`github.com/robfig/cron/v3`, `ParseStandard`).
 
 use super::checks::{Check, Checked};

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// How many equal lines are shown around a change.
+/// The number of equal lines around a change.
 const CONTEXT: usize = 3;
 /// From this many lines on, lines that repeat a lot do not anchor a match.
 const MANY: usize = 200;
@@ -123,7 +123,7 @@ fn groups(spans: &[Span]) -> Vec<Vec<Span>> {
 struct Matcher<'a> {
     a: &'a [&'a str],
     b: &'a [&'a str],
-    /// Where each line of `b` stands, but for those that repeat too often.
+    /// The places of each line of `b`, but for lines that repeat too often.
     places: HashMap<&'a str, Vec<usize>>,
 }
 

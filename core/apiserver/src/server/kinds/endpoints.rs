@@ -1,4 +1,4 @@
-//! What Endpoints and EndpointSlice check besides their rows in `kinds.checks`
+//! Checks of Endpoints and EndpointSlice besides their rows in `kinds.checks`
 //! (`pkg/apis/core/validation`, `pkg/apis/discovery/validation`).
 
 use std::net::IpAddr;

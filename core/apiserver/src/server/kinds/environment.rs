@@ -10,7 +10,7 @@ use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
 
-/// What the downward API tells of a pod in a variable.
+/// The fields of a pod that the downward API puts into a variable.
 const FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -22,7 +22,7 @@ const FIELDS: [&str; 9] = [
     "status.podIP",
     "status.podIPs",
 ];
-/// What the downward API tells of a container's resources.
+/// The resources of a container that the downward API puts into a variable.
 const RESOURCES: [&str; 6] = [
     "limits.cpu",
     "limits.ephemeral-storage",
@@ -159,7 +159,7 @@ fn file_key(reference: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// What a file may show of the pod (`validVolumeDownwardAPIFieldPathExpressions`).
+/// The fields of the pod that a file may show (`validVolumeDownwardAPIFieldPathExpressions`).
 const FIELDS_OF_VOLUMES: [&str; 5] = [
     "metadata.annotations",
     "metadata.labels",

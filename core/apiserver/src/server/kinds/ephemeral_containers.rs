@@ -13,7 +13,7 @@ use crate::status::{FieldError, Problem};
 
 const NOT_FOR_THESE: &str = "cannot be set for an Ephemeral Container";
 
-/// What is for containers on which a pod relies.
+/// The fields that only containers have on which a pod relies.
 const OF_SERVICES: [&str; 9] = [
     "ports",
     "resources",

@@ -160,7 +160,7 @@ fn series(series: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What only old clients set.
+/// Checks an event of a new client, which sets none of the fields for old clients.
 fn modern(event: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if event["eventTime"].is_null() {
@@ -191,7 +191,7 @@ fn modern(event: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What stays of an event; the reason is looked at twice.
+/// Refuses changes to the fields of an event that must stay; the reason is looked at twice.
 fn kept(event: &Value, live: &Value) -> Vec<FieldError> {
     let fields = [
         ("involvedObject", "involvedObject"),

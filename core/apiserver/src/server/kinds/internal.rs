@@ -11,8 +11,8 @@ use crate::object::{JsonMap, text};
 use crate::schema::kinds::kinds;
 use crate::schema::{Scalar, Struct, Type, builtin};
 
-/// Where the internal type has its fields in another order, or other ones; `>` before a field means
-/// that it comes from the struct around.
+/// The structs of which the internal type has other fields, or the same ones in another order; `>`
+/// before a field means that it comes from the struct around.
 const ORDERS: [(&str, &[&str]); 3] = [
     (
         "PodSpec",

@@ -1,4 +1,4 @@
-//! When a Job fails, and when it succeeds: its policies (`pkg/apis/batch/validation/validation.go`).
+//! The policies by which a Job fails or succeeds (`pkg/apis/batch/validation/validation.go`).
 
 use std::collections::BTreeSet;
 

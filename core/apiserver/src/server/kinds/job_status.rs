@@ -1,6 +1,6 @@
-//! What the status of a Job checks besides its rows in `kinds.checks` (`ValidateJobUpdateStatus` of
-//! `pkg/apis/batch/validation`, with the options of `pkg/registry/batch/job/strategy.go`: what the
-//! request does not change is not checked again).
+//! Checks of a Job's status besides its rows in `kinds.checks` (`ValidateJobUpdateStatus` of
+//! `pkg/apis/batch/validation`, with the options of `pkg/registry/batch/job/strategy.go`: fields
+//! that the request does not change are not checked again).
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn uncounted_pods(pods: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// What changed in the status, and what it says.
+/// The new status, the stored one, and the errors in the change.
 struct Change<'a> {
     status: &'a Value,
     live: &'a Value,

@@ -1,4 +1,4 @@
-//! What a Job and the template of a CronJob check besides their rows in `kinds.checks`
+//! Checks of a Job and of the template of a CronJob besides their rows in `kinds.checks`
 //! (`pkg/apis/batch/validation/validation.go`, `pkg/registry/batch/job/strategy.go`).
 
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ fn failed_indexes(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// What only jobs with or without indexes can have (`validateJobSpec`).
+/// Checks the fields that only jobs with or without indexes can have (`validateJobSpec`).
 fn completion_mode(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let number = |field: &str| spec.value[field].as_i64();
     let mut refuse = |field: &str, detail: String| {
@@ -202,7 +202,8 @@ fn completion_mode(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// What replaces pods, the template, and when its pods start anew (`validateJobSpec`).
+/// Checks the policy for replacing pods, the template, and the restarts of its pods
+/// (`validateJobSpec`).
 fn job_template(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let has_failure_policy = spec.value.get("podFailurePolicy").is_some();
     if let Some(Value::String(policy)) = spec.value.get("podReplacementPolicy") {

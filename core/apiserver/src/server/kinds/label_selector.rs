@@ -36,7 +36,8 @@ pub(super) fn validate(selector: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
     errors
 }
 
-/// What is wrong with the number of values of a requirement: an operator needs some, or takes none.
+/// Returns the error in the number of values of a requirement: an operator needs some, or takes
+/// none.
 pub(in crate::server) fn values_error(
     requirement: &Value,
     path: &ErrorPath<'_>,

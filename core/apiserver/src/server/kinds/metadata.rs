@@ -309,7 +309,7 @@ fn without_domain(name: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
         .then(|| FieldError::invalid(field, &name.into(), detail))
 }
 
-/// What is wrong with the name of a finalizer (`validateFinalizerName`).
+/// Returns the errors in the name of a finalizer (`validateFinalizerName`).
 pub(super) fn finalizer(name: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let reasons = names::qualified(name).into_iter();
     let mut errors: Vec<FieldError> = reasons

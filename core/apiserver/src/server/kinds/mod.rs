@@ -105,7 +105,7 @@ impl From<Vec<FieldError>> for NotAllocated {
     }
 }
 
-/// What becomes of the dependents of a deleted object, if the request does not say.
+/// The fate of the dependents of a deleted object, if the request does not name one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collection {
     /// The garbage collector does not handle the kind.
@@ -142,7 +142,7 @@ impl Notices {
 pub struct EmptiedBytes {
     /// The subresource through which it is written.
     pub written_by: &'static str,
-    /// Where what has the field is, as a JSON pointer.
+    /// The place of the value that has the field, as a JSON pointer.
     pub parent: &'static str,
     /// The field.
     pub field: &'static str,
@@ -178,9 +178,9 @@ pub struct Rules {
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
     /// `true` if a deletion answers with the deleted object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
-    /// What becomes of dependents if a deletion does not say (`DefaultGarbageCollectionPolicy`).
+    /// The fate of dependents if a deletion does not name one (`DefaultGarbageCollectionPolicy`).
     pub collection: Collection,
-    /// Whether something besides its finalizers keeps an object that is being deleted.
+    /// Returns whether something besides its finalizers keeps an object that is being deleted.
     pub held: fn(&Value) -> bool,
     /// `true` if etcd holds a new object in another encoding than it gets from any later write, so
     /// that the first write is stored even if it changes nothing. Seen of v1.36.3; the cause is not
@@ -206,7 +206,7 @@ pub struct Rules {
     pub fill_zero_values: fn(&mut Value),
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
-    /// Whether the validation rules of a kind, by its name, are implemented.
+    /// Returns whether the validation rules of a kind, by its name, are implemented.
     pub validates: fn(&str) -> bool,
 }
 

@@ -1,4 +1,4 @@
-//! What Ingress and NetworkPolicy check besides their rows in `kinds.checks`
+//! Checks of Ingress and NetworkPolicy besides their rows in `kinds.checks`
 //! (`pkg/apis/networking/validation/validation.go`), and the warning of an Ingress
 //! (`pkg/registry/networking/ingress/strategy.go`).
 
@@ -56,7 +56,7 @@ pub(super) fn warn(ingress: &Value, live: Option<&Value>) -> Vec<String> {
     )]
 }
 
-/// Where requests go: rules, or a backend for all (`ValidateIngressSpec`).
+/// Checks that requests have a destination: rules, or a backend for all (`ValidateIngressSpec`).
 fn ingress_rules(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if list(spec.value, "rules").is_empty() && spec.value.get("defaultBackend").is_none() {
         let detail = "either `defaultBackend` or `rules` must be specified";

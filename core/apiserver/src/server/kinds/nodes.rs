@@ -1,5 +1,5 @@
-//! What a Node checks besides its rows in `kinds.checks` (`ValidateNode` and `ValidateNodeUpdate` of
-//! `pkg/apis/core/validation`), and what is added to a new one.
+//! Checks of a Node besides its rows in `kinds.checks` (`ValidateNode` and `ValidateNodeUpdate` of
+//! `pkg/apis/core/validation`), and the additions to a new one.
 
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn node_addresses(addresses: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// What is set once (`ValidateNodeUpdate`).
+/// Refuses changes to fields that are set only once (`ValidateNodeUpdate`).
 fn node_kept(node: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let Some(live) = node.live else {
         return;

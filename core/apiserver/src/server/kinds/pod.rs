@@ -92,7 +92,7 @@ pub(super) fn metadata_and_spec(pod: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What only a new pod may not have (`ValidatePodCreate`).
+/// Checks what only a new pod may not have (`ValidatePodCreate`).
 fn validate_new(pod: &Value) -> Vec<FieldError> {
     let spec = &pod["spec"];
     let mut errors = Vec::new();
@@ -168,7 +168,7 @@ fn warn(pod: &Value, live: Option<&Value>) -> Vec<String> {
     warnings
 }
 
-/// How long a pod has to stop: not at all where no kubelet knows of it or it has ended
+/// Returns the seconds that a pod has to stop: none if no kubelet knows of it or it has ended
 /// (`CheckGracefulDelete`).
 fn grace(pod: &Value, requested: Option<i64>) -> i64 {
     let spec = &pod["spec"];

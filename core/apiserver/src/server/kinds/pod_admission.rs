@@ -1,4 +1,4 @@
-//! What admission plugins that are on by default give a pod
+//! The changes to a pod by admission plugins that are on by default
 //! (`plugin/pkg/admission/defaulttolerationseconds`, `plugin/pkg/admission/priority`).
 
 use std::sync::Arc;
@@ -14,11 +14,11 @@ const TAINTS: [&str; 2] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
 ];
-/// How long a pod stays on such a node, in seconds.
+/// The seconds that a pod stays on such a node.
 const STAYS: i64 = 300;
 
 const PREEMPTS: &str = "PreemptLowerPriority";
-/// Where etcd keeps priority classes.
+/// The key prefix of priority classes in etcd.
 const STORED_BELOW: &str = "/registry/priorityclasses/";
 
 /// Priority classes that every cluster has.
@@ -68,7 +68,7 @@ pub(super) fn admit(
     Ok(())
 }
 
-/// Where etcd keeps runtime classes.
+/// The key prefix of runtime classes in etcd.
 const RUNTIMES_BELOW: &str = "/registry/runtimeclasses/";
 
 /// Gives a new pod what its runtime class needs (`plugin/pkg/admission/runtimeclass`).

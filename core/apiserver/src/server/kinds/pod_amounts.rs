@@ -1,4 +1,4 @@
-//! What a pod asks for and may have, all its containers together
+//! The requests and limits of a pod, all its containers together
 //! (`k8s.io/component-helpers/resource`, `podComputeUsageHelper` of `pkg/quota/v1/evaluator/core`).
 
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ use crate::status::FieldError;
 
 /// A pod that a kubelet made from a file carries it.
 const MIRROR: &str = "kubernetes.io/config.mirror";
-/// How dear the deletion of a pod is to its ReplicaSet.
+/// The annotation by which a ReplicaSet ranks its pods for deletion.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 /// The beginning of the names by which containers once got AppArmor profiles.
 const ANNOTATIONS: ErrorPath<'static> = ErrorPath::new("metadata.annotations");

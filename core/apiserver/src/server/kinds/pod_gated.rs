@@ -1,4 +1,4 @@
-//! What else may change in a pod that waits for its scheduling gates: where it may run
+//! Further changes that are allowed in a pod that waits for its scheduling gates: the choice of its nodes
 //! (`validateNodeSelectorMutation` and `validateNodeAffinityMutation` of
 //! `pkg/apis/core/validation/validation.go`).
 

@@ -1,6 +1,6 @@
-//! What a pod asks of its host: names, addresses, kernel settings, system
-//! (`validatePodDNSConfig`, `ValidateHostAliases`, `validatePodSpecSecurityContext`, `validateOS` of
-//! `pkg/apis/core/validation`).
+//! Checks of the pod's settings on its host: names, addresses, kernel settings, system
+//! (`validatePodDNSConfig`, `ValidateHostAliases`, `validatePodSpecSecurityContext`, `validateOS`
+//! of `pkg/apis/core/validation`).
 
 use std::collections::BTreeSet;
 

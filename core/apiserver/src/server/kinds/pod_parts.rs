@@ -32,7 +32,7 @@ pub(super) const RULES: &[(&str, StatusRules)] = &[
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const KINDS: [&str; 2] = ["containers", "initContainers"];
 
-/// What of the metadata only the main resource writes (`metav1.ResetObjectMetaForStatus`).
+/// Restores the metadata that only the main resource writes (`metav1.ResetObjectMetaForStatus`).
 fn keep_metadata(pod: &mut Value, live: &Value) {
     for field in [
         "deletionTimestamp",
@@ -285,7 +285,7 @@ fn out_of_order(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What a container asks for may change, and may not go.
+/// Refuses removed resources of a container: their amounts may change, but they may not go.
 fn removed(kind: &str, i: usize, new: &Value, old: &Value) -> Vec<FieldError> {
     let spec = ErrorPath::new("spec");
     let container = spec.item(kind, i);

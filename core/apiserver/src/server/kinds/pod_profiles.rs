@@ -13,7 +13,7 @@ use crate::status::FieldError;
 
 const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
-/// What the annotations of AppArmor start with; the name of a container follows.
+/// The prefix of AppArmor annotations; the name of a container follows.
 pub(super) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 const LOCAL: &str = "localhost/";
 
@@ -159,7 +159,7 @@ pub(super) fn agree(annotations: &Value, spec: &Value, path: &ErrorPath<'_>) -> 
     errors
 }
 
-/// What is said if an annotation and a field name different profiles.
+/// Returns the error if an annotation and a field name different profiles.
 fn differ(
     what: &str,
     annotation: &str,

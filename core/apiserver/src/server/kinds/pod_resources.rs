@@ -1,4 +1,4 @@
-//! What a pod asks for as a whole, and its resource claims (`validatePodResources`,
+//! Checks of the resources of a whole pod, and of its resource claims (`validatePodResources`,
 //! `validatePodResourceClaims` and `validateResourceClaimNames` of
 //! `pkg/apis/core/validation/validation.go`).
 

@@ -1,5 +1,5 @@
-//! Where a pod may run (`validateAffinity` and `validateTopologySpreadConstraints` of
-//! `pkg/apis/core/validation`).
+//! Checks of the rules that choose a pod's node (`validateAffinity` and
+//! `validateTopologySpreadConstraints` of `pkg/apis/core/validation`).
 
 use std::collections::BTreeSet;
 
@@ -178,7 +178,7 @@ fn pod_term(term: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// What to do with a pod that cannot be spread as its constraint says.
+/// The actions for a pod that cannot be spread as its constraint demands.
 const ACTIONS: [&str; 2] = ["DoNotSchedule", "ScheduleAnyway"];
 
 /// Checks the topology spread constraints of a pod.

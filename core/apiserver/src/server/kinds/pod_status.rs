@@ -142,7 +142,7 @@ fn conditions(status: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What was observed is a generation, which counts from one, or nothing.
+/// Checks the observed generation: a generation, which counts from one, or nothing.
 fn observed(owner: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     let observed = &owner["observedGeneration"];
     let field = path.child("observedGeneration");

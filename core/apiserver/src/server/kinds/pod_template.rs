@@ -1,5 +1,5 @@
-//! What pods and their templates have in common (`ValidatePodTemplateSpec` and `ValidatePodSpec` of
-//! `pkg/apis/core/validation`). Left out: what no feature that is on by default reaches.
+//! Checks that pods and their templates share (`ValidatePodTemplateSpec` and `ValidatePodSpec` of
+//! `pkg/apis/core/validation`). Rules that no feature of the default set reaches are left out.
 
 use std::collections::BTreeSet;
 
@@ -92,7 +92,7 @@ fn containers_errors(spec: &Value, path: &ErrorPath<'_>, pod: Option<&Value>) ->
     errors
 }
 
-/// Where the pod may run, and what it gets from its host.
+/// Checks the rules that choose the pod's node, and its settings on the host.
 fn placement_errors(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
     let mut errors = metadata::labels(spec.get("nodeSelector"), &field("nodeSelector"));

@@ -1,4 +1,4 @@
-//! What may change in a pod (`ValidatePodUpdate` of `pkg/apis/core/validation`).
+//! Checks the changes to a pod (`ValidatePodUpdate` of `pkg/apis/core/validation`).
 
 use std::collections::BTreeSet;
 

@@ -230,7 +230,7 @@ pub(super) fn renamed_label(label: &str) -> Option<&'static str> {
     found.map(|(_, message)| *message)
 }
 
-/// How pods are spread over nodes.
+/// Warns of the constraints that spread pods over nodes.
 fn spreads(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     for (i, constraint) in list(spec, "topologySpreadConstraints").iter().enumerate() {
         let path = path.item("topologySpreadConstraints", i);

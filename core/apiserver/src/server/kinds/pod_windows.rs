@@ -1,4 +1,4 @@
-//! What only pods of Windows have, and what they cannot have
+//! Checks of the fields that only pods of Windows have, or cannot have
 //! (`validateWindowsSecurityContextOptions`, `validateWindowsHostProcessPod`, `validateLinux` and
 //! `validateWindows` of `pkg/apis/core/validation/validation.go`).
 
@@ -44,7 +44,7 @@ pub(super) fn options(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> 
     errors
 }
 
-/// What is wrong with the name of a user: `DOMAIN\USER`, or the user alone.
+/// Returns the errors in the name of a user: `DOMAIN\USER`, or the user alone.
 fn against_user(name: &str) -> Vec<&'static str> {
     const MAX_DOMAIN: usize = 256;
     const MAX_USER: usize = 104;

@@ -1,4 +1,4 @@
-//! What a PodDisruptionBudget checks besides its rows in `kinds.checks`
+//! Checks of a PodDisruptionBudget besides its rows in `kinds.checks`
 //! (`pkg/apis/policy/validation/validation.go`).
 
 use serde_json::Value;

@@ -71,7 +71,7 @@ fn probe(probe: &Value, grace: i64, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// What a probe or hook does: one thing (`validateHandler`).
+/// Checks that a probe or hook has exactly one action (`validateHandler`).
 fn handler(handler: &Value, grace: i64, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;

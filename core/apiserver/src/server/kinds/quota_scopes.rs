@@ -1,4 +1,4 @@
-//! Which pods a quota with scopes is about (`podMatchesScopeFunc` of
+//! Matches pods with the scopes of a quota (`podMatchesScopeFunc` of
 //! `pkg/quota/v1/evaluator/core/pods.go`).
 
 use serde_json::Value;

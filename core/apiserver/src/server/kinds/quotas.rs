@@ -1,4 +1,4 @@
-//! What ResourceQuota and LimitRange check besides their rows in `kinds.checks`
+//! Checks of ResourceQuota and LimitRange besides their rows in `kinds.checks`
 //! (`pkg/apis/core/validation`, `pkg/apis/core/helper`).
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("limits", limits),
 ];
 
-/// What a quota can limit without a domain, besides what pods compute with.
+/// The resources without a domain that a quota can limit, besides [`COMPUTED`].
 const COUNTED: [&str; 13] = [
     "ephemeral-storage",
     "requests.storage",
@@ -39,7 +39,7 @@ const COUNTED: [&str; 13] = [
     "services.nodeports",
     "services.loadbalancers",
 ];
-/// What pods compute with.
+/// The compute resources of pods.
 const COMPUTED: [&str; 6] = [
     "cpu",
     "memory",

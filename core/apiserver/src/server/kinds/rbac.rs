@@ -1,4 +1,4 @@
-//! What roles and their bindings check besides their rows in `kinds.checks`
+//! Checks of roles and their bindings besides their rows in `kinds.checks`
 //! (`pkg/apis/rbac/validation/validation.go`).
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a container asks for and may have (`ValidateContainerResourceRequirements` of
+//! Checks of the requests and limits of a container (`ValidateContainerResourceRequirements` of
 //! `pkg/apis/core/validation`).
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What PriorityClass, RuntimeClass and IngressClass check besides their rows in `kinds.checks`
+//! Checks of PriorityClass, RuntimeClass and IngressClass besides their rows in `kinds.checks`
 //! (`pkg/apis/scheduling`, `pkg/apis/node`, `pkg/apis/networking`: `validation/validation.go`).
 
 use serde_json::Value;

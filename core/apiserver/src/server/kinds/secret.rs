@@ -1,4 +1,4 @@
-//! What a Secret checks besides its rows in `kinds.checks` (`ValidateSecret` and
+//! Checks of a Secret besides its rows in `kinds.checks` (`ValidateSecret` and
 //! `ValidateSecretUpdate` of `pkg/apis/core/validation`), and its warnings
 //! (`pkg/registry/core/secret/strategy.go`).
 

@@ -107,7 +107,7 @@ fn families(spec: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What was allocated stays (`validateUpgradeDowngradeClusterIPs`, `...IPFamilies`).
+/// Refuses changes to allocated values (`validateUpgradeDowngradeClusterIPs`, `...IPFamilies`).
 pub(super) fn kept(service: &Value, live: &Value) -> Vec<FieldError> {
     if !needs_cluster_ip(service) || !needs_cluster_ip(live) {
         return Vec::new();

@@ -45,7 +45,7 @@ pub(super) fn allocate(
     service_node_ports::allocate(service, live, taken.ports)
 }
 
-/// What the client left out and was allocated before (`patchAllocatedValues`).
+/// Fills in the allocated values that the client left out (`patchAllocatedValues`).
 fn take_over(service: &mut Value, live: &Value) {
     let before = &live["spec"];
     if needs_cluster_ip(live) && needs_cluster_ip(service) {
@@ -88,7 +88,7 @@ fn take_over(service: &mut Value, live: &Value) {
     }
 }
 
-/// Who knows only `clusterIP` means `clusterIPs`, too (`normalizeClusterIPs`).
+/// Sets `clusterIPs` for a client that knows only `clusterIP` (`normalizeClusterIPs`).
 fn agree_on_cluster_ips(service: &mut Value, live: Option<&Value>) {
     let spec = &mut service["spec"];
     let one = text(spec, "clusterIP").to_owned();
@@ -252,7 +252,7 @@ fn infer_families(spec: &mut Value) -> Vec<FieldError> {
     errors
 }
 
-/// What the other Services of the cluster have.
+/// The values that the other Services of the cluster have.
 #[derive(Default)]
 struct Taken {
     hosts: BTreeSet<u8>,

@@ -1,4 +1,4 @@
-//! What only load balancers have, or may say of themselves (`pkg/apis/core/validation`).
+//! Checks of the fields that only load balancers have or set (`pkg/apis/core/validation`).
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
-/// Where ranges were written before they had a field.
+/// The annotation that held the ranges before they had a field.
 const RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const ONLY: &str = "may only be used when `type` is 'LoadBalancer'";
 
-/// What only load balancers have; `live` is the stored Service on update.
+/// Checks the fields that only load balancers have; `live` is the stored Service on update.
 pub(super) fn reserved(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let spec = &service["spec"];
     let mut errors = source_ranges(service, live);

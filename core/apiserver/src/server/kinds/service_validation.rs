@@ -1,4 +1,4 @@
-//! What a Service may say (`ValidateService` and `ValidateServiceUpdate` of
+//! Validation of a Service (`ValidateService` and `ValidateServiceUpdate` of
 //! `pkg/apis/core/validation`).
 
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-/// How traffic prefers endpoints near by, and what the annotation was called before.
+/// The annotation that prefers endpoints near by, and its former name.
 pub(super) const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
 pub(super) const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
 /// The longest time that a client sticks to a pod, in seconds: a day.
@@ -84,7 +84,7 @@ fn topology(service: &Value) -> Option<FieldError> {
     (mode != hints).then(|| FieldError::invalid(field, mode, detail))
 }
 
-/// What each type of Service cannot have.
+/// Refuses the fields that a Service of its type cannot have.
 fn by_type(service: &Value) -> Vec<FieldError> {
     let spec = &service["spec"];
     let mut errors = Vec::new();
@@ -154,7 +154,7 @@ fn affinity(spec: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Where traffic may go.
+/// Checks the policies that choose the endpoints for traffic.
 fn traffic(service: &Value) -> Vec<FieldError> {
     let spec = &service["spec"];
     let mut errors = Vec::new();

@@ -1,4 +1,4 @@
-//! What the kinds of `storage.k8s.io` check besides their rows in `kinds.checks`
+//! Checks of the kinds of `storage.k8s.io` besides their rows in `kinds.checks`
 //! (`pkg/apis/storage/validation/validation.go`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ fn parameters(parameters: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Where a class can make volumes (`validateAllowedTopologies`).
+/// Checks the topologies in which a class can make volumes (`validateAllowedTopologies`).
 fn topologies(terms: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let items = terms.value.as_array().map_or(&[][..], Vec::as_slice);
     let mut seen: Vec<BTreeMap<&str, BTreeSet<&str>>> = Vec::new();

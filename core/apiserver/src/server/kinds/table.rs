@@ -1,6 +1,6 @@
 //! Kinds that have no rules of their own here: stored, merged, owned and versioned by their type,
-//! with the few things that their strategies do besides (`pkg/registry/*/strategy.go`, v1.36).
-//! What only validation of one kind refuses is accepted.
+//! with the few things that their strategies do besides (`pkg/registry/*/strategy.go`, v1.36). The
+//! server here accepts objects that only the validation of such a kind refuses.
 
 use std::sync::{Arc, LazyLock};
 
@@ -238,7 +238,7 @@ fn rules(facts: &KindFacts) -> Rules {
     rules
 }
 
-/// How many pods may be missing is a field of a feature that is off (`dropStatefulSetDisabledFields`).
+/// Drops `maxUnavailable`, a field of a feature that is off (`dropStatefulSetDisabledFields`).
 fn stateful_set(object: &mut Value, live: Option<&Value>) {
     const ROLLING: &str = "/spec/updateStrategy/rollingUpdate";
     let given = |object: &Value| {

@@ -1,4 +1,4 @@
-//! Where a container has the volumes of its pod (`ValidateVolumeMounts`, `validateMountPropagation` and
+//! Checks of a container's mounts (`ValidateVolumeMounts`, `validateMountPropagation` and
 //! `validateMountRecursiveReadOnly` of `pkg/apis/core/validation/validation.go`).
 
 use std::collections::BTreeSet;

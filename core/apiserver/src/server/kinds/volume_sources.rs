@@ -1,5 +1,6 @@
-//! What a source of a volume checks besides its rows in `kinds.checks` (`validateVolumeSource`,
-//! `ValidatePersistentVolumeSpec` and what they call, `pkg/apis/core/validation/validation.go`).
+//! Checks of a volume's source besides its rows in `kinds.checks` (`validateVolumeSource`,
+//! `ValidatePersistentVolumeSpec` and the functions that they call,
+//! `pkg/apis/core/validation/validation.go`).
 
 use serde_json::Value;
 
@@ -42,13 +43,13 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("claim_template", claim_template),
 ];
 
-/// What is said of a name in no known form, in a pod and in a PersistentVolume.
+/// The messages for a name in no known form, in a pod and in a PersistentVolume.
 const POD: &str = "must be valid format starting with iqn, eui, or naa";
 const VOLUME: &str = "must be valid format";
 
 /// The most characters of a volume's name and its portal, with the colon between them.
 const MAX_PORTAL: usize = 64;
-/// What is said where they are longer.
+/// The message if they are longer.
 pub(super) const PORTAL_TOO_LONG: &str = "Total length of <volume name>:<iscsi.targetPortal> must \
      be under 64 characters if iscsi.initiatorName is specified.";
 
@@ -133,7 +134,7 @@ fn is_qualified_target(name: &str) -> bool {
     starts.any(|(start, found)| has_form(&name[start + found.len()..]) == Some(true))
 }
 
-/// Who asks for authentication names the secret.
+/// Checks that a source which asks for authentication names the secret.
 fn iscsi_secret(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let asks = |field: &str| source.value[field] == true;
     let named = source.value.get("secretRef").is_some();

@@ -188,7 +188,7 @@ fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldE
     errors
 }
 
-/// How messages name the source of a volume that they check.
+/// Returns the name of a volume's source in messages.
 pub(super) fn shown(name: &str) -> &str {
     match name {
         "gcePersistentDisk" => "persistentDisk",

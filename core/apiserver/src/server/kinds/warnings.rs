@@ -39,8 +39,8 @@ pub(super) fn of(kind: &str) -> Option<Warn> {
     })
 }
 
-/// What the name and the template of a controller of pods ask for. An update that changes no field
-/// of the spec gives none.
+/// Returns the warnings for the name and the template of a controller of pods. An update that changes no
+/// field of the spec gives none.
 fn pods(object: &Value, live: Option<&Value>, named: bool, path: &str, short: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let template = |object: &'_ Value| {

@@ -1,4 +1,4 @@
-//! What the configurations of admission webhooks check besides their rows in `kinds.checks`
+//! Checks of the configurations of admission webhooks besides their rows in `kinds.checks`
 //! (`pkg/apis/admissionregistration/validation/validation.go`,
 //! `k8s.io/apiserver/pkg/util/webhook/validation.go`). Conditions in CEL are not compiled.
 
@@ -46,7 +46,7 @@ fn timeout(seconds: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Where the webhook is: a URL or a service.
+/// Checks the address of the webhook: a URL or a service.
 fn client_config(config: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (url, service) = (config.value.get("url"), config.value.get("service"));
     match (url, service) {

@@ -1,5 +1,5 @@
-//! What controllers of pods check besides their rows in `kinds.checks`
-//! (`pkg/apis/apps/validation`, and `pkg/apis/core/validation` for ReplicationController).
+//! Checks of controllers of pods besides their rows in `kinds.checks` (`pkg/apis/apps/validation`,
+//! and `pkg/apis/core/validation` for ReplicationController).
 
 use serde_json::{Value, json};
 

@@ -89,7 +89,8 @@ pub(in crate::server) fn other_kind(
     ))
 }
 
-/// Where a group's kinds live today: `extensions` became `apps` for what it shares with it.
+/// Returns the group that has a group's kinds today: `extensions` became `apps` for the kinds of
+/// both.
 fn group_of(version: &GroupVersion) -> &str {
     match version.group.as_str() {
         "extensions" => "apps",

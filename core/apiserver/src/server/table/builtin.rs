@@ -20,7 +20,7 @@ struct Columns {
     kind: &'static str,
     /// The number that lists are ordered by.
     ordered_by: Option<JsonPath>,
-    /// What is said of a whole row.
+    /// The function that describes a whole row.
     conditions: Option<Call>,
     definitions: Vec<Value>,
     cells: Vec<Cell>,

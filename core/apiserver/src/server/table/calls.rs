@@ -15,7 +15,7 @@ use super::rows::{between, human_duration, since};
 use crate::environment::Timestamp;
 use crate::object::text;
 
-/// What stands in the cell of an object at a time.
+/// A function that fills the cell of an object at a time.
 pub(super) type Call = fn(&Value, Timestamp) -> Value;
 
 /// The functions, by their names in `columns.txt`.

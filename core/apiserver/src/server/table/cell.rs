@@ -1,4 +1,4 @@
-//! What stands in a cell, as a row of `columns.txt` says it.
+//! The cells of a table, described by a row of `columns.txt`.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use super::rows::since;
 use crate::environment::Timestamp;
 use crate::object::Metadata;
 
-/// How the cell of a column is found.
+/// The source of a column's cells.
 #[derive(Debug)]
 pub(super) enum Cell {
     /// The name of the object.
     Name,
-    /// How long ago it was created.
+    /// The time since the object was created.
     Age,
     /// A text or a number, as text.
     Text(JsonPath, Otherwise),
@@ -21,13 +21,13 @@ pub(super) enum Cell {
     Number(JsonPath),
     /// A number as it is, or a text.
     Value(JsonPath, Otherwise),
-    /// Whether it is true, and whether it is where nothing is said.
+    /// A boolean, and its value if the object does not have it.
     Flag(JsonPath, bool),
     /// `True`, `False` or `<unset>`.
     Yes(JsonPath),
-    /// How many members or items there are, together.
+    /// The number of members or items at these paths, together.
     Count(Vec<JsonPath>),
-    /// How long ago it was.
+    /// The time since a moment.
     Since(JsonPath, Otherwise),
     /// A member of each item.
     Each(JsonPath, JsonPath, Otherwise),
@@ -39,11 +39,11 @@ pub(super) enum Cell {
     Ratio(JsonPath, JsonPath),
     /// Two texts.
     Slash(JsonPath, JsonPath),
-    /// What a function says.
+    /// The value that a function returns.
     Call(Call),
 }
 
-/// What stands in a cell where there is nothing to show.
+/// The text of a cell that has nothing to show.
 #[derive(Debug, Default)]
 pub(super) struct Otherwise {
     text: &'static str,
@@ -101,7 +101,7 @@ impl Cell {
         })
     }
 
-    /// What stands in the cell of an object.
+    /// Returns the content of an object's cell.
     pub(super) fn of(&self, object: &Value, now: Timestamp) -> Value {
         let number = |path: &JsonPath| path.first(object).and_then(Value::as_i64).unwrap_or(0);
         let printed = |path: &JsonPath| path.first(object).and_then(print);

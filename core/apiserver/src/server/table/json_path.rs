@@ -63,7 +63,7 @@ fn member(text: &str) -> (String, &str) {
     (name, "")
 }
 
-/// Where the bracket that is open closes.
+/// Returns the position at which the open bracket closes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
     for (i, c) in text.char_indices() {

@@ -102,7 +102,7 @@ pub(super) fn between(from: Timestamp, to: Timestamp) -> i64 {
     seconds(to).saturating_sub(seconds(from))
 }
 
-/// How long ago a time was (`translateTimestampSince`).
+/// Returns how long ago a time was (`translateTimestampSince`).
 pub(super) fn since(time: &Value, now: Timestamp) -> String {
     let time = time.as_str().and_then(Timestamp::parse);
     time.map_or_else(

@@ -9,10 +9,11 @@ use crate::object::Metadata;
 use crate::server::{Resources, wire};
 use crate::status::Status;
 
-/// What marks the bookmark that ends the initial events (`metav1.InitialEventsAnnotationKey`).
+/// The annotation of the bookmark that ends the initial events
+/// (`metav1.InitialEventsAnnotationKey`).
 pub const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// What happened to an object.
+/// The type of a change to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventType {
     /// It exists and the watcher did not know, or it is selected now and was not.
@@ -50,7 +51,7 @@ impl fmt::Display for EventType {
 /// One event of a watch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchEvent {
-    /// What happened.
+    /// The type of the event.
     pub event_type: EventType,
     /// The object, a bookmark in its shape, or the error.
     pub object: Arc<Value>,

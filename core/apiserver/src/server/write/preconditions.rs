@@ -1,5 +1,5 @@
-//! What a write expects of the stored object: its uid and its version
-//! (`Store.Update` of `pkg/registry/generic/registry/store.go`).
+//! Preconditions of a write on the stored object: its uid and its version (`Store.Update` of
+//! `pkg/registry/generic/registry/store.go`).
 
 use serde_json::Value;
 

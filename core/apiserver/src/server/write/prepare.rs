@@ -1,4 +1,4 @@
-//! What the server decides about an object before it stores an update
+//! The server's own changes to an object before it stores an update
 //! (`pkg/registry/rest/update.go`).
 
 use serde_json::Value;
@@ -71,7 +71,7 @@ pub(super) fn before_update(
     Err(Status::invalid(&kind, object.name(), &errors))
 }
 
-/// What is refused is shown as it was sent: with its empty lists.
+/// Restores the empty lists of a refused object: messages show it as it was sent.
 pub(super) fn shown_as_sent(
     info: &RequestInfo,
     object: &mut Value,

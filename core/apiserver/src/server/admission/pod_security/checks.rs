@@ -23,7 +23,7 @@ const NEVER: Releases = 0..0;
 /// it finds.
 type Check = (Releases, Releases, fn(&Pod<'_>) -> Option<Violation>);
 
-/// Where a check of *restricted* is stricter than one of *baseline*, it takes its place.
+/// All checks. If a check of *restricted* is stricter than one of *baseline*, it takes its place.
 const CHECKS: [Check; 19] = [
     (ALWAYS, ALWAYS, app_armor),
     (ALWAYS, 0..22, containers::capabilities),
@@ -118,7 +118,7 @@ pub(super) fn named(containers: &[&str]) -> String {
     format!("{noun} {}", quoted(containers.iter().copied()))
 }
 
-/// Who sets something: the pod, containers, or both.
+/// Returns the setters of something: the pod, containers, or both.
 fn setters(pod: bool, containers: &[&str]) -> Vec<String> {
     let pod = pod.then(|| "pod".to_owned());
     let containers = (!containers.is_empty()).then(|| named(containers));

@@ -1,5 +1,5 @@
-//! What a version has beside its schema: the paths of its scale, columns of tables, selectable
-//! fields.
+//! Checks the members of a version beside its schema: the paths of its scale, columns of tables,
+//! selectable fields.
 
 use std::collections::BTreeSet;
 

@@ -13,10 +13,10 @@ use crate::schema::custom::Rule;
 use crate::schema::openapi::{Additional, Schema};
 use crate::status::FieldError;
 
-/// What one rule may cost at most, by estimate (`StaticEstimatedCostLimit`).
+/// The highest estimated cost of one rule (`StaticEstimatedCostLimit`).
 const RULE_LIMIT: u64 = 10_000_000;
 
-/// What all rules of a version may cost together (`StaticEstimatedCRDCostLimit`).
+/// The highest estimated cost of all rules of a version together (`StaticEstimatedCRDCostLimit`).
 const TOTAL_LIMIT: u64 = 100_000_000;
 
 /// So many of the most expensive rules are named.
@@ -28,13 +28,13 @@ pub(super) struct Place<'a> {
     parsed: &'a Schema,
     /// `true` if its values are resources.
     root: bool,
-    /// How many values there may be; `None` for no bound.
+    /// The largest number of values; `None` for no bound.
     cardinality: Option<u64>,
     /// The list around it whose items cannot be told apart.
     uncorrelatable: Option<String>,
 }
 
-/// What was found in all rules of a version.
+/// The errors and costs of all rules of a version.
 pub(super) struct Found {
     pub(super) errors: Vec<FieldError>,
     total: u64,

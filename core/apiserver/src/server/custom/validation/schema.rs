@@ -177,7 +177,7 @@ fn beside_status(schema: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
 #[derive(Clone, Default)]
 struct Context<'a> {
     root: bool,
-    /// Where its rules stand; `None` if they are not compiled.
+    /// The schema as its rules see it; `None` if they are not compiled.
     rules: Option<Place<'a>>,
     /// Why defaults are not allowed.
     no_defaults: Option<String>,

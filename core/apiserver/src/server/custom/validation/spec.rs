@@ -239,7 +239,7 @@ pub(super) fn names(names: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// What may differ between versions.
+/// Checks the members that may differ between versions.
 fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let any_status = |spec: &Value| {
@@ -341,7 +341,7 @@ fn conversion(conversion: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What of a definition may not change.
+/// Refuses changes to the fields of a definition that may not change.
 pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<FieldError> {
     let established = is_condition(live, "Established", "True");
     let fields = [

@@ -9,7 +9,7 @@ use crate::json::sorted;
 use crate::object::text;
 use crate::status::FieldError;
 
-/// What is wrong with the structure of a schema, sorted.
+/// Returns the errors in the structure of a schema, sorted.
 pub(super) fn validate(schema: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     invariants(schema, Level::Root, path, &mut errors);
@@ -18,7 +18,7 @@ pub(super) fn validate(schema: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> 
     errors
 }
 
-/// What a schema describes.
+/// The level of the value that a schema describes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Root,

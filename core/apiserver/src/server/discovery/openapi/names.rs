@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::object::JsonMap;
 use crate::server::{Definition, Resource};
 
-/// Where the schemas of a v3 document are.
+/// The place of the schemas in a v3 document.
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// The package of each type of a kind, by the name of the type: `core/v1`, or that of a custom group,

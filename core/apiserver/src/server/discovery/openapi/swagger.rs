@@ -9,7 +9,8 @@ use super::{declare, described, names, paths_of};
 use crate::object::JsonMap;
 use crate::server::{Definition, Resource, Resources};
 
-/// What OpenAPI v2 has no words for (`k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2`).
+/// The keywords that OpenAPI v2 does not have
+/// (`k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2`).
 const NOT_IN_V2: [&str; 4] = ["anyOf", "not", "nullable", "oneOf"];
 
 /// The document.

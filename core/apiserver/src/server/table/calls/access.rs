@@ -79,7 +79,7 @@ fn go_selector(selector: &Value) -> String {
     )
 }
 
-/// How long the certificate of a signing request is to be valid.
+/// Returns the requested validity of a signing request's certificate.
 pub(super) fn requested_duration(request: &Value, _: Timestamp) -> Value {
     match request["spec"]["expirationSeconds"].as_i64() {
         Some(seconds) => human_duration(seconds).into(),
@@ -87,7 +87,7 @@ pub(super) fn requested_duration(request: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// What became of a signing request (`extractCSRStatus`).
+/// Returns the state of a signing request (`extractCSRStatus`).
 pub(super) fn signing_condition(request: &Value, _: Timestamp) -> Value {
     let has = |ty| condition(request, ty).is_some();
     let mut shown = if has("Denied") {

@@ -6,7 +6,7 @@ use super::{number, since};
 use crate::environment::Timestamp;
 use crate::object::text;
 
-/// When it was seen last.
+/// Returns the time since it was last seen.
 pub(super) fn last_seen(event: &Value, now: Timestamp) -> Value {
     match (event.get("series"), &event["lastTimestamp"]) {
         (Some(series @ Value::Object(_)), _) => since(&series["lastObservedTime"], now).into(),
@@ -15,7 +15,7 @@ pub(super) fn last_seen(event: &Value, now: Timestamp) -> Value {
     }
 }
 
-/// When it was seen first.
+/// Returns the time since it was first seen.
 pub(super) fn first_seen(event: &Value, now: Timestamp) -> Value {
     match &event["firstTimestamp"] {
         time @ Value::String(_) => since(time, now).into(),
@@ -23,7 +23,7 @@ pub(super) fn first_seen(event: &Value, now: Timestamp) -> Value {
     }
 }
 
-/// How often it was seen.
+/// Returns how often it was seen.
 pub(super) fn count(event: &Value, _: Timestamp) -> Value {
     let count = match event.get("series") {
         Some(series @ Value::Object(_)) => number(&series["count"]),
@@ -35,7 +35,7 @@ pub(super) fn count(event: &Value, _: Timestamp) -> Value {
     count.into()
 }
 
-/// What it is about.
+/// Returns the object that it is about.
 pub(super) fn object(event: &Value, _: Timestamp) -> Value {
     let about = &event["involvedObject"];
     let kind = text(about, "kind").to_lowercase();
@@ -45,7 +45,7 @@ pub(super) fn object(event: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// Who reports it (`formatEventSource`).
+/// Returns the reporter (`formatEventSource`).
 pub(super) fn source(event: &Value, _: Timestamp) -> Value {
     let first = |a: &'static str, b: &'static str| match text(&event["source"], a) {
         "" => text(event, b),
@@ -58,7 +58,7 @@ pub(super) fn source(event: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// What it says.
+/// Returns its message.
 pub(super) fn message(event: &Value, _: Timestamp) -> Value {
     text(event, "message").trim().into()
 }

@@ -21,7 +21,7 @@ pub(super) fn service_ports(service: &Value, _: Timestamp) -> Value {
     text_or(&ports.join(","), "<none>")
 }
 
-/// Where a Service is reached from outside (`getServiceExternalIP`).
+/// Returns the addresses at which a Service is reached from outside (`getServiceExternalIP`).
 pub(super) fn service_external_address(service: &Value, _: Timestamp) -> Value {
     let spec = &service["spec"];
     let given = items(&spec["externalIPs"]).filter_map(Value::as_str);
@@ -107,7 +107,7 @@ pub(super) fn ingress_hosts(ingress: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// Where an Ingress is reached.
+/// Returns the addresses of an Ingress.
 pub(super) fn ingress_addresses(ingress: &Value, _: Timestamp) -> Value {
     let addresses: Vec<&str> = load_balancer(ingress).into_iter().collect();
     addresses.join(",").into()
@@ -133,7 +133,7 @@ pub(super) fn class_parameters(class: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// What an IPAddress belongs to (`printIPAddress`).
+/// Returns the object to which an IPAddress belongs (`printIPAddress`).
 pub(super) fn address_parent(address: &Value, _: Timestamp) -> Value {
     let Some(parent @ Value::Object(_)) = address["spec"].get("parentRef") else {
         return "<none>".into();

@@ -6,18 +6,18 @@ use super::{condition, items, number, since};
 use crate::environment::Timestamp;
 use crate::object::{Metadata, text};
 
-/// How many of its containers are ready.
+/// Returns the number of its containers that are ready.
 pub(super) fn ready(pod: &Value, _: Timestamp) -> Value {
     let Summary { ready, total, .. } = Summary::of(pod);
     format!("{ready}/{total}").into()
 }
 
-/// What its containers do.
+/// Returns the state of its containers.
 pub(super) fn status(pod: &Value, _: Timestamp) -> Value {
     Summary::of(pod).reason.into()
 }
 
-/// How often its containers were started again, and when last.
+/// Returns the number of restarts of its containers, and the time since the last one.
 pub(super) fn restarts(pod: &Value, now: Timestamp) -> Value {
     let Restarts { count, last } = Summary::of(pod).restarts;
     match last {
@@ -28,7 +28,7 @@ pub(super) fn restarts(pod: &Value, now: Timestamp) -> Value {
     }
 }
 
-/// How many of its readiness gates are met.
+/// Returns the number of its readiness gates that are met.
 pub(super) fn readiness_gates(pod: &Value, _: Timestamp) -> Value {
     let gates: Vec<&Value> = items(&pod["spec"]["readinessGates"]).collect();
     if gates.is_empty() {
@@ -42,7 +42,8 @@ pub(super) fn readiness_gates(pod: &Value, _: Timestamp) -> Value {
     format!("{met}/{}", gates.len()).into()
 }
 
-/// That a pod has ended (`podSuccessConditions`, `podFailedConditions`); null if it has not.
+/// Returns the condition of a pod that has ended (`podSuccessConditions`, `podFailedConditions`);
+/// null if it has not.
 pub(super) fn conditions(pod: &Value, _: Timestamp) -> Value {
     let phase = text(&pod["status"], "phase");
     let message = match phase {
@@ -53,7 +54,7 @@ pub(super) fn conditions(pod: &Value, _: Timestamp) -> Value {
     json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}])
 }
 
-/// How often containers were started again, and when last.
+/// The number of restarts of containers, and the time of the last one.
 #[derive(Default)]
 struct Restarts {
     count: i64,
@@ -172,7 +173,7 @@ impl Summary {
     }
 }
 
-/// How a container ended.
+/// Returns the reason why a container ended.
 fn ended(terminated: &Value) -> String {
     match (text(terminated, "reason"), number(&terminated["signal"])) {
         ("", 0) => format!("ExitCode:{}", number(&terminated["exitCode"])),

@@ -8,7 +8,7 @@ use crate::object::text;
 
 const UNKNOWN: &str = "<unknown>";
 
-/// What it aims at, and how things are.
+/// Returns its targets, with the current values.
 pub(super) fn targets(autoscaler: &Value, _: Timestamp) -> Value {
     let now: Vec<&Value> = items(&autoscaler["status"]["currentMetrics"]).collect();
     let targets = items(&autoscaler["spec"]["metrics"])

@@ -14,12 +14,12 @@ const ACCESS_MODES: [(&str, &str); 4] = [
     ("ReadWriteOncePod", "RWOP"),
 ];
 
-/// How a volume can be mounted.
+/// Returns the access modes of a volume.
 pub(super) fn volume_access_modes(volume: &Value, _: Timestamp) -> Value {
     access_modes(&volume["spec"]["accessModes"])
 }
 
-/// How the volume of a claim can be mounted; nothing before it has one.
+/// Returns the access modes of a claim's volume; nothing before it has one.
 pub(super) fn claim_access_modes(claim: &Value, _: Timestamp) -> Value {
     match text(&claim["spec"], "volumeName") {
         "" => "".into(),
@@ -27,7 +27,7 @@ pub(super) fn claim_access_modes(claim: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// How large the volume of a claim is; nothing before it has one.
+/// Returns the size of a claim's volume; nothing before it has one.
 pub(super) fn claim_capacity(claim: &Value, _: Timestamp) -> Value {
     match text(&claim["spec"], "volumeName") {
         "" => "".into(),
@@ -101,7 +101,7 @@ fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
     object["metadata"]["annotations"].get(name)?.as_str()
 }
 
-/// How far a ResourceClaim is (`resourceClaimState`).
+/// Returns the state of a ResourceClaim (`resourceClaimState`).
 pub(super) fn claim_state(claim: &Value, _: Timestamp) -> Value {
     let is_deleted = !claim.meta_text("deletionTimestamp").is_empty();
     let status = &claim["status"];

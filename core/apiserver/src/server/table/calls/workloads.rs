@@ -6,7 +6,7 @@ use super::{between, condition, human_duration, items, number};
 use crate::environment::Timestamp;
 use crate::object::{Metadata, text};
 
-/// How far a job is (`printJob`).
+/// Returns the state of a job (`printJob`).
 pub(super) fn job_status(job: &Value, _: Timestamp) -> Value {
     let holds = |ty| condition(job, ty).is_some_and(|found| text(found, "status") == "True");
     let is_deleted = !job.meta_text("deletionTimestamp").is_empty();
@@ -26,7 +26,7 @@ pub(super) fn job_status(job: &Value, _: Timestamp) -> Value {
     .into()
 }
 
-/// How many pods of a job succeeded, and how many must.
+/// Returns the number of a job's pods that succeeded, and the number that must.
 pub(super) fn job_completions(job: &Value, _: Timestamp) -> Value {
     let succeeded = number(&job["status"]["succeeded"]);
     match (
@@ -40,7 +40,7 @@ pub(super) fn job_completions(job: &Value, _: Timestamp) -> Value {
     .into()
 }
 
-/// How long a job took, or has taken until now.
+/// Returns the time that a job took, or has taken until now.
 pub(super) fn job_duration(job: &Value, now: Timestamp) -> Value {
     let time = |name| Timestamp::parse(text(&job["status"], name));
     let Some(start) = time("startTime") else {
@@ -63,12 +63,12 @@ pub(super) fn controller(object: &Value, _: Timestamp) -> Value {
     }
 }
 
-/// What a quota says of everything but limits (`printResourceQuota`).
+/// Returns the amounts of a quota except limits (`printResourceQuota`).
 pub(super) fn quota_requests(quota: &Value, _: Timestamp) -> Value {
     quota_of(quota, false)
 }
 
-/// What a quota says of limits.
+/// Returns the limits of a quota.
 pub(super) fn quota_limits(quota: &Value, _: Timestamp) -> Value {
     quota_of(quota, true)
 }
