@@ -5,5 +5,6 @@ mod limited;
 mod linear_work;
 mod pod_security;
 mod properties;
+mod rare_kinds;
 mod refused;
 mod warned;

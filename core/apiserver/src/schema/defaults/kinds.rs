@@ -51,6 +51,21 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
                 .cloned();
             labels_from(map, labels);
         }
+        "FlowSchemaSpec" => unset(map, "matchingPrecedence", 1000),
+        "ExemptPriorityLevelConfiguration" => {
+            absent(map, "nominalConcurrencyShares", || 0.into());
+            absent(map, "lendablePercent", || 0.into());
+        }
+        "LimitedPriorityLevelConfiguration" => {
+            absent(map, "nominalConcurrencyShares", || 30.into());
+            absent(map, "lendablePercent", || 0.into());
+        }
+        "QueuingConfiguration" => {
+            unset(map, "handSize", 8);
+            unset(map, "queues", 64);
+            unset(map, "queueLengthLimit", 50);
+        }
+        "ExactDeviceRequest" | "DeviceSubRequest" => device_count(map),
         "NetworkPolicySpec" => policy_types(map),
         "Subject" => subject(map),
         "RoleRef" if text(map, "apiGroup").is_empty() => {
@@ -181,6 +196,31 @@ fn job(spec: &mut JsonMap) {
             "TerminatingOrFailed"
         };
         spec.insert("podReplacementPolicy".to_owned(), policy.into());
+    }
+}
+
+/// Gives a number that is absent or zero.
+fn unset(map: &mut JsonMap, field: &str, default: i64) {
+    if map
+        .get(field)
+        .is_none_or(|value| value.is_null() || *value == 0)
+    {
+        map.insert(field.to_owned(), default.into());
+    }
+}
+
+/// `SetDefaults_ExactDeviceRequest`, `SetDefaults_DeviceSubRequest`.
+fn device_count(request: &mut JsonMap) {
+    const EXACT: &str = "ExactCount";
+    let mode = request.get("allocationMode").and_then(Value::as_str);
+    if mode.is_none_or(str::is_empty) {
+        request.insert("allocationMode".to_owned(), EXACT.into());
+    }
+    if request
+        .get("allocationMode")
+        .is_some_and(|mode| mode == EXACT)
+    {
+        unset(request, "count", 1);
     }
 }
 

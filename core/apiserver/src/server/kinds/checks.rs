@@ -207,7 +207,7 @@ impl<'a> Checked<'a> {
         for word in words {
             let before = errors.len();
             words::check(word.name, word.argument, self, errors);
-            if word.name == "required" && errors.len() > before
+            if matches!(word.name, "required" | "present") && errors.len() > before
                 || word.name == "if-set" && self.is_zero()
             {
                 return;

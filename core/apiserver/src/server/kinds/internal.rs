@@ -143,11 +143,12 @@ const VOLUME_SOURCES: [&str; 22] = [
 ];
 
 /// Go's names of fields that are not just their JSON names with a capital.
-const NAMES: [(&str, &str); 34] = [
+const NAMES: [(&str, &str); 35] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
     ("awsElasticBlockStore", "AWSElasticBlockStore"),
     ("cephfs", "CephFS"),
+    ("cidrs", "CIDRs"),
     ("csi", "CSI"),
     ("dnsConfig", "DNSConfig"),
     ("dnsPolicy", "DNSPolicy"),

@@ -101,6 +101,33 @@ pub(super) fn check_new_range(range: &str, field: &ErrorPath<'_>) -> Option<Fiel
     (!fine).then(|| FieldError::invalid(field, &range.into(), detail))
 }
 
+/// Checks a range that is written in its only form (`IsValidCIDR` of apimachinery).
+pub(super) fn check_exact_range(range: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
+    check_range(range, field, &[]).or_else(|| {
+        let (ip, bits) = sloppy_range(range)?;
+        let exact = shown(ip, bits);
+        let detail = format!("must be in canonical form ({})", go::quote(&exact));
+        (range != exact).then(|| FieldError::invalid(field, &range.into(), detail))
+    })
+}
+
+/// Returns whether a range is one of IPv6; `None` if it is no range.
+pub(super) fn is_ipv6_range(range: &str) -> Option<bool> {
+    sloppy_range(range).map(|(ip, _)| ip.is_ipv6())
+}
+
+/// The name of an IPAddress: an address in its only form (`ValidateIPAddressName`).
+pub(super) fn exact(name: &str) -> Vec<String> {
+    let field = ErrorPath::ROOT;
+    if let Some(error) = check(&name.into(), &field, &[]) {
+        return vec![error.detail];
+    }
+    let exact = sloppy(name).map(|ip| canonical(ip).to_string());
+    let exact = exact.filter(|exact| exact != name);
+    let detail = |exact: String| format!("must be in canonical form ({})", go::quote(&exact));
+    exact.map(detail).into_iter().collect()
+}
+
 /// Returns whether no number of a range begins with a zero that it does not need.
 fn is_strict_range(range: &str) -> bool {
     range.split_once('/').is_some_and(|(ip, bits)| {

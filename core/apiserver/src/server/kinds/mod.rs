@@ -2,6 +2,7 @@
 //! (`pkg/registry/*/strategy.go`, `pkg/apis/*/validation`, v1.36). Adding a kind is adding a
 //! description here and its types to the table in `schema`.
 
+mod addresses;
 mod admission_policies;
 pub(super) mod api_service;
 mod autoscaling;
@@ -20,6 +21,7 @@ mod endpoints;
 mod environment;
 mod ephemeral_containers;
 mod event;
+mod flow_control;
 mod internal;
 mod ip;
 mod job_policies;

@@ -33,7 +33,7 @@ const MIRROR: &str = "kubernetes.io/config.mirror";
 const KINDS: [&str; 2] = ["containers", "initContainers"];
 
 /// Restores the metadata that only the main resource writes (`metav1.ResetObjectMetaForStatus`).
-fn keep_metadata(pod: &mut Value, live: &Value) {
+pub(super) fn keep_metadata(pod: &mut Value, live: &Value) {
     for field in [
         "deletionTimestamp",
         "labels",

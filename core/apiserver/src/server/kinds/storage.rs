@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{self, Check, Checked};
 use super::label_selector::list;
 use super::metadata::{self, IMMUTABLE};
 use super::{internal, names, volumes};
@@ -27,6 +27,35 @@ pub(super) const CALLS: &[(&str, Check)] = &[
         }
     }),
     ("same_attach_required", same_attach_required),
+    ("class_attributes", class_attributes),
+    ("attachment", attachment),
+    ("reclaim_policy_inline", |policy, errors| {
+        if *policy.value != "Retain" {
+            let detail = "may only be Retain in the context of inline volumes";
+            errors.push(FieldError::forbidden(policy.path, detail));
+        }
+    }),
+    ("volume_mode_inline", |mode, errors| {
+        if *mode.value != "Filesystem" {
+            let detail = "may not specify volumeMode other than Filesystem in the context of inline \
+                          volumes";
+            errors.push(FieldError::forbidden(mode.path, detail));
+        }
+    }),
+    ("attachment_metadata", |metadata, errors| {
+        const MAX_SIZE: usize = 256 * 1024;
+        let members = metadata.value.as_object().into_iter().flatten();
+        let sizes = members.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len));
+        if sizes.sum::<usize>() > MAX_SIZE {
+            errors.push(FieldError::too_long(metadata.path, MAX_SIZE));
+        }
+    }),
+    ("error_code", |code, errors| {
+        if code.value.as_i64().is_some_and(|code| code < 0) {
+            let detail = format!("must be between 0 and {}, inclusive", i32::MAX);
+            errors.push(FieldError::invalid(code.path, code.value, detail));
+        }
+    }),
     ("node_drivers", node_drivers),
     ("node_drivers_kept", node_drivers_kept),
     ("not_negative_amount", |amount, errors| {
@@ -55,11 +84,7 @@ fn parameters(parameters: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if members.is_some_and(|members| members.len() > MAX_PARAMETERS) {
         let detail = format!("may not be more than {MAX_PARAMETERS} bytes");
         let problem = Problem::TooLong;
-        errors.push(FieldError::without_value(
-            problem,
-            "Provisioner Parameters Length",
-            detail,
-        ));
+        errors.push(FieldError::without_value(problem, parameters.path, detail));
         return;
     }
     let mut size = 0;
@@ -72,6 +97,69 @@ fn parameters(parameters: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     if size > MAX_PARAMETERS_SIZE {
         errors.push(FieldError::too_long(parameters.path, MAX_PARAMETERS_SIZE));
+    }
+}
+
+/// Checks the driver of a class and its attributes, which errors name as if they were in a spec
+/// (`validateVolumeAttributesClassSpec`).
+fn class_attributes(class: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    for (field, path, check, missing) in [
+        ("driverName", "spec.driverName", provisioner as Check, ""),
+        (
+            "parameters",
+            "spec.parameters",
+            parameters,
+            "must contain at least one key/value pair",
+        ),
+    ] {
+        let checked = Checked {
+            value: &class.value[field],
+            path: &ErrorPath::new(path),
+            ..*class
+        };
+        check(&checked, errors);
+        if checked.is_zero() {
+            errors.push(FieldError::required(path, missing));
+        }
+    }
+}
+
+/// Checks which volume is attached to which node (`validateVolumeAttachmentSpec`).
+fn attachment(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    errors.extend(volumes::driver(
+        text(spec.value, "attacher"),
+        &spec.path.child("attacher"),
+    ));
+    let source = &spec.value["source"];
+    let path = spec.path.child("source");
+    let volume = source.get("persistentVolumeName");
+    let volume_field = path.child("persistentVolumeName");
+    let detail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+    match (volume, source.get("inlineVolumeSpec")) {
+        (None, None) => errors.push(FieldError::required(path, detail)),
+        (Some(_), Some(_)) => errors.push(FieldError::forbidden(path, detail)),
+        (Some(name), None) if name == "" => {
+            let detail = "must specify non empty persistentVolumeName";
+            errors.push(FieldError::required(volume_field, detail));
+        }
+        (Some(_), None) => {}
+        (None, Some(inline)) => {
+            let path = path.child("inlineVolumeSpec");
+            errors.extend(checks::of_type(
+                "InlineVolumeSpec",
+                inline,
+                &path,
+                spec.object,
+            ));
+        }
+    }
+    let node = text(spec.value, "nodeName");
+    let reasons = names::subdomain(node).into_iter();
+    let field = spec.path.child("nodeName");
+    errors.extend(reasons.map(|why| FieldError::invalid(field, &node.into(), why)));
+    if let Some(name) = volume {
+        let reasons = names::subdomain(name.as_str().unwrap_or_default()).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(volume_field, name, why)));
     }
 }
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::super::admission::give_class;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
-    Collection, Rules, StatusRules, api_service, autoscaling, certificates, checks, claims,
-    endpoints, event, jobs, metadata, names, nodes, scheduling, warnings,
+    Collection, Rules, StatusRules, addresses, api_service, autoscaling, certificates, checks,
+    claims, endpoints, event, jobs, metadata, names, nodes, scheduling, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -129,6 +129,14 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
     if !facts.is("status") {
         return vec![main(&[])];
     }
+    if facts.kind == "ServiceCIDR" {
+        // Upstream names its fields for a version that no request has.
+        let status = Endpoint {
+            name: "status",
+            ..main(&[])
+        };
+        return vec![main(&[]), status];
+    }
     let mut kept: Vec<&str> = facts.list("status").collect();
     if kept.is_empty() {
         kept.push("spec");
@@ -227,6 +235,7 @@ fn rules(facts: &KindFacts) -> Rules {
                 Ok(())
             };
         }
+        "ServiceCIDR" => rules.status.prepare = addresses::keep_all_but_status,
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {
             rules.validate = event::validate_in_own_group;

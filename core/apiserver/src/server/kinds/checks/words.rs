@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::super::metadata::{self, IMMUTABLE};
 use super::super::names::{self, NameRule};
 use super::super::{
-    admission_policies, api_service, autoscaling_checks, certificates, claims, conditions, cron,
-    deployment, endpoints, internal, job_policies, job_status, jobs, label_selector, networking,
-    nodes, pod_template, policy, quotas, rbac, scheduling, secret, storage, volume_sources,
-    webhooks, workloads,
+    addresses, admission_policies, api_service, autoscaling_checks, certificates, claims,
+    conditions, cron, deployment, endpoints, flow_control, internal, ip, job_policies, job_status,
+    jobs, label_selector, networking, nodes, pod_template, policy, quotas, rbac, scheduling,
+    secret, storage, volume_sources, webhooks, workloads,
 };
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
@@ -17,7 +17,7 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is what stands after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 26] = [
+const WORDS: [(&str, Word); 27] = [
     ("metadata", metadata_of),
     ("whole-metadata", |rule, checked, errors| {
         errors.extend(metadata::builtin(checked.object, name_rule(rule)));
@@ -46,6 +46,11 @@ const WORDS: [(&str, Word); 26] = [
         }
     }),
     ("required", required),
+    ("present", |detail, checked, errors| {
+        if checked.value.is_null() {
+            errors.push(FieldError::required(checked.path, detail));
+        }
+    }),
     ("forbidden", forbidden),
     ("enum", one_of),
     ("min", at_least),
@@ -102,7 +107,8 @@ const WORDS: [(&str, Word); 26] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 21] = [
+const CALLS: [&[(&str, Check)]; 23] = [
+    addresses::CALLS,
     admission_policies::CALLS,
     api_service::CALLS,
     autoscaling_checks::CALLS,
@@ -110,6 +116,7 @@ const CALLS: [&[(&str, Check)]; 21] = [
     claims::CALLS,
     cron::CALLS,
     endpoints::CALLS,
+    flow_control::CALLS,
     job_policies::CALLS,
     job_status::CALLS,
     jobs::CALLS,
@@ -127,8 +134,9 @@ const CALLS: [&[(&str, Check)]; 21] = [
 ];
 
 /// The rules for names that rows name.
-const NAMES: [(&str, NameRule); 8] = [
+const NAMES: [(&str, NameRule); 9] = [
     ("any", |_| Vec::new()),
+    ("ip", ip::exact),
     ("subdomain", names::subdomain),
     ("label", names::label),
     ("label-1035", names::label_1035),
