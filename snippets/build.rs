@@ -1,7 +1,7 @@
 //! Writes a module for every kube-rs snippet that the page can show: each kind of request with its
 //! options, an edit of each field of the built-in kinds, and the ready reconcilers.
 
-#[path = "../core/text/tests/programs/mod.rs"]
+#[path = "../core/code/tests/programs/mod.rs"]
 mod programs;
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::{env, fs};
 use optimist_apiserver::schema::{Scalar, Struct, Type};
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::ValueChange;
-use optimist_text::render::{ClientRequest, ProgramLanguage, Snippet, kube_rs, program_text};
+use optimist_code::{ClientRequest, ProgramLanguage, Snippet, kube_rs, program_text};
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";

@@ -3,7 +3,7 @@
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::Input;
 use optimist_diagnose::ownership::ObjectOwnership;
-use optimist_text::private::Masking;
+use optimist_masking::Masking;
 use serde_json::Value;
 
 use crate::style::print;

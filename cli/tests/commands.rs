@@ -246,7 +246,7 @@ fn an_html_file_has_the_page_and_the_case_without_its_secrets() {
     let shown = html.split("optimist-shown\" content=\"").nth(1).unwrap();
     let shown = shown.split('"').next().unwrap();
     let text = shown.split_once("?s=").unwrap().1;
-    let session = optimist_text::share::Session::parse(text).unwrap();
+    let session = optimist_links::Session::parse(text).unwrap();
     let case = session.extra.to_string();
     assert!(
         case.contains("kube-controller-manager") && !case.contains("canary"),

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use optimist_code::{Call, client_go, kube_rs, kubectl};
+use optimist_exports::{mermaid, report, script};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, NGINX, Operation, World};
-use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::render::{Call, client_go, kube_rs, kubectl};
 
 const MEDIA_TYPES: [&str; 5] = [
     "application/json",
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
     let Some(node) = tree.act(request) else {
         return;
     };
-    let report = markdown(&tree);
+    let report = report(&tree);
     assert!(!report.contains('\u{202e}'));
     mermaid(&tree);
     assert!(!script(&tree).contains('\0'));

@@ -5,7 +5,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use libfuzzer_sys::fuzz_target;
-use optimist_text::share::Session;
+use optimist_links::Session;
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, rest)) = data.split_first() else {

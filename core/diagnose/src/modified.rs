@@ -5,9 +5,9 @@
 
 use optimist_apiserver::object::{Metadata, map_mut};
 use optimist_client::{OnConflict, Strategy, Write, WriteMethod};
+use optimist_code::quote;
+use optimist_code::{ClientRequest, client_go, kubectl_object, namespace_option};
 use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
-use optimist_text::quote;
-use optimist_text::render::{ClientRequest, client_go, kubectl_object, namespace_option};
 use serde_json::Value;
 
 use crate::case::Installed;

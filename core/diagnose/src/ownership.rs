@@ -5,7 +5,7 @@ use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
 use optimist_client::{Line, lines, visible};
-use optimist_text::markdown;
+use optimist_exports::markdown;
 use serde_json::Value;
 
 /// Who owns what in an object.

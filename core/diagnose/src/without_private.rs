@@ -1,13 +1,13 @@
 //! The texts of a case without what looks private in them, to be shared.
 //!
-//! What is private, and what takes its place, decides [`optimist_text::private`]. Of an error message
+//! What is private, and what takes its place, decides [`optimist_masking`]. Of an error message
 //! the lines stay that say something, of a request of an audit log what
 //! [`audit`](crate::audit) reads of it; people have stand-ins for their names. A text that is not
 //! detected is left out whole.
 
 use std::collections::VecDeque;
 
-use optimist_text::private::{Masking, Private, has_structure, names_secret};
+use optimist_masking::{Masking, Private, has_structure, names_secret};
 use serde_json::Value;
 
 use crate::anonymize::texts::{needed_lines, needed_of_log};

@@ -19,7 +19,7 @@ use optimist_diagnose::observed::{field_changes, fights};
 use optimist_diagnose::scene::GivenParts;
 use optimist_diagnose::ways::{ChangeTable, Row, WantedChange};
 use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
-use optimist_text::private::masked_text;
+use optimist_masking::masked_text;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use optimist_diagnose::case::{Case, Installed, Note};
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ownership::Unowned;
 use optimist_diagnose::ways::{ChangeTable, WantedChange};
+use optimist_links::Session;
 use optimist_simulation::HistoryTree;
-use optimist_text::share::Session;
 use serde_json::{Value, json};
 
 mod live;

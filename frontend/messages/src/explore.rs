@@ -5,13 +5,13 @@ use std::fmt::Display;
 use optimist_apiserver::apply::{Manager, Path, PathElement};
 use optimist_client::{Strategy, WriteMethod, visible};
 use optimist_diagnose::ways::concurrent_writer::OtherWriter;
+use optimist_masking::masked;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
 };
 use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
-use optimist_text::share::masked;
 use serde_json::{Value, json};
 
 use crate::diagnose::{names, owner};

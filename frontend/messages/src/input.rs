@@ -2,11 +2,11 @@
 
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::object::Metadata;
+use optimist_code::namespace_option;
+use optimist_code::quote;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::message::{ObjectHint, PrintedError, ReportedError, Tool};
 use optimist_diagnose::observed::ObservedVersion;
-use optimist_text::quote;
-use optimist_text::render::namespace_option;
 use serde_json::Value;
 
 use crate::diagnose::{conflict_owner, error_object, error_title, tool};

@@ -9,7 +9,7 @@ use optimist_diagnose::ways::{
     TakenBack, Way,
 };
 
-use optimist_text::markdown::{head, row, text};
+use optimist_exports::markdown::{head, row, text};
 
 use crate::claims::{is_open, open_answer, open_questions};
 use crate::diagnose::{names, owner, written};

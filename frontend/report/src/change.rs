@@ -2,9 +2,9 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::ways::{Instruction, InstructionLanguage, Row};
+use optimist_exports::markdown;
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, ChangeRun, NextRun, SettledConflict};
-use optimist_text::markdown;
 
 use crate::document::{CaseDocument, head};
 

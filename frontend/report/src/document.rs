@@ -1,7 +1,7 @@
 //! A Markdown document that is being written.
 
-use optimist_text::markdown;
-use optimist_text::private::masked_text;
+use optimist_exports::markdown;
+use optimist_masking::masked_text;
 
 /// Markdown, block after block. Texts are escaped where they come in.
 #[derive(Debug, Default)]

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use optimist_code::{one_line, quote};
 use optimist_diagnose::preview::{HandOver, HandOverKind, Preview, PreviewObject, PreviewRow};
 use optimist_diagnose::ways::{Instruction, InstructionLanguage};
 use optimist_messages::{diagnose, label, preview as messages};
-use optimist_text::{one_line, quote};
 
 /// The hand-over to use for each object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

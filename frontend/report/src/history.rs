@@ -3,9 +3,9 @@
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::Pace;
 use optimist_diagnose::observed::{FieldChange, Fight};
+use optimist_exports::markdown;
 use optimist_messages::{diagnose as messages, label, lanes};
 use optimist_state::ObservedHistory;
-use optimist_text::markdown;
 
 use crate::document::{CaseDocument, head};
 use crate::owners::UNFOLDED;

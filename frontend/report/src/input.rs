@@ -3,9 +3,9 @@
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::input::Input;
 use optimist_diagnose::message::ReportedError;
+use optimist_masking::masked_text;
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{DiagnoseState, InputItem};
-use optimist_text::share::masked_text;
 use serde_json::Value;
 
 use crate::document::CaseDocument;

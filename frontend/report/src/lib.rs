@@ -1,6 +1,6 @@
 //! A case of Diagnose as a Markdown document, for an issue. The sentences are those of the page: both
 //! take them from `optimist-messages`, and what they say from `optimist-state`. Text of others is
-//! never markup in it (`optimist_text::markdown`), and values that look private are masked.
+//! never markup in it (`optimist_exports::markdown`), and values that look private are masked.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -13,9 +13,9 @@ mod log;
 mod owners;
 mod preview;
 
+use optimist_masking::MASK;
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, DiagnoseState};
-use optimist_text::share::MASK;
 
 use document::CaseDocument;
 pub use hand_over_script::{HandOverChoice, HandOverScript};

@@ -4,9 +4,9 @@ use optimist_apiserver::environment::Timestamp;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedStep};
 use optimist_diagnose::lanes::Pace;
+use optimist_exports::markdown;
 use optimist_messages::{diagnose as messages, field, label};
 use optimist_state::AuditReplay;
-use optimist_text::markdown;
 
 use crate::document::{CaseDocument, head};
 use crate::history::{fight, values};

@@ -2,9 +2,9 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::message::PrintedError;
+use optimist_exports::markdown;
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{CaseReading, DiagnoseState};
-use optimist_text::markdown;
 
 use crate::document::{CaseDocument, head};
 use crate::not_installed;

@@ -2,8 +2,8 @@
 
 use optimist_client::Preset;
 use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
+use optimist_exports::markdown::{code, row, text};
 use optimist_messages::{label, preview as messages};
-use optimist_text::markdown::{code, row, text};
 
 use crate::change::instruction;
 use crate::document::{CaseDocument, head};

@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use optimist_apiserver::storage::{KeyValue, NO_LEASE, Revision};
 use optimist_client::visible;
+use optimist_code::{Etcdctl, etcdctl_get, etcdctl_watch};
 use optimist_messages::label;
 use optimist_simulation::World;
-use optimist_text::render::{Etcdctl, etcdctl_get, etcdctl_watch};
 use yew::{Callback, Html, MouseEvent, Properties, classes, component, html, use_state_eq};
 
 use crate::browser;

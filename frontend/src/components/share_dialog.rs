@@ -2,10 +2,11 @@
 
 use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
+use optimist_exports::{mermaid, report, script};
+use optimist_links::MAX_LINK_LENGTH;
+use optimist_masking::Private;
 use optimist_messages::label;
 use optimist_simulation::HistoryTree;
-use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::share::{MAX_LINK_LENGTH, Private};
 use yew::{AttrValue, Event, Html, html};
 
 use super::dialog::Modal;
@@ -246,7 +247,7 @@ fn exported(store: &StateHandle) -> Html {
 
 /// The history in the words of others.
 fn exports(tree: &HistoryTree) -> Html {
-    let text = markdown(tree);
+    let text = report(tree);
     html! {
         <>
             <h3>{ label::share_exports() }</h3>

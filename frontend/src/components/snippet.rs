@@ -1,12 +1,12 @@
 //! A step's request as a command or as code that sends it, to take away, and what kubectl prints.
 
 use optimist_client::visible;
-use optimist_messages::label;
-use optimist_simulation::Step;
-use optimist_text::render::{
+use optimist_code::{
     ClientRequest, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_dry_run,
     kubectl_output,
 };
+use optimist_messages::label;
+use optimist_simulation::Step;
 use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
 
 use crate::browser;

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use optimist_code::ProgramLanguage;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
+use optimist_links::Session;
 use optimist_simulation::{
     ActorId, ControllerOperation, ControllerProgram, ControllerStart, HistoryTree, Operation,
     Start, WIDGET, World,
 };
-use optimist_text::render::ProgramLanguage;
-use optimist_text::share::Session;
 
 use crate::State;
 use crate::effect::Effects;

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_client::Intent;
+use optimist_links::Session;
 use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
-use optimist_text::share::Session;
 use serde_json::Value;
 
 pub use self::bar::{BarPart, bar_parts};

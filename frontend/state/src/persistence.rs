@@ -5,9 +5,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use optimist_links::Session;
 use optimist_sessions::{Drafts, OWN, SessionSnapshot, Sessions, StorageArea, StorageEffect};
 use optimist_simulation::{ActorId, HistoryTree, NGINX};
-use optimist_text::share::Session;
 
 use crate::State;
 use crate::address::Page;

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use optimist_client::WriteMethod;
+use optimist_links::Size;
 use optimist_simulation::{
     ActorId, Connection, HistoryTree, NodeId, Operation, WatchAction, World,
 };
-use optimist_text::share::Size;
 
 /// The session on the stage.
 #[derive(Clone, Debug)]

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_apiserver::server::Release;
+use optimist_links::{Replay, Session, ShareError};
+use optimist_masking::Private;
 use optimist_simulation::HistoryTree;
-use optimist_text::share::{Private, Replay, Session, ShareError};
 
 use crate::State;
 use crate::address::Page;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use optimist_diagnose::anonymize::{ValueSearch, WithoutValues};
 use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
-use optimist_text::share::Session;
+use optimist_links::Session;
 
 use crate::State;
 use crate::diagnose::DiagnoseState;

@@ -1,8 +1,8 @@
 //! A session outlives its page, in a browser.
 
 use js_sys::Function;
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
-use optimist_text::share::Session;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Storage;

@@ -3,8 +3,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, Operation};
-use optimist_text::share::Session;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Window;
 

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use optimist_client::edit_scalar;
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site};
-use optimist_text::share::Session;
 use serde_json::Value;
 
 const STEPS: usize = 1_000;

@@ -1,9 +1,9 @@
 //! The release site: what can be done with a line of a card, and which marks stand beside an answer.
 
 use optimist_client::Strategy;
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, ENDINGS, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site, dist};
-use optimist_text::share::Session;
 
 /// A container with a list, so that lines are items, values of items, and both.
 const LISTS: &str = "

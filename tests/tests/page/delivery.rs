@@ -345,7 +345,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
         let session = href
             .strip_prefix("data:text/plain,")
             .expect("it is offered");
-        let session = optimist_text::share::Session::parse(session).expect("it opens");
+        let session = optimist_links::Session::parse(session).expect("it opens");
         assert_eq!(
             session.replay().finish().expect("it runs").len(),
             2,

@@ -2,9 +2,9 @@
 //! sight.
 
 use optimist_client::edit_scalar;
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site, dist};
-use optimist_text::share::Session;
 
 use super::visitor::conflict;
 

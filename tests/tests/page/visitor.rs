@@ -1,8 +1,8 @@
 //! The release site as a visitor has it: under a sub-path, in a browser, worked by hand.
 
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site, dist};
-use optimist_text::share::Session;
 
 use super::{ENTER, press, says_nothing};
 

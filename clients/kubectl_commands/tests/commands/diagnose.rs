@@ -2,11 +2,11 @@
 //! modified".
 
 use optimist_client::{Preset, bare, to_yaml};
-use optimist_diagnose::input::{Brought, detect};
 use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::input::{Brought, detect};
 use optimist_diagnose::modified::{NEXT, attempt};
 use optimist_diagnose::ways::{
-    CaseContent, ChangeTable, Instruction, InstructionLanguage, Row, WantedChange, Way, RemedyKind,
+    CaseContent, ChangeTable, Instruction, InstructionLanguage, RemedyKind, Row, WantedChange, Way,
 };
 use serde_json::{Value, json};
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use optimist_apiserver::server::ApiServer;
+use optimist_code::{ClientRequest, kubectl, kubectl_dry_run};
+use optimist_exports::script;
 use optimist_lesson::{Catalogue, Lesson, Walkthrough};
 use optimist_simulation::{HistoryTree, NodeId};
-use optimist_text::export::script;
-use optimist_text::render::{ClientRequest, kubectl, kubectl_dry_run};
 use serde_json::Value;
 
 use super::run::{Expected, Tried};

@@ -6,7 +6,7 @@
 //! the tool deletes them.
 //!
 //! What nothing that was brought says is [`Assumed`], and stands in the row that depends on it. Values
-//! that look private are masked ([`optimist_text::private`]).
+//! that look private are masked ([`optimist_masking`]).
 
 mod assumed;
 mod cluster;

@@ -5,7 +5,7 @@ use std::fmt;
 use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
-use optimist_text::private::{MASK, Masking};
+use optimist_masking::{MASK, Masking};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -7,8 +7,8 @@ use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resource;
 use optimist_client::Preset;
+use optimist_masking::Masking;
 use optimist_simulation::{ObjectRef, World};
-use optimist_text::private::Masking;
 use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};

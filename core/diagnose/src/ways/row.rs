@@ -6,8 +6,8 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_client::{bare, client_side_managers, last_applied};
+use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
-use optimist_text::render::{ClientRequest, kubectl};
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};

@@ -1,10 +1,10 @@
 //! Replays histories of a search step by step in a world, and compares the results.
 
 use optimist_client::WriteMethod;
+use optimist_links::Session;
 use optimist_simulation::explore::{PRESETS, Search, TransitionKind, replayed};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
-use optimist_text::share::Session;
 use serde_json::Value;
 
 use super::setup::searched;

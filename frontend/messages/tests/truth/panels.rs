@@ -4,9 +4,9 @@
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::storage::KeyValue;
 use optimist_client::{AlignedRows, Declares, Strategy, ValueChange};
+use optimist_code::{ClientRequest, kubectl_output};
 use optimist_messages::{self as messages, label};
 use optimist_simulation::{Action, ActorId, EditResult, HistoryTree, Outcome, Step, World};
-use optimist_text::render::{ClientRequest, kubectl_output};
 use serde_json::Value;
 
 use super::About;

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
+use optimist_exports::{mermaid, report, script};
+use optimist_links::Session;
 use optimist_report::case_markdown;
 use optimist_simulation::HistoryTree;
 use optimist_state::{
     DiagnoseMsg, Dialog, Page as WayIn, ReplayState, SavedContent, ShareMsg, ValuesLeftOut,
     ViewMsg, Withheld, saved_page, session_fragment,
 };
-use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::share::Session;
 
 use super::page::Page;
 
@@ -139,7 +139,7 @@ pub fn of_history(session: &Session) -> Vec<Output> {
         Some(other) => panic!("{other:?}"),
     };
     for (form, text) in [
-        ("Markdown of the history", markdown(&tree)),
+        ("Markdown of the history", report(&tree)),
         ("Mermaid", mermaid(&tree)),
         ("script", script(&tree)),
     ] {

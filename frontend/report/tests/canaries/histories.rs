@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use optimist_client::{Strategy, Write, to_yaml};
 use optimist_lesson::PageRecord;
+use optimist_links::{Learning, Session};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
-use optimist_text::share::{Learning, Session};
 use serde_json::{Value, json};
 
 use super::carriers::carriers;

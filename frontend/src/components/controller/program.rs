@@ -1,10 +1,10 @@
 //! The program with its current line, and the variables of the run beside the server.
 
 use optimist_client::visible;
+use optimist_code::{ProgramLanguage, ProgramLine, program_text};
 use optimist_controller::program::Program;
 use optimist_controller::{Controller, Source};
 use optimist_messages::{controller_card as messages, label};
-use optimist_text::render::{ProgramLanguage, ProgramLine, program_text};
 use yew::{AttrValue, Html, Properties, classes, component, html, use_effect_with, use_memo};
 
 use crate::browser;

@@ -10,7 +10,7 @@ use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedHistory, RecordedSt
 use optimist_diagnose::audit::{AuditLog, AuditReader, AuditedObject};
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::observed::FieldChange;
-use optimist_text::share::{MASK, masked};
+use optimist_masking::{MASK, masked};
 use serde_json::Value;
 
 use super::recorded::manager_names;

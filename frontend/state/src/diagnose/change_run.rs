@@ -16,8 +16,8 @@ use optimist_diagnose::ways::{
     CaseContent, ChangeContent, FieldEffect, FieldOutcome, Instruction, InstructionWarning,
     OnOwned, Remedy, RemedyKind, Row, WantedChange, Way,
 };
+use optimist_masking::{MASK, has_left_out, masked, masked_arc};
 use optimist_simulation::HistoryTree;
-use optimist_text::private::{MASK, has_left_out, masked, masked_arc};
 use serde_json::Value;
 
 use super::client_of;

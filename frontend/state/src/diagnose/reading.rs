@@ -14,7 +14,7 @@ use optimist_diagnose::observed::{
 use optimist_diagnose::ownership::ObjectOwnership;
 use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
 use optimist_diagnose::ways::ChangeContent;
-use optimist_text::share::masked;
+use optimist_masking::masked;
 use serde_json::Value;
 
 use super::recorded::manager_names;

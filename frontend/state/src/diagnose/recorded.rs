@@ -12,7 +12,7 @@ use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::observed::FieldChange;
 use optimist_diagnose::ownership::ObjectOwnership;
-use optimist_text::share::masked;
+use optimist_masking::masked;
 use serde_json::{Value, json};
 
 use super::{AuditReplay, DiagnoseState, ObservedHistory, OwnerFilter};

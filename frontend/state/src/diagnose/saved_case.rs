@@ -5,9 +5,9 @@ use std::rc::Rc;
 use optimist_client::Preset;
 use optimist_diagnose::anonymize::CaseSettings;
 use optimist_diagnose::scene::GivenParts;
+use optimist_links::Session;
+use optimist_masking::masked_text;
 use optimist_simulation::{HistoryTree, NGINX, World};
-use optimist_text::private::masked_text;
-use optimist_text::share::Session;
 use serde_json::{Value, json};
 
 use super::{CaseKeeping, DiagnoseState, SelectedStep, WRITERS};

@@ -5,10 +5,11 @@ use optimist_client::Write;
 use optimist_diagnose::ways::concurrent_writer::{
     OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit,
 };
+use optimist_links::Session;
+use optimist_masking::masked;
 use optimist_sessions::StorageArea;
 use optimist_simulation::explore::Scenario;
 use optimist_simulation::{ActorId, HistoryTree, World};
-use optimist_text::share::{Session, masked};
 use serde_json::{Value, json};
 
 use super::ExploreRequest;

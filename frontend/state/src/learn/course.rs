@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use optimist_controller::program::Switch;
 use optimist_lesson::{Finding, SwitchChallenge, SwitchFinding, SwitchSearch, Walkthrough};
+use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
 use optimist_simulation::explore::Search;
-use optimist_text::share::{Learning, Session};
 use serde_json::Value;
 
 use super::progress::LessonProgress;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use optimist_controller::program::Switch;
 use optimist_lesson::{Catalogue, Lesson, LessonError, Task, Walkthrough};
+use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
-use optimist_text::share::{Learning, Session};
 
 pub use self::course::{Course, SwitchChoice};
 use self::course::{FILE, key};

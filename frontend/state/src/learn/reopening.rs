@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_lesson::{Lesson, LessonError, Walkthrough};
-use optimist_text::share::{Learning, Replay, Session};
+use optimist_links::{Learning, Replay, Session};
 
 use super::course::{Course, earlier_fingerprint, fingerprint};
 use super::{Learn, LearnProblem};

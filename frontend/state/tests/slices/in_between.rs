@@ -232,7 +232,7 @@ fn a_link_of_a_secret_leaves_its_values_out_until_people_say_otherwise() {
     let model = opened(&mut page);
     let between = between(&model);
     assert_eq!(between.edit.field.to_string(), ".data.word");
-    assert_eq!(between.now, Some(json!(optimist_text::share::MASK)));
+    assert_eq!(between.now, Some(json!(optimist_masking::MASK)));
     // What is sent has the real values.
     let object = &page
         .state

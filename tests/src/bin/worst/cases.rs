@@ -5,11 +5,11 @@ use http::Request;
 use optimist_apiserver::apply::Owners;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Write, changes, lines};
+use optimist_code::{ClientRequest, client_go, kube_rs, kubectl};
+use optimist_exports::{mermaid, report, script};
 use optimist_lesson::Lesson;
+use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, NGINX, Operation, World};
-use optimist_text::export::{markdown, mermaid, script};
-use optimist_text::render::{ClientRequest, client_go, kube_rs, kubectl};
-use optimist_text::share::Session;
 use serde_json::{Value, json};
 
 use super::Steps;
@@ -490,7 +490,7 @@ fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
         }
         steps.step("headline", || step.headline().to_string());
     }
-    steps.step("markdown", || markdown(tree));
+    steps.step("markdown", || report(tree));
     steps.step("mermaid", || mermaid(tree));
     steps.step("script", || script(tree));
     let session = steps.step("session", || Session::from_tree(tree));

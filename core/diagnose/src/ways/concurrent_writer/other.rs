@@ -8,9 +8,9 @@ use optimist_apiserver::apply::{
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Resource;
 use optimist_client::{ChangeKind, Intent, Preset, Strategy, Subresource, WorkingCopy, Write};
+use optimist_masking::{MASK, masked};
 use optimist_simulation::explore::Scenario;
 use optimist_simulation::{ActorId, HistoryTree, World};
-use optimist_text::share::{MASK, masked};
 use serde_json::Value;
 
 use super::super::fields::{is_of_the_server, leaves};

@@ -6,7 +6,7 @@
 
 use optimist_apiserver::apply::{Path, Set, from_fields_v1};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_text::{one_line, quote, quote_always};
+use optimist_code::{one_line, quote, quote_always};
 use serde_json::{Value, json};
 
 use super::Instruction;

@@ -2,9 +2,9 @@
 
 use optimist_apiserver::object::text;
 use optimist_client::{Preset, Strategy, to_yaml};
+use optimist_code::kubectl_object;
+use optimist_code::one_line;
 use optimist_simulation::Exchange;
-use optimist_text::one_line;
-use optimist_text::render::kubectl_object;
 use serde_json::Value;
 
 use super::entries::{EntryChange, changes, named};

@@ -11,12 +11,12 @@ mod tool;
 mod warning;
 
 use optimist_client::{Preset, Strategy, changes, to_yaml};
-use optimist_simulation::Exchange;
-use optimist_text::render::{
+use optimist_code::{
     ClientRequest, ControllerRuntimeMethod, client_go, controller_runtime, kubectl,
     kubectl_dry_run, kubectl_object, namespace_option,
 };
-use optimist_text::{delimiter, quote, without_nul};
+use optimist_code::{delimiter, quote, without_nul};
+use optimist_simulation::Exchange;
 use serde::Serialize;
 use serde_json::Value;
 

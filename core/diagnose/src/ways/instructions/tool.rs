@@ -3,7 +3,7 @@
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Fact;
 use optimist_client::Preset;
-use optimist_text::{one_line, quote, without_nul};
+use optimist_code::{one_line, quote, without_nul};
 use serde_json::Value;
 
 use super::super::{ChangeTable, DeliveredBy, OnOwned, Row, tracking};

@@ -1,0 +1,22 @@
+//! Requests and reconcilers as commands and code.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod call;
+mod client_go;
+mod edits;
+mod etcdctl;
+mod kube_rs;
+mod kubectl;
+mod kubectl_output;
+mod program;
+mod shell;
+
+pub use call::{ClientRequest, Snippet, is_of_kind};
+pub use client_go::{ControllerRuntimeMethod, client_go, controller_runtime};
+pub use etcdctl::{Etcdctl, etcdctl_get, etcdctl_watch, stored_value};
+pub use kube_rs::kube_rs;
+pub use kubectl::{kubectl, kubectl_dry_run, kubectl_object, namespace_option};
+pub use kubectl_output::{KubectlOutput, kubectl_output};
+pub use program::{ProgramLanguage, ProgramLine, ProgramText, program_text};
+pub use shell::{delimiter, one_line, quote, quote_always, without_nul};

@@ -1,0 +1,7 @@
+//! Tests of the public items of this crate.
+
+mod etcdctl;
+mod kubectl_output;
+mod program_text;
+mod programs;
+mod snippets;

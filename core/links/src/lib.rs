@@ -1,0 +1,20 @@
+//! A session as a short text for a link. It stores actions, not results. Opening it performs all
+//! actions again.
+//!
+//! The text is a version, then JSON, deflated (RFC 1951) and in the URL-safe alphabet of base64
+//! (RFC 4648, section 5). It can come from anywhere, so nothing in it is trusted.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod operation;
+mod private;
+mod replay;
+mod session;
+mod size;
+mod start;
+mod text;
+
+pub use replay::Replay;
+pub use session::{Learning, Session};
+pub use size::Size;
+pub use text::{MAX_LINK_LENGTH, ShareError};

@@ -1,0 +1,113 @@
+//! Links of histories with a controller.
+
+use optimist_controller::ClientRelease;
+use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
+use optimist_links::Session;
+use optimist_simulation::{
+    Action, ActorId, ControllerOperation as Do, ControllerProgram, ControllerStart, HistoryTree,
+    Operation, Start, WIDGET, World,
+};
+
+fn tree(controller: ControllerStart) -> HistoryTree {
+    let start = Start {
+        controller: Some(controller),
+        ..Start::with(WIDGET)
+    };
+    HistoryTree::new(World::begin(start.into()).unwrap().0)
+}
+
+/// A history in which the controller does everything that it can.
+fn played(mut tree: HistoryTree) -> HistoryTree {
+    tree.connect_controller().unwrap();
+    tree.run_controller().unwrap();
+    let fork = tree.current();
+    for operation in [
+        Do::Deliver(1),
+        Do::Resync(0),
+        Do::Step,
+        Do::Restart,
+        Do::Connect(0),
+        Do::DropWatch(1),
+    ] {
+        tree.act(Operation::Control(operation));
+    }
+    tree.go(fork);
+    tree.world_mut().look_at("ConfigMap", "web-child");
+    tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+    tree.act(Operation::Control(Do::Resync(0))).unwrap();
+    tree.run_controller().unwrap();
+    tree.act(Operation::Control(Do::Wake)).unwrap();
+    tree
+}
+
+fn reopened(tree: &HistoryTree) -> HistoryTree {
+    let text = Session::from_tree(tree).to_text();
+    Session::parse(&text).unwrap().replay().finish().unwrap()
+}
+
+fn requests(tree: &HistoryTree) -> Vec<String> {
+    let steps = (1..tree.len()).map(|node| tree.step(node).unwrap());
+    let told = steps.map(|step| {
+        format!(
+            "{:?} {:?} {:?}",
+            step.operation, step.exchange, step.controller
+        )
+    });
+    told.collect()
+}
+
+#[test]
+fn a_link_carries_a_history_with_a_ready_program_and_its_switches() {
+    use Switch::DerivedName;
+    let program = ReadyProgram::new(ReadyProgramName::ChildMaker).with([DerivedName]);
+    let tree = played(tree(program.into()));
+    let again = reopened(&tree);
+    assert_eq!(again.world().start(), tree.world().start());
+    assert_eq!(again.current_path(), tree.current_path());
+    assert_eq!(requests(&again), requests(&tree));
+    assert_eq!(
+        format!("{:?}", again.world()),
+        format!("{:?}", tree.world())
+    );
+}
+
+#[test]
+fn a_link_carries_a_program_that_is_written_out() {
+    let mut program = ReadyProgram::new(ReadyProgramName::ChildMaker)
+        .with([Switch::DerivedName])
+        .program();
+    program.name = "my-controller".to_owned();
+    let tree = played(tree(ControllerStart {
+        program: ControllerProgram::Written(program),
+        namespace: Some("default".to_owned()),
+        release: ClientRelease::V1_36,
+    }));
+    let again = reopened(&tree);
+    assert_eq!(&*again.world().actor(ActorId::C).manager, "my-controller");
+    assert_eq!(requests(&again), requests(&tree));
+}
+
+#[test]
+fn a_link_from_before_the_streaming_list_replays_its_lists_and_watches() {
+    let program = ReadyProgram::new(ReadyProgramName::ChildMaker).with([Switch::DerivedName]);
+    let present = ControllerStart::from(program);
+    let before = ControllerStart {
+        release: ClientRelease::V1_34,
+        ..present.clone()
+    };
+    // Such a link has no release.
+    let json = serde_json::to_value(&before).unwrap();
+    assert!(json.get("release").is_none(), "{json}");
+    let again: ControllerStart = serde_json::from_value(json).unwrap();
+    assert_eq!(again, before);
+    let (before, present) = (played(tree(before)), played(tree(present)));
+    assert_eq!(requests(&reopened(&before)), requests(&before));
+    let lists = |tree: &HistoryTree| {
+        let requests = requests(tree).into_iter();
+        requests
+            .filter(|step| step.contains("resourceVersion=0"))
+            .count()
+    };
+    assert!(lists(&before) >= 2);
+    assert_eq!(lists(&present), 0);
+}

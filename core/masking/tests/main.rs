@@ -1,0 +1,3 @@
+//! Tests of the public items of this crate.
+
+mod masked;
