@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::fields::{Fields, LessonError, Read, members, number, text};
+use super::fields::{Fields, LessonError, Read, members, number, text, word};
 use optimist_apiserver::yaml::{Content, Located};
+use optimist_controller::ClientRelease;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName, Switch};
 use optimist_simulation::{
     ControllerOperation, ControllerProgram, ControllerStart, HistoryTree, Operation,
@@ -30,6 +31,8 @@ pub enum ControllerAction {
     Resync(String),
     /// The process starts again. Its caches list and watch.
     Restart,
+    /// The same, and a server that does not have the last write answers the first lists.
+    RestartBehind,
     /// The next waiting key is added to the queue.
     Wake,
 }
@@ -45,7 +48,7 @@ pub(super) fn start(located: &Located) -> Read<ControllerStart> {
         let program = program.map_err(|error| LessonError::new(located.line, error.to_string()))?;
         return Ok(ControllerStart::new(ControllerProgram::Written(program)));
     }
-    let known = ["program", "switches", "parent", "child"];
+    let known = ["program", "switches", "parent", "child", "libraries"];
     let fields = Fields::read(located, "a controller", &known)?;
     let name: ReadyProgramName = camel(fields.needed("program")?, "a ready program")?;
     let kind = |key: &str, usual: Kind| -> Read<Kind> {
@@ -67,7 +70,21 @@ pub(super) fn start(located: &Located) -> Read<ControllerStart> {
         child: kind("child", ReadyProgram::config_map())?,
         switches: switches(&fields, "switches", name)?.into_iter().collect(),
     };
-    Ok(ready.into())
+    Ok(ControllerStart {
+        release: fields
+            .get("libraries")
+            .map_or(Ok(ClientRelease::V1_36), libraries)?,
+        ..ready.into()
+    })
+}
+
+/// Reads the release of the libraries of a controller.
+fn libraries(located: &Located) -> Read<ClientRelease> {
+    let known = [
+        ("1.34", ClientRelease::V1_34),
+        ("1.36", ClientRelease::V1_36),
+    ];
+    word(located, &known)
 }
 
 /// Reads the names of switches that a program has.
@@ -112,11 +129,12 @@ impl ControllerAction {
                 "run all" => Ok(Self::RunAll),
                 "deliver all" => Ok(Self::DeliverAll),
                 "restart" => Ok(Self::Restart),
+                "restart behind" => Ok(Self::RestartBehind),
                 "wake" => Ok(Self::Wake),
                 other => {
                     let message = format!(
                         "“{other}” is not what a controller does. It may be: connect, step, run, \
-                         run all, deliver all, restart, wake, or steps, deliver, drop watch, resync \
+                         run all, deliver all, restart, restart behind, wake, or steps, deliver, drop watch, resync \
                          with a value"
                     );
                     Err(LessonError::new(located.line, message))
@@ -189,6 +207,7 @@ impl ControllerAction {
                 act(tree, ControllerOperation::Restart)?;
                 tree.connect_controller().map(drop)
             }
+            Self::RestartBehind => tree.restart_behind().map(drop),
             Self::Wake => act(tree, ControllerOperation::Wake),
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn facts(
             check.problem(fact.line, "these words are not on this page");
         }
         match &fact.held {
-            FactBasis::Source(source) => check.tell(format_args!("       {source}")),
+            FactBasis::Source(source, _) => check.tell(format_args!("       {source}")),
             FactBasis::Shown(experiment) => {
                 if let Err(error) = experiment.run(check, lesson, tree) {
                     check.problems.push(error);

@@ -35,7 +35,8 @@ pub use feedback::Feedback;
 pub use fields::LessonError;
 pub use model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
-    LessonStep, OtherWay, PageFact, Prediction, Task, TaskGoal, VerdictCounts, WrongAttempt,
+    LessonStep, OtherWay, PageFact, Prediction, SecondReading, Task, TaskGoal, VerdictCounts,
+    WrongAttempt,
 };
 pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;

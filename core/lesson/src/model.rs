@@ -79,10 +79,24 @@ pub struct PageFact {
 /// The evidence of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FactBasis {
-    /// The source code of another program: file and function.
-    Source(String),
+    /// The source code of another program: file and function. Somebody else may have read it again.
+    Source(String, Option<SecondReading>),
     /// An experiment that shows it.
     Shown(Experiment),
+}
+
+/// Somebody other than the author of a fact looked for its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecondReading {
+    /// They opened it, and it says so.
+    Read {
+        /// The tags or commits that they opened.
+        at: String,
+        /// The day, as `2026-11-24`.
+        day: String,
+    },
+    /// They could not open it; the text says why.
+    NotOpened(String),
 }
 
 /// Actions apart from the script, and claims about their result.

@@ -70,9 +70,10 @@ impl Question {
     }
 
     /// The keys of its members.
-    pub(super) const KEYS: [&str; 8] = [
+    pub(super) const KEYS: [&str; 9] = [
         "editors",
         "restarts",
+        "restarts behind",
         "expectations run out",
         "watches break",
         "compactions",
@@ -106,6 +107,7 @@ impl Question {
             editors: editors.collect::<Read<_>>()?,
             faults: Faults {
                 restarts: few("restarts")?,
+                lagging_lists: few("restarts behind")?,
                 timeouts: few("expectations run out")?,
                 broken_watches: few("watches break")?,
                 compactions: few("compactions")?,

@@ -9,7 +9,8 @@ use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
-    LessonStep, OtherWay, PageFact, Prediction, Task, TaskGoal, VerdictCounts, WrongAttempt,
+    LessonStep, OtherWay, PageFact, Prediction, SecondReading, Task, TaskGoal, VerdictCounts,
+    WrongAttempt,
 };
 use super::mutants::AlsoRight;
 use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
@@ -208,12 +209,12 @@ fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
 
 /// A sentence of the page, and its evidence: a source or an experiment.
 pub(super) fn fact(located: &Located, text: &str) -> Read<PageFact> {
-    let mut known = vec!["say", "source", "do", "check"];
+    let mut known = vec!["say", "source", "read", "not opened", "do", "check"];
     known.extend(OBJECTS);
     let fields = Fields::read(located, "a fact", &known)?;
     let claims = fields.items("check")?;
     let held = match (fields.text("source")?, claims.is_empty()) {
-        (Some(source), true) => FactBasis::Source(source),
+        (Some(source), true) => FactBasis::Source(source, second_reading(&fields)?),
         (None, false) => FactBasis::Shown(Experiment {
             start: match fields.get("object") {
                 Some(_) => Some(start(&fields, text)?),
@@ -232,6 +233,24 @@ pub(super) fn fact(located: &Located, text: &str) -> Read<PageFact> {
         words: fields.needed_text("say")?,
         held,
     })
+}
+
+/// Reads who looked for the source of a fact again.
+fn second_reading(fields: &Fields<'_>) -> Read<Option<SecondReading>> {
+    let Some(located) = fields.get("read") else {
+        return Ok(fields.text("not opened")?.map(SecondReading::NotOpened));
+    };
+    let read = Fields::read(located, "a second reading", &["at", "day"])?;
+    let day = read.needed_text("day")?;
+    let is_day = day.len() == 10 && day.split('-').all(|part| part.parse::<u16>().is_ok());
+    if !is_day || fields.get("not opened").is_some() {
+        let message = "a source was read on a “day” such as 2026-11-24, or it was “not opened”";
+        return Err(LessonError::new(located.line, message));
+    }
+    Ok(Some(SecondReading::Read {
+        at: read.needed_text("at")?,
+        day,
+    }))
 }
 
 pub(super) fn claim(located: &Located) -> Read<Claim> {

@@ -8,7 +8,7 @@ use optimist_apiserver::yaml::{Content, Located};
 use optimist_checker::PropertySearchStatus;
 use optimist_controller::program::{ReadyProgram, Switch};
 use optimist_simulation::explore::{ControllerSearch, ControllerWitness};
-use optimist_simulation::{ControllerProgram, HistoryTree, Start, World};
+use optimist_simulation::{ControllerProgram, HistoryTree, World};
 
 use super::check::LessonCheck;
 use super::controller::camel;
@@ -176,10 +176,8 @@ impl SwitchChallenge {
         chosen: &BTreeSet<Switch>,
     ) -> Option<(HistoryTree, ControllerSearch)> {
         let ready = Self::program(lesson)?.clone().with(chosen.iter().copied());
-        let start = Start {
-            controller: Some(ready.into()),
-            ..(*lesson.start).clone()
-        };
+        let mut start = (*lesson.start).clone();
+        start.controller.as_mut()?.program = ControllerProgram::Ready(ready);
         let (mut world, _) = World::begin(Arc::new(start)).ok()?;
         lesson.name_actors(&mut world);
         let mut tree = HistoryTree::new(world);

@@ -149,7 +149,7 @@ pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
             word => controller_from_json(word, None),
         };
     }
-    for key in ["cc", "cd", "cx", "cy"] {
+    for key in ["cc", "cl", "cd", "cx", "cy"] {
         if let Some(cache) = value.get(key).and_then(Value::as_u64) {
             return controller_from_json(key, usize::try_from(cache).ok());
         }
@@ -169,6 +169,7 @@ fn controller_to_json(operation: ControllerOperation) -> Value {
     use ControllerOperation as C;
     match operation {
         C::Connect(cache) => json!({"cc": cache}),
+        C::ListBehind(cache) => json!({"cl": cache}),
         C::Deliver(cache) => json!({"cd": cache}),
         C::DropWatch(cache) => json!({"cx": cache}),
         C::Resync(cache) => json!({"cy": cache}),
@@ -182,6 +183,7 @@ fn controller_from_json(word: &str, cache: Option<usize>) -> Read<Operation> {
     use ControllerOperation as C;
     Ok(Operation::Control(match (word, cache) {
         ("cc", Some(cache)) => C::Connect(cache),
+        ("cl", Some(cache)) => C::ListBehind(cache),
         ("cd", Some(cache)) => C::Deliver(cache),
         ("cx", Some(cache)) => C::DropWatch(cache),
         ("cy", Some(cache)) => C::Resync(cache),

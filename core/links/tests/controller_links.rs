@@ -26,6 +26,7 @@ fn played(mut tree: HistoryTree) -> HistoryTree {
         Do::Resync(0),
         Do::Step,
         Do::Restart,
+        Do::ListBehind(0),
         Do::Connect(0),
         Do::DropWatch(1),
     ] {

@@ -102,6 +102,18 @@ impl HistoryTree {
         last
     }
 
+    /// Starts the controller again. A server that does not have the last write answers the first list of
+    /// each cache that begins with one; the watches come from the present server. Returns the last node;
+    /// `None` if no list was answered so: nothing was written before, or each cache begins with a watch.
+    pub fn restart_behind(&mut self) -> Option<NodeId> {
+        let caches = self.world().controller()?.caches().len();
+        let mut control = |operation| self.act_once(Operation::Control(operation));
+        control(ControllerOperation::Restart)?;
+        let lists = (0..caches).filter_map(|cache| control(ControllerOperation::ListBehind(cache)));
+        let listed = lists.last()?;
+        Some(self.connect_controller().unwrap_or(listed))
+    }
+
     /// Runs the reconcile of the controller to its end, with one node for each step. Without a run,
     /// the worker takes the next key first. Returns the last node; `None` if the worker waits.
     pub fn run_controller(&mut self) -> Option<NodeId> {

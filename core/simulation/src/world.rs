@@ -310,6 +310,9 @@ impl World {
         if let Some(before) = before {
             self.observe_new_objects(revision);
             self.note_broken(&before);
+            if self.server().store().revision() != revision {
+                self.system.set_behind(before.system.server().clone());
+            }
         }
         for (i, (_, watcher)) in self.subjects.iter_mut().enumerate() {
             let arrived = watcher.poll(self.system.server());

@@ -34,8 +34,12 @@ impl<Name: Copy + PartialEq> System<Name> {
         lost: Option<Lost>,
     ) -> Option<Performed<Name>> {
         let since = self.server().store().revision();
+        let behind = self.behind.clone();
         let (controller, server) = self.controller_mut(process)?;
-        let event = performed(controller, server, operation, lost)?;
+        let event = match operation {
+            ControllerOperation::ListBehind(cache) => list_behind(controller, behind?, cache)?,
+            _ => performed(controller, server, operation, lost)?,
+        };
         let answered = controller.take_answered();
         let mut performed = Performed {
             answered,
@@ -151,6 +155,21 @@ impl<Name: Copy + PartialEq> System<Name> {
     }
 }
 
+/// A cache sends its first list to a server that is behind. `None` if it has listed already, or begins
+/// with a watch: such a watch waits until the server has everything that was stored before.
+fn list_behind(
+    controller: &mut Controller,
+    mut behind: ApiServer,
+    cache: usize,
+) -> Option<ControllerEvent> {
+    let lists = controller.caches().get(cache)?;
+    if !lists.lists_first() || lists.has_synced() {
+        return None;
+    }
+    let report = controller.connect(cache, &mut behind)?;
+    Some(ControllerEvent::Connected { cache, report })
+}
+
 /// Performs an operation. `None` if it is not possible.
 fn performed(
     controller: &mut Controller,
@@ -163,6 +182,8 @@ fn performed(
             let report = controller.connect(cache, server)?;
             ControllerEvent::Connected { cache, report }
         }
+        // Another server answers.
+        ControllerOperation::ListBehind(_) => return None,
         ControllerOperation::Deliver(cache) => {
             let report = controller.deliver(cache, server)?;
             ControllerEvent::Delivered { cache, report }

@@ -14,6 +14,9 @@ pub enum ControllerOperation {
     /// A cache without an open watch sends its next request: a list, or the watch. A watch that
     /// begins with the existing objects brings them at once.
     Connect(usize),
+    /// A cache that begins with a list sends it, and an API server answers that does not have the last
+    /// write yet: the list accepts any version (`resourceVersion=0`).
+    ListBehind(usize),
     /// The next event reaches a cache.
     Deliver(usize),
     /// The worker takes the next key, or performs the next statement that others can see.
@@ -33,6 +36,7 @@ impl fmt::Display for ControllerOperation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connect(_) => "connect",
+            Self::ListBehind(_) => "list from a server that is behind",
             Self::Deliver(_) => "event delivered",
             Self::Step => "step",
             Self::DropWatch(_) => "watch dropped",

@@ -25,7 +25,7 @@ pub struct System<Name = ProcessId> {
     names: Vec<Name>,
     faults: Faults,
     /// The server before the last write, if a fault asks for it.
-    behind: Option<ApiServer>,
+    pub(super) behind: Option<ApiServer>,
     pub(super) ledger: Ledger<Name>,
     keeps_ledger: bool,
 }
@@ -140,6 +140,12 @@ impl<Name: Copy + PartialEq> System<Name> {
         self.behind
             .as_ref()
             .filter(|_| self.faults.lagging_lists > 0)
+    }
+
+    /// Sets the server without the last write. [`perform`](Self::perform) does it itself where a list can
+    /// be answered by such a server.
+    pub fn set_behind(&mut self, behind: ApiServer) {
+        self.behind = Some(behind);
     }
 
     /// How often each fault can still happen.

@@ -10,6 +10,7 @@ use crate::en;
 pub(crate) fn operation(operation: ControllerOperation) -> String {
     match operation {
         ControllerOperation::Connect(_) => en::controller_connects(),
+        ControllerOperation::ListBehind(_) => en::controller_lists_behind(),
         ControllerOperation::Deliver(_) => en::controller_delivers(),
         ControllerOperation::Step => en::controller_steps(),
         ControllerOperation::DropWatch(_) => en::controller_drops(),

@@ -184,7 +184,9 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         return Some(none(()));
     };
     let mut caption = match event {
-        ControllerEvent::Connected { cache, report } => connected(*cache, report, world),
+        ControllerEvent::Connected { cache, report } => {
+            connected(*cache, report, world, *operation)
+        }
         ControllerEvent::Delivered { report, .. } => delivered(report),
         ControllerEvent::WatchDropped { on_the_way, .. } => {
             let text = en::did_drop_watch_text(on_the_way);
@@ -203,7 +205,12 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
 }
 
 /// A list leaves the cache without a watch; a watch that begins with the objects is open.
-fn connected(cache: usize, report: &CacheReport, world: &World) -> Caption {
+fn connected(
+    cache: usize,
+    report: &CacheReport,
+    world: &World,
+    operation: ControllerOperation,
+) -> Caption {
     let Some(standing) = world.cache_standings().into_iter().nth(cache) else {
         return Caption::new(en::controller_connects(), []);
     };
@@ -211,7 +218,10 @@ fn connected(cache: usize, report: &CacheReport, world: &World) -> Caption {
         ReflectorProgress::Synced { version } if standing.is_watching => {
             en::did_connect_streams(version)
         }
-        ReflectorProgress::Synced { version } => en::did_connect_lists(version),
+        ReflectorProgress::Synced { version } => match operation {
+            ControllerOperation::ListBehind(_) => en::did_connect_lists_behind(version),
+            _ => en::did_connect_lists(version),
+        },
         ReflectorProgress::Watching { version } => en::did_connect_watches(version),
         ReflectorProgress::Refused { code, message }
         | ReflectorProgress::Lost { code, message } => {

@@ -27,6 +27,10 @@ struct Message(String);
 #[derive(Debug)]
 struct Sent(FieldPath, Option<Value>);
 
+/// The last answer's body has this value at a path; `None`: it has no value there.
+#[derive(Debug)]
+struct Received(FieldPath, Option<Value>);
+
 pub(super) fn code(value: &Located) -> Read<Vec<Condition>> {
     let code = match &value.content {
         Content::Scalar(Value::String(none), _) if none == "none" => None,
@@ -54,6 +58,12 @@ pub(super) fn sent(value: &Located) -> Read<Vec<Condition>> {
     let places = places(value)?.into_iter();
     let sent = places.map(|(path, value)| Condition::new(Sent(path, value)));
     Ok(sent.collect())
+}
+
+pub(super) fn received(value: &Located) -> Read<Vec<Condition>> {
+    let places = places(value)?.into_iter();
+    let received = places.map(|(path, value)| Condition::new(Received(path, value)));
+    Ok(received.collect())
 }
 
 impl Claim for Code {
@@ -123,5 +133,22 @@ impl Claim for Sent {
 impl fmt::Display for Sent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in the request is {}", self.0, Shown(self.1.as_ref()))
+    }
+}
+
+impl Claim for Received {
+    fn holds(&self, past: Past<'_>) -> bool {
+        let received = past.last().map(|last| &last.received);
+        received.is_some_and(|received| has(Some(received), &self.0, self.1.as_ref()))
+    }
+
+    fn actual(&self, past: Past<'_>) -> Option<String> {
+        Some(value_at(Some(&past.last()?.received), &self.0))
+    }
+}
+
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in the answer is {}", self.0, Shown(self.1.as_ref()))
     }
 }

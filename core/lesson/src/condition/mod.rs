@@ -103,6 +103,7 @@ const KINDS: &[Kind] = &[
     kind("reason", answer::reason),
     kind("message", answer::message),
     kind("sent", answer::sent),
+    kind("received", answer::received),
     kind("read", object::has_read),
     kind("stored", object::stored),
     kind("same", object::same),

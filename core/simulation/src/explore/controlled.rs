@@ -256,8 +256,7 @@ impl<'a> ControllerReplay<'a> {
         Self { search, editors }
     }
 
-    /// Performs a step in a tree. `None` if it is not possible there: a lost message, and a list that
-    /// a server answers that is behind.
+    /// Performs a step in a tree. `None` if it is not possible there: a lost message.
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
         let control = |tree: &mut HistoryTree, operation| {
             tree.act_once(Operation::Control(operation)).map(drop)
@@ -308,8 +307,9 @@ impl<'a> ControllerReplay<'a> {
                 }
                 Some(())
             }
-            // In Play no message is lost, and no server is behind.
-            Event::AnswerLost(_) | Event::RequestLost(_) | Event::RestartBehind(_) => None,
+            Event::RestartBehind(_) => tree.restart_behind().map(drop),
+            // In Play no message is lost.
+            Event::AnswerLost(_) | Event::RequestLost(_) => None,
             Event::Request(process) => {
                 let index = plan_of(process)?;
                 let (actor, _) = self.search.question.editors.get(index)?;

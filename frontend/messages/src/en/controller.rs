@@ -151,6 +151,7 @@ crate::catalogue::messages! {
     did_connect(kind) "The {kind} cache sends a request.";
     did_connect_streams(version) "The watch first sends each object that exists, as ADDED. Then a bookmark says that the cache has everything up to {version}. Later changes come over the same watch.";
     did_connect_lists(version) "This cache has the list at {version} now. Next it opens a watch from there. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
+    did_connect_lists_behind(version) "An API server answered that is behind: it has everything up to {version}, and not the last write. The list accepts any version (resourceVersion=0).";
     did_connect_watches(version) "The watch sends each change after {version}.";
     did_connect_refused(code, message) "The server answers {code}: “{message}”.";
     did_connect_continues() "The cache is not complete yet.";

@@ -32,6 +32,11 @@ pub const STEPS: &[(&str, Condition)] = &[
         let version = at.exchange()?.received.resource_version() == said.text("version");
         Some(lists && version && connected(at)?.version() == said.text("version"))
     }),
+    ("did_connect_lists_behind", |said, at| {
+        let lists = at.exchange()?.target.contains("resourceVersion=0&");
+        let version: u64 = said.text("version").parse().ok()?;
+        Some(lists && version < at.world().server().store().revision())
+    }),
     ("did_connect_watches", |said, at| {
         let from = format!("resourceVersion={}&", said.text("version"));
         let target = format!("{}&", at.exchange()?.target);

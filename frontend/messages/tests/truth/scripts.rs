@@ -402,6 +402,11 @@ fn controlled(name: ReadyProgramName, release: ClientRelease, all: bool, hear: H
                 script.does(Operation::Compact { restart: true });
                 control(&mut script, ControllerOperation::Connect(0));
             }
+            22 => {
+                control(&mut script, ControllerOperation::Restart);
+                control(&mut script, ControllerOperation::ListBehind(0));
+                control(&mut script, ControllerOperation::ListBehind(1));
+            }
             24 => script.act(ActorId::A, Action::Delete(Preconditions::default())),
             _ => {}
         }

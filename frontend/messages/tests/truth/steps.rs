@@ -262,6 +262,9 @@ pub const HEADLINES: &[(&str, Condition)] = &[
     ("controller_connects", |_, at| {
         controls(at, |it| matches!(it, ControllerOperation::Connect(_)))
     }),
+    ("controller_lists_behind", |_, at| {
+        controls(at, |it| matches!(it, ControllerOperation::ListBehind(_)))
+    }),
     ("controller_delivers", |_, at| {
         controls(at, |it| matches!(it, ControllerOperation::Deliver(_)))
     }),
