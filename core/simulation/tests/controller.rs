@@ -133,6 +133,32 @@ fn with_the_libraries_of_an_old_history_each_cache_lists_and_then_watches() {
 }
 
 #[test]
+fn after_a_restart_only_a_first_list_can_come_from_a_server_that_is_behind() {
+    for (release, made) in [(ClientRelease::V1_34, 2), (ClientRelease::V1_36, 1)] {
+        let mut tree = HistoryTree::new(with_libraries(ReadyProgramName::ChildMaker, release));
+        tree.connect_controller().unwrap();
+        tree.run_controller().unwrap();
+        let lists = release == ClientRelease::V1_34;
+        assert_eq!(tree.restart_behind().is_some(), lists, "{release:?}");
+        if lists {
+            let caches = tree.world().cache_standings();
+            let behind = caches.iter().map(|it| it.behind);
+            assert_eq!(
+                behind.collect::<Vec<_>>(),
+                [0, 1],
+                "the child is on its way"
+            );
+            assert!(tree.connect_controller().is_none(), "the watches are open");
+            assert!(tree.act(Operation::Control(Do::ListBehind(1))).is_none());
+        }
+        tree.connect_controller();
+        tree.run_controller().unwrap();
+        let stored = tree.world().server().store();
+        assert_eq!(stored.range("/registry/configmaps/").count(), made);
+    }
+}
+
+#[test]
 fn an_event_ends_the_wait_of_a_key_unless_the_queue_is_that_of_client_go() {
     for (release, waits) in [(ClientRelease::V1_34, 1), (ClientRelease::V1_36, 0)] {
         let world = with_libraries(ReadyProgramName::FieldOwner, release);

@@ -48,8 +48,10 @@ pub fn stale(world: &World, editor: ActorId) -> String {
     }
 }
 
-/// Why there is nothing to compare in a step that changed no field of the object that is shown.
-pub fn no_difference(step: &Step) -> String {
+/// Why there is nothing to compare in a step that changed no field of the object that is shown in the
+/// world after it.
+pub fn no_difference(step: &Step, world: &World) -> String {
+    let stored = world.stored().map_or(0, |(version, _)| version);
     // A request can leave this object as it was because it writes another one, or runs dry.
     let is_equal = step.exchange.as_ref().is_some_and(Exchange::is_unchanged);
     match step.outcome() {
@@ -62,6 +64,9 @@ pub fn no_difference(step: &Step) -> String {
         Outcome::Unchanged if step.after == 0 => en::object_gone(),
         Outcome::Unchanged if is_equal => en::diff_unchanged(),
         Outcome::Unchanged => en::diff_done(),
+        // The step wrote another object than the one that is shown.
+        Outcome::Written if stored == 0 => en::object_gone(),
+        Outcome::Written if stored != step.after => en::diff_done(),
         Outcome::Written => en::diff_bookkeeping(),
     }
 }

@@ -9,8 +9,9 @@ use crate::en;
 /// What an operation of a controller is called in the timeline.
 pub(crate) fn operation(operation: ControllerOperation) -> String {
     match operation {
-        ControllerOperation::Connect(_) => en::controller_connects(),
-        ControllerOperation::ListBehind(_) => en::controller_lists_behind(),
+        ControllerOperation::Connect(_) | ControllerOperation::ListBehind(_) => {
+            en::controller_connects()
+        }
         ControllerOperation::Deliver(_) => en::controller_delivers(),
         ControllerOperation::Step => en::controller_steps(),
         ControllerOperation::DropWatch(_) => en::controller_drops(),

@@ -421,7 +421,7 @@ fn a_step_after_which_the_object_is_gone_is_not_said_to_change_bookkeeping() {
     let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
     act(&mut tree, A, Action::Delete(Preconditions::default()));
     let step = tree.step(tree.current()).unwrap();
-    let says = optimist_messages::cards::no_difference(step);
+    let says = optimist_messages::cards::no_difference(step, tree.world());
     assert_eq!(says, "The object is gone.");
 }
 
@@ -441,7 +441,7 @@ fn a_request_that_changes_nothing_of_the_object_says_that_it_equals_only_where_t
             body: json!({"spec": {"replicas": replicas}}).to_string(),
         };
         act(&mut tree, A, Action::Request(by_hand));
-        no_difference(tree.step(tree.current()).unwrap())
+        no_difference(tree.step(tree.current()).unwrap(), tree.world())
     };
     let equal = "The result equals what is stored: nothing was written.";
     let as_it_was = "The stored object is as it was.";
@@ -459,7 +459,11 @@ fn a_request_that_changes_nothing_of_the_object_says_that_it_equals_only_where_t
     };
     act(&mut tree, A, Action::Request(another));
     let step = tree.step(tree.current()).unwrap();
-    assert_eq!(no_difference(step), as_it_was, "it wrote another object");
+    assert_eq!(
+        no_difference(step, tree.world()),
+        as_it_was,
+        "it wrote another object"
+    );
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(crate) fn diff(store: &StateHandle, step: &Step) -> Html {
     let three = tree.three_way(tree.current()).unwrap_or_default();
     let ThreeWay { read, stored, rows } = &three;
     if rows.is_empty() {
-        return html! { <div class="empty"><p>{ cards::no_difference(step) }</p></div> };
+        return html! { <div class="empty"><p>{ cards::no_difference(step, tree.world()) }</p></div> };
     }
     let slug = slug(step);
     html! {

@@ -120,7 +120,6 @@ crate::catalogue::messages! {
     operation_restart() "compact and restart";
     operation_wait(seconds) "{seconds} s pass";
     controller_connects() "connect";
-    controller_lists_behind() "list from a server that is behind";
     controller_delivers() "event delivered";
     controller_steps() "step";
     controller_drops() "watch dropped";

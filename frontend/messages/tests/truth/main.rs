@@ -123,7 +123,7 @@ fn cards_of(tree: &HistoryTree) -> Vec<(About, String)> {
     let nothing = step.filter(|_| three.rows.is_empty());
     let nothing = nothing.map(|step| {
         let is_of_step = (step.before == 0) != (step.after == 0);
-        (is_of_step, cards::no_difference(step))
+        (is_of_step, cards::no_difference(step, world))
     });
     let mut texts: Vec<(About, String)> =
         texts.into_iter().map(|text| (About::Shown, text)).collect();

@@ -260,10 +260,8 @@ pub const HEADLINES: &[(&str, Condition)] = &[
         Some(at.last()?.step.operation == Operation::Compact { restart: true })
     }),
     ("controller_connects", |_, at| {
-        controls(at, |it| matches!(it, ControllerOperation::Connect(_)))
-    }),
-    ("controller_lists_behind", |_, at| {
-        controls(at, |it| matches!(it, ControllerOperation::ListBehind(_)))
+        use ControllerOperation::{Connect, ListBehind};
+        controls(at, |it| matches!(it, Connect(_) | ListBehind(_)))
     }),
     ("controller_delivers", |_, at| {
         controls(at, |it| matches!(it, ControllerOperation::Deliver(_)))
