@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A path to a field: `spec.containers[0].env[1].name`. It refers to the path of what contains the
-/// field, so it costs nothing until an error prints it.
+/// A path to a field: `spec.containers[0].env[1].name`. It refers to the path of the value around
+/// it, so it costs nothing until an error prints it.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorPath<'a> {
     parent: Option<&'a ErrorPath<'a>>,

@@ -1,4 +1,4 @@
-//! A server that several clients share, as a `tower::Service`: what `kube::Client::new` takes.
+//! A server that several clients share, as a `tower::Service`, which `kube::Client::new` takes.
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -131,7 +131,7 @@ impl Status {
         Self::conflict(resource, name, MODIFIED)
     }
 
-    /// 409 `Conflict` of an apply: other managers own what it would change.
+    /// 409 `Conflict` of an apply: other managers own fields that it would change.
     pub fn apply_conflict(message: String, causes: Vec<Cause>) -> Refusal {
         let mut status = Self::new(409, Some("Conflict"), message);
         status.details = Some(Details {
@@ -171,7 +171,7 @@ impl Status {
         Self::new(413, Some("RequestEntityTooLarge"), message)
     }
 
-    /// 415 `UnsupportedMediaType`, naming what would be accepted.
+    /// 415 `UnsupportedMediaType`, naming the accepted types.
     pub fn unsupported_media_type(accepted: &[&str]) -> Refusal {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",

@@ -1,5 +1,5 @@
-//! What a server answers where nothing of its own is stored, and what it asks before it stores: what
-//! the recordings of a real server do not show, by its source (v1.36).
+//! Answers of a server to requests that store nothing, and checks before it stores, that the
+//! recordings of a real server do not show, by its source (v1.36).
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;

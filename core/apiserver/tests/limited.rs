@@ -1,4 +1,4 @@
-//! What limit ranges and quotas refuse that the recordings of a real server do not show, by the
+//! Refusals by limit ranges and quotas that the recordings of a real server do not show, by the
 //! source of their plugins (v1.36).
 
 use http::Request;
@@ -207,7 +207,7 @@ fn a_bound_claim_grows_if_its_class_allows_it() {
     }
 }
 
-/// What a policy with parameters answers to a ConfigMap of this name, with this reference.
+/// Returns the answer of a policy with parameters to a ConfigMap of this name, with this reference.
 fn with_parameters(reference: &Value, name: &str) -> (u16, String) {
     let mut server = ApiServer::default();
     let mut post = |path: &str, body: Value| {

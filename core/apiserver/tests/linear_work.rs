@@ -13,7 +13,7 @@ const FEW: usize = 256;
 /// So much more may twice as many items cost.
 const RATIO: f64 = 2.3;
 
-/// Whether twice as many items cost more than a little over twice as much.
+/// Returns whether twice as many items cost more than a little over twice as much.
 fn grows_faster(work: &dyn Fn(usize) -> Box<dyn FnOnce()>) -> Option<String> {
     let cost = |items: usize| {
         let work = work(items);

@@ -1,4 +1,4 @@
-//! What the labels of a namespace refuse and warn of (Pod Security), by the source of v1.36.
+//! Refusals and warnings by the labels of a namespace (Pod Security), by the source of v1.36.
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;

@@ -1,4 +1,5 @@
-//! What kinds refuse and fill in that few clients write and no recording shows, by the source of v1.36.
+//! Refusals and defaults of kinds that few clients write and no recording shows, by the source of
+//! v1.36.
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;

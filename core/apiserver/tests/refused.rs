@@ -1,4 +1,4 @@
-//! What kinds refuse that the recordings of a real server do not show, by its source (v1.36).
+//! Refusals by kinds that the recordings of a real server do not show, by its source (v1.36).
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
@@ -138,7 +138,7 @@ fn a_pod_says_how_its_groups_are_merged_and_what_it_claims() {
     );
 }
 
-/// What is wrong with an object, or its code if nothing is.
+/// Returns the errors of an object, or its code if there are none.
 fn wrong(path: &str, object: Value) -> String {
     match send(&mut ApiServer::default(), "POST", path, &object) {
         (201, _) => "201".to_owned(),

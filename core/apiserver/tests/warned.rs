@@ -1,4 +1,4 @@
-//! What kinds warn of that the recordings of a real server do not show, by its source (v1.36).
+//! Warnings by kinds that the recordings of a real server do not show, by its source (v1.36).
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;

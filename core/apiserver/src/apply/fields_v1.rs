@@ -104,8 +104,7 @@ fn read_element(key: &str) -> Option<Element> {
     Some(Element::Known(element))
 }
 
-/// By what the members of a set are ordered when they are written: the field itself first, then by
-/// path element.
+/// Returns a key that orders the members of a written set: the field itself first, then by path element.
 pub fn element_order(name: &str) -> impl Ord {
     let element = match read_element(name) {
         Some(Element::Known(element)) => Some(element),

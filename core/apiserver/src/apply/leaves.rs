@@ -1,6 +1,6 @@
-//! The leaves of an object's schema, in which two objects differ or one has what another says: an
-//! item of a keyed list or set, a member of a granular map, an atomic value. And what a writer
-//! changed, which may be a part of an atomic value.
+//! The leaves of an object's schema: the items of a keyed list or set, the members of a granular map,
+//! and atomic values. Compares two objects by them. Also finds the parts that a writer changed, which
+//! may be inside of an atomic value.
 
 use std::collections::BTreeMap;
 
@@ -40,9 +40,9 @@ fn collect(set: &Set, comparison: &Comparison, path: &mut Vec<PathElement>, foun
     }
 }
 
-/// The smallest values in which two objects differ. Unlike [`differing`], it also looks into atomic
-/// values: what is atomic decides about owners and conflicts, and not what a writer changed. A
-/// list without keys is one value, unless one of its items was changed in place.
+/// Returns the smallest values in which two objects differ. Unlike [`differing`], it also looks into
+/// atomic values: a field is atomic for its owners and conflicts, but a writer can change a part of it.
+/// A list without keys is one value, unless one of its items was changed in place.
 pub fn changed_parts(before: &Value, after: &Value, root: &Struct) -> Vec<Path> {
     let (mut old, mut new) = (Places::of(before), Places::of(after));
     let mut found = Vec::new();
@@ -138,7 +138,7 @@ fn parts<'a>(
     }
 }
 
-/// The type of what is at a path.
+/// Returns the type of the value at a path.
 fn type_at<'a>(root: &'a Struct, path: &Path) -> &'a Type {
     let (mut ty, mut begun) = (&Type::Any, false);
     for element in &path.0 {
@@ -154,13 +154,13 @@ fn type_at<'a>(root: &'a Struct, path: &Path) -> &'a Type {
     ty
 }
 
-/// Returns whether a value at a path has everything that another one says. The server may have filled it
-/// up, and others may have added items and members to what is merged by them.
+/// Returns whether a value at a path covers another one. The server may have filled in more, and others
+/// may have added items and members that are merged.
 pub fn covers(found: &Value, wanted: &Value, path: &Path, root: &Struct) -> bool {
     has(found, wanted, type_at(root, path))
 }
 
-/// Of a value at a path, what another one says something about.
+/// Returns the part of a value at a path that another value also sets.
 pub fn part_of(found: &Value, wanted: &Value, path: &Path, root: &Struct) -> Value {
     part(found, wanted, type_at(root, path))
 }

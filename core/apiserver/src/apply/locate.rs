@@ -30,8 +30,8 @@ impl Path {
             })
     }
 
-    /// The field that holds what is at a JSON pointer (RFC 6901) in an object: as deep as fields are
-    /// owned one by one, so a place in an atomic value is that value. `None` if nothing is there.
+    /// Returns the field that holds the value at a JSON pointer (RFC 6901) in an object: as deep as fields
+    /// are owned one by one, so a place in an atomic value gives that value. `None` if nothing is there.
     pub fn at(object: &Value, pointer: &str, root: &Struct) -> Option<Self> {
         let (mut value, mut fields) = (object, Shape::Struct(root));
         let mut path = Vec::new();
@@ -75,8 +75,8 @@ impl Path {
         other.0.starts_with(&self.0)
     }
 
-    /// Puts a value at the path, and makes what is missing on the way. The item of a list is
-    /// replaced, or added at its end.
+    /// Puts a value at the path, and makes the missing parents on the way. The item of a list is replaced,
+    /// or added at its end.
     pub fn put(&self, object: &mut Value, value: Value) {
         let mut place = object;
         for element in &self.0 {
@@ -103,7 +103,7 @@ impl Path {
         *place = value;
     }
 
-    /// Takes away what is at the path, if it is there.
+    /// Removes the value at the path, if there is one.
     pub fn take(&self, object: &mut Value) {
         let Some((last, parents)) = self.0.split_last() else {
             *object = Value::Null;

@@ -1,5 +1,5 @@
-//! The field manager: what each write does to `managedFields`, and server-side apply
-//! (the chain of managers in `managedfields/internal/fieldmanager.go`).
+//! The field manager: it updates `managedFields` with each write, and does server-side apply (the
+//! chain of managers in `managedfields/internal/fieldmanager.go`).
 
 use std::sync::LazyLock;
 
@@ -184,7 +184,7 @@ impl FieldManager<'_> {
         })
     }
 
-    /// The fields that an apply removed: it removes only what its manager had applied, no longer
+    /// Returns the fields that an apply removed: those that its manager had applied, no longer
     /// applies and nobody else owns.
     fn given_up(&self, live: &Value, merged: &Merged) -> Vec<Path> {
         let Some(object) = &merged.object else {
@@ -227,8 +227,8 @@ impl FieldManager<'_> {
         Ok(managers)
     }
 
-    /// Merges, and removes what the applier no longer applies. If kubectl has conflicts only about
-    /// fields of its last client-side apply, it is done again with force.
+    /// Merges, and removes the fields that the applier no longer applies. If kubectl has conflicts
+    /// only about fields of its last client-side apply, it is done again with force.
     fn merge(
         &self,
         live: &Value,
@@ -376,7 +376,7 @@ fn last_applied(object: &Value) -> &str {
         .unwrap_or_default()
 }
 
-/// kubectl's annotation follows what kubectl applies (`lastappliedupdater.go`).
+/// Renews kubectl's annotation after an apply of kubectl (`lastappliedupdater.go`).
 fn renew_last_applied(object: &mut Value, config: &Value) {
     if last_applied(object).is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: every manager with what it owns
+//! `metadata.managedFields`: every manager with the fields that it owns
 //! (`managedfields/internal/managedfields.go`).
 
 use serde_json::{Value, json};
@@ -214,7 +214,7 @@ impl Managers {
         entries.find(|owned| owned.manager == *manager)
     }
 
-    /// Sets what a manager owns.
+    /// Sets the fields that a manager owns.
     pub fn insert(&mut self, owned: Owned) {
         let known = self
             .entries
@@ -235,7 +235,7 @@ impl Managers {
         Some(self.entries.remove(i))
     }
 
-    /// Keeps those for which `keep` says so; it may change what they own.
+    /// Keeps the managers for which `keep` returns `true`; it may change their fields.
     pub fn retain(&mut self, keep: impl FnMut(&mut Owned) -> bool) {
         self.entries.retain_mut(keep);
     }

@@ -1,6 +1,6 @@
-//! Server-side apply: who owns which field, and merging what people apply
-//! (`sigs.k8s.io/structured-merge-diff/v6` v6.3.3 and
-//! `k8s.io/apimachinery/pkg/util/managedfields` v0.36).
+//! Server-side apply: the owners of fields, and the merging of applied configurations
+//! (`sigs.k8s.io/structured-merge-diff/v6` v6.3.3 and `k8s.io/apimachinery/pkg/util/managedfields`
+//! v0.36).
 
 mod element;
 mod fields_v1;
@@ -26,5 +26,5 @@ pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate
 pub use updater::{Conflict, FieldManagerError};
 pub use versions::Versions;
 
-/// The annotation in which client-side apply keeps what it last applied.
+/// The annotation in which client-side apply keeps the last manifest that it applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -14,15 +14,15 @@ use crate::schema::Struct;
 #[derive(Clone, Debug, Default)]
 pub struct Owners {
     managers: Vec<Manager>,
-    /// By place, as a JSON pointer (RFC 6901): each owner by its number, and whether what lies
-    /// below is its own as well.
+    /// By place, as a JSON pointer (RFC 6901): each owner by its number, and whether it also owns
+    /// everything below.
     places: BTreeMap<String, Vec<(usize, bool)>>,
 }
 
 impl Owners {
-    /// The owners of an object of this type, as its `managedFields` tell them. What cannot be decoded
-    /// names nobody. An entry for a field with fields of its own, such as `f:data: {}`, owns that there
-    /// is such a field, and none of the fields in it.
+    /// Reads the owners of an object of this type from its `managedFields`. An entry that cannot be
+    /// decoded names nobody. An entry for a field with fields of its own, such as `f:data: {}`,
+    /// owns the existence of that field, and none of the fields in it.
     pub fn of(object: &Value, root: &Struct) -> Self {
         let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
         let mut owners = Self::default();

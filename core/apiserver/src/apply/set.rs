@@ -6,7 +6,8 @@ use std::fmt;
 use super::PathElement;
 use crate::schema::{ListKind, Struct, Type};
 
-/// A set of fields, as a tree. That a field is a member says nothing about its children.
+/// A set of fields, as a tree. A field can be a member without its children, and the other way
+/// round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
     /// Sorted by element; each is a member or has children, or both.
@@ -321,8 +322,8 @@ impl Set {
         }
     }
 
-    /// Follows the schema: what was owned below a field that is now owned as a whole is owned with
-    /// that field (`typed/reconcile_schema.go`). What is not declared stays.
+    /// Follows the schema: a field that was owned below one which is now owned as a whole is owned
+    /// with that one (`typed/reconcile_schema.go`). Fields that are not declared stay.
     pub(super) fn reconcile(&mut self, root: &Struct) {
         for node in &mut self.nodes {
             if let PathElement::Field(name) = &node.element
@@ -333,7 +334,7 @@ impl Set {
         }
     }
 
-    /// The members' paths: at each level first the members, then what lies below.
+    /// Returns the members' paths: at each level first the members, then those below.
     pub fn paths(&self) -> Vec<Path> {
         let mut paths = Vec::new();
         self.walk(&mut Vec::new(), &mut paths);

@@ -36,7 +36,7 @@ pub(super) enum Shape<'a> {
     List(&'a ListType),
 }
 
-/// Where the type leaves it open, the value decides.
+/// Returns the shape of a value. If the type leaves it open, the value decides.
 pub(super) fn shape<'a>(ty: &'a Type, value: Option<&Value>) -> Shape<'a> {
     match ty {
         Type::Scalar(_) => Shape::Scalar,
@@ -71,7 +71,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// What tells an item of a list from the others.
+/// Returns the path element that tells an item of a list from the others.
 pub(super) fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
     let ListKind::Map(keys) = &list.kind else {
         return match item {

@@ -18,7 +18,7 @@ pub struct Conflict {
     pub path: Path,
 }
 
-/// Why the field manager has no result for a write.
+/// The reason why the field manager has no result for a write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldManagerError {
     /// Other managers own fields that an apply would change.
@@ -209,7 +209,7 @@ impl Updater<'_> {
         problem.map_or(Ok(()), Err)
     }
 
-    /// A write that is not an apply: the writer owns what it changed.
+    /// Updates owners for a write that is not an apply: the writer owns the fields that it changed.
     ///
     /// # Errors
     /// If the object cannot be converted to the version of an owner.

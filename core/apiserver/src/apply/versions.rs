@@ -38,7 +38,7 @@ impl<'a> Converter<'a> {
     /// An object in a version; `None` if the kind never had that version.
     ///
     /// # Errors
-    /// Why it cannot be written in that version.
+    /// The reason why it cannot be written in that version.
     pub(super) fn convert<'v>(
         &self,
         object: &'v Value,

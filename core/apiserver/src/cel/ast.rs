@@ -117,7 +117,7 @@ pub(super) struct Parsed {
     pub(super) places: Vec<usize>,
 }
 
-/// Why a text is no expression.
+/// The reason why a text is no expression.
 #[derive(Debug)]
 pub(super) struct Mistake {
     /// The index of a character.

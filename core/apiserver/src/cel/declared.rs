@@ -175,7 +175,7 @@ impl Declared {
     }
 }
 
-/// So many bytes so many characters may have.
+/// Returns the most bytes that a number of characters may have.
 fn characters(most: i64) -> i64 {
     most.max(0).saturating_mul(4)
 }

@@ -409,8 +409,8 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// The size of what a path leads to (`sizeEstimator.EstimateSize` of the schema). The first
-    /// step is the variable.
+    /// Returns the size of the value to which a path leads (`sizeEstimator.EstimateSize` of the
+    /// schema). The first step is the variable.
     fn declared_size(&self, path: &[String]) -> Option<Range> {
         let (_, steps) = path.split_first()?;
         let mut declared = self.root;

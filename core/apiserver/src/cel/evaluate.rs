@@ -1,4 +1,4 @@
-//! Evaluates expressions, and counts what that costs (`cel-go/interpreter`, v0.26).
+//! Evaluates expressions, and counts their cost (`cel-go/interpreter`, v0.26).
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -18,14 +18,14 @@ const CALL_LIMIT: u64 = 1_000_000;
 /// than a moment.
 const WORK_LIMIT: u64 = 100_000_000;
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
     /// The expression fails; the text of the error.
     Error(String),
     /// It cost more than one expression may.
     Costs,
-    /// It needs what is not here, or more time than there is.
+    /// It needs a value that is not here, or more time than there is.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ impl Fault {
 
 pub(super) type Run<T = Val> = Result<T, Fault>;
 
-/// Regular expressions that were compiled, and what one expression has cost so far.
+/// The compiled regular expressions, and the cost of one expression so far.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     cost: Cell<u64>,
@@ -50,7 +50,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Evaluates an expression. The second value is what it cost.
+    /// Evaluates an expression. The second value is its cost.
     pub(super) fn run(&self, expr: &Expr, variables: Vec<(&'static str, Val)>) -> (Run, u64) {
         self.cost.set(0);
         self.work.set(0);
@@ -232,7 +232,7 @@ impl Machine {
         Ok((args, failed))
     }
 
-    /// The condition of a loop that goes on: what fails does not end it.
+    /// Evaluates the condition of a loop that goes on: an error does not end it.
     fn not_strictly_false<'a>(&self, term: &'a Expr, scope: &mut Scope<'a>) -> Run {
         let value = self.value(term, scope);
         self.pay(1)?;

@@ -39,10 +39,10 @@ const SELF: &str = "self";
 /// The variable that has the stored value.
 const OLD_SELF: &str = "oldSelf";
 
-/// What an expression has to give.
+/// The result that an expression must give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wanted {
-    /// Whether a rule holds.
+    /// A boolean: the rule holds, or not.
     Bool,
     /// A message.
     Text,
@@ -54,14 +54,14 @@ pub struct Program {
     expr: Expr,
     /// `true` if it uses the stored value.
     pub uses_old_self: bool,
-    /// What it may cost at most.
+    /// The highest cost that it may have.
     pub max_cost: u64,
 }
 
-/// Why an expression cannot be used.
+/// The reason why an expression cannot be used.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unusable {
-    /// A real server refuses it; what the message says.
+    /// A real server refuses it, with this message.
     Wrong(String),
     /// A real server may accept it, but it cannot be evaluated here.
     Unknown,
@@ -72,7 +72,7 @@ impl Program {
     /// may be absent.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// The reason why it cannot be used.
     pub fn compile(
         text: &str,
         declared: &Arc<Declared>,
@@ -127,7 +127,7 @@ pub fn is_identifier(text: &str) -> bool {
 /// variable is an object with certain fields only, it is named with them.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// The reason why it cannot be used.
 pub fn type_of(
     text: &str,
     variables: &[&str],
@@ -160,7 +160,7 @@ pub fn evaluate(text: &str, variables: &[(&'static str, Value)]) -> Outcome {
     outcome(run(text, variables))
 }
 
-/// As [`evaluate()`], for a value that other expressions use; `None` if there is none.
+/// Evaluates like [`evaluate()`], for a value that other expressions use; `None` if there is none.
 pub fn evaluate_to_json(text: &str, variables: &[(&'static str, Value)]) -> Option<Value> {
     run(text, variables).ok().and_then(|value| value.json())
 }
@@ -187,7 +187,7 @@ fn outcome(value: Result<Val, Fault>) -> Outcome {
     }
 }
 
-/// What evaluating an expression gave.
+/// The result of evaluating an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// A boolean.
@@ -226,7 +226,7 @@ impl Subject {
 pub struct Evaluator(Machine);
 
 impl Evaluator {
-    /// Evaluates an expression. The second value is what it cost.
+    /// Evaluates an expression. The second value is its cost.
     pub fn run(&self, program: &Program, subject: &Subject, optional: bool) -> (Outcome, u64) {
         let mut variables = vec![(SELF, subject.value.clone())];
         match (&subject.old, optional) {

@@ -8,7 +8,7 @@ use super::macros;
 /// far.
 const MAX_DEPTH: usize = 120;
 
-/// So many characters an expression may have (`parser/options.go`).
+/// The most characters of an expression (`parser/options.go`).
 const MAX_CHARACTERS: usize = 100_000;
 
 /// The tokens that may stand in the place of a missing operand, in the words of the message.
@@ -37,7 +37,7 @@ pub(super) const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// Why there is no expression.
+/// The reason why there is no expression.
 #[derive(Debug)]
 pub(super) enum Unread {
     /// The text is none.
@@ -85,7 +85,7 @@ pub(super) fn parse(text: &str) -> Read<Parsed> {
     }
 }
 
-/// Operators after which a reader goes on although what stands before them was none.
+/// Operators after which a reader goes on although no operand stands before them.
 const OPERATORS: [&str; 15] = [
     "<", "<=", ">", ">=", "==", "!=", "in", "+", "-", "*", "/", "%", "&&", "||", "?",
 ];

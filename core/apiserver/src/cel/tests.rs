@@ -8,7 +8,7 @@ fn declared(schema: &Value) -> (Schema, Arc<Declared>) {
     (schema, declared)
 }
 
-/// What a rule gives on a value of a schema.
+/// Returns the outcome of a rule on a value of a schema.
 fn outcome(schema: Value, value: Value, rule: &str) -> Outcome {
     let (schema, declared) = declared(&schema);
     let program = Program::compile(rule, &declared, false, Wanted::Bool);
@@ -17,7 +17,7 @@ fn outcome(schema: Value, value: Value, rule: &str) -> Outcome {
     Evaluator::default().run(&program, &subject, false).0
 }
 
-/// What is wrong with a rule.
+/// Returns the problem of a rule.
 fn wrong(schema: Value, rule: &str) -> String {
     let (_, declared) = declared(&schema);
     match Program::compile(rule, &declared, false, Wanted::Bool) {

@@ -182,7 +182,7 @@ impl Mapping {
         }
     }
 
-    /// A type with what is known put in; with `settled`, what is not known becomes `dyn`.
+    /// Replaces the known parts of a type; with `settled`, the unknown ones become `dyn`.
     pub(super) fn substitute(&self, ty: &CelType, settled: bool) -> CelType {
         if let Some(known) = self.find(ty) {
             return self.substitute(known, settled);
@@ -198,7 +198,8 @@ impl Mapping {
         }
     }
 
-    /// Returns whether values of one type fit another. What is learned is kept only if they do.
+    /// Returns whether values of one type fit another. Types learned on the way are kept only if
+    /// they do.
     pub(super) fn assign(&mut self, from: &CelType, to: &CelType) -> bool {
         let before = self.0.clone();
         let fits = self.fits(from, to);

@@ -225,8 +225,8 @@ impl List {
             }
     }
 
-    /// Joins two lists as their kind demands: what is in a set is not added again, and an item
-    /// takes the place of the one with the same keys.
+    /// Joins two lists as their kind demands: an item that is in a set is not added again, and in a
+    /// list with keys an item takes the place of the one with the same keys.
     pub(super) fn append(&mut self, other: &[Val]) {
         for item in other {
             let place = match &self.kind {

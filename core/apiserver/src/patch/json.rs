@@ -26,7 +26,7 @@ pub struct JsonPatch {
     operations: Vec<Raw>,
 }
 
-/// Why a patch gives no result.
+/// The reason why a patch gives no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonPatchError {
     /// An operation does not apply, or is not valid.
@@ -46,7 +46,8 @@ pub struct FailedOperation {
     pub op: String,
     /// The path, as it was written.
     pub path: String,
-    /// Of a `test` that found another value: what it wanted and what was there, `None` if nothing.
+    /// For a `test` that found another value: the wanted value and the one that was there, `None`
+    /// if there was none.
     pub differed: Option<(Value, Option<Value>)>,
 }
 

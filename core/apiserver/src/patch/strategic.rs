@@ -24,7 +24,7 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const SET_ELEMENT_ORDER: &str = "$setElementOrder";
 const DELETE_FROM_PRIMITIVE_LIST: &str = "$deleteFromPrimitiveList";
 
-/// Why a patch gives no result.
+/// The reason why a patch gives no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrategicError {
     /// A directive that is not formed as it should be.
@@ -45,7 +45,7 @@ fn other<T>(message: impl Into<String>) -> Outcome<T> {
 
 /// Merges a patch into an object. As upstream, the patch is used up on the way: directives that
 /// were followed and `null` members that had nothing to remove are gone from it afterwards, and
-/// messages about the result show what is left of it.
+/// messages about the result show the rest of it.
 ///
 /// # Errors
 /// If the patch does not fit the object.

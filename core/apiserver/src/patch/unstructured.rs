@@ -1,7 +1,7 @@
-//! From a decoded map to a Go struct by reflection, without JSON in between
-//! (`runtime.DefaultUnstructuredConverter.FromUnstructured` of apimachinery): what follows a
-//! strategic merge patch and an apply. It is laxer with numbers than JSON decoding, and its errors
-//! are its own.
+//! Converts a decoded map to a Go struct by reflection, without JSON in between
+//! (`runtime.DefaultUnstructuredConverter.FromUnstructured` of apimachinery). A strategic merge
+//! patch and an apply use it. It is laxer with numbers than JSON decoding, and its errors are its
+//! own.
 
 use serde_json::Value;
 

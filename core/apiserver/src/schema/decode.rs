@@ -234,7 +234,8 @@ impl<'a> Decoder<'a> {
         self.empties.push((path, empty));
     }
 
-    /// A value of a type; `before` is what an earlier member of the same name left there.
+    /// Decodes a value of a type; `before` is the value that an earlier member of the same name
+    /// left there.
     fn value(&mut self, node: Node, ty: &'a Type, before: Option<Value>) -> Value {
         match (ty, node) {
             (Type::Any, node) => Value::from(node),

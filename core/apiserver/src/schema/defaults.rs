@@ -32,7 +32,8 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
     }
 }
 
-/// Returns whether a default is what the field has anyway, if it is not a pointer.
+/// Returns whether a default equals the zero value, which the field has anyway if it is not a
+/// pointer.
 fn is_zero(default: &Value) -> bool {
     default.as_str() == Some("") || default.as_i64() == Some(0)
 }

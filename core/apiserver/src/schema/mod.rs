@@ -59,11 +59,11 @@ pub enum Scalar {
     Quantity,
     /// `intstr.IntOrString`.
     IntOrString,
-    /// Any of these: what custom resources have where their schema says no more.
+    /// Any of these: the type of custom resources whose schema says no more.
     Untyped,
 }
 
-/// A struct: what Go would declare.
+/// A struct, as Go would declare it.
 #[derive(Debug, Default)]
 pub struct Struct {
     /// Its name, as error messages show it.

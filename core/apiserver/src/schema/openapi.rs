@@ -13,8 +13,8 @@ use crate::object::JsonMap;
 /// A schema deeper than this is refused, so that nothing that walks one runs out of stack.
 const MAX_DEPTH: usize = 100;
 
-/// One node of a schema: the structure that the server prunes, defaults and merges by, and what
-/// values must satisfy.
+/// One node of a schema: the structure by which the server prunes, defaults and merges, and the
+/// checks for values.
 #[derive(Debug, Default)]
 pub struct Schema {
     /// `object`, `array`, `string`, `integer`, `number`, `boolean`; empty if it is not declared.
@@ -104,7 +104,8 @@ pub struct Checks {
 pub struct Pattern {
     /// The expression, as it was written.
     pub text: String,
-    /// Compiled; `None` where it uses what the engine at hand does not know, and nothing is checked.
+    /// The compiled expression; `None` if it uses something that the engine at hand does not know,
+    /// and nothing is checked.
     pub regex: Option<Regex>,
     /// About how large it is when compiled, in bytes.
     pub size: usize,
@@ -310,7 +311,7 @@ fn text(map: &JsonMap, field: &str, path: &mut Vec<String>) -> Result<String, St
     }
 }
 
-/// Reads what lies one step further. On failure the path stays, to be named in the error.
+/// Reads the node one step further. On failure the path stays, to be named in the error.
 fn below<T>(
     json: &Value,
     step: String,

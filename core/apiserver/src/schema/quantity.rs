@@ -12,7 +12,7 @@ const UNKNOWN_SUFFIX: &str = "unable to parse quantity's suffix";
 const ONE: i128 = 1_000_000_000;
 /// The largest value with a binary unit, 2^63 - 1.
 const MAX_BINARY: i128 = i64::MAX as i128 * ONE;
-/// The largest number here; far beyond what any unit is good for.
+/// The largest number here; far beyond the use of any unit.
 const MOST: i128 = i128::MAX / 16;
 
 const DECIMAL: [(&str, i32); 10] = [
@@ -154,7 +154,8 @@ impl Quantity {
         })
     }
 
-    /// Rounded up, away from zero, to thousandths: what a list of resources keeps.
+    /// Returns the quantity rounded up, away from zero, to thousandths, as a list of resources
+    /// keeps it.
     #[must_use]
     pub fn rounded_to_thousandths(self) -> Self {
         let step = ONE / 1000;

@@ -1,5 +1,5 @@
-//! Plugins that are asked before an object is stored or deleted: limit ranges, what a namespace lets pods do,
-//! storage classes, subjects of certificates, policies, then quotas (`LimitRanger`, `PodSecurity`,
+//! Plugins that are asked before an object is stored or deleted: limit ranges, Pod Security, storage classes,
+//! subjects of certificates, policies, then quotas (`LimitRanger`, `PodSecurity`,
 //! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, `ValidatingAdmissionPolicy` and
 //! `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
 

@@ -107,7 +107,7 @@ impl AuditEntry {
     }
 }
 
-/// Returns whether the bodies of a request have what nobody else may read.
+/// Returns whether the bodies of a request have secrets that nobody else may read.
 fn tells_secrets(path: &ResourcePath<'_>) -> bool {
     matches!(
         (path.group, path.plural, path.subresource),
@@ -131,7 +131,7 @@ fn verb_name(info: &RequestInfo) -> &'static str {
     }
 }
 
-/// The verb of a request that no resource serves: its method, or what the method would do.
+/// Returns the verb of a request that no resource serves: its method, or the verb of that method.
 fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "POST" => "create",

@@ -127,7 +127,7 @@ pub(super) fn decode_options(info: &RequestInfo, body: &[u8]) -> Result<Node, Re
     }
 }
 
-/// Decodes a custom resource: what it says of its own kind is believed, and checked later.
+/// Decodes a custom resource: it believes the kind in the document, which is checked later.
 fn decode_custom(
     info: &RequestInfo,
     custom: &Custom,
@@ -203,7 +203,7 @@ pub(super) fn decode_patched(
     })
 }
 
-/// Fills in what every object of the kind has.
+/// Fills in the fields that every object of the kind has.
 pub(super) fn finish(info: &RequestInfo, value: &mut Value, empties: &Empties) {
     let resource = &info.resource;
     value["apiVersion"] = resource.group_version.to_string().into();

@@ -32,7 +32,7 @@ pub(super) use served::served_by;
 pub(super) use size::fit;
 pub(super) use validation::unknown_rules;
 
-/// What a CustomResourceDefinition says of one version of its kind.
+/// A CustomResourceDefinition's rules for one version of its kind.
 #[derive(Debug)]
 pub struct Custom {
     /// The group and version that it serves.
@@ -45,13 +45,13 @@ pub struct Custom {
     pub versions: Arc<DefinedVersions>,
     /// `true` if only the subresource writes the status.
     pub has_status: bool,
-    /// Where `/scale` finds what it shows.
+    /// The paths of the values that `/scale` shows.
     pub scale: Option<ScalePaths>,
     /// The columns of tables besides the name.
     pub columns: Vec<PrinterColumn>,
     /// The fields that collections can be selected by.
     pub selectable: Vec<(String, JsonPath)>,
-    /// What every request for this version is warned of.
+    /// The warning for every request to this version.
     pub deprecation: Option<String>,
     /// Its schema as the definition has it, with descriptions.
     pub described: Value,
@@ -64,11 +64,11 @@ pub struct DefinedVersions {
     pub schemas: Vec<(String, Option<Arc<Schema>>)>,
     /// The group and version in which objects are stored.
     pub storage: String,
-    /// Where each version keeps the wanted number of replicas; `None` for one without `/scale`.
+    /// The path of the wanted number of replicas in each version; `None` for one without `/scale`.
     pub replicas: Vec<(String, Option<String>)>,
 }
 
-/// Where in an object `/scale` finds what it shows: paths such as `.spec.replicas`.
+/// The paths of an object's values that `/scale` shows, such as `.spec.replicas`.
 #[derive(Debug)]
 pub struct ScalePaths {
     /// The wanted number.
@@ -91,8 +91,8 @@ pub(super) fn group_kind_of(object: &Value) -> GroupName {
 }
 
 impl Custom {
-    /// Decodes a document and fills in defaults. With the object comes what strict decoding
-    /// complains of.
+    /// Decodes a document and fills in defaults. With the object come the complaints of strict
+    /// decoding.
     ///
     /// # Errors
     /// The decoder's error, if it is not an object or its metadata is malformed.
@@ -147,9 +147,9 @@ impl Custom {
         }
     }
 
-    /// What was stored, as it is read: undeclared and malformed fields are gone, and defaults are
-    /// filled in, by the schema of the version in which it was stored. Then it is written in this
-    /// version, whose schema removes what it does not declare.
+    /// Reads a stored object in this version: undeclared and malformed fields are gone, and
+    /// defaults are filled in, by the schema of the version in which it was stored. Then it is
+    /// written in this version, whose schema removes the fields that it does not declare.
     pub(super) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
         let mut object = stored.as_ref().clone();
         let own = self.group_version.to_string();
@@ -179,7 +179,8 @@ impl Custom {
     }
 
     /// Writes an object in another version (conversion `None`): only `apiVersion` changes, and the
-    /// schema of that version removes what it does not declare (`schemaCoercingConverter`).
+    /// schema of that version removes the fields that it does not declare
+    /// (`schemaCoercingConverter`).
     fn convert(&self, object: &mut Value, api_version: &str) {
         if text(object, "apiVersion") == api_version {
             return;
@@ -189,7 +190,7 @@ impl Custom {
         let _ = self.coerce(object, true);
     }
 
-    /// Does to untyped JSON what decoding does to a Go struct (`unstructuredSchemaCoercer`).
+    /// Coerces untyped JSON as decoding would do for a Go struct (`unstructuredSchemaCoercer`).
     fn coerce(&self, object: &mut Value, lenient: bool) -> Result<Vec<String>, String> {
         let mut strict_errors = Vec::new();
         let metadata = match object.get("metadata") {
@@ -239,7 +240,7 @@ impl Custom {
         self.schema_of(text(object, "apiVersion")).flatten()
     }
 
-    /// Settles what a write through the main resource or the status may not decide.
+    /// Drops the status of a new object if the status has an endpoint of its own.
     pub(super) fn prepare(&self, object: &mut Value, live: Option<&Value>) {
         if live.is_none()
             && self.has_status
@@ -249,7 +250,8 @@ impl Custom {
         }
     }
 
-    /// A write of the status changes nothing else, but who owns what.
+    /// Restores everything but the status and the owners: a write of the status changes nothing
+    /// else.
     pub(super) fn keep_all_but_status(object: &mut Value, live: &Value) {
         let mut kept = live.clone();
         let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
@@ -370,8 +372,8 @@ impl Custom {
         errors
     }
 
-    /// What the rules of the definition found in an object that was accepted: the rules that could
-    /// not be evaluated, and warnings of those that do not hold for what has not changed.
+    /// Returns the results of the definition's rules for an accepted object: the rules that could
+    /// not be evaluated, and warnings of rules that do not hold for unchanged values.
     pub(super) fn judged(
         &self,
         object: &Value,
@@ -451,7 +453,7 @@ fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     steps(path).try_fold(object, |value, name| value.get(name))
 }
 
-/// Why the value on a path cannot be had (`unstructured.NestedFieldNoCopy`).
+/// Returns the reason why the value on a path cannot be read (`unstructured.NestedFieldNoCopy`).
 fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) -> Option<String> {
     let mut value = object;
     let mut walked = String::new();

@@ -60,7 +60,8 @@ impl ApiServer {
         })
     }
 
-    /// Deletes every selected object of a collection; answers with what was there before.
+    /// Deletes every selected object of a collection; answers with the objects that were there
+    /// before.
     pub(super) fn delete_collection(
         &mut self,
         info: &RequestInfo,

@@ -69,7 +69,7 @@ pub enum Fact {
     Terminating(Revision),
     /// The object was deleted, by this revision.
     Deleted(Revision),
-    /// The request asked only to see what would happen.
+    /// The request was a dry run.
     DryRun,
     /// A validation rule of the definition that could not be evaluated here.
     RuleNotEvaluated(String),

@@ -11,7 +11,7 @@ use super::{ApiServer, discovery};
 use crate::environment::Environment;
 use crate::object::{Metadata, text};
 
-/// The way in which a server decides who may do what.
+/// The way in which a server authorizes requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Authorization {
     /// Everybody may do everything.
@@ -22,12 +22,12 @@ pub enum Authorization {
     Rbac,
 }
 
-/// The manager of what the server itself makes.
+/// The manager of the objects that the server itself makes.
 const SERVER: &str = "kube-apiserver";
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 impl ApiServer {
-    /// A server with what a kube-apiserver has right after its start.
+    /// Makes a server with the objects that a kube-apiserver has right after its start.
     pub fn fresh(environment: Environment, authorization: Authorization) -> Self {
         let mut server = Self::new(environment, 2);
         for row in include_str!("fresh/objects.jsonl").lines() {
@@ -50,7 +50,7 @@ impl ApiServer {
         server
     }
 
-    /// Returns whether roles decide who may do what.
+    /// Returns whether roles authorize requests.
     pub(super) fn uses_rbac(&self) -> bool {
         self.authorization == Authorization::Rbac
     }

@@ -17,7 +17,7 @@ use crate::schema::{self, Decoded};
 use crate::status::FieldError;
 use crate::storage::{MAX_FIRST_REVISION, Revision};
 
-/// Why an object cannot be installed.
+/// The reason why an object cannot be installed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstallError {
     /// Its kind is not served.
@@ -29,9 +29,10 @@ pub enum InstallError {
     },
     /// It is not of the form that its kind has, in the words of Go's decoder.
     Malformed(String),
-    /// It has what its kind does not declare, or something twice: `unknown field "spec.bogus"`.
+    /// It has a field that its kind does not declare, or something twice: `unknown field
+    /// "spec.bogus"`.
     NotDeclared(Vec<String>),
-    /// Its metadata is not what a server stores.
+    /// No server would store its metadata so.
     Invalid(Vec<FieldError>),
     /// The store is past its revision, which another write took.
     Past {
@@ -66,16 +67,16 @@ impl std::error::Error for InstallError {}
 
 impl ApiServer {
     /// Puts an object into the store as it is, with its uid, times and `managedFields`, in place of
-    /// one of the same name: what a restored copy of etcd would hold. Nothing is filled in, and
-    /// nobody becomes the owner of anything. Gives back what was stored.
+    /// one of the same name, like a restored copy of etcd. Nothing is filled in, and nobody becomes
+    /// the owner of anything. Returns the stored object.
     ///
     /// Its `resourceVersion` is the revision that it gets; the store passes over those before.
-    /// Without one it gets the next. An object that is stored just so already changes nothing, so
-    /// installing what a GET returned does not. Otherwise a revision that the store has reached is
+    /// Without one it gets the next. An object that is stored just so already changes nothing, so a
+    /// caller can install the result of a GET. Otherwise a revision that the store has reached is
     /// an error: etcd counts forwards only.
     ///
-    /// Its form is checked, and its metadata; what only the rules of its kind refuse is not, for a
-    /// real server has accepted it.
+    /// Its form is checked, and its metadata. The rules of its kind are not, for a real server has
+    /// accepted it.
     ///
     /// # Errors
     /// The problem of the object. Nothing is stored then.

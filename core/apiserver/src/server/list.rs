@@ -247,8 +247,8 @@ impl<'a> Query<'a> {
         (meta, items)
     }
 
-    /// Why etcd cannot read that version any more; a list that was going on is offered to go on
-    /// with the newest version instead.
+    /// Refuses a version that etcd cannot read any more. A list that was going on gets an offer to
+    /// go on with the newest version instead.
     fn expired(&self) -> Refusal {
         let Some(token) = &self.token else {
             return Status::expired(TOO_OLD);

@@ -68,7 +68,7 @@ use crate::storage::{Revision, RevisionError, Store, WatchCache};
 /// The namespace that always exists.
 pub const DEFAULT_NAMESPACE: &str = "default";
 
-/// One API server over one store. Cloning is cheap: clones share what they have in common.
+/// One API server over one store. Cloning is cheap: clones share their common parts.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     store: Store,
@@ -124,9 +124,9 @@ impl ApiServer {
         server
     }
 
-    /// Answers one request as kube-apiserver v1.36 would. The response's extensions hold
-    /// [`Facts`]: why it was answered so. A watch is answered with what there is at once; to go on
-    /// watching, [open](Self::watch) it.
+    /// Answers one request as kube-apiserver v1.36 would. The response's extensions hold [`Facts`], which
+    /// explain the answer. A watch is answered with the events that there are at once; to go on watching,
+    /// [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         let mut trace = Trace::default();
         if let Some(answer) = discovery::answer(&request, self) {
@@ -165,7 +165,7 @@ impl ApiServer {
         Ok(respond(format, answer.code, body, &self.resources))
     }
 
-    /// Answers one request, a watch by a stream: what a host needs that serves requests.
+    /// Answers one request, a watch by a stream, as a host that serves requests needs it.
     pub fn answer(&mut self, request: Request<Vec<u8>>) -> Answered {
         let parsed = RequestInfo::parse(&request, &self.resources);
         if !parsed.is_ok_and(|info| info.verb == Verb::Watch) {
@@ -195,8 +195,8 @@ impl ApiServer {
             .map_err(|refusal| refuse(&refusal, request.headers(), &self.resources))
     }
 
-    /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: what
-    /// they hold is served as before.
+    /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: their
+    /// contents are served as before.
     ///
     /// # Errors
     /// If that revision is in the future, or already compacted.
@@ -344,7 +344,8 @@ fn stream_response(
     response(StatusCode::OK, bytes, watch.media_type())
 }
 
-/// A document in the format that the client wants. What has no message in protobuf is JSON.
+/// Writes a document in the format that the client wants. A document without a message in protobuf is
+/// JSON.
 fn respond(
     format: Format,
     code: StatusCode,

@@ -47,7 +47,7 @@ fn complains(info: &RequestInfo) -> bool {
     info.options.field_validation != FieldValidation::Ignore
 }
 
-/// A patch whose result is no object of the kind; `shown` is what the message shows.
+/// Refuses a patch whose result is no object of the kind; `shown` is the value that the message shows.
 fn no_result(shown: &str, error: &str) -> Refusal {
     let error = FieldError::invalid("patch", &shown.into(), error);
     Status::invalid(&GroupName::new("", ""), "", &[error])

@@ -1,5 +1,5 @@
-//! Protobuf at the edge of the server: a body becomes what a JSON body is, and an answer is made of the
-//! JSON (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
+//! Protobuf at the edge of the server: it turns a body into JSON, and the JSON of an answer into protobuf
+//! (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
 
 use optimist_protobuf::Envelope;
 pub(super) use optimist_protobuf::{MEDIA_TYPE, WATCH_MEDIA_TYPE};
@@ -30,8 +30,8 @@ pub(super) fn answer(body: &[u8]) -> Option<Value> {
     Some(answer)
 }
 
-/// Reads an object of the kind that is asked for. An object of another version or kind is only what it
-/// says that it is.
+/// Reads an object of the kind that is asked for. Of an object of another version or kind, only its own
+/// name for them is read.
 ///
 /// # Errors
 /// 400 if it cannot be decoded.

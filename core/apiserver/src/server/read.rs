@@ -1,4 +1,4 @@
-//! Reads of one object, and what lists are written as.
+//! Reads of one object, and the form in which lists are written.
 
 use std::sync::Arc;
 

@@ -10,7 +10,8 @@ pub enum Release {
     /// apply stays, empty (a regression of structured-merge-diff v6.3.1, taken back in v6.3.3 by
     /// pull request 306).
     V1_36_2,
-    /// v1.36.3 and later. What loses its last member through server-side apply becomes null.
+    /// v1.36.3 and later. A value that loses its last member through server-side apply becomes
+    /// null.
     #[default]
     V1_36_3,
 }

@@ -122,7 +122,7 @@ impl<'a> ResourcePath<'a> {
 /// The options of a write (`metav1.CreateOptions`, `UpdateOptions`, `PatchOptions`).
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only show what would happen.
+    /// The request is a dry run.
     pub dry_run: bool,
     /// The field manager as asked for.
     pub field_manager: String,

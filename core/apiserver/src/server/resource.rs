@@ -111,8 +111,8 @@ impl Resource {
         self.names.list_kind.clone().unwrap_or_else(usual)
     }
 
-    /// All versions of the kind, if they are of one group: what another group's version owns is not
-    /// known in this one.
+    /// Returns all versions of the kind, if they are of one group: the fields that a version of another group
+    /// owns are not known in this one.
     pub(super) fn versions_of_group(&self) -> Option<&Versions> {
         let versions = self.versions.as_deref()?;
         let group = &self.group_version.group;
@@ -244,8 +244,8 @@ impl Resource {
         }
     }
 
-    /// Writes an object as it comes back from the version that is stored: what that one fills in
-    /// belongs to whoever writes the object.
+    /// Writes an object as it comes back from the stored version: the fields that this version fills in belong
+    /// to the writer of the object.
     pub(super) fn settle(&self, object: &mut Value) {
         if let Definition::Builtin(Rules {
             stored_as: Some(version),
@@ -334,8 +334,8 @@ impl Resource {
         }
     }
 
-    /// An object as the server holds it between the versions of its kind: what tables and metadata
-    /// show (`runtime.Scheme`'s internal version).
+    /// Returns an object as the server holds it between the versions of its kind (`runtime.Scheme`'s internal
+    /// version); tables and metadata show it.
     pub(super) fn held<'a>(&self, object: &'a Value) -> Cow<'a, Value> {
         let Definition::Builtin(rules) = &self.definition else {
             return Cow::Borrowed(object);
@@ -391,8 +391,8 @@ impl Resource {
         self.endpoints.iter().find(|e| e.name == subresource)
     }
 
-    /// Fills in what admission and allocation give an object before it is prepared; `live` is
-    /// the stored one on update.
+    /// Fills in the values of admission and allocation before an object is prepared; `live` is the stored one
+    /// on update.
     pub(super) fn allocate(
         &self,
         object: &mut Value,
@@ -425,12 +425,12 @@ impl Resource {
         }
     }
 
-    /// Returns whether its rules put back by themselves what a write does not change.
+    /// Returns whether its rules restore by themselves the fields that a write does not change.
     pub(super) fn restores(&self) -> bool {
         matches!(&self.definition, Definition::Builtin(rules) if rules.restores)
     }
 
-    /// Why an object of this name cannot be deleted.
+    /// Returns the reason why an object of this name cannot be deleted.
     pub(super) fn immortal(&self, name: &str) -> Option<&'static str> {
         match &self.definition {
             Definition::Builtin(rules) => {
@@ -451,7 +451,7 @@ impl Resource {
         }
     }
 
-    /// The warning for a deletion that does not say what becomes of dependents.
+    /// Returns the warning for a deletion that does not name the fate of dependents.
     pub(super) fn preserves(&self) -> Option<&'static str> {
         match &self.definition {
             Definition::Builtin(rules) => rules.notices.preserves,
@@ -475,8 +475,8 @@ impl Resource {
         }
     }
 
-    /// Checks what an update changes by the rules of its kind that tell an empty list from an absent
-    /// one; `empties` are those of the request.
+    /// Checks the changes of an update by the rules of its kind that tell an empty list from an absent one;
+    /// `empties` are those of the request.
     pub(super) fn validate_change(
         &self,
         subresource: &str,
@@ -539,8 +539,8 @@ impl Resource {
         }
     }
 
-    /// The fields that collections can be selected by, and whether the kind has a list of its
-    /// own, which shows in what an unknown one is answered.
+    /// Returns the fields by which collections can be selected, and whether the kind has a list of its own; the
+    /// answer for an unknown field depends on it.
     pub(super) fn selectable_fields(&self) -> (Vec<&str>, bool) {
         let mut fields = vec!["metadata.name", "metadata.namespace"];
         match &self.definition {

@@ -21,7 +21,7 @@ static BUILTIN: LazyLock<Vec<Arc<Resource>>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     all: Vec<Arc<Resource>>,
-    /// The definitions of custom resources, each with what it describes.
+    /// The definitions of custom resources, each with the resources that it describes.
     defined: Vec<(Arc<Value>, Vec<Arc<Resource>>)>,
 }
 

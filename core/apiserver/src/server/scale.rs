@@ -192,7 +192,7 @@ pub(super) fn is_foreign(info: &RequestInfo) -> bool {
         .is_some_and(|parent| !parent.is_builtin())
 }
 
-/// Why such an apply fails.
+/// Returns the message of an apply that fails so.
 pub(super) fn unconvertible(which: &str, namespace: &str, name: &str) -> String {
     format!(
         "failed to convert {which} object ({namespace}/{name}; autoscaling/v1, Kind=Scale) to proper \

@@ -17,10 +17,10 @@ use crate::status::{Refusal, Status};
 pub use json_path::JsonPath;
 pub(super) use rows::table;
 
-/// What the API's documentation says of the name of an object.
+/// The API documentation of an object's name.
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 
-/// What the API's documentation says of the time of its creation.
+/// The API documentation of an object's time of creation.
 pub(super) const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 /// The versions of `meta.k8s.io` in which tables and metadata are served.
@@ -52,7 +52,7 @@ impl MetaVersion {
     }
 }
 
-/// What a row shows of the object itself (`includeObject`).
+/// The part of the object that a row includes (`includeObject`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Include {
     /// Its metadata.
@@ -69,7 +69,7 @@ pub enum Include {
 pub struct PrinterColumn {
     /// Its definition, as tables show it.
     pub definition: Value,
-    /// Where its cells are found; `None` where the path cannot be read.
+    /// The path of its cells; `None` if the path cannot be read.
     pub path: Option<JsonPath>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn metadata_of(resource: &Resource, object: &Value, version: MetaVers
     })
 }
 
-/// Checks what rows are to show of their objects.
+/// Checks the option for the part of their objects that rows include.
 ///
 /// # Errors
 /// 400 for an unknown word (`ValidateTableOptions`).

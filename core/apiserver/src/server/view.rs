@@ -117,7 +117,7 @@ impl View {
     ///
     /// # Errors
     /// 406 if the metadata of one object was asked for and this is a list, or the other way round;
-    /// 400 if rows are to show what they cannot.
+    /// 400 for an unknown `includeObject`.
     pub(super) fn shown(
         self,
         info: &RequestInfo,

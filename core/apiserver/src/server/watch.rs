@@ -1,5 +1,5 @@
-//! Watches: from which version, what each change is to a watcher, and when a watch ends
-//! (`k8s.io/apiserver/pkg/storage`: `cacher/cacher.go`, `cacher/cache_watcher.go` and
+//! Watches: the version at which they begin, the event that each change is to a watcher, and their
+//! end (`k8s.io/apiserver/pkg/storage`: `cacher/cacher.go`, `cacher/cache_watcher.go` and
 //! `etcd3/watcher.go`; `pkg/endpoints/handlers/watch.go`).
 //!
 //! A [`Watch`] is plain data that the caller polls: it holds where it is in the history of the
@@ -75,7 +75,7 @@ enum State {
 struct Stream {
     ready: Vector<WatchEvent>,
     after: Revision,
-    /// Plain bookmarks must be newer than what the watch began with.
+    /// Plain bookmarks must be newer than the version with which the watch began.
     bookmarks_after: Revision,
     next_bookmark: Option<Duration>,
 }
@@ -214,7 +214,7 @@ impl Watch {
         events
     }
 
-    /// Returns whether the server may have [forgotten](ApiServer::forget) what is to come next.
+    /// Returns whether the server may have [forgotten](ApiServer::forget) the next change.
     fn misses(&self, stream: &Stream, server: &ApiServer) -> bool {
         let cache = server.caches.of(&self.resource);
         stream.after < server.store.forgotten()
@@ -323,7 +323,7 @@ impl Watch {
         })
     }
 
-    /// Adds what happens until a moment.
+    /// Adds the events until a moment.
     fn stream(
         &self,
         stream: &mut Stream,

@@ -1,4 +1,4 @@
-//! The watch caches of all resources, and what of the passage of time watches need to know.
+//! The watch caches of all resources, and the passage of time for watches.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl WatchCaches {
         }
     }
 
-    /// Takes in what has been written.
+    /// Takes in the changes that have been written.
     pub(super) fn follow(&mut self, store: &Store, now: Duration) {
         if store.revision() == self.followed {
             return;

@@ -76,7 +76,7 @@ pub(super) fn of_value(ty: &Type, value: &Value) -> String {
     out
 }
 
-/// The members of a struct which is not a kind, in its order, and what is in them.
+/// The order of members in a struct which is not a kind, and the orders inside of them.
 struct Order {
     names: &'static [&'static str],
     inner: &'static [(&'static str, &'static Order)],

@@ -401,7 +401,7 @@ impl ApiServer {
             .map_err(|_| Status::already_exists(&resource, &name))
     }
 
-    /// Fills in what admission and allocation give (`Store.BeginCreate`, `BeginUpdate`).
+    /// Fills in the values of admission and allocation (`Store.BeginCreate`, `BeginUpdate`).
     fn allocate(
         &self,
         info: &RequestInfo,

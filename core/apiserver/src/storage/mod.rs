@@ -15,8 +15,8 @@ use serde_json::Value;
 pub use key_values::{KeyValue, NO_LEASE};
 pub use watch_cache::WatchCache;
 
-/// A revision of the whole store; every change takes the next one. A key's *mod revision* is what
-/// the API server shows as `resourceVersion`.
+/// A revision of the whole store; every change takes the next one. The API server shows a key's
+/// *mod revision* as `resourceVersion`.
 pub type Revision = u64;
 
 /// The largest revision that a store begins after. etcd counts in an `int64`
@@ -72,8 +72,8 @@ pub struct Store {
     revision: Revision,
     compacted: Revision,
     keys: OrdMap<Arc<str>, Vector<Version>>,
-    /// Every change, one per revision, oldest first. Compaction leaves it alone: what has already
-    /// been sent to a watch, or is held by a watch cache, does not go away with it. It can be
+    /// Every change, one per revision, oldest first. Compaction leaves it alone: it does not take
+    /// away events that a watch has got already, or that a watch cache holds. It can be
     /// [forgotten](Self::forget).
     log: Vector<Change>,
     /// `true` if some revisions have no change.
@@ -242,7 +242,7 @@ impl Store {
     }
 
     /// Forgets all versions that were no longer current at `revision`. Changes from `revision` on
-    /// can still be watched, but what the change at `revision` itself replaced is gone.
+    /// can still be watched, but the version that the change at `revision` itself replaced is gone.
     ///
     /// # Errors
     /// If that revision is in the future, or already compacted.

@@ -1,5 +1,5 @@
-//! What holds whatever anybody sends, of one object of every kind. Each property counts how often
-//! a random history reaches what the property is about, and fails if that is seldom.
+//! Properties that hold whatever anybody sends, for one object of every kind. Each property counts
+//! how often a random history reaches its subject, and fails if that is seldom.
 
 mod objects;
 mod requests;

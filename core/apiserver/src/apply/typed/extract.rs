@@ -26,8 +26,8 @@ fn extract_members(value: &Value, set: &Set, shape: Shape<'_>) -> Value {
     Value::Object(out)
 }
 
-/// The parts of a value that are in a set. What is owned as a whole comes whole; a struct, map or
-/// list that is owned without any of its members comes empty.
+/// Returns the parts of a value that are in a set. A value that is owned as a whole comes whole; a
+/// struct, map or list that is owned without any of its members comes empty.
 fn extract_value(value: &Value, set: &Set, ty: &Type) -> Value {
     match shape(ty, Some(value)) {
         Shape::Scalar | Shape::AtomicMap | Shape::AtomicList => value.clone(),

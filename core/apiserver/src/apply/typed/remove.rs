@@ -7,8 +7,8 @@ use crate::apply::{PathElement, Set};
 use crate::object::JsonMap;
 use crate::schema::{Struct, Type};
 
-/// An object without the fields and items of a set. What loses its last member is null, or stays
-/// empty where `keeps_emptied` says so (`typed/remove.go`).
+/// Returns an object without the fields and items of a set. A value that loses its last member
+/// becomes null, or stays empty if `keeps_emptied` is `true` (`typed/remove.go`).
 pub fn remove(value: &Value, set: &Set, root: &Struct, keeps_emptied: bool) -> Value {
     remove_members(value, set, Shape::Struct(root), keeps_emptied)
 }

@@ -27,7 +27,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Checks a value against its type; what is wrong, each with the field's path in front.
+/// Checks a value against its type. Returns the errors, each with the field's path in front.
 pub fn validate(value: &Value, root: &Struct, allow_duplicates: bool) -> Vec<String> {
     let mut errors = Vec::new();
     let shape = Shape::Struct(root);

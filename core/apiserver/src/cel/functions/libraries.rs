@@ -212,7 +212,7 @@ fn identifier(text: &str, empty: &str, name: &str) -> Run<()> {
     Ok(())
 }
 
-/// A version with what it may leave out filled in (`normalizeAndParse`).
+/// Returns a version with its optional parts filled in (`normalizeAndParse`).
 fn normalized(text: &str) -> Run<String> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let mut parts: Vec<String> = text.splitn(3, '.').map(without_zeros).collect();

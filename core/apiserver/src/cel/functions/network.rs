@@ -131,7 +131,7 @@ impl Url {
     }
 }
 
-/// A path with what may not stand in it escaped (`EscapedPath`).
+/// Returns a path with its forbidden characters escaped (`EscapedPath`).
 fn escaped(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {

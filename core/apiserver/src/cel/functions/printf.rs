@@ -4,7 +4,7 @@ use super::super::evaluate::{Fault, Run};
 use super::super::value::{Key, Val};
 use super::times;
 
-/// So many digits a number may be asked to have behind its point.
+/// The most digits that a format may ask for behind the point.
 const MAX_PRECISION: usize = 1000;
 
 pub(super) fn format(text: &str, args: &[Val]) -> Run {

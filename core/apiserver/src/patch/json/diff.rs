@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-/// The operations that make `edited` of `read`. Lists are edited by index: what they begin and end
-/// with alike is left alone. With `tests`, the patch first tests every value that it replaces or
-/// removes for what was read, and every list that it makes longer or shorter as a whole.
+/// Returns the operations that change `read` into `edited`. Lists are edited by index: their equal
+/// beginnings and ends are left alone. With `tests`, the patch first tests every value that it
+/// replaces or removes, and as a whole every list that it makes longer or shorter, against the
+/// values that were read.
 pub fn json_diff(read: &Value, edited: &Value, tests: bool) -> Value {
     let mut diff = Diff::default();
     diff.value(read, edited, "");

@@ -10,8 +10,8 @@ use crate::go;
 use crate::json::Raw;
 use crate::pointer::unescape;
 
-/// A value while it is patched: what no path has led into stays as it was written. A `null` in a
-/// document is an absent [`Slot`].
+/// A value while it is patched: a part that no path has led into stays as it was written. A `null`
+/// in a document is an absent [`Slot`].
 #[derive(Clone, Debug)]
 pub(super) enum Tree {
     /// From the stored object.
@@ -34,7 +34,7 @@ pub(super) enum Place<'a> {
     Index(&'a mut Vector<Slot>, String),
 }
 
-/// Follows a path up to its last part. What comes before the first slash does not count.
+/// Follows a path up to its last part. The text before the first slash does not count.
 pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> Outcome<Place<'a>> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
     let last = parts.pop().ok_or(JsonPatchError::DoesNotApply)?;
@@ -214,7 +214,8 @@ impl<'a> View<'a> {
         (*raw != Raw::Null).then_some(View::Written(raw))
     }
 
-    /// Itself, with a value that no path has led into as what it is.
+    /// Returns the view of a value that no path has led into as stored or written; any other view
+    /// stays as it is.
     fn inner(self) -> Self {
         match self {
             View::Tree(Tree::Stored(value)) => View::Stored(value),

@@ -14,8 +14,8 @@ use crate::json::sorted_text;
 use crate::object::JsonMap;
 use crate::schema::{Struct, Type};
 
-/// The strategic merge patch that makes `edited` of `read`: what changed, items of lists told
-/// apart by their merge keys, with a directive where something is to go or to stand elsewhere.
+/// Returns the strategic merge patch that changes `read` into `edited`. Items of lists are told
+/// apart by their merge keys; directives remove items or move them.
 ///
 /// # Errors
 /// The same errors as in the client: for an object or list that differs and whose field the kind

@@ -1,6 +1,6 @@
-//! Lists in a strategic merge patch: how items are merged, and in which order they come out. The
-//! order that a patch names wins over its own order, and that over the order of the original; what
-//! only the patch has goes before what it cannot be compared with.
+//! Lists in a strategic merge patch: how items are merged, and their order afterwards. An order
+//! that the patch names wins over the order of its items, and that over the order of the original;
+//! an item that only the patch has goes before the items with which it cannot be compared.
 
 use std::collections::{HashMap, HashSet};
 
@@ -224,8 +224,8 @@ fn partition(items: Vec<Value>, named: &[Value], key: &str) -> Outcome<(Vec<Valu
     Ok((listed, rest))
 }
 
-/// Sorts what a patch named by its order and the rest as it was, and merges the two: each item of
-/// the rest stays before those that followed it in the original.
+/// Sorts the items that a patch named by its order and the rest as it was, and merges the two: each
+/// item of the rest stays before those that followed it in the original.
 fn in_order(
     named: Vec<Value>,
     rest: Vec<Value>,
@@ -258,7 +258,7 @@ fn in_order(
     }
 }
 
-/// The place of each item in a list, by what tells items apart.
+/// The rank of each item in a list, by its identity.
 struct Ranks<'a> {
     ranks: HashMap<String, usize>,
     key: &'a str,

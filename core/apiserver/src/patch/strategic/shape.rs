@@ -5,7 +5,7 @@ use super::{Outcome, other};
 use crate::go;
 use crate::schema::{Field, Scalar, Type};
 
-/// A Go type: what is known of a value that a patch is merged into.
+/// A Go type: the known facts about a value into which a patch is merged.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
     ty: &'a Type,

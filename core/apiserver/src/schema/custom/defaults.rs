@@ -6,9 +6,9 @@ use crate::limits;
 use crate::schema::openapi::Schema;
 use crate::size::Measured;
 
-/// Fills in defaults, from the outside in: in a default, too, what it leaves out is filled in.
-/// Ends once the object has more values than a server takes here ([`limits`]): a default in each
-/// item of a list makes much of little.
+/// Fills in defaults, from the outside in: also those that a default itself leaves out. Ends once
+/// the object has more values than a server takes here ([`limits`]): a default in each item of a
+/// list makes much of little.
 pub fn fill_in(value: &mut Value, schema: &Schema) {
     fill(value, schema, &mut (limits::MAX_VALUES + 1));
 }

@@ -1,5 +1,5 @@
-//! Metadata of custom resources, and resources inside of them: they hold what a Go `ObjectMeta`
-//! would (`schema/objectmeta`).
+//! Metadata of custom resources, and resources inside of them: they hold the same fields as a Go
+//! `ObjectMeta` (`schema/objectmeta`).
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub fn coerce_metadata(
 /// Coerces the resources inside of an object. Returns the errors of strict decoding, sorted.
 ///
 /// # Errors
-/// The field and what is wrong with it.
+/// The field and its problem.
 pub fn coerce(
     object: &mut Value,
     schema: Option<&Schema>,

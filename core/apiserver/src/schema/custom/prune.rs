@@ -8,8 +8,8 @@ use crate::schema::openapi::{Additional, Schema};
 /// The fields that every resource has, declared or not.
 pub(super) const COMMON: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Removes what the schema of a whole object does not declare. Gives the paths of what was
-/// removed, sorted.
+/// Removes the fields that the schema of a whole object does not declare. Returns the paths of the
+/// removed fields, sorted.
 pub fn prune(object: &mut Value, schema: Option<&Schema>) -> Vec<String> {
     let mut pruner = Pruner::default();
     let nothing = Schema::default();
@@ -18,7 +18,7 @@ pub fn prune(object: &mut Value, schema: Option<&Schema>) -> Vec<String> {
     pruner.removed
 }
 
-/// Returns whether a value has what its schema does not declare.
+/// Returns whether a value has members that its schema does not declare.
 pub(super) fn has_undeclared(value: &Value, schema: &Schema) -> bool {
     let mut pruner = Pruner::default();
     let mut pruned = value.clone();

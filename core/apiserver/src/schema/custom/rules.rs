@@ -61,7 +61,7 @@ impl Rule {
         self.optional_old_self == Some(true)
     }
 
-    /// The rule, checked; the first call decides what it is checked against.
+    /// Returns the checked rule; the first call gives the declaration against which it is checked.
     pub fn compiled(&self, declared: impl FnOnce() -> Option<Arc<Declared>>) -> &Compiled {
         self.compiled.get_or_init(|| {
             let declared = match declared() {
@@ -149,7 +149,7 @@ struct Place<'a> {
 /// The stored object's value in the place of a new one.
 struct Correlated<'a> {
     old: Option<&'a Value>,
-    /// The same, as far as what is wrong may stay (`ratchetingOptions`).
+    /// The same, as far as wrong values may stay (`ratchetingOptions`).
     current: Option<Before<'a>>,
     /// The nearest value around it that has one, with the new value.
     nearest: Option<(Before<'a>, &'a Value)>,

@@ -52,7 +52,8 @@ fn object(schema: &Schema, preserve: bool) -> Type {
     Type::Struct(Arc::new(structure("", fields.collect(), schema, others)))
 }
 
-/// An object that is a resource: kind, version and metadata are what they are everywhere.
+/// Returns the type of an object that is a resource: kind, version and metadata have the usual
+/// types.
 fn resource(schema: &Schema, kind: &str, preserve: bool) -> Struct {
     let preserve = preserve || schema.preserve_unknown;
     let common = ["apiVersion", "kind", "metadata"];

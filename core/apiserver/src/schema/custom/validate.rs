@@ -119,7 +119,7 @@ fn identity(item: &Value, keys: &[String]) -> Option<String> {
     Some(values.join(" "))
 }
 
-/// Checks a value, but does not mind what is wrong if it was there before.
+/// Checks a value, but tolerates errors that were there before.
 fn node(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
     let mut outcome = check(value, schema, path, before);
     if !outcome.is_valid() && before.is_some_and(|before| before.equals(value)) {

@@ -135,7 +135,7 @@ fn too_many(why: String, seconds: u32) -> Refusal {
     status
 }
 
-/// Why a budget allows no disruption.
+/// Says why a budget allows no disruption.
 fn why_none(budget: &Value, healthy: i64, desired: i64) -> String {
     let name = budget.name();
     let conditions = budget["status"]["conditions"].as_array();

@@ -157,7 +157,7 @@ fn check_container(pod: &Value, name: &str, query: &Query) -> Result<(), Refusal
     Ok(())
 }
 
-/// Why a node cannot be reached.
+/// Returns the refusal of a request to a node: no node can be reached.
 fn node(server: &ApiServer, name: &str) -> Refusal {
     let name = name_of(name).unwrap_or(name);
     let Some(node) = stored(server, &format!("/registry/minions/{name}")) else {

@@ -1,6 +1,6 @@
 //! Tokens of service accounts (`pkg/registry/core/serviceaccount/storage/token.go`,
-//! `pkg/registry/authentication/tokenreview`). A token says what a real one says, but nothing signs
-//! it: this server has no key.
+//! `pkg/registry/authentication/tokenreview`). A token has the claims of a real one, but nothing
+//! signs it: this server has no key.
 
 use std::sync::Arc;
 

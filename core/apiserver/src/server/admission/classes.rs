@@ -1,5 +1,5 @@
-//! Classes of storage and of ingresses: what has none gets the default one, and claims grow only
-//! where theirs allows it (`plugin/pkg/admission/storage/storageclass/setdefault`,
+//! Classes of storage and of ingresses: an object without one gets the default one, and a claim
+//! grows only if its class allows it (`plugin/pkg/admission/storage/storageclass/setdefault`,
 //! `plugin/pkg/admission/network/defaultingressclass`,
 //! `plugin/pkg/admission/storage/persistentvolume/resize`).
 

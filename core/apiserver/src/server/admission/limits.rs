@@ -1,5 +1,5 @@
-//! Limit ranges (`plugin/pkg/admission/limitranger/admission.go`): a new pod gets what it does not
-//! say, and has to keep within the limits of its namespace.
+//! Limit ranges (`plugin/pkg/admission/limitranger/admission.go`): a new pod gets the amounts that
+//! it leaves out, and has to keep within the limits of its namespace.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::storage::Store;
 /// The annotation that lists the values which a limit range gave a pod.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
-/// Gives a pod what it does not say (`MutateLimit`).
+/// Gives a pod the amounts that it leaves out (`MutateLimit`).
 pub(in crate::server) fn complete(pod: &mut Value, store: &Store) {
     for range in &ranges(pod, store) {
         complete_from(pod, range);
@@ -88,7 +88,7 @@ fn errors(range: &Value, object: &Value, is_pod: bool) -> Vec<String> {
     errors
 }
 
-/// Gives containers what they do not ask for (`mergePodResourceRequirements`).
+/// Gives containers the amounts that they leave out (`mergePodResourceRequirements`).
 fn complete_from(pod: &mut Value, range: &Value) {
     let limits = list(&range["spec"], "limits").iter();
     let of_containers: Vec<&Value> = limits

@@ -135,8 +135,8 @@ fn labels_of(namespace: &Value) -> Option<&Value> {
         .then_some(labels)
 }
 
-/// Reads the policies of a namespace (`PolicyToEvaluate`). A text that is none gives an error, and the
-/// strictest for what is refused, nothing for what is warned of.
+/// Reads the policies of a namespace (`PolicyToEvaluate`). A text that is no policy gives an error; it
+/// counts as the strictest policy for refusals, and as none for warnings.
 fn read(labels: &Value) -> (Policies, Vec<FieldError>) {
     let mut errors = Vec::new();
     let mut policy_of = |mode: &str, otherwise: Level| {

@@ -17,7 +17,7 @@ use crate::status::{Cause, Refusal, Status};
 pub(super) const BINDINGS_BELOW: &str = "/registry/validatingadmissionpolicybindings/";
 const POLICIES_BELOW: &str = "/registry/validatingadmissionpolicies/";
 
-/// Kinds that say what is allowed are not asked about themselves.
+/// Kinds that define policies themselves; policies are not asked about them.
 const EXEMPT: [&str; 6] = [
     "validatingadmissionpolicies",
     "validatingadmissionpolicybindings",
@@ -189,7 +189,7 @@ struct Evaluation<'a> {
     policy: &'a Value,
     /// The variables of expressions, by name.
     variables: Vec<(&'static str, Value)>,
-    /// Why there are no parameters, where the binding asks for some.
+    /// The reason why there are no parameters, if the binding asks for some.
     unbound: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Quotas (`k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go`,
-//! `pkg/quota/v1/evaluator/core`). What is left is read from the status, which a controller writes
-//! first; what a request uses is written there by the request itself.
+//! `pkg/quota/v1/evaluator/core`). The amounts that are left come from the status, which a
+//! controller writes first; a request writes the amounts that it uses there itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ const PLAIN: [&str; 4] = [
     "secrets",
 ];
 
-/// Checks the quotas of a namespace, and notes what a request uses.
+/// Checks the quotas of a namespace, and notes the amounts that a request uses.
 pub(super) fn charge(
     server: &mut ApiServer,
     asked: &Attributes<'_>,
@@ -82,7 +82,8 @@ pub(super) fn charge(
     Ok(())
 }
 
-/// Creations count, and changes of what can cost more than before.
+/// Returns whether a request counts: creations do, and changes of objects that can cost more than
+/// before.
 fn handles(asked: &Attributes<'_>, object: &Value) -> bool {
     let plural = asked.info.resource.plural.as_str();
     match (asked.operation, asked.info.subresource.as_str()) {
@@ -184,7 +185,7 @@ fn constrain(quota: &Value, asked: &Attributes<'_>, object: &Value) -> Result<()
     Ok(())
 }
 
-/// Returns whether a pod says as a whole what it needs (`IsPodLevelResourcesSet`).
+/// Returns whether a pod names its needs as a whole (`IsPodLevelResourcesSet`).
 fn says_for_all(spec: &Value) -> bool {
     let amounts = ["requests", "limits"].map(|which| spec["resources"][which].as_object());
     let mut names = amounts.into_iter().flatten().flat_map(JsonMap::keys);
@@ -250,7 +251,7 @@ fn usage(asked: &Attributes<'_>, object: &Value) -> Amounts {
     used
 }
 
-/// A quota with what is used after the request; `None` if it is not touched.
+/// Returns a quota with the amounts that are used after the request; `None` if it is not touched.
 fn used_with(
     quota: &Value,
     wanted: &Amounts,

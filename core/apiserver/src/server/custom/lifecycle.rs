@@ -1,5 +1,5 @@
-//! The life of a CustomResourceDefinition: what the controllers in the server do with it a moment
-//! after it was written (`pkg/controller/{status,establish,finalizer}`).
+//! The life of a CustomResourceDefinition: the controllers in the server work on it a moment after
+//! it was written (`pkg/controller/{status,establish,finalizer}`).
 //!
 //! They act here as soon as the request has been answered, each of their writes by itself. The
 //! finalizing controller does not give up after a minute: it goes on when the last object is gone.
@@ -21,8 +21,8 @@ use crate::server::{ApiServer, RequestInfo, Resource, Resources, Trace};
 pub(in crate::server) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 impl ApiServer {
-    /// Serves what the stored CustomResourceDefinitions describe, and nothing else besides the
-    /// built-in kinds.
+    /// Serves the kinds that the stored CustomResourceDefinitions describe, and nothing else
+    /// besides the built-in kinds.
     pub(in crate::server) fn serve_custom_resources(&mut self) {
         let definitions = self.definitions();
         let resources = Resources::with_custom(&self.resources, &definitions);

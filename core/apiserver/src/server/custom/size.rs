@@ -19,7 +19,7 @@ const MAX_TAKEN: usize = 3 * 512 * 1024;
 /// The bytes that the server adds before it compares: a header with the number of the request.
 const ADDED: usize = 18;
 
-/// Makes an object fit by leaving out who owns what, if that is enough.
+/// Makes an object fit by leaving out its owners, if that is enough.
 ///
 /// # Errors
 /// The error of etcd or of its client, if the object does not fit.

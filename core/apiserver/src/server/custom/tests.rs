@@ -14,7 +14,7 @@ const W: &str = "/apis/example.com/v1/namespaces/default/widgets/w";
 
 struct Server(ApiServer);
 
-/// What a request was answered: code, body and warnings.
+/// The answer to a request: code, body and warnings.
 struct Answered(u16, Value, Vec<String>);
 
 impl Server {

@@ -89,7 +89,7 @@ impl DeleteOptions {
         })
     }
 
-    /// The warning of a kind for a deletion that does not say what becomes of dependents.
+    /// Returns the warning of a kind for a deletion that does not name the fate of dependents.
     pub(super) fn unsaid(&self, resource: &Resource) -> Option<String> {
         let said = self.propagation_policy.is_some() || self.orphan_dependents.is_some();
         resource.preserves().filter(|_| !said).map(str::to_owned)

@@ -1,5 +1,5 @@
-//! Objects that a controller lets go: the first deletion marks them, and they stay until what they
-//! hold is gone (`REST.Delete` of `pkg/registry/core/namespace/storage` and of
+//! Objects that a controller lets go: the first deletion marks them, and they stay until their
+//! contents are gone (`REST.Delete` of `pkg/registry/core/namespace/storage` and of
 //! `k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition`).
 
 use std::sync::Arc;

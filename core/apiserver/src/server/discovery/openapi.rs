@@ -66,7 +66,7 @@ pub(super) fn document(version: &GroupVersion, resources: &Resources) -> Option<
     })
 }
 
-/// The schema of a definition, with what every object has
+/// Returns the schema of a definition, with the fields that every object has
 /// (`k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder/builder.go buildKubeNative`).
 fn described(schema: &Value, root: &Struct, schemas: &mut JsonMap) -> Value {
     let mut schema = schema.clone();

@@ -1,5 +1,6 @@
 //! Checks of IPAddress and ServiceCIDR besides their rows in `kinds.checks`
-//! (`pkg/apis/networking/validation/validation.go`), and what a status keeps of a ServiceCIDR.
+//! (`pkg/apis/networking/validation/validation.go`), and the fields of a ServiceCIDR that a write
+//! of the status keeps.
 
 use serde_json::{Value, json};
 

@@ -22,7 +22,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("api_service", service),
 ];
 
-/// Why a version that the server itself serves is available.
+/// The reason and the message of a version that the server itself serves: it is available.
 const LOCAL: (&str, &str) = ("Local", "Local APIServices are always available");
 /// The key prefixes of API services and of services in etcd.
 const STORED_BELOW: &str = "/registry/apiregistration.k8s.io/apiservices/";
@@ -141,8 +141,8 @@ pub(in crate::server) fn concerns(resource: &Resource) -> bool {
 }
 
 impl ApiServer {
-    /// Says of each API service whether it is available. What a service that is there answers is not
-    /// known here: its condition stays as it is.
+    /// Writes the condition of each API service: it is available or not. The answers of a service
+    /// that exists are not known here, so its condition stays as it is.
     pub(in crate::server) fn run_api_service_controller(&mut self) {
         let all = self.store().range(STORED_BELOW);
         let all: Vec<Arc<Value>> = all.map(|(_, _, object)| Arc::clone(object)).collect();

@@ -1,5 +1,5 @@
-//! The versions of HorizontalPodAutoscaler (`pkg/apis/autoscaling/v1/conversion.go`, v1.36): what
-//! `autoscaling/v1` has no field for is kept in annotations.
+//! The versions of HorizontalPodAutoscaler (`pkg/apis/autoscaling/v1/conversion.go`, v1.36): fields
+//! that `autoscaling/v1` does not have are kept in annotations.
 
 use std::sync::Arc;
 
@@ -230,7 +230,8 @@ fn to_v2(mut object: Value) -> Value {
     object
 }
 
-/// Sets the annotations that carry what the version has no fields for, and no others of them.
+/// Sets the annotations for fields that the version does not have, and removes the other ones of
+/// this kind.
 fn annotate(object: &mut Value, kept: Vec<(&str, String)>) {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else {
         return;

@@ -66,7 +66,7 @@ fn replica_bounds(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Only what other objects say can bring back the first pod.
+/// Checks scaling to zero: only a metric of other objects can bring back the first pod.
 fn scale_to_zero(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let metrics = spec.value["metrics"].as_array().into_iter().flatten();
     let of_others = |metric: &Value| matches!(text(metric, "type"), "Object" | "External");
@@ -76,7 +76,8 @@ fn scale_to_zero(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Why a version of an API is none, or has no group where one is needed (`ValidateAPIVersion`).
+/// Returns the reason why a version of an API is none, or has no group although it needs one
+/// (`ValidateAPIVersion`).
 fn reason_against_version(version: &str, group_needed: bool) -> Option<String> {
     match version.matches('/').count() {
         0 | 1 => {
@@ -87,8 +88,8 @@ fn reason_against_version(version: &str, group_needed: bool) -> Option<String> {
     }
 }
 
-/// The version of the API of what is scaled. Only a ReplicationController has no group, and what
-/// was wrong before may stay so.
+/// Checks the API version of the scaled object. Only a ReplicationController has no group, and a
+/// value that was wrong before may stay so.
 fn api_version_with_group(version: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let group_needed = version.object["spec"]["scaleTargetRef"]["kind"] != "ReplicationController";
     let reason = |version: &str| reason_against_version(version, group_needed);
@@ -99,7 +100,7 @@ fn api_version_with_group(version: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// The version of the API of what a metric describes, which needs no group.
+/// Checks the API version of the object that a metric describes, which needs no group.
 fn described_version(version: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let reason = |version: &str| reason_against_version(version, false);
     let written = version.value.as_str().unwrap_or_default();
@@ -170,8 +171,8 @@ fn metric_spec(metric: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// The source of a metric, told by what it has: the resource of a pod or container, or a named
-/// metric.
+/// Checks the source of a metric, known by its fields: the resource of a pod or container, or a
+/// named metric.
 fn metric_source(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let path = source.path.to_string();
     let kind = path.rsplit('.').next().unwrap_or_default();

@@ -138,7 +138,8 @@ fn pem(encoded: &Value) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The first element of some bytes of ASN.1: its tag, what is in it, and what comes after it.
+/// Splits off the first element of some bytes of ASN.1: its tag, its content, and the bytes after
+/// it.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;

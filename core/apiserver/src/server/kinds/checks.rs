@@ -69,7 +69,7 @@ enum Segment {
     Values,
 }
 
-/// A check, with what stands after `=`.
+/// A check, with the text after `=`.
 #[derive(Debug, PartialEq)]
 struct Word {
     name: &'static str,
@@ -293,7 +293,7 @@ fn parse_path(path: &'static str) -> Vec<Segment> {
     segments
 }
 
-/// The words of a row. What stands after `=` may be in quotes, and then may have spaces.
+/// Splits a row into words. The text after `=` may be in quotes, and then may have spaces.
 fn words_of(row: &'static str) -> impl Iterator<Item = Word> {
     let mut rest = row.trim();
     std::iter::from_fn(move || {

@@ -71,8 +71,8 @@ pub(super) fn prepare(object: &mut Value, live: Option<&Value>) {
     }
 }
 
-/// The source of a claim has two fields (`EnforceDataSourceBackwardsCompatibility`,
-/// `NormalizeDataSources`): what is no source in the old one is dropped.
+/// Fills in both fields for the source of a claim (`EnforceDataSourceBackwardsCompatibility`,
+/// `NormalizeDataSources`); a value of the old field that is no source is dropped.
 fn name_source(spec: &mut Value, live: &Value) {
     const OLD: &str = "dataSource";
     const NEW: &str = "dataSourceRef";
@@ -391,7 +391,8 @@ fn volume_class(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// `ValidatePersistentVolumeClaimSpec`: the two fields for what a volume is filled with agree.
+/// `ValidatePersistentVolumeClaimSpec`: checks that the two fields for the source of a volume
+/// agree.
 fn claim_sources_agree(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (old, new) = (&spec.value["dataSource"], &spec.value["dataSourceRef"]);
     let same = |field: &str| old.get(field) == new.get(field);

@@ -61,7 +61,7 @@ fn schedule(schedule: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Reads a schedule; says what is wrong with it.
+/// Reads a schedule; returns its problem.
 fn parse(schedule: &str) -> Result<(), String> {
     let mut rest = schedule;
     if rest.starts_with("TZ=") || rest.starts_with("CRON_TZ=") {

@@ -119,7 +119,7 @@ fn groups(spans: &[Span]) -> Vec<Vec<Span>> {
     groups
 }
 
-/// Finds what two texts have in common (`difflib.SequenceMatcher`).
+/// Finds the common parts of two texts (`difflib.SequenceMatcher`).
 struct Matcher<'a> {
     a: &'a [&'a str],
     b: &'a [&'a str],

@@ -1,5 +1,5 @@
 //! Values as the API server holds them inside (`pkg/apis/*/types.go`), printed as JSON: the form in
-//! which its messages show structs and what changed.
+//! which its messages show structs and changes.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -57,7 +57,7 @@ fn shown(ip: IpAddr, bits: u8) -> String {
     format!("{}/{bits}", canonical(masked(ip, bits)))
 }
 
-/// Checks an address; what the stored object has is accepted as it is
+/// Checks an address; one that the stored object has is accepted as it is
 /// (`IsValidIPForLegacyField`).
 pub(super) fn check(ip: &Value, field: &ErrorPath<'_>, old: &[Value]) -> Option<FieldError> {
     if old.contains(ip) {
@@ -76,7 +76,7 @@ pub(super) fn check(ip: &Value, field: &ErrorPath<'_>, old: &[Value]) -> Option<
     Some(FieldError::invalid(field, ip, detail))
 }
 
-/// Checks a range; what the stored object has is accepted as it is
+/// Checks a range; one that the stored object has is accepted as it is
 /// (`IsValidCIDRForLegacyField`).
 pub(super) fn check_range(range: &str, field: &ErrorPath<'_>, old: &[&str]) -> Option<FieldError> {
     if old.contains(&range) {

@@ -202,7 +202,7 @@ fn success_rule(
     }
 }
 
-/// Intervals of indexes, `0,2-4`, below a number; or what is wrong with them
+/// Reads intervals of indexes, `0,2-4`, below a number; or returns the problem
 /// (`validateIndexesFormat`).
 pub(super) fn index_intervals(text: &str, completions: i64) -> Result<Vec<(i64, i64)>, String> {
     let mut intervals: Vec<(i64, i64)> = Vec::new();

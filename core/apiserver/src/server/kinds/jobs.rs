@@ -237,7 +237,7 @@ fn job_template(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// `ValidateJobSpec`, after what a template of jobs also checks.
+/// `ValidateJobSpec`, after the checks of a template of jobs.
 fn job_selector(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (selector, template) = (&spec.value["selector"], &spec.value["template"]);
     let path = spec.path.child("selector");
@@ -289,8 +289,8 @@ fn same_completions(completions: &Checked<'_>, errors: &mut Vec<FieldError>) {
     ));
 }
 
-/// `validatePodTemplateUpdate`: where the pods of a suspended job run, and what they ask for, may
-/// change.
+/// `validatePodTemplateUpdate`: in a suspended job, the rules for the nodes of the pods and their
+/// resources may change.
 fn same_job_template(template: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (Some(before), Some(live)) = (template.before(), template.live) else {
         return;

@@ -78,7 +78,8 @@ pub(in crate::server) fn is_sound(selector: &Value) -> bool {
     validate(selector, &ErrorPath::new("")).is_empty()
 }
 
-/// Returns whether a selector chooses what is made from a template; one that is absent chooses nothing.
+/// Returns whether a selector chooses the objects made from a template; an absent one chooses
+/// nothing.
 pub(in crate::server) fn matches(selector: &Value, template: &Value) -> bool {
     let labels = &template["metadata"]["labels"];
     let mut equal = selector

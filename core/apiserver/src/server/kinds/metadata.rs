@@ -1,5 +1,5 @@
-//! Metadata that every object has (`k8s.io/apimachinery/pkg/api/validation/objectmeta.go`, and what
-//! `pkg/apis/core/validation` adds to it for built-in kinds).
+//! Metadata that every object has (`k8s.io/apimachinery/pkg/api/validation/objectmeta.go`, and the
+//! additions of `pkg/apis/core/validation` for built-in kinds).
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,8 @@ pub(in crate::server) fn of_any_kind(object: &Value, name_rule: NameRule) -> Vec
     errors
 }
 
-/// `ValidateObjectMetaAccessorUpdate`: what may not change, and the form of what may.
+/// `ValidateObjectMetaAccessorUpdate`: refuses changes to fixed fields, and checks the form of the
+/// others.
 pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if !live.meta_text("deletionTimestamp").is_empty() {
@@ -246,7 +247,7 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
 }
 
 /// Merges references to the same owner, of which the first counts (`dedupOwnerReferences` of
-/// `k8s.io/apiserver/pkg/endpoints/handlers`): what the client is warned of.
+/// `k8s.io/apiserver/pkg/endpoints/handlers`). Returns the warning for the client.
 pub(in crate::server) fn merge_owners(object: &mut Value, after_admission: bool) -> Option<String> {
     let owners = object.metadata()?.get("ownerReferences")?.as_array()?;
     let mut seen = BTreeSet::new();

@@ -90,7 +90,7 @@ pub(super) const FINALIZE: &str = "finalize";
 /// Fills in an object, given the stored one on update, and all that is stored.
 pub type Allocate = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllocated>;
 
-/// Why an allocation failed.
+/// The reason why an allocation failed.
 #[derive(Debug)]
 pub enum NotAllocated {
     /// The requested value is not available.
@@ -126,7 +126,7 @@ pub type Immortal = (&'static [&'static str], &'static str);
 pub struct Notices {
     /// For every request.
     pub deprecated: Option<&'static str>,
-    /// For a deletion that does not say what becomes of dependents.
+    /// For a deletion that does not name the fate of dependents.
     pub preserves: Option<&'static str>,
 }
 
@@ -153,16 +153,16 @@ pub struct EmptiedBytes {
 /// The rules of a kind that its type does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Fills in what admission plugins and allocators give before a create or update of the main
-    /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the
-    /// stored object is given on update.
+    /// Fills in the values of admission plugins and allocators before a create or update of the main
+    /// resource is prepared (`admission.Admit`, `Store.BeginCreate`, `Store.BeginUpdate`); the stored
+    /// object is given on update.
     pub allocate: Allocate,
     /// Normalizes fields before validation (`PrepareForCreate`, `PrepareForUpdate`); the stored
     /// object is given on update.
     pub prepare: fn(&mut Value, Option<&Value>),
     /// Checks an object; the stored one is given on update.
     pub validate: fn(&Value, Option<&Value>) -> Vec<FieldError>,
-    /// Checks what an update of the main resource changes, after [`validate`](Self::validate): for
+    /// Checks the changes of an update of the main resource, after [`validate`](Self::validate): for
     /// messages that tell the empty lists of the request from absent ones.
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
     /// The warnings for accepted objects.
@@ -175,8 +175,8 @@ pub struct Rules {
     pub timed: Option<fn(&mut Value, &Value, &str)>,
     /// Warnings that do not depend on the object.
     pub notices: &'static Notices,
-    /// For kinds that are deleted gracefully: how many seconds an object is given, from what was
-    /// asked for (`CheckGracefulDelete`).
+    /// For kinds that are deleted gracefully: returns the seconds that an object gets, from those in the
+    /// request (`CheckGracefulDelete`).
     pub grace: Option<fn(&Value, Option<i64>) -> i64>,
     /// `true` if a deletion answers with the deleted object (`ReturnDeletedObject`).
     pub returns_deleted: bool,
@@ -192,12 +192,12 @@ pub struct Rules {
     pub stored_as: Option<&'static str>,
     /// The field of bytes that a client can empty, if there is one.
     pub emptied_bytes: Option<&'static EmptiedBytes>,
-    /// Annotations that only the versions of the API have: the server keeps what they say in fields.
+    /// Annotations that only the versions of the API have: the server keeps their values in fields.
     pub annotates: &'static [&'static str],
     /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
     pub shown: Option<fn(&mut Value)>,
-    /// `true` if `prepare` puts back by itself what a write does not change: not just what the endpoint
-    /// takes from its managers, and not in a new object.
+    /// `true` if `prepare` restores by itself the fields that a write does not change: not just those that
+    /// the endpoint takes from its managers, and not in a new object.
     pub restores: bool,
     /// `true` if lists are merged by a key that their items may leave out.
     pub may_mistype: bool,
@@ -287,7 +287,8 @@ const POD_STATUS: [&str; 3] = [
     "metadata.ownerReferences",
 ];
 
-/// The built-in kinds with rules of their own. [`Builtin::new`] has what most of them share.
+/// Returns the built-in kinds with rules of their own. [`Builtin::new`] has the rules that most of them
+/// share.
 pub(super) fn all() -> Vec<Builtin> {
     vec![
         Builtin {

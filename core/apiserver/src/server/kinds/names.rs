@@ -268,8 +268,8 @@ fn longer_than(most: usize, value: &str) -> Vec<String> {
     }
 }
 
-/// Says what a value must be and the pattern that it was tried against; two examples and more
-/// come out with the upstream's comma before `or`.
+/// Says the form that a value must have, and the pattern that it was tried against; two examples and
+/// more come out with the upstream's comma before `or`.
 fn mismatch(what: &str, pattern: &str, examples: &[&str]) -> String {
     let quoted: Vec<String> = examples.iter().map(|e| format!("'{e}', ")).collect();
     let examples = quoted.join(" or ");

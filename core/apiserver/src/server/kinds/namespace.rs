@@ -32,8 +32,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::NONE
 };
 
-/// The labels that say what pods may do (the admission plugin PodSecurity). Wrong ones that are stored
-/// already do not hinder an update.
+/// Checks the labels of Pod Security. Wrong ones that are stored already do not hinder an update.
 fn security_levels(namespace: &Value, live: Option<&Value>) -> Result<(), NotAllocated> {
     let errors = wrong_levels(namespace);
     if errors.is_empty() || live.is_some_and(|live| wrong_levels(live) == errors) {

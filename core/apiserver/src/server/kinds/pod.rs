@@ -184,7 +184,7 @@ fn grace(pod: &Value, requested: Option<i64>) -> i64 {
     }
 }
 
-/// The class of service, by what the containers ask for and may have
+/// Returns the class of service, by the requests and limits of the containers
 /// (`pkg/apis/core/helper/qos`).
 pub(super) fn quality_of_service(pod: &Value) -> &'static str {
     const COMPUTE: [&str; 2] = ["cpu", "memory"];

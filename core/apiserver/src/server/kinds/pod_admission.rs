@@ -71,7 +71,7 @@ pub(super) fn admit(
 /// The key prefix of runtime classes in etcd.
 const RUNTIMES_BELOW: &str = "/registry/runtimeclasses/";
 
-/// Gives a new pod what its runtime class needs (`plugin/pkg/admission/runtimeclass`).
+/// Gives a new pod the fields that its runtime class needs (`plugin/pkg/admission/runtimeclass`).
 fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
     let none = Arc::new(Value::Null);
     let named = spec.get("runtimeClassName").and_then(Value::as_str);

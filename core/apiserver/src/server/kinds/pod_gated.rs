@@ -13,8 +13,8 @@ use crate::status::FieldError;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Puts back the node selector and the node affinity of a gated pod, and says what of their change
-/// is refused. A pod without gates stays as it is.
+/// Restores the node selector and the node affinity of a gated pod, and returns the errors in their
+/// change. A pod without gates stays as it is.
 pub(super) fn pardon(spec: &mut JsonMap, live: &Value) -> Vec<FieldError> {
     if list(live, "schedulingGates").is_empty() {
         return Vec::new();

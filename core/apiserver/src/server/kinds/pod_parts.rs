@@ -46,7 +46,7 @@ pub(super) fn keep_metadata(pod: &mut Value, live: &Value) {
     }
 }
 
-/// Puts a field of an object back to what it was.
+/// Restores a field of an object.
 fn keep(object: &mut Value, live: &Value, field: &str) {
     match live.get(field) {
         Some(value) => object[field] = value.clone(),
@@ -130,7 +130,7 @@ fn ephemeral(pod: &Value, live: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Why a pod cannot be resized at all.
+/// Returns the reason why a pod cannot be resized at all.
 fn unsizable(live: &Value) -> Option<&'static str> {
     if live["metadata"]["annotations"].get(MIRROR).is_some() {
         Some("static pods cannot be resized")
@@ -254,7 +254,8 @@ fn pairs<'a>(
     })
 }
 
-/// Returns whether the node of a pod can resize it: it says what its running containers have.
+/// Returns whether the node of a pod can resize it: such a node reports the resources of a running
+/// container.
 fn node_resizes(live: &Value) -> bool {
     let mut running = list(&live["status"], "containerStatuses")
         .iter()

@@ -297,7 +297,7 @@ fn label_keys(owner: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// The fields with keys of labels, and what is asked of the values of the pod.
+/// The fields with keys of labels, and the operator for the values of the pod.
 const LABEL_KEYS: [(&str, &str); 2] = [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")];
 
 /// Puts the labels that a new pod has for these keys into its selectors

@@ -14,8 +14,8 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-/// A writer of the status neither forgets the class of service nor what generations were seen
-/// (`podStatusStrategy.PrepareForUpdate`).
+/// Restores the class of service and the observed generations that a writer of the status leaves
+/// out (`podStatusStrategy.PrepareForUpdate`).
 pub(super) fn prepare(pod: &mut Value, live: &Value) {
     let before = &live["status"];
     let status = &mut pod["status"];
@@ -151,8 +151,8 @@ fn observed(owner: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     negative.then(|| FieldError::invalid(field, observed, detail))
 }
 
-/// `ValidateContainerStateTransition` and its siblings: what ended stays so, unless its policy or a
-/// rule starts it again.
+/// `ValidateContainerStateTransition` and its siblings: a container that ended stays so, unless its
+/// policy or a rule starts it again.
 fn restarts(kind: &str, containers: &str, pod: &Value, live: &Value) -> Vec<FieldError> {
     let ephemeral = kind == "ephemeralContainerStatuses";
     let spec = &live["spec"];

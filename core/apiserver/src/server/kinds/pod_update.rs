@@ -20,7 +20,7 @@ const MAY_CHANGE: &str = "pod updates may not change fields other than \
 
 const SPEC: ErrorPath<'static> = ErrorPath::new("spec");
 
-/// Checks an update of a pod's spec; what changed is shown with the empty lists of the request.
+/// Checks an update of a pod's spec; messages show the change with the empty lists of the request.
 pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for kind in ["containers", "initContainers"] {
@@ -143,7 +143,7 @@ fn gates(spec: &Value, live: &Value) -> Vec<FieldError> {
         .collect()
 }
 
-/// The new spec with what may change as it was before, and what is wrong with such changes.
+/// Returns the new spec with its allowed changes undone, and the errors in these changes.
 fn pardoned(mut spec: Value, live: &Value) -> (Value, Vec<FieldError>) {
     for kind in ["containers", "initContainers"] {
         // Upstream copies container by container, so that no container leaves no list.

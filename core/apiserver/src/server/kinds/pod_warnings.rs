@@ -337,7 +337,7 @@ fn fractions(amounts: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) 
     }
 }
 
-/// A variable that is set again without referring to what it was.
+/// Warns of a variable that is set again without referring to its earlier value.
 fn hidden_variables(container: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (i, variable) in list(container, "env").iter().enumerate() {

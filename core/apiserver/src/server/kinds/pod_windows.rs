@@ -166,7 +166,7 @@ const NOT_OF_WINDOWS_CONTAINERS: [&str; 10] = [
     "runAsGroup",
 ];
 
-/// Refuses what the system that a pod names does not know.
+/// Refuses the fields that the pod's operating system does not have.
 pub(super) fn not_of_system(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let of_pod: &[&str] = match spec["os"]["name"].as_str() {

@@ -56,7 +56,7 @@ fn secret_immutable(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// The keys and the size of the data, and what the type needs.
+/// Checks the keys and the size of the data, and the keys that the type needs.
 fn secret_data(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let data = secret.object["data"].as_object();
     let mut size = 0;
@@ -107,7 +107,8 @@ fn needed_keys(needed: Needed, data: Option<&JsonMap>, errors: &mut Vec<FieldErr
     }
 }
 
-/// A certificate and key that are no PEM (`warningsForSecret`). Whether they fit is not checked.
+/// Warns of a certificate and a key that are no PEM (`warningsForSecret`). It does not check
+/// whether they fit.
 pub(super) fn warn(secret: &Value, _: Option<&Value>) -> Vec<String> {
     if text(secret, "type") != TLS {
         return Vec::new();

@@ -78,8 +78,8 @@ fn prepare(service: &mut Value, live: Option<&Value>) {
     }
 }
 
-/// A change of the type takes away what only the old one needed, where the client left it as it
-/// was (`dropTypeDependentFields`).
+/// Removes the fields that only the old type needed, if the type changes and the client left them
+/// as they were (`dropTypeDependentFields`).
 fn drop_what_the_type_does_not_need(service: &mut Value, live: &Value) {
     let before = &live["spec"];
     let lost = |needs: fn(&Value) -> bool| needs(live) && !needs(service);

@@ -1,5 +1,5 @@
-//! The addresses of a Service (`ValidateServiceClusterIPsRelatedFields` and what may not change of
-//! them, `pkg/apis/core/validation`).
+//! The addresses of a Service (`ValidateServiceClusterIPsRelatedFields` and the checks of their
+//! changes, `pkg/apis/core/validation`).
 
 use serde_json::Value;
 

@@ -25,7 +25,7 @@ const FIRST_DYNAMIC: u8 = 17;
 
 type Allocated<E = Vec<FieldError>> = Result<(), E>;
 
-/// Gives a Service what it has to have; on update first what it had before
+/// Gives a Service the values that it must have; on update first those that it had before
 /// (`beginCreate`, `beginUpdate`).
 pub(super) fn allocate(
     service: &mut Value,
@@ -344,7 +344,7 @@ mod tests {
 
     const SERVICES: &str = "/api/v1/namespaces/default/services";
 
-    /// What a write of a Service gives: its spec, or the message.
+    /// Writes a Service, and returns its spec or the message of the refusal.
     fn write(
         server: &mut ApiServer,
         method: &str,

@@ -128,7 +128,7 @@ fn give_new(service: &mut Value, pool: &mut Pool) -> Allocated {
     Ok(())
 }
 
-/// The ports of an updated Service, which keeps what it had (`updateNodePorts`).
+/// Returns the ports of an updated Service, which keeps the ones that it had (`updateNodePorts`).
 fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Allocated {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);

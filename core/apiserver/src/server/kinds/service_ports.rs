@@ -1,4 +1,4 @@
-//! The ports of a Service (`validateServicePort` and what `ValidateService` says of all of them,
+//! The ports of a Service (`validateServicePort` and the checks of all ports in `ValidateService`,
 //! `pkg/apis/core/validation`).
 
 use std::collections::BTreeSet;

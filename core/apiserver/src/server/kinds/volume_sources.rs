@@ -290,7 +290,8 @@ fn disk_uri(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// `validateCSIVolumeSource`: a name that is none is said of another field than one that is absent.
+/// `validateCSIVolumeSource`: the error for an impossible name is on another field than the one for
+/// an absent name.
 fn csi_secret(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let Some(secret) = source.value.get("nodePublishSecretRef") else {
         return;

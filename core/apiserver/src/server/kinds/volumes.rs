@@ -157,7 +157,7 @@ fn device_volume(
     })
 }
 
-/// `validateVolumeSource`: one kind of volume, and what it needs.
+/// `validateVolumeSource`: checks that a volume is of one kind, and has the fields that it needs.
 fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;

@@ -109,8 +109,8 @@ fn webhook_url(url: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Why Go does not parse a URL: a control character, no scheme before the colon, a host or a port that cannot be
-/// (`net/url`, `parse` and `parseHost`).
+/// Returns the reason why Go does not parse a URL: a control character, no scheme before the colon, or an
+/// impossible host or port (`net/url`, `parse` and `parseHost`).
 fn unusable(url: &str) -> Option<String> {
     if url.contains(|c: char| c.is_ascii_control()) {
         return Some("net/url: invalid control character in URL".to_owned());

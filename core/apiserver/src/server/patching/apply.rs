@@ -1,6 +1,6 @@
 //! Server-side apply as a patch type (`applyPatcher` in
-//! `k8s.io/apiserver/pkg/endpoints/handlers/patch.go`, v1.36): what a refusal of the field manager
-//! is answered with.
+//! `k8s.io/apiserver/pkg/endpoints/handlers/patch.go`, v1.36), with the answers to refusals of the
+//! field manager.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Objects of another kind than the one that is served: what decoding them says
+//! Objects of another kind than the one that is served, and the errors of decoding them
 //! (`k8s.io/apimachinery/pkg/runtime`: `serializer/json`, `scheme.go`, `converter.go`).
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Cells of which no other word of `columns.txt` says what stands in them.
+//! Functions for cells that no other word of `columns.txt` describes.
 
 mod access;
 mod event;
@@ -88,7 +88,7 @@ fn number(value: &Value) -> i64 {
     value.as_i64().unwrap_or_default()
 }
 
-/// A text, or what stands for an empty one.
+/// Returns a text, or another one in place of an empty text.
 fn text_or(text: &str, otherwise: &str) -> Value {
     if text.is_empty() { otherwise } else { text }.into()
 }

@@ -7,7 +7,7 @@ use crate::environment::Timestamp;
 use crate::object::Metadata;
 use crate::server::resource::{Definition, Resource};
 
-/// A table of objects, with the metadata of what it shows.
+/// Makes a table of objects, with the metadata of the answer that it shows.
 pub(in crate::server) fn table(
     resource: &Resource,
     metadata: Value,

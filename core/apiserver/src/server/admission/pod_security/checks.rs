@@ -11,7 +11,7 @@ use super::{Level, Policy};
 use crate::object::text;
 use crate::server::kinds::label_selector::list;
 
-/// The newest release in which a check differs: what is younger, and the latest, is like it.
+/// The newest release in which a check differs: younger releases, and the latest, are like it.
 const NEWEST: u64 = 35;
 
 /// The releases from the first number on, up to the second one, which is not one of them.
@@ -19,8 +19,8 @@ type Releases = std::ops::Range<u64>;
 const ALWAYS: Releases = 0..u64::MAX;
 const NEVER: Releases = 0..0;
 
-/// A check: the releases in which the level *baseline* makes it, those in which *restricted* does, and what
-/// it finds.
+/// A check: the releases in which the level *baseline* makes it, those in which *restricted* does, and a
+/// function that returns the violation.
 type Check = (Releases, Releases, fn(&Pod<'_>) -> Option<Violation>);
 
 /// All checks. If a check of *restricted* is stricter than one of *baseline*, it takes its place.
@@ -125,7 +125,7 @@ fn setters(pod: bool, containers: &[&str]) -> Vec<String> {
     pod.into_iter().chain(containers).collect()
 }
 
-/// The pod and its containers by what their security contexts say.
+/// The pod and its containers, by the values in their security contexts.
 struct Said<'a> {
     by_pod: bool,
     by: Vec<&'a str>,
@@ -214,7 +214,7 @@ fn host_paths(pod: &Pod<'_>) -> Option<Violation> {
     })
 }
 
-/// From 1.35 on a pod with users of its own may do what it likes.
+/// Checks the mounts of `/proc`. From 1.35 on a pod with users of its own may mount it in any way.
 fn proc_mount(pod: &Pod<'_>) -> Option<Violation> {
     if pod.has_own_users() {
         return None;

@@ -1,6 +1,7 @@
-//! When `metadata.generation` of a custom resource rises: a write that changes anything besides
-//! `metadata` counts, and where the status has an endpoint of its own, the status does not
-//! (`apiextensions-apiserver/pkg/registry/customresource/strategy.go PrepareForUpdate`, v1.36).
+//! Writes that make `metadata.generation` of a custom resource rise: those that change anything
+//! besides `metadata`; if the status has an endpoint of its own, a change of the status does not
+//! count (`apiextensions-apiserver/pkg/registry/customresource/strategy.go PrepareForUpdate`,
+//! v1.36).
 
 use super::*;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Answered, DEFINITIONS, Server, WIDGETS, definition, message, with_kind};
 use crate::server::{ApiServer, Fact, Facts};
 
-/// What is wrong with a definition whose spec is this.
+/// Returns the errors of a definition with this spec.
 fn refused(spec: &Value) -> Vec<String> {
     let mut server = Server(ApiServer::default());
     let definition = definition(spec, &json!({}));

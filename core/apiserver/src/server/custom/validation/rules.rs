@@ -19,7 +19,7 @@ const RULE_LIMIT: u64 = 10_000_000;
 /// The highest estimated cost of all rules of a version together (`StaticEstimatedCRDCostLimit`).
 const TOTAL_LIMIT: u64 = 100_000_000;
 
-/// So many of the most expensive rules are named.
+/// The number of the most expensive rules that are named.
 const NAMED: usize = 4;
 
 /// A schema in a definition, as its rules see it.
@@ -38,7 +38,7 @@ pub(super) struct Place<'a> {
 pub(super) struct Found {
     pub(super) errors: Vec<FieldError>,
     total: u64,
-    /// The rules that cost much, with what they cost.
+    /// The expensive rules, with their costs.
     expensive: Vec<(String, u64)>,
     /// The rules were accepted before, so they may cost more than new ones.
     stored: bool,

@@ -179,7 +179,7 @@ struct Context<'a> {
     root: bool,
     /// The schema as its rules see it; `None` if they are not compiled.
     rules: Option<Place<'a>>,
-    /// Why defaults are not allowed.
+    /// The reason why defaults are not allowed.
     no_defaults: Option<String>,
     in_metadata: bool,
 }

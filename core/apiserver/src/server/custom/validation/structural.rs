@@ -1,4 +1,4 @@
-//! Structural schemas: every field and type is named outside of what only validates
+//! Structural schemas: every field and type is named outside of the parts that only validate
 //! (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/validation.go`, v0.36.3).
 
 use serde_json::{Value, json};
@@ -267,8 +267,8 @@ fn nested(schema: &Value, skip: Skip, path: &ErrorPath<'_>, errors: &mut Vec<Fie
     }
 }
 
-/// Whatever is validated is also specified (`validateValueValidationCompleteness`): `schema` is at
-/// `at`, what validates its values at `path`.
+/// Checks that every validated field is also specified (`validateValueValidationCompleteness`):
+/// `schema` is at `at`, the node that validates its values at `path`.
 fn complete(
     validation: &Value,
     schema: Option<&Value>,
@@ -345,8 +345,8 @@ fn both(
     }
 }
 
-/// Why a text is not a regular expression for Go (`regexp/syntax`), as far as that is certain:
-/// brackets that are not closed, looking ahead or back, and references.
+/// Returns the reason why a text is not a regular expression for Go (`regexp/syntax`), as far as
+/// that is certain: brackets that are not closed, looking ahead or back, and references.
 fn no_expression(pattern: &str) -> Option<String> {
     let mut open = 0usize;
     let mut rest = pattern;

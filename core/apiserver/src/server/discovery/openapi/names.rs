@@ -27,7 +27,8 @@ pub(super) fn packages(resource: &Resource) -> BTreeMap<String, String> {
     }
 }
 
-/// `io.k8s.api.core.v1.Pod`. What has no package is of the types that all kinds have.
+/// Returns the full name of a type: `io.k8s.api.core.v1.Pod`. A type without a package is one of those that
+/// all kinds have.
 pub(super) fn full(name: &str, packages: &BTreeMap<String, String>) -> String {
     let package = match packages.get(name).map_or("meta/v1", String::as_str) {
         "meta/v1" => "io.k8s.apimachinery.pkg.apis.meta.v1".to_owned(),

@@ -14,7 +14,7 @@ use super::super::{
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
 
-/// A word, and its check. The text is what stands after `=`.
+/// A word, and its check. The text is the one after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
 const WORDS: [(&str, Word); 27] = [
