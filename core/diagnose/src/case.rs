@@ -1,4 +1,4 @@
-//! A case: what was brought about one object, and that object on a server.
+//! A case: all input about one object, and that object on a server.
 
 mod collected;
 mod definition;
@@ -25,7 +25,7 @@ use collected::{add_versions, case_of, number};
 pub(crate) use definition::{deduced_schema, schemaless};
 use definition::{paths_of, selects_items};
 
-/// Which object a case is about. The version of the group does not tell objects apart.
+/// The identity of a case's object. The version of the group does not tell objects apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectId {
     /// The API group; empty for the core group.
@@ -87,16 +87,16 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// What was brought about one object.
+/// All input about one object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// The object.
     pub id: ObjectId,
-    /// The object as a cluster has it: the newest version that was brought.
+    /// The object as a cluster has it: the newest version in the input.
     pub live: Option<Value>,
-    /// What someone wants to write: the manifest that was brought last.
+    /// The manifest of the next write: the last one in the input.
     pub manifest: Option<Value>,
-    /// The manifest that was brought before it: what a tool wrote last time.
+    /// The manifest before it in the input: a tool wrote it last time.
     pub previous_manifest: Option<Value>,
     /// The versions over time, in their order.
     pub versions: Vec<ObservedVersion>,
@@ -111,13 +111,13 @@ pub struct Case {
 /// The object of a case on a server.
 #[derive(Clone, Debug)]
 pub struct Installed {
-    /// A world with the object. Its server holds the object as it was brought.
+    /// A world with the object. Its server holds the object as the input has it.
     pub world: World,
-    /// What was added or is not checked, to be said where it matters.
+    /// Notes about additions and unchecked parts, to be shown where they matter.
     pub notes: Vec<Note>,
 }
 
-/// What was added to make a case run, or what is not known.
+/// A note about something that was added to make a case run, or that is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The object was printed without `managedFields`, so its owners are not known. The server then
@@ -129,8 +129,8 @@ pub enum Note {
     UidMadeUp,
     /// The object came without a namespace, and is in `default`.
     NamespaceMadeUp,
-    /// The kind is not built in and no definition was brought. Fields are merged without a schema:
-    /// maps member by member, lists as a whole. Values are not checked.
+    /// The kind is not built in and the input has no definition of it. Fields are merged without a
+    /// schema: maps member by member, lists as a whole. Values are not checked.
     Schemaless {
         /// The kind.
         kind: String,
@@ -139,7 +139,7 @@ pub enum Note {
     ListsFromOwners,
     /// The name of the resource in paths and messages was formed from the kind.
     PluralFormed {
-        /// That name.
+        /// The plural name.
         plural: String,
     },
     /// Fields that this release does not know were left out, in the words of its decoder: the object
@@ -152,10 +152,10 @@ pub enum Note {
     },
 }
 
-/// Why an object cannot be installed.
+/// The reason why an object cannot be installed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotInstalled {
-    /// No live object was brought.
+    /// The input has no live object.
     NoObject,
     /// No kind of this name is served, and a group without a dot has no custom resources.
     NotServed {
@@ -186,9 +186,9 @@ impl std::error::Error for NotInstalled {}
 const UID: &str = "00000000-0000-4000-8000-000000000000";
 
 impl Case {
-    /// The cases of what was brought, one for each object, in the order in which the objects first
-    /// appear. An error message without a name belongs to every case that it fits. Definitions belong
-    /// to every case; if only definitions were brought, they are the objects.
+    /// Sorts the input into cases, one for each object, in the order in which the objects first
+    /// appear. An error message without a name belongs to every case that it fits. Definitions
+    /// belong to every case; if there are only definitions, they are the objects.
     pub fn all_of<'a>(input: impl IntoIterator<Item = &'a Input>) -> Vec<Self> {
         let mut flat: Vec<&Input> = Vec::new();
         for one in input {
@@ -244,7 +244,7 @@ impl Case {
         }
     }
 
-    /// A case about an object of which nothing was brought yet.
+    /// A case about an object without any input yet.
     pub fn blank(id: ObjectId) -> Self {
         Self {
             id,
@@ -298,12 +298,12 @@ impl Case {
     /// run. The object is its last one.
     ///
     /// # Errors
-    /// If no live object was brought.
+    /// If the input has no live object.
     pub fn start(&self) -> Result<(Start, Vec<Note>), NotInstalled> {
         self.start_written(to_yaml)
     }
 
-    /// As [`start`](Self::start), with each object as a text that is made by `write`.
+    /// Starts like [`start`](Self::start), with each object as a text that `write` makes.
     fn start_written(
         &self,
         write: fn(&Value) -> String,
@@ -339,7 +339,7 @@ impl Case {
     /// The object on a server of its own.
     ///
     /// # Errors
-    /// If no live object was brought, or it is not what a server stores.
+    /// If the input has no live object, or a server would not store it so.
     pub fn install(&self) -> Result<Installed, NotInstalled> {
         // The world writes them in YAML. JSON is read many times faster.
         let (start, notes) = self.start_written(|object| object.to_string() + "\n")?;
@@ -421,7 +421,7 @@ impl Installed {
         self.world.resource()
     }
 
-    /// Who owns what in it.
+    /// Returns the owners of each line of the object.
     pub fn ownership(&self) -> ObjectOwnership {
         match self.object() {
             Some(object) => ObjectOwnership::of(object, &self.resource().root),

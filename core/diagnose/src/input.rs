@@ -1,4 +1,4 @@
-//! What a pasted or dropped text is.
+//! Detects the kind of a pasted or dropped text.
 
 mod detection;
 mod form;
@@ -18,7 +18,7 @@ use crate::observed::{ObservedVersion, ReadError, ReadProblem};
 pub use detection::Detection;
 pub use form::{TextForm, plain};
 
-/// What a text is.
+/// The content of a text, by its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// An object as a cluster has it: it has a uid or `managedFields`.
@@ -38,8 +38,8 @@ pub enum Input {
 }
 
 impl Input {
-    /// As a text that is detected as the same; empty for error messages, whose text is what they
-    /// were read from.
+    /// Writes a text that is detected as the same input; empty for error messages, whose text is
+    /// the one that they were read from.
     pub fn to_text(&self) -> String {
         match self {
             Self::Live(object) | Self::Manifest(object) | Self::Definition(object) => {
@@ -65,7 +65,7 @@ impl Input {
     }
 }
 
-/// Why a text is not detected.
+/// The reason why a text is not detected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotDetected {
     /// It has no content.
@@ -88,7 +88,7 @@ pub enum NotDetected {
         line: usize,
         /// The column; 0 if it is not known.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A document has structure and lacks what makes it an object.
@@ -153,10 +153,10 @@ pub const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// The group of the events of an audit log (`k8s.io/apiserver/pkg/apis/audit/v1`).
 pub(crate) const AUDIT_GROUP: &str = "audit.k8s.io/";
 
-/// As [`detect`], for a file.
+/// Detects like [`detect`], but from a file.
 ///
 /// # Errors
-/// As [`detect`] and [`text_of_file`].
+/// Those of [`detect`] and [`text_of_file`].
 pub fn detect_file(file: &[u8]) -> Result<Input, NotDetected> {
     detect(&text_of_file(file)?)
 }
@@ -200,12 +200,12 @@ pub fn text_of_file(file: &[u8]) -> Result<Cow<'_, str>, NotDetected> {
     text.map(Cow::Owned)
 }
 
-/// Decides what a text is. A text with structure is what its fields say it is; a text without is
-/// searched for error messages. What a terminal or a web page added to a text is left out
+/// Detects the input in a text. The fields of a text with structure name its kind; a text without
+/// structure is searched for error messages. Additions of a terminal or a web page are left out
 /// ([`plain`]).
 ///
 /// # Errors
-/// What is missing or wrong.
+/// The missing part or the problem.
 pub fn detect(text: &str) -> Result<Input, NotDetected> {
     let mut detection = Detection::new(text.into());
     while detection.advance(usize::MAX) {}
@@ -261,7 +261,7 @@ fn wrong_document(error: ManifestError) -> NotDetected {
     }
 }
 
-/// What objects are that were read from one text.
+/// Returns the input that the objects of one text are.
 fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
     // A Status is an answer of the server, and holds an error message.
     if found

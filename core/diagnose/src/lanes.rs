@@ -29,7 +29,7 @@ pub struct RecordedLanes {
 /// A lane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientLane {
-    /// Whose it is: one client, or all that share it, those with the most writes first.
+    /// The clients of the lane: one, or all that share it, those with the most writes first.
     pub clients: Vec<LaneClient>,
 }
 
@@ -40,9 +40,9 @@ pub struct LaneClient {
     pub manager: String,
     /// The user; empty where only versions were observed.
     pub user: String,
-    /// How many rows are its own.
+    /// The number of its rows.
     pub rows: usize,
-    /// How many of them are writes.
+    /// The number of its rows that are writes.
     pub writes: usize,
 }
 
@@ -52,20 +52,20 @@ pub struct LaneRow {
     /// The lanes of those that did it, as positions in [`RecordedLanes::lanes`]. Empty if
     /// `managedFields` do not show who made a version; more than one if several wrote it.
     pub lanes: Vec<usize>,
-    /// When it was done, in microseconds since 1970-01-01T00:00:00Z: when the answer of a request was
-    /// complete; for a version what `managedFields` say, to the second.
+    /// The time of the row, in microseconds since 1970-01-01T00:00:00Z. For a request, the time when its
+    /// answer was complete; for a version, the time in `managedFields`, to the second.
     pub time: Option<u64>,
-    /// What came of it.
+    /// The outcome of the request.
     pub outcome: RowOutcome,
-    /// What became of the version of the object, as far as it was observed.
+    /// The change in the version of the object, as far as it was observed.
     pub version: Option<VersionFate>,
     /// `true` if it lost an update.
     pub loses: bool,
-    /// What the core says.
+    /// The core's judgement.
     pub mark: CoreMark,
 }
 
-/// How fast a field changes: a number of changes, and the time from the first to the last.
+/// The pace at which a field changes: a number of changes, and the time from the first to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// The steps that changed the field.
@@ -89,13 +89,13 @@ impl Pace {
         })
     }
 
-    /// How many changes an hour has at this pace.
+    /// Returns the changes in an hour at this pace.
     pub fn per_hour(self) -> u64 {
         (self.changes as u64).saturating_sub(1) * 3600 / self.seconds.max(1)
     }
 }
 
-/// What came of a request, or what a version is.
+/// The outcome of a request, or the role of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOutcome {
     /// It was read; or the first version that was seen.
@@ -112,7 +112,7 @@ pub enum RowOutcome {
     Unknown,
 }
 
-/// What became of the version of the object. All versions were observed.
+/// The change in the version of the object. All versions were observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionFate {
     /// The object was made.
@@ -128,9 +128,9 @@ pub enum VersionFate {
     Kept(String),
     /// A write was refused: it carried another version than the stored one.
     Differed {
-        /// What the write carried.
+        /// The version that the write carried.
         sent: String,
-        /// What was stored.
+        /// The stored version.
         stored: String,
     },
     /// An apply was refused: other managers own this many of its fields.
@@ -139,7 +139,7 @@ pub enum VersionFate {
     Deleted(String),
 }
 
-/// What the core says to a row.
+/// The core's judgement of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoreMark {
     /// It gives the same answer.
@@ -206,7 +206,7 @@ impl ClientLane {
         self.clients.len() > 1
     }
 
-    /// How many of its rows are writes.
+    /// Returns the number of its rows that are writes.
     pub fn writes(&self) -> usize {
         self.clients.iter().map(|client| client.writes).sum()
     }
@@ -307,7 +307,7 @@ fn outcome(step: &RecordedStep, event: &AuditEvent) -> RowOutcome {
     }
 }
 
-/// What became of the version, by the versions that the log has.
+/// Returns the change in the version, by the versions that the log has.
 fn fate(step: &RecordedStep, event: &AuditEvent) -> Option<VersionFate> {
     let (before, after) = (step.version_before(), step.version_after());
     match outcome(step, event) {
@@ -329,7 +329,7 @@ fn fate(step: &RecordedStep, event: &AuditEvent) -> Option<VersionFate> {
     }
 }
 
-/// Why a write got a 409: the versions, or the owners that the answer names.
+/// Returns the cause of a 409: the versions, or the owners that the answer names.
 fn refused(event: &AuditEvent, stored: Option<&str>) -> Option<VersionFate> {
     if event.code != Some(409) {
         return None;
@@ -391,7 +391,7 @@ fn version_fate(
     })
 }
 
-/// When the newest entry of these managers changed, in microseconds.
+/// Returns the time when the newest entry of these managers changed, in microseconds.
 fn time(object: &Value, writers: &[&Manager]) -> Option<u64> {
     let managers = object.metadata().and_then(|meta| meta.get("managedFields"));
     let managers = Managers::decode(managers).ok()?;

@@ -22,7 +22,7 @@ const EDITS: [&str; 2] = [
 /// The field manager in code.
 const CLIENT: &str = "my-controller";
 
-/// What a client can do after the refusal of its Update.
+/// The next attempts of a client after the refusal of its Update.
 pub const NEXT: [WriteMethod; 4] = [
     WriteMethod::UpdateReadAgain,
     WriteMethod::Merge,
@@ -30,10 +30,10 @@ pub const NEXT: [WriteMethod; 4] = [
     WriteMethod::Update,
 ];
 
-/// What a client did after the refusal, and what became of the two edits.
+/// The next attempt of a client after the refusal, and its effect on the two edits.
 #[derive(Clone, Debug)]
 pub struct NextAttempt {
-    /// What it did.
+    /// The method of the attempt.
     pub method: WriteMethod,
     /// The status code of its last request.
     pub code: u16,

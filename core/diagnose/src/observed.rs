@@ -1,5 +1,6 @@
-//! Versions of an object over time, as `kubectl get -w -o json --output-watch-events` prints them, or
-//! as several documents. What changed, which manager changed it, and which fields managers fight over.
+//! Versions of an object over time, as `kubectl get -w -o json --output-watch-events` prints them,
+//! or as several documents. From these come the changes, the managers that made them, and the
+//! fields over which managers fight.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,11 +26,11 @@ pub struct ReadError {
     pub document: usize,
     /// The line of the text where the error is, counted from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: ReadProblem,
 }
 
-/// What is wrong with a document.
+/// A problem of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadProblem {
     /// It is no JSON. The text is the parser's.
@@ -64,14 +65,14 @@ pub fn observed_versions(text: &str) -> Result<Vec<ObservedVersion>, ReadError> 
     Ok(reader.finish())
 }
 
-/// As [`observed_versions`], a slice of the text at a time.
+/// Reads like [`observed_versions`], but a slice of the text at a time.
 #[derive(Debug)]
 pub struct VersionReader {
     text: Arc<str>,
     /// The bytes and the documents that are read.
     at: usize,
     document: usize,
-    /// Where the next byte is, counted from 1.
+    /// The position of the next byte, counted from 1.
     line: usize,
     column: usize,
     versions: Vec<ObservedVersion>,
@@ -90,12 +91,12 @@ impl VersionReader {
         }
     }
 
-    /// How many bytes are read, and how many there are.
+    /// Returns the number of bytes that are read, and the number of all.
     pub fn progress(&self) -> (usize, usize) {
         (self.at, self.text.len())
     }
 
-    /// Reads documents until this many bytes more are read. Whether there is more.
+    /// Reads documents until this many bytes more are read. Returns whether there is more.
     ///
     /// # Errors
     /// The first document that is no version.
@@ -219,12 +220,12 @@ pub struct FieldChange {
     pub owner_before: Option<Manager>,
 }
 
-/// The changes between consecutive versions, by version. Versions of another uid are another object:
-/// nothing is compared with them. What the server writes itself (`resourceVersion`, `generation`,
-/// `managedFields`) is left out.
+/// Returns the changes between consecutive versions, by version. Versions of another uid are
+/// another object: nothing is compared with them. Fields that the server writes itself
+/// (`resourceVersion`, `generation`, `managedFields`) are left out.
 ///
 /// # Errors
-/// What is wrong with the `managedFields` of a version, after its `resourceVersion`.
+/// The problem of a version's `managedFields`, after its `resourceVersion`.
 pub fn field_changes(
     versions: &[ObservedVersion],
     root: &Struct,
@@ -236,7 +237,7 @@ pub fn field_changes(
 /// The changes of [`field_changes`], each with the position of its version.
 ///
 /// # Errors
-/// As [`field_changes`].
+/// Those of [`field_changes`].
 pub fn version_changes(
     versions: &[ObservedVersion],
     root: &Struct,
@@ -246,22 +247,23 @@ pub fn version_changes(
     Ok(reader.changes)
 }
 
-/// As [`version_changes`], a pair of versions at a time.
+/// Compares like [`version_changes`], but a pair of versions at a time.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeReader {
     /// The changes so far.
     pub changes: Vec<(usize, FieldChange)>,
-    /// How many pairs are compared.
+    /// The number of pairs that are compared.
     compared: usize,
     /// The managers of the later version of the last pair.
     managers: Option<Managers>,
 }
 
 impl ChangeReader {
-    /// Compares the next pair of the versions, which are the same each time. Whether there is more.
+    /// Compares the next pair of the versions, which are the same each time. Returns whether there
+    /// is more.
     ///
     /// # Errors
-    /// As [`field_changes`].
+    /// Those of [`field_changes`].
     pub fn advance(&mut self, versions: &[ObservedVersion], root: &Struct) -> Result<bool, String> {
         let known = self.managers.take();
         let rest = versions.get(self.compared..).unwrap_or_default();
@@ -347,7 +349,7 @@ pub struct Fight {
     pub field: Path,
     /// The managers, in the order of their first change.
     pub managers: Vec<Manager>,
-    /// How often a manager changed a value that another manager had set.
+    /// The number of times that a manager changed a value of another manager.
     pub flips: usize,
     /// The manager of the last change.
     last: Option<Manager>,
@@ -399,9 +401,9 @@ pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
 pub struct ReturningField {
     /// The field.
     pub field: Path,
-    /// How often its value changed.
+    /// The number of times that its value changed.
     pub changes: usize,
-    /// How many of these changes gave it a value that it had had before.
+    /// The number of these changes that gave it a value which it had had before.
     pub returns: usize,
 }
 

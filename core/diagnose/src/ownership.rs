@@ -1,4 +1,4 @@
-//! Who owns each line of an object, as data, as plain text and as a Markdown table.
+//! The owners of each line of an object, as data, as plain text and as a Markdown table.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owners, Path, Places};
 use optimist_apiserver::environment::Timestamp;
@@ -8,7 +8,7 @@ use optimist_client::{Line, lines, visible};
 use optimist_exports::markdown;
 use serde_json::Value;
 
-/// Who owns what in an object.
+/// The owners of an object's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectOwnership {
     /// The managers, in the order of `managedFields`.
@@ -24,7 +24,7 @@ pub struct ManagerEntry {
     pub manager: Manager,
     /// The version in which it names its fields, also for an applier.
     pub api_version: String,
-    /// When its entry last changed; `None` if the entry has no time.
+    /// The time when its entry last changed; `None` if the entry has no time.
     pub since: Option<Timestamp>,
     /// The values that it owns in the object, in their order. A value that is owned with what is
     /// around it counts once.
@@ -40,11 +40,11 @@ pub struct OwnedLine {
     pub line: Line,
     /// The owners, as positions in [`ObjectOwnership::managers`].
     pub owners: Vec<usize>,
-    /// Why a value has no owner; `None` if it has one, or if the line has no value of its own.
+    /// The reason why a value has no owner; `None` if it has one, or if the line has no value of its own.
     pub unowned: Option<Unowned>,
 }
 
-/// Why a value has no owner.
+/// The reason why a value has no owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unowned {
     /// ObjectOwnership of this field is never recorded: it identifies the object, or only the server sets
@@ -105,7 +105,7 @@ impl ObjectOwnership {
         self.lines.iter().filter(|line| line.unowned.is_some())
     }
 
-    /// As plain text: the YAML, and behind each line its owners.
+    /// Writes plain text: the YAML, and behind each line its owners.
     pub fn to_text(&self) -> String {
         let yaml: Vec<String> = self.lines.iter().map(|one| yaml(&one.line)).collect();
         let widths = yaml.iter().map(|line| line.chars().count());
@@ -121,7 +121,7 @@ impl ObjectOwnership {
         out
     }
 
-    /// As a Markdown table with a row for each value.
+    /// Writes a Markdown table with a row for each value.
     pub fn to_markdown(&self) -> String {
         let mut out = markdown::head(&["line", "owners", "since"].map(str::to_owned));
         for owned in self.lines.iter().filter(|one| one.line.value.is_some()) {

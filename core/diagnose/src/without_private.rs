@@ -1,8 +1,8 @@
-//! The texts of a case without what looks private in them, to be shared.
+//! Removes everything from the texts of a case that looks private, so that people can share them.
 //!
-//! What is private, and what takes its place, decides [`optimist_masking`]. Of an error message
-//! the lines stay that say something, of a request of an audit log what
-//! [`audit`](crate::audit) reads of it; people have stand-ins for their names. A text that is not
+//! [`optimist_masking`] decides which values are private, and gives their stand-ins. Of an
+//! error message, only the lines with a meaning stay; of a request of an audit log, only the parts
+//! that [`audit`](crate::audit) reads. People get stand-ins for their names. A text that is not
 //! detected is left out whole.
 
 use std::collections::VecDeque;
@@ -18,13 +18,13 @@ use crate::input::{Input, detect};
 pub struct WithoutPrivate {
     /// Its texts.
     pub texts: Vec<String>,
-    /// What was left out.
+    /// The private values that were left out.
     pub private: Vec<Private>,
-    /// How many texts are error messages: the lines stay that are read.
+    /// The number of texts that are error messages: their readable lines stay.
     pub messages: usize,
-    /// How many texts are audit logs: what is read of a request stays.
+    /// The number of texts that are audit logs: the parts of a request that the crate reads stay.
     pub logs: usize,
-    /// How many texts are left out whole, because they are not detected.
+    /// The number of texts that are left out whole, because they are not detected.
     pub undetected: usize,
 }
 
@@ -50,7 +50,7 @@ impl PrivateSearch {
         }
     }
 
-    /// Reads one text. Whether there is more to do.
+    /// Reads one text. Returns whether there is more to do.
     pub fn advance(&mut self) -> bool {
         match self.left.pop_front() {
             Some(text) => self.read(text),
@@ -101,7 +101,7 @@ impl PrivateSearch {
         }
     }
 
-    /// What is read of a log. Programs keep their names, people do not.
+    /// Returns the parts of a log that the crate reads. Programs keep their names, people do not.
     fn log(&mut self, log: &str) -> String {
         let needed = needed_of_log(log);
         let events = needed.lines().map(|line| {

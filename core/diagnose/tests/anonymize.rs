@@ -103,7 +103,7 @@ fn plain(path: &Path) -> String {
     path.split("=\"").next().unwrap_or_default().to_owned()
 }
 
-/// What a row promises.
+/// Returns the promises of a row.
 fn promises(row: &Row) -> String {
     let mut fields: Vec<String> = row
         .fields

@@ -15,7 +15,7 @@ mod written;
 
 use written::{Written, change, histories, number, object_of, printed, runner, tell};
 
-/// How often something was checked.
+/// The number of times that something was checked.
 #[derive(Debug, Default)]
 struct Counts {
     refusals: usize,
@@ -122,7 +122,7 @@ fn check(before: &[Written], last: &Written, counts: &mut Counts) {
     }
 }
 
-/// Whether what is claimed of a way holds in a run of it. How many claims there are.
+/// Returns whether what is claimed of a way holds in a run of it. How many claims there are.
 fn holds(claim: &Row, real: &Row, label: &dyn Fn() -> String) -> usize {
     // Values that the server does not take are said to be taken for granted.
     if real.code == Some(422) {
@@ -181,7 +181,7 @@ fn holds(claim: &Row, real: &Row, label: &dyn Fn() -> String) -> usize {
     claims
 }
 
-/// What became of a value, and whether it is the stored one or that of the manifest.
+/// Returns the effect on a value, and whether it is the stored one or that of the manifest.
 fn kind_of(field: &FieldOutcome) -> (FieldEffect, bool, bool) {
     let effect = match field.effect {
         FieldEffect::TakenOver => FieldEffect::Changed,

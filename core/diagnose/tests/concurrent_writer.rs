@@ -62,7 +62,8 @@ fn places_of(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What is compared of an object: not the times, because the clock of Explore stands still.
+/// Returns the content to compare of an object: without its times, because the clock of Explore
+/// stands still.
 fn content(object: Option<&Value>) -> String {
     let Some(mut object) = object.cloned() else {
         return String::new();
@@ -105,7 +106,8 @@ struct Enumeration<'a> {
 }
 
 impl Enumeration<'_> {
-    /// What an actor sends after it has read the object of a world; `None` if there is nothing to do.
+    /// Returns the request that an actor sends after it has read the object of a world; `None` if
+    /// there is nothing to do.
     fn request(&self, actor: usize, world: &World) -> Option<ByHand> {
         if actor == 0 {
             let installed = Installed {
@@ -178,7 +180,7 @@ impl Enumeration<'_> {
     }
 }
 
-/// What Explore finds, and each of its orders as Play shows it.
+/// Returns the results of Explore, and each of its orders as Play shows it.
 fn explored(tree: &HistoryTree, reads_first: bool) -> (Orders, Orders, Search) {
     let mut scenario = Scenario::of_copies(tree.world()).expect("both have read");
     for plan in &mut scenario.plans {
@@ -376,7 +378,7 @@ fn chart() -> (Installed, Value) {
     (installed(LIVE[4]), manifest)
 }
 
-/// Who writes in between, and what.
+/// Returns the writer in between, and its edit.
 fn told(tree: &HistoryTree) -> (String, String, String, Value) {
     let edit = concurrent_writer::present(tree.world()).expect("the other one has an edit");
     let writer = &concurrent_writer::others(tree.world())[edit.writer].manager;

@@ -166,7 +166,7 @@ fn nesting_anchors_and_numbers_without_an_end_are_refused() {
     }
 }
 
-/// What is put into a text.
+/// The pieces that are put into a text.
 const PIECES: [&str; 14] = [
     "```\n",
     "$ kubectl x\n",

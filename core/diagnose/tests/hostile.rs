@@ -22,7 +22,7 @@ const TEXTS: [&str; 7] = [
     include_str!("messages/other_tools.json"),
 ];
 
-/// What is put into a text.
+/// The pieces that are put into a text.
 const PIECES: [&str; 12] = [
     "{",
     "}",

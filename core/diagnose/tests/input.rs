@@ -1,4 +1,4 @@
-//! What a pasted text is, and what is said of a text that is nothing known.
+//! Detects pasted texts, and names the problem of a text that is nothing known.
 
 use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, detect_file};
 

@@ -10,7 +10,8 @@ fn forms() -> Vec<Value> {
     serde_json::from_str(include_str!("messages/forms.json")).expect("the file is a list")
 }
 
-/// What was read, in the words of the file. Only what the file says of the error itself is compared.
+/// Returns the error that was read, in the words of the file. Only the parts that the file has of
+/// the error itself are compared.
 fn read(error: &ReportedError, expected: &Value) -> Value {
     let ReportedError {
         tool,

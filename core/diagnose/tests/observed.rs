@@ -1,4 +1,4 @@
-//! What happened to an object, from its versions. `fight.json` was recorded: helm and an operator
+//! The history of an object, from its versions. `fight.json` was recorded: helm and an operator
 //! change the same fields in turn.
 
 use std::sync::Arc;

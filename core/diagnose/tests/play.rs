@@ -29,7 +29,7 @@ const CLIENTS: [Preset; 6] = [
     Preset::KubectlApplyServerSide,
 ];
 
-/// How often something was compared.
+/// The number of times that something was compared.
 #[derive(Debug, Default)]
 struct Counts {
     writes: usize,
@@ -141,7 +141,7 @@ fn text_of(answer: &Exchange) -> &str {
     text(&answer.received, "message")
 }
 
-/// What a row says of fields is what the stored object in Play has.
+/// Checks that the fields of a row equal those of the stored object in Play.
 fn says_of_fields(
     row: &Row,
     stored: &Value,

@@ -1,4 +1,4 @@
-//! What a tool will do to many objects.
+//! Previews of a tool's writes to many objects.
 
 use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;

@@ -152,7 +152,7 @@ fn all_leaves(object: &Value) -> BTreeMap<String, (Value, Vec<String>)> {
     found
 }
 
-/// Whether another manager than the writer owns a field.
+/// Returns whether another manager than the writer owns a field.
 fn is_of_another(object: &Value, members: &[String], writer: &str) -> bool {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.into_iter().flatten().any(|entry| {
@@ -186,7 +186,7 @@ fn fields(row: &PreviewRow, wanted: impl Fn(FieldChange) -> bool) -> BTreeSet<St
     fields.map(|it| it.field.clone()).collect()
 }
 
-/// Whether both name the same fields. A row can name an item of a list for all its members.
+/// Returns whether both name the same fields. A row can name an item of a list for all its members.
 fn same(said: &BTreeSet<String>, leaves: &BTreeSet<String>) -> bool {
     let covers = |said: &String, leaf: &String| {
         let rest = leaf.strip_prefix(said.as_str());
@@ -257,7 +257,7 @@ fn judge(
     Ok(())
 }
 
-/// Whether the last release, or Terraform's state, is given.
+/// Returns whether the last release, or Terraform's state, is given.
 fn knows_earlier(chart: &Chart) -> bool {
     chart.tool.preset == Preset::Helm4 || chart.next.len().is_multiple_of(2)
 }

@@ -1,4 +1,4 @@
-//! What each client sends, written down once: every request of every way of writing, for real
+//! The requests of each client, written down once: every request of every way of writing, for real
 //! objects and for changes of each kind. A model of a client that is written anew sends the same.
 //!
 //! `OPTIMIST_RECORD=1` writes the lists again.

@@ -1,5 +1,5 @@
-//! What each tool sends, as its source has it: what it adds to manifests, what it does before and
-//! after, and what it leaves alone.
+//! The requests of each tool, by its source: its additions to manifests, its requests before and
+//! after, and the objects that it leaves alone.
 
 use optimist_apiserver::apply::{LAST_APPLIED, Managers};
 use optimist_apiserver::object::Metadata;

@@ -56,7 +56,7 @@ fn replayed(installed: &Installed, row: &Row) {
     agrees(row);
 }
 
-/// What a row says of each field is what its two objects have.
+/// Checks that a row agrees with its two objects on each field.
 fn agrees(row: &Row) {
     let managers = |object: &Value| {
         let managed = object.metadata().and_then(|meta| meta.get("managedFields"));

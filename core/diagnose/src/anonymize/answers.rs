@@ -17,14 +17,14 @@ use crate::observed::{field_changes, fights};
 use crate::scene::{GivenParts, Scene};
 use crate::ways::{ChangeTable, Row, WantedChange, Way};
 
-/// How people look at a case.
+/// The settings with which people look at a case.
 #[derive(Clone, Debug)]
 pub struct CaseSettings {
     /// The client that they write with.
     pub client: Preset,
     /// The field manager that they write by; empty for the default of the client.
     pub manager: String,
-    /// What they add to error messages.
+    /// The parts that they add to error messages.
     pub given: GivenParts,
 }
 
@@ -34,7 +34,7 @@ const MAX_OBJECTS: usize = 200;
 /// An answer, without values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// What it is.
+    /// The content of the answer.
     pub(super) says: String,
     /// The messages in it. They name values, and are not compared.
     pub(super) messages: String,

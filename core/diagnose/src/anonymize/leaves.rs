@@ -1,4 +1,4 @@
-//! Where the values of an object are, and which of them its structure needs.
+//! Finds the values of an object, and tells which of them its structure needs.
 
 use optimist_apiserver::apply::{from_fields_v1, to_fields_v1};
 use optimist_apiserver::schema::{ListKind, Scalar, Struct, Type, fill_defaults};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::StayReason;
 
-/// What a leaf is for.
+/// The purpose of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// It stays where it is. With a reason, equal values elsewhere stay too.
@@ -233,7 +233,7 @@ fn field(member: &mut Value, name: &str, inner: &Struct, visit: &mut Visit<'_>) 
     untyped(member, name, inner.member(name), visit);
 }
 
-/// What a leaf of a type is for.
+/// Returns the purpose of a leaf of a type.
 fn use_of(leaf: &Value, ty: Option<&Type>) -> Use {
     let Some(text) = leaf.as_str() else {
         return Use::Value;

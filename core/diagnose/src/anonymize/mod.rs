@@ -44,11 +44,11 @@ pub use search::{ValueSearch, WithoutValues};
 pub enum LeafValue {
     /// A whole number.
     Number(i64),
-    /// A text. That of base64 is what it stands for.
+    /// A text; for base64, the text behind it.
     Text(String),
 }
 
-/// Why a value stays.
+/// The reason why a value stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StayReason {
     /// It is the name or the namespace of an object.
@@ -178,7 +178,7 @@ impl CaseValues {
         texts.collect()
     }
 
-    /// How many texts of the case are of a kind.
+    /// Returns the number of the case's texts of a kind.
     fn count(&self, of: fn(&Option<Input>) -> bool) -> usize {
         self.input.iter().filter(|one| of(one)).count()
     }
@@ -187,7 +187,8 @@ impl CaseValues {
 /// The beginning of the stand-in of a text.
 const STAND_IN: &str = "value-";
 
-/// The numbers of what looks like stand-ins in the texts of a case: no stand-in is a value of it.
+/// Returns the numbers of texts in a case that look like stand-ins: no stand-in may be a value of
+/// it.
 fn taken(texts: &[String]) -> BTreeSet<usize> {
     let places = texts.iter().flat_map(|text| text.split(STAND_IN).skip(1));
     let numbers = places.filter_map(|rest| {
@@ -240,7 +241,7 @@ fn time_ending(text: &str) -> Option<&'static str> {
     }
 }
 
-/// What was found in the texts of a case.
+/// The values found in the texts of a case.
 #[derive(Default)]
 struct Found {
     stays: BTreeMap<LeafValue, StayReason>,
@@ -310,7 +311,7 @@ fn leaf_value(leaf: &Value, of: Use) -> Option<LeafValue> {
     }
 }
 
-/// What base64 stands for, if that is text.
+/// Returns the text behind a base64 encoding, if it is text.
 fn decoded(text: &str) -> Option<String> {
     String::from_utf8(STANDARD.decode(text).ok()?).ok()
 }

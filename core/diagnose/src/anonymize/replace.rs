@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::leaves::Use;
 use super::{LeafValue, decoded};
 
-/// What stands in the place of values.
+/// The stand-ins of values.
 #[derive(Clone, Debug, Default)]
 pub struct StandIns {
     numbers: BTreeMap<i64, i64>,

@@ -1,4 +1,4 @@
-//! Which values have to stay, so that a case gives the same answers without the others.
+//! Finds the values that have to stay, so that a case gives the same answers without the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
 use crate::input::Input;
 use crate::without_private::PrivateSearch;
 
-/// The most times that the answers of a case are computed. What is not known then stays.
+/// The most times that the answers of a case are computed. Values that are not decided by then
+/// stay.
 const MAX_ATTEMPTS: usize = 400;
 
 /// A case without values.
@@ -17,18 +18,18 @@ pub struct WithoutValues {
     pub texts: Vec<String>,
     /// The values that stay, and why.
     pub stays: BTreeMap<LeafValue, StayReason>,
-    /// How many different values are left out.
+    /// The number of different values that are left out.
     pub left_out: usize,
     /// `true` if its answers are the same. If not, no value is left out, and something else is: a text
     /// that is too long, or parts of a log.
     pub same: bool,
-    /// How many texts are error messages: the lines stay that are read.
+    /// The number of texts that are error messages: their readable lines stay.
     pub messages: usize,
-    /// How many texts are audit logs: what is read of a request stays.
+    /// The number of texts that are audit logs: the parts of a request that the crate reads stay.
     pub requests: usize,
-    /// How many texts are definitions of custom resources. They stay.
+    /// The number of texts that are definitions of custom resources. They stay.
     pub definitions: usize,
-    /// How many texts are left out, because they are not detected.
+    /// The number of texts that are left out, because they are not detected.
     pub undetected: usize,
 }
 
@@ -49,13 +50,13 @@ pub struct ValueSearch {
     group: Option<Vec<LeafValue>>,
     attempts: usize,
     same: bool,
-    /// How many texts were left out before anything else.
+    /// The number of texts that were left out before anything else.
     undetected: usize,
 }
 
 #[derive(Clone, Debug)]
 enum Stage {
-    /// The texts that are not read yet. What looks private is left out first.
+    /// The texts that are not read yet. Values that look private are left out first.
     Texts(Box<PrivateSearch>),
     /// The answers with all values.
     Original(Box<Answers>),
@@ -83,7 +84,7 @@ impl ValueSearch {
         }
     }
 
-    /// Computes one answer. Whether there is more to do.
+    /// Computes one answer. Returns whether there is more to do.
     pub fn advance(&mut self) -> bool {
         match &mut self.stage {
             Stage::Texts(search) => {
@@ -150,7 +151,7 @@ impl ValueSearch {
         })
     }
 
-    /// How many times the answers were computed without values.
+    /// Returns the number of times that the answers were computed without values.
     pub fn attempts(&self) -> usize {
         self.attempts
     }

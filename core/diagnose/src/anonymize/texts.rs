@@ -137,7 +137,7 @@ fn status(body: &mut Value, visit: &mut Visit<'_>) {
     }
 }
 
-/// How many bytes are read at most to find the lines of a text that are needed.
+/// The most bytes that are read to find the needed lines of a text.
 const MAX_READ: usize = 50_000_000;
 
 /// The lines of a text without which its messages would not be read as they are; `None` if that
@@ -200,7 +200,8 @@ const OPTIONS: [&str; 8] = [
     "resourceVersion",
 ];
 
-/// What is read of a log: neither addresses nor groups of users, neither selectors nor annotations.
+/// Returns the parts of a log that the crate reads: neither addresses nor groups of users, neither
+/// selectors nor annotations.
 pub(crate) fn needed_of_log(log: &str) -> String {
     let mut out = String::new();
     for document in serde_json::Deserializer::from_str(log)

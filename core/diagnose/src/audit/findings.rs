@@ -1,4 +1,4 @@
-//! What stands out in a recorded history: fights, lost updates, conflicts and what clients did about
+//! Findings in a recorded history: fights, lost updates, conflicts and the reactions of clients to
 //! them, writes that changed nothing, hot loops.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
 use crate::observed::{FieldChange, Fight, changes_at, fights};
 
-/// What stands out. Steps are positions in [`RecordedHistory::steps`].
+/// The findings in a history. Steps are positions in [`RecordedHistory::steps`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
     /// Every change of a field with the step that made it, in their order.
@@ -40,7 +40,7 @@ pub struct LostUpdate {
     /// The step that lost it.
     pub lost: usize,
     /// `true` if the log has a watch of the client on the collection, so that it may have known the
-    /// value. What a watch showed is not in a log, and a watch from before the log is not either.
+    /// value. A log has neither the events of a watch, nor watches from before the log.
     pub may_have_watched: bool,
 }
 
@@ -49,13 +49,13 @@ pub struct LostUpdate {
 pub struct RecordedConflict {
     /// The step that was refused.
     pub step: usize,
-    /// What the client did next.
+    /// The client's reaction.
     pub reaction: Reaction,
     /// The step of its next write; `None` if there is none.
     pub next: Option<usize>,
 }
 
-/// What a client did after a conflict.
+/// The reaction of a client to a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reaction {
     /// It read the object, and wrote again.
@@ -79,7 +79,7 @@ pub struct HotLoop {
     pub client: usize,
     /// The steps.
     pub steps: Vec<usize>,
-    /// How many of them changed the object.
+    /// The number of them that changed the object.
     pub changes: usize,
     /// The time from the first to the last, in microseconds.
     pub lasted: u64,
@@ -88,14 +88,14 @@ pub struct HotLoop {
 /// The fewest requests that are a loop.
 pub const MIN_REPEATS: usize = 5;
 
-/// How many different requests are followed at the same time.
+/// The most different requests that are followed at the same time.
 const MAX_OPEN: usize = 100;
 
 /// The longest pause between two requests of a loop, in microseconds.
 pub const MAX_PAUSE: u64 = 10_000_000;
 
 impl Findings {
-    /// What stands out in a history of a log.
+    /// Searches a history of a log for findings.
     pub fn of(history: &RecordedHistory, log: &AuditLog) -> Self {
         let steps = &history.steps;
         let mut changes = Vec::new();

@@ -19,10 +19,10 @@ use serde_json::Value;
 
 use crate::input::is_audit;
 
-/// How much of a request the log has (`k8s.io/apiserver/pkg/apis/audit/v1 Level`).
+/// The detail in which the log has a request (`k8s.io/apiserver/pkg/apis/audit/v1 Level`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AuditLevel {
-    /// Who asked for what, and the code of the answer.
+    /// The user, the request and the code of the answer.
     Metadata,
     /// Also the body of the request.
     Request,
@@ -52,7 +52,7 @@ pub struct AuditedObject {
 pub struct AuditEvent {
     /// The line of the log, counted from 1.
     pub line: usize,
-    /// How much the log has of it.
+    /// The detail in which the log has it.
     pub level: AuditLevel,
     /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`.
     pub verb: String,
@@ -70,9 +70,9 @@ pub struct AuditEvent {
     pub request: Option<Arc<Value>>,
     /// The body of the answer; `None` if the log does not have it.
     pub response: Option<Arc<Value>>,
-    /// When the request arrived, in microseconds since 1970-01-01T00:00:00Z.
+    /// The time when the request arrived, in microseconds since 1970-01-01T00:00:00Z.
     pub received: u64,
-    /// When the answer was complete, in the same unit. A write took effect before it.
+    /// The time when the answer was complete, in the same unit. A write took effect before it.
     pub completed: u64,
     /// `true` if the answer was still going on: a watch that is open at the end of the log.
     pub open: bool,
@@ -114,7 +114,7 @@ impl AuditEvent {
 pub struct LineProblem {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong, in words.
+    /// The problem, in words.
     pub message: String,
 }
 
@@ -131,7 +131,7 @@ pub struct AuditLog {
     pub events: Vec<AuditEvent>,
     /// The first lines that are no events.
     pub problems: Vec<LineProblem>,
-    /// How many lines are no events.
+    /// The number of lines that are no events.
     pub skipped: usize,
     /// `true` if the log has more events than [`MAX_EVENTS`]; the rest is left out.
     pub cut: bool,
@@ -167,12 +167,12 @@ impl AuditReader {
         }
     }
 
-    /// How far it is, and how much there is, in bytes.
+    /// Returns the bytes that are read, and those of the whole text.
     pub fn progress(&self) -> (usize, usize) {
         (self.at, self.text.len())
     }
 
-    /// Reads on for about this many bytes, at least one line. Whether there is more.
+    /// Reads on for about this many bytes, at least one line. Returns whether there is more.
     pub fn advance(&mut self, bytes: usize) -> bool {
         let text = Arc::clone(&self.text);
         let until = self.at.saturating_add(bytes.max(1));

@@ -1,5 +1,5 @@
-//! What happened to one object by an audit log: steps that were observed, with the core run beside
-//! each of them.
+//! The history of one object by an audit log: the observed steps, each with a run of the core
+//! beside it.
 
 mod known;
 mod play;
@@ -28,14 +28,14 @@ pub struct AuditClient {
     pub agent: String,
 }
 
-/// What the core says to a recorded request.
+/// The core's answer to a recorded request.
 #[derive(Clone, Debug)]
 pub enum CoreAnswer {
     /// The same answer. The facts of the exchange explain it.
     Same {
         /// The request and the core's answer.
         exchange: Exchange,
-        /// What was compared.
+        /// The compared part of the answers.
         compared: Compared,
         /// The media types of a patch that all give this answer: the log does not have the type.
         patch_types: Vec<&'static str>,
@@ -44,14 +44,14 @@ pub enum CoreAnswer {
     Other {
         /// The request and the core's answer.
         exchange: Exchange,
-        /// In what they differ.
+        /// The differences between the two answers.
         differences: Vec<Difference>,
     },
     /// The core was not run.
     NotRun(NotRun),
 }
 
-/// What was compared.
+/// The part of the answers that was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
     /// Only the status code.
@@ -60,7 +60,7 @@ pub enum Compared {
     Answer,
 }
 
-/// Why the core was not run.
+/// The reason why the core was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRun {
     /// The state of the object before the request is not in the log.
@@ -78,9 +78,9 @@ pub enum NotRun {
 pub struct Difference {
     /// The place, as a JSON pointer (RFC 6901); empty for the status code.
     pub pointer: String,
-    /// What was recorded.
+    /// The recorded value.
     pub recorded: Option<Value>,
-    /// What the core answers.
+    /// The core's value.
     pub core: Option<Value>,
 }
 
@@ -89,19 +89,19 @@ pub struct Difference {
 pub struct RecordedStep {
     /// The request and its answer, as a position in [`AuditLog::events`].
     pub event: usize,
-    /// Who sent it, as a position in [`RecordedHistory::clients`].
+    /// The client, as a position in [`RecordedHistory::clients`].
     pub client: usize,
     /// The manager of a write.
     pub manager: Option<Manager>,
-    /// What the core says.
+    /// The core's answer.
     pub prediction: CoreAnswer,
     /// The object before, as far as it is known.
     pub before: Option<Arc<Value>>,
-    /// From where the object before is known.
+    /// The source of the object before.
     pub known_before: KnownObject,
     /// The object after, as far as it is known.
     pub after: Option<Arc<Value>>,
-    /// From where the object after is known.
+    /// The source of the object after.
     pub known_after: KnownObject,
     /// The fields that an accepted write changed.
     pub changes: Vec<FieldChange>,
@@ -128,7 +128,7 @@ impl RecordedStep {
     }
 }
 
-/// What happened to one object.
+/// The history of one object.
 #[derive(Clone, Debug)]
 pub struct RecordedHistory {
     /// The object.
@@ -145,7 +145,7 @@ pub struct RecordedHistory {
     next: usize,
 }
 
-/// What is known of the object.
+/// The known state of the object.
 #[derive(Clone, Debug)]
 enum State {
     Unknown,
@@ -207,7 +207,7 @@ impl RecordedHistory {
         self.resource = found.cloned();
     }
 
-    /// Replays up to this many events of the log. Whether there is more.
+    /// Replays up to this many events of the log. Returns whether there is more.
     pub fn advance(&mut self, log: &AuditLog, events: usize) -> bool {
         let until = self
             .next
@@ -234,7 +234,8 @@ impl RecordedHistory {
         self
     }
 
-    /// How many answers the core predicts, how many not, and for how many it was not run.
+    /// Returns the number of answers that the core predicts, of those that it does not, and of
+    /// those for which it was not run.
     pub fn counts(&self) -> (usize, usize, usize) {
         let mut counts = (0, 0, 0);
         for step in &self.steps {

@@ -25,8 +25,8 @@ pub(super) fn set_clock(server: &mut ApiServer, micros: u64) {
     server.environment_mut().advance(wanted.saturating_sub(now));
 }
 
-/// What the core answers to a request, beside what was answered. `known` is the object before and from
-/// where it is known, if it is.
+/// Runs a request on the core and compares its answer with the recorded one. `known` is the object before,
+/// if it is known, with the source of that knowledge.
 pub(super) fn predict(
     server: &ApiServer,
     event: &AuditEvent,
@@ -152,8 +152,8 @@ fn is_comparable(event: &AuditEvent) -> bool {
     !matches!(event.verb.as_str(), "list" | "watch")
 }
 
-/// In what the answers differ. What no server can foresee is left out: times, the uid of a new
-/// object, and which version a new one is.
+/// Returns the differences between the answers. Values that no server can foresee are left out: times, the
+/// uid of a new object, and the version of a new one.
 fn differences(
     event: &AuditEvent,
     code: u16,
@@ -240,7 +240,7 @@ pub(super) fn object_of(event: &AuditEvent) -> Option<Arc<Value>> {
     whole.then(|| Arc::clone(response))
 }
 
-/// What a write changed, with its manager.
+/// Returns the fields that a write changed, with its manager.
 pub(super) fn changes(
     before: &Arc<Value>,
     after: &Arc<Value>,

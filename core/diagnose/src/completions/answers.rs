@@ -18,7 +18,7 @@ const MAX_CLIENT_SIDE: usize = 3;
 /// The manager of `kubectl apply` without `--server-side`.
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
-/// The manager of what was written before owners were recorded
+/// The manager of the fields that were written before owners were recorded
 /// (`k8s.io/apimachinery/pkg/util/managedfields/internal/skipnonapplied.go`, v1.36).
 const UNTRACKED: &str = "before-first-apply";
 

@@ -1,4 +1,4 @@
-//! From runs under several answers to what holds in all of them.
+//! Draws the claims from runs under several answers that hold in all of them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Remedy, Row};
 
 impl CompletedChange {
-    /// What holds in all runs of a way. `None` if the way cannot carry the change.
+    /// Returns a row with the claims that hold in all runs of a way. `None` if the way cannot carry the change.
     pub(super) fn claimed(&self, runs: Vec<Option<Row>>) -> Option<Row> {
         let mut runs = runs.into_iter();
         let first = runs.next()??;
@@ -21,8 +21,8 @@ impl CompletedChange {
         Some(self.common(first, others))
     }
 
-    /// What holds in all runs of the ways out. A way out that is not there under all answers is left
-    /// out.
+    /// Returns the ways out with the claims that hold in all their runs. A way out that does not exist under all
+    /// answers is left out.
     pub(super) fn claimed_out(&self, runs: Vec<Vec<Remedy>>) -> Vec<Remedy> {
         let mut runs = runs.into_iter();
         let firsts = runs.next().unwrap_or_default();
@@ -80,7 +80,7 @@ impl CompletedChange {
         self.is_made_up() && row.code == Some(422)
     }
 
-    /// What holds in all rows of one way.
+    /// Returns a row with the claims that hold in all rows of one way.
     fn common(&self, mut first: Row, mut others: Vec<(&Answer, Row)>) -> Row {
         others.retain(|(_, row)| !self.is_of_values(row));
         if self.is_of_values(&first) {
@@ -293,7 +293,7 @@ fn is_same_change(one: &FieldOutcome, other: &FieldOutcome, writer: &str) -> boo
     change(one) == change(other)
 }
 
-/// What is known of whether a way out settles the conflict, best first.
+/// The known effect of a way out on the conflict, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Settling {
     /// It does.

@@ -1,8 +1,8 @@
-//! What follows from a text that does not say everything.
+//! Conclusions from a text that leaves questions open.
 //!
-//! A text leaves questions open: what else the object has, who wrote it before, which values it has.
-//! Each [`Answer`] fills in one of them in another way. A [`CompletedChange`] runs every way of writing
-//! under each answer. What it says of a way holds under all of them; the rest becomes an
+//! A text can leave out the other fields of the object, its earlier writers or its values. Each
+//! [`Answer`] fills in one of these gaps in another way. A [`CompletedChange`] runs every way of writing
+//! under each answer. Its claims about a way hold under all of them; anything else becomes an
 //! [`OpenQuestion`], with the answer that decides it.
 
 mod answers;
@@ -63,11 +63,11 @@ pub enum Answer {
 pub struct OpenQuestion {
     /// The answer under which it is otherwise.
     pub answer: Answer,
-    /// What is otherwise then.
+    /// The difference under that answer.
     pub then: Then,
 }
 
-/// What is otherwise under an answer.
+/// A difference in the result under an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Then {
     /// The status code; `None` if nothing is sent.
@@ -85,19 +85,19 @@ pub enum Then {
     Fields(Vec<Path>),
     /// Fields vanish that the text does not name.
     OthersVanish,
-    /// Whether the object is written.
+    /// The object is written under one answer, and not under the other.
     Written,
-    /// What a second run does.
+    /// A second run has another result.
     SecondRun,
-    /// Whether a way out settles the conflict: it does not.
+    /// The way out does not settle the conflict.
     DoesNotSettle,
-    /// Whether a way out settles the conflict: it does.
+    /// The way out settles the conflict.
     Settles,
     /// No values were found that the server takes, so nothing is known.
     NoValidValues,
 }
 
-/// What a change is under an answer.
+/// The change under an answer.
 #[derive(Clone, Debug)]
 enum Completion {
     /// The same for every way of writing.
@@ -106,12 +106,12 @@ enum Completion {
     AppliedByWriter,
 }
 
-/// What the answers are about.
+/// The input to which the answers belong.
 #[derive(Clone, Debug)]
 enum Source {
     /// An error message alone.
     Message(Box<(ReportedError, GivenParts)>),
-    /// An object that was brought, with the change and with the definitions that were brought.
+    /// An object in the input, with the change and with the definitions in the input.
     Input(Box<(Installed, WantedChange, Vec<Value>)>),
 }
 
@@ -125,7 +125,8 @@ pub struct CompletedChange {
     /// The answers that are not filled in yet.
     left: VecDeque<Answer>,
     source: Source,
-    /// The fields that the text names. Of others nothing is said. `None` if all were brought.
+    /// The fields that the text names. There are no claims about others. `None` if the input has all
+    /// fields.
     named: Option<Vec<Path>>,
 }
 
@@ -145,7 +146,7 @@ impl CompletedChange {
         })
     }
 
-    /// The refused write of an error message, on an object that was brought. `None` as for
+    /// The refused write of an error message, on an object of the input. `None` as for
     /// [`Installed::refused_write`].
     pub fn of_message(
         installed: &Installed,
@@ -164,8 +165,8 @@ impl CompletedChange {
         Some(completed)
     }
 
-    /// A change that was brought, of an object that was brought, with the definitions of custom
-    /// resources that were brought.
+    /// A change in the input of an object in the input, with the definitions of custom resources in the
+    /// input.
     pub fn of_input(installed: &Installed, definitions: &[Value], change: WantedChange) -> Self {
         let mut left = answers::of_owners(installed);
         left.extend(answers::of_release(installed));
@@ -189,7 +190,7 @@ impl CompletedChange {
         self.named.is_some()
     }
 
-    /// Fills in the next answer. Whether there is more.
+    /// Fills in the next answer. Returns whether there is more.
     pub fn complete_next(&mut self) -> bool {
         let Some(answer) = self.left.pop_front() else {
             return false;
@@ -242,7 +243,7 @@ impl CompletedChange {
         table.flatten().map(Box::new)
     }
 
-    /// What is known of a way of writing; `None` if it cannot carry the change.
+    /// Returns the claims about a way of writing; `None` if it cannot carry the change.
     pub fn row(&self, way: Way) -> Option<Row> {
         let mut partial = self.begin(way);
         loop {
@@ -253,7 +254,7 @@ impl CompletedChange {
         }
     }
 
-    /// What is known of a way, to be run in parts with [`advance`](Self::advance).
+    /// Begins the claims about a way, to be run in parts with [`advance`](Self::advance).
     pub fn begin(&self, way: Way) -> PartialClaims {
         PartialClaims {
             way,
@@ -288,7 +289,7 @@ impl CompletedChange {
         ClaimProgress::More(Box::new(partial))
     }
 
-    /// What is known of the ways out of a conflict that a client gets.
+    /// Returns the claims about the ways out of a conflict that a client gets.
     pub fn remedies(&self, preset: Preset) -> Vec<Remedy> {
         let mut partial = self.begin_ways_out(preset);
         while self.advance_ways_out(&mut partial) {}
@@ -305,7 +306,7 @@ impl CompletedChange {
         }
     }
 
-    /// Runs the next part of the ways out. Whether there is more.
+    /// Runs the next part of the ways out. Returns whether there is more.
     pub fn advance_ways_out(&self, partial: &mut PartialClaimsOut) -> bool {
         let Some(table) = self.table(partial.runs.len(), None) else {
             partial.outs = self.claimed_out(std::mem::take(&mut partial.runs));
@@ -328,18 +329,18 @@ impl CompletedChange {
     }
 }
 
-/// What is known of a way of writing, while it is run under each answer.
+/// The claims about a way of writing, while it is run under each answer.
 #[derive(Clone, Debug)]
 pub struct PartialClaims {
     way: Way,
-    /// What was run: first the simplest answers.
+    /// The rows so far: first the one under the simplest answers.
     runs: Vec<Option<Row>>,
     part: Option<PartialRow>,
     /// The table for a writer that had applied the object before.
     own: Option<Box<ChangeTable>>,
 }
 
-/// How far the claims about a way are.
+/// The progress of the claims about a way.
 #[derive(Clone, Debug)]
 pub enum ClaimProgress {
     /// A part is left.
@@ -348,12 +349,12 @@ pub enum ClaimProgress {
     Done(Option<Box<Row>>),
 }
 
-/// What is known of the ways out, while they are run under each answer.
+/// The claims about the ways out, while they are run under each answer.
 #[derive(Clone, Debug)]
 pub struct PartialClaimsOut {
     preset: Preset,
     runs: Vec<Vec<Remedy>>,
     part: Option<PartialWaysOut>,
-    /// What is known, once all is run.
+    /// The ways out, once all is run.
     pub outs: Vec<Remedy>,
 }

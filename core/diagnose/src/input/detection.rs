@@ -20,7 +20,8 @@ use crate::observed::VersionReader;
 pub struct Detection {
     text: Arc<str>,
     stage: Stage,
-    /// The text as it was brought and why it is not detected, if `text` is the plain one of it.
+    /// The text as the user gave it and the reason why it is not detected, if `text` is the plain
+    /// one of it.
     input: Option<(Arc<str>, NotDetected)>,
 }
 
@@ -37,7 +38,7 @@ enum Stage {
     Done(Result<Input, NotDetected>),
 }
 
-/// What tells the kinds of texts apart, of the first JSON document.
+/// The fields of the first JSON document that tell the kinds of texts apart.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "apiVersion")]
@@ -64,7 +65,7 @@ impl Detection {
         }
     }
 
-    /// How many bytes are read, and how many there are.
+    /// Returns the number of bytes that are read, and the number of all.
     pub fn progress(&self) -> (usize, usize) {
         let read = match &self.stage {
             Stage::Watch(reader) => reader.progress().0,
@@ -75,7 +76,8 @@ impl Detection {
         (read, self.text.len())
     }
 
-    /// Reads until about this many bytes more are read: at least a document. Whether there is more.
+    /// Reads until about this many bytes more are read: at least a document. Returns whether there
+    /// is more.
     pub fn advance(&mut self, bytes: usize) -> bool {
         let done = Stage::Done(Err(NotDetected::Empty));
         self.stage = match std::mem::replace(&mut self.stage, done) {
@@ -89,10 +91,10 @@ impl Detection {
         !matches!(self.stage, Stage::Done(_))
     }
 
-    /// What the text is.
+    /// Returns the input in the text.
     ///
     /// # Errors
-    /// What is missing or wrong.
+    /// The missing part or the problem.
     pub fn finish(self) -> Result<Input, NotDetected> {
         match self.stage {
             Stage::Done(result) => result,
@@ -179,7 +181,7 @@ impl Detection {
     }
 }
 
-/// What is at the beginning of a text in JSON, and where the first document ends.
+/// Returns the beginning of a text in JSON, and the position at which the first document ends.
 fn head(text: &str) -> Option<(Head, usize)> {
     if !text.trim_start().starts_with('{') {
         return None;

@@ -7,7 +7,7 @@ use super::NotDetected;
 pub enum TextForm {
     /// The table of `kubectl get` without `-o yaml`. The object of its first row.
     Table(NamedObject),
-    /// What `kubectl describe` prints, about this object.
+    /// The output of `kubectl describe` about this object.
     Description(NamedObject),
     /// The words of kubectl if it finds no object.
     NoResources,
@@ -23,7 +23,7 @@ pub enum TextForm {
     File(&'static str),
 }
 
-/// How a text names an object. What it does not name is empty.
+/// The name of an object in a text. Parts that the text does not name are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedObject {
     /// The kind, or the resource with its group: `deployment.apps`.
@@ -262,10 +262,10 @@ fn keep_blocks(lines: &mut [&str]) {
     }
 }
 
-/// What ends a prompt of a shell.
+/// The ends of a shell's prompt.
 const PROMPTS: [&str; 5] = ["$ ", "# ", "% ", "> ", "\u{276f} "];
 
-/// Returns whether a line is a command, and not a part of what it printed.
+/// Returns whether a line is a command, and not a part of its output.
 fn is_command(line: &str) -> bool {
     let names = |command: &str| {
         let name = command.split_whitespace().next();

@@ -1,11 +1,11 @@
-//! What tools print around a message: which tool it is, and which object it speaks of.
+//! The words of tools around a message: they show the tool and the object.
 
 use optimist_apiserver::server::ResourcePath;
 
 use super::{ObjectHint, Tool};
 
-/// What only one tool prints near a message. The first that is found decides, because some print what
-/// kubectl prints.
+/// Words near a message that only one tool prints. The first mark in the text decides, because some tools also
+/// print the words of kubectl.
 const MARKS: [(&str, Tool); 49] = [
     ("while applying object", Tool::Helm),
     ("server-side apply failed for object", Tool::Helm),
@@ -58,10 +58,10 @@ const MARKS: [(&str, Tool); 49] = [
     ("Please review the fields above", Tool::Kubectl),
 ];
 
-/// How lines begin that kubectl prints.
+/// The beginnings of lines that kubectl prints.
 const OF_KUBECTL: [&str; 2] = ["error: ", "The "];
 
-/// Where a text has marks of tools.
+/// The places in a text that have marks of tools.
 pub(super) struct Marks(Vec<(usize, usize)>);
 
 impl Marks {
@@ -118,7 +118,7 @@ fn is_in_name(text: &str, at: usize) -> bool {
         && (before.ends_with("conflict with ") || before.ends_with("conflicts with "))
 }
 
-/// As much of a text as speaks of the message before it.
+/// Returns the part of a text that still belongs to the message before it.
 fn beginning(text: &str) -> &str {
     let lines = text
         .match_indices('\n')
@@ -170,7 +170,7 @@ fn last_lines(text: &str, count: usize) -> &str {
     &text[first..]
 }
 
-/// What is between two texts, the last time that they stand so.
+/// Returns the text between two others, the last time that they stand in this order.
 fn between<'a>(text: &'a str, left: &str, right: &str) -> Option<&'a str> {
     let behind = &text[text.rfind(left)? + left.len()..];
     Some(&behind[..behind.find(right)?])
@@ -331,7 +331,7 @@ pub(super) fn address(before: &str, behind: &str) -> Option<String> {
     })
 }
 
-/// What `kubectl apply` prints when its patch is refused.
+/// Reads the lines of `kubectl apply` about a refused patch.
 fn kubectl_apply(before: &str, object: &mut ObjectHint) {
     let Some(kind) = between(before, "GroupVersionKind: \"", "\"") else {
         return;

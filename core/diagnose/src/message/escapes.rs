@@ -19,7 +19,7 @@ pub(super) fn without_decoration(text: &str) -> String {
     lines.join("\n")
 }
 
-/// What is behind the time with which a pipeline begins each line.
+/// Returns the line without the time with which a pipeline begins it.
 fn time(line: &str) -> Option<&str> {
     let (time, behind) = line.split_once(' ').unwrap_or((line, ""));
     let is_time = |c: char| c.is_ascii_digit() || "-:.TZ+".contains(c);
@@ -67,7 +67,8 @@ pub(super) fn without_frame(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Terraform breaks long lines at spaces. What it prints itself begins with spaces, a mark or `Error`.
+/// Returns whether Terraform broke a long line at a space. Its own lines begin with spaces, a mark
+/// or `Error`.
 fn is_wrapped(last: &str, line: &str) -> bool {
     let text = |line: &str| !line.is_empty() && !line.starts_with([' ', '-', '*', '\t']);
     last.len() > 50

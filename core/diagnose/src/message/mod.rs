@@ -12,7 +12,7 @@ use std::fmt;
 pub struct ReportedError {
     /// The tool that printed it, if the text shows it.
     pub tool: Option<Tool>,
-    /// What the text says about the object.
+    /// The object, as far as the text describes it.
     pub object: ObjectHint,
     /// The field manager of the refused write, if the text names it.
     pub manager: Option<String>,
@@ -51,7 +51,7 @@ pub enum Tool {
     Fabric8,
 }
 
-/// What a text says about an object. What it does not say is `None`.
+/// The description of an object in a text. Parts that the text does not name are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectHint {
     /// Group and version, `apps/v1` or `v1`.
@@ -86,7 +86,7 @@ pub enum PrintedError {
     },
     /// A DELETE has a precondition that does not hold (409).
     Precondition {
-        /// What is compared.
+        /// The compared field.
         of: Precondition,
         /// The value in the precondition.
         sent: String,
@@ -102,7 +102,7 @@ pub enum PrintedError {
     Invalid {
         /// The first field that is named.
         field: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// A write cannot be fulfilled for another reason (409): a Pod that has its node already.
@@ -141,7 +141,7 @@ pub enum PrintedError {
     },
 }
 
-/// What a precondition of a DELETE compares.
+/// The field that a precondition of a DELETE compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precondition {
     /// `preconditions.uid`.
@@ -164,7 +164,8 @@ pub struct ManagerConflict {
 }
 
 impl fmt::Display for ManagerConflict {
-    /// As in `k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go`, `printManager` (v1.36).
+    /// Prints like `k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go`, `printManager`
+    /// (v1.36).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.manager)?;
         if let Some(subresource) = &self.subresource {

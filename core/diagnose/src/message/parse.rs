@@ -6,18 +6,18 @@ use super::{ManagerConflict, ObjectHint, Precondition, PrintedError};
 
 /// An error in a text.
 pub(super) struct Place {
-    /// Where its message begins, in bytes.
+    /// The position at which its message begins, in bytes.
     pub start: usize,
-    /// From where the next one is looked for.
+    /// The position from which the search for the next one goes on.
     pub end: usize,
     pub object: ObjectHint,
     pub error: PrintedError,
 }
 
-/// What a message says.
+/// The content of a message.
 type Said = (ObjectHint, PrintedError);
 
-/// How what follows the beginning of a message is read. `None` if it is another message.
+/// A function that reads the text behind the beginning of a message. `None` if it is another message.
 type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
@@ -27,7 +27,7 @@ const MODIFIED: &str = "he object has been modified; please apply your changes";
 const NO_VERSION: &str = "metadata.resourceVersion: Invalid value: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
-/// How messages begin.
+/// The beginnings of messages.
 const BEGINNINGS: [(&str, Read); 12] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
@@ -122,7 +122,7 @@ fn no_version(text: &str) -> Option<Said> {
 /// More would let a large text take long.
 const MAX_MESSAGE: usize = 16 * 1024;
 
-/// The end of a text that is long enough for what is said of an object.
+/// Returns the end of a text, long enough for words about an object.
 pub(super) fn end_of(text: &str) -> &str {
     let from = text.len().saturating_sub(MAX_MESSAGE / 8);
     &text[(from..).find(|at| text.is_char_boundary(*at)).unwrap_or(0)..]
@@ -369,7 +369,7 @@ fn invalid(text: &str) -> Option<Said> {
     Some((named(of, &name), error))
 }
 
-/// What is wrong, without the value that is printed before it: it may be private, and long.
+/// Returns the problem without the value that is printed before it: it may be private, and long.
 fn without_value(problem: &str) -> &str {
     let immutable = "field is immutable";
     if let Some(at) = problem.find(immutable) {

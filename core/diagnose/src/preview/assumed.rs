@@ -1,11 +1,11 @@
-//! What a row of a preview stands on and nothing that was brought says.
+//! Assumptions under a row of a preview that no input confirms.
 
 use serde::Serialize;
 
 use crate::case::Note;
 use crate::ways::Assumption;
 
-/// What a row stands on and nothing that was brought says.
+/// An assumption under a row that no input confirms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "what")]
 pub enum Assumed {
@@ -13,7 +13,7 @@ pub enum Assumed {
     NoManagedFields,
     /// The tool compares with what it applied last, and the object has no annotation that says it.
     NoLastApplied,
-    /// No definition of the kind was brought: fields are merged without a schema, values are not checked.
+    /// The input has no definition of the kind: fields are merged without a schema, values are not checked.
     NoDefinition,
     /// The cluster has objects of a kind, and only the manifests have its definition: the cluster is taken to have that
     /// one.
@@ -25,7 +25,7 @@ pub enum Assumed {
         /// In the words of the server's decoder.
         fields: Vec<String>,
     },
-    /// Nothing that was brought has the namespace. It is taken to exist.
+    /// The input does not have the namespace. It is taken to exist.
     NamespaceExists {
         /// The namespace.
         namespace: String,
@@ -46,8 +46,8 @@ pub enum Assumed {
     ClientSideRelease,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.
     ServerSide,
-    /// The tool adds labels or annotations by which it knows its objects. Nothing that was brought says
-    /// what they are, so they are not in the manifest.
+    /// The tool adds labels or annotations by which it knows its objects. The input does not show them, so they are not
+    /// in the manifest.
     Tracking,
 }
 
@@ -60,7 +60,7 @@ impl Assumed {
         )
     }
 
-    /// What a note of a case means here; `None` if it says nothing about a write.
+    /// Returns the meaning of a case's note here; `None` if it has no effect on a write.
     pub(super) fn of_note(note: &Note) -> Option<Self> {
         match note {
             Note::NoManagedFields => Some(Self::NoManagedFields),

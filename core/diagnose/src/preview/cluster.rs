@@ -1,4 +1,4 @@
-//! What the cluster has, on one server.
+//! The objects of the cluster, on one server.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::case::{self, ObjectId};
 /// The kind of definitions.
 const DEFINITION: &str = "CustomResourceDefinition";
 
-/// What tells objects apart: group, kind, namespace and name.
+/// The parts that tell objects apart: group, kind, namespace and name.
 pub(super) type Key = (String, String, String, String);
 
 /// The key of an object.
@@ -29,13 +29,13 @@ pub(super) fn key(object: &Value) -> Key {
 #[derive(Clone, Debug)]
 pub(super) struct Cluster {
     pub(super) server: ApiServer,
-    /// What was added to the object, or is not known of it.
+    /// The assumptions about each object: parts that were added, or that are not known.
     pub(super) assumed: HashMap<Key, Vec<Assumed>>,
-    /// Why an object is not on the server.
+    /// The reason why an object is not on the server.
     pub(super) failed: HashMap<Key, String>,
     /// The objects in the order in which they were brought, as they were.
     pub(super) objects: Vec<(Key, Arc<Value>)>,
-    /// Namespaces that nothing that was brought has.
+    /// Namespaces that the input does not have.
     pub(super) namespaces: Vec<String>,
 }
 
@@ -143,7 +143,8 @@ impl Cluster {
         }
     }
 
-    /// Creates a definition. What the server refuses stays unknown, and the rows of its objects say so.
+    /// Creates a definition. A kind that the server refuses stays unknown, and the rows of its
+    /// objects say so.
     fn create(&mut self, definition: Value) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         self.send(path, &definition);

@@ -1,4 +1,4 @@
-//! What can be done about the conflicts of one object, instead of force for all.
+//! The ways out of the conflicts of one object, instead of force for all.
 
 use optimist_client::Preset;
 use serde::Serialize;
@@ -10,14 +10,14 @@ use crate::ways::{CaseContent, ChangeTable, Instruction, Remedy, RemedyKind, Row
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HandOver {
-    /// Which one.
+    /// The kind of the way out.
     pub kind: HandOverKind,
     /// `true` if it settles the conflict: all was accepted, the next write changes nothing, and nobody is
     /// known to write the fields again.
     pub settles: bool,
     /// The managers that will write their values again.
     pub written_back_by: Vec<String>,
-    /// What to do, in its order.
+    /// The instructions, in their order.
     pub steps: Vec<Instruction>,
     /// `true` if the tool has no option for this one object: its own option concerns everything that it
     /// writes. The steps then use kubectl, in the name of the tool.

@@ -1,12 +1,12 @@
-//! What a delivery tool will do to many objects: what the cluster has, and what will be written.
+//! A preview of a delivery tool's writes to many objects: from the objects of the cluster and the manifests.
 //!
-//! [`PreviewRun`] puts the objects of the cluster into a server and lets the tool write every manifest,
-//! one after the other, with the requests of [`crate::ways`]. Nothing is predicted: a [`PreviewRow`] says what
-//! was answered, and how the object differs afterwards. Objects that no manifest names are deleted where
-//! the tool deletes them.
+//! [`PreviewRun`] puts the objects of the cluster into a server and lets the tool write every manifest, one
+//! after the other, with the requests of [`crate::ways`]. Nothing is predicted: a [`PreviewRow`] has the
+//! server's answer, and the changes in the object. Objects that no manifest names are deleted if the tool
+//! deletes them.
 //!
-//! What nothing that was brought says is [`Assumed`], and stands in the row that depends on it. Values
-//! that look private are masked ([`optimist_masking`]).
+//! A fact that no input gives is [`Assumed`], and stands in the row that depends on it. Values that look
+//! private are masked ([`optimist_masking`]).
 
 mod assumed;
 mod cluster;
@@ -34,17 +34,17 @@ pub use row::{
 };
 pub use run::PreviewRun;
 
-/// What is previewed.
+/// The input of a preview.
 #[derive(Clone, Debug)]
 pub struct PreviewInput {
-    /// What the cluster has, with `managedFields`.
+    /// The objects of the cluster, with `managedFields`.
     pub live: Vec<Value>,
-    /// What will be written, in the order of its files.
+    /// The manifests of the next write, in the order of its files.
     pub next: Vec<Value>,
-    /// What was written the last time, if that is known: the manifests of the last release, or the
-    /// objects in Terraform's state.
+    /// The manifests of the last write, if they are known: those of the last release, or the objects in
+    /// Terraform's state.
     pub earlier: Option<Vec<Value>>,
-    /// Who writes.
+    /// The tool that writes.
     pub tool: DeliveryTool,
     /// The namespace of a manifest that names none.
     pub namespace: Option<String>,
@@ -60,11 +60,11 @@ pub struct DeliveryTool {
     /// `true` if it takes over what others own (`--force-conflicts`, `Force=true`). Argo CD with
     /// server-side apply and Flux always do.
     pub force: bool,
-    /// Which objects it deletes that no manifest names any more.
+    /// The rule by which it deletes objects that no manifest names any more.
     pub prune: Pruning,
     /// The field manager, where people choose it.
     pub manager: Option<String>,
-    /// How Helm applied the last release. `None` if that is not known.
+    /// The method by which Helm applied the last release. `None` if that is not known.
     pub last_release: Option<ReleaseMethod>,
 }
 
@@ -80,7 +80,7 @@ impl DeliveryTool {
         }
     }
 
-    /// What the tool does with the manifests that are left when one is refused.
+    /// Returns the tool's treatment of the manifests that are left when one is refused.
     pub fn after_refusal(&self) -> AfterRefusal {
         match self.preset {
             Preset::Helm3 | Preset::Helm4 => AfterRefusal::Stops,
@@ -92,8 +92,8 @@ impl DeliveryTool {
     }
 }
 
-/// What a tool does with the other manifests when one is refused. Every row of a preview says what its
-/// own manifest gets, whatever became of the others.
+/// A tool's treatment of the other manifests when one is refused. Every row of a preview shows the result of
+/// its own manifest, whatever became of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AfterRefusal {
@@ -107,17 +107,17 @@ pub enum AfterRefusal {
     WritesNothing,
 }
 
-/// What a tool will do.
+/// The result of a preview.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// The objects, the worst first.
     pub rows: Vec<PreviewRow>,
-    /// How many objects have each outcome.
+    /// The number of objects with each outcome.
     pub outcomes: BTreeMap<Outcome, usize>,
-    /// How many objects have each kind of trouble.
+    /// The number of objects with each kind of trouble.
     pub troubles: BTreeMap<Trouble, usize>,
-    /// What happens to the others if one is refused.
+    /// The tool's treatment of the other manifests if one is refused.
     pub after_refusal: AfterRefusal,
 }
 
@@ -134,7 +134,7 @@ impl Preview {
         !self.rows.iter().any(|row| row.outcome.is_refusal())
     }
 
-    /// What rows stand on that is about the tool: each once, in the order of the rows.
+    /// Returns the assumptions of the rows that are about the tool: each once, in the order of the rows.
     pub fn assumed_of_tool(&self) -> Vec<&Assumed> {
         let mut all: Vec<&Assumed> = Vec::new();
         let of_rows = self.rows.iter().flat_map(|row| &row.assumed);

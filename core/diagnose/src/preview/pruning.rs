@@ -1,4 +1,4 @@
-//! Which objects a tool deletes when no manifest names them any more.
+//! Rules by which a tool deletes objects that no manifest names any more.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ const ALLOWED: [(&str, &str); 16] = [
     ("apps", "StatefulSet"),
 ];
 
-/// Which objects a tool deletes when no manifest names them any more. Helm and Terraform delete theirs
+/// The rule by which a tool deletes objects that no manifest names any more. Helm and Terraform delete theirs
 /// without an option.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Pruning {

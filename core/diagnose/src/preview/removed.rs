@@ -1,4 +1,4 @@
-//! What becomes of objects that no manifest names.
+//! Previews objects that no manifest names.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
 use super::{Assumed, DeliveryTool, PreviewInput, Pruning};
 use crate::ways::DeliveredBy;
 
-/// What a tool does with an object that no manifest names.
+/// A tool's action on an object that no manifest names.
 enum Fate {
     Deleted(Option<Assumed>),
     NotTouched(Option<Assumed>),
 }
 
-/// To whom the objects of this write belong, and which ones there were before.
+/// The owner of this write's objects, and the objects of the write before.
 #[derive(Debug)]
 pub(super) struct Removal {
     tool: DeliveryTool,
@@ -44,7 +44,7 @@ impl Removal {
         }
     }
 
-    /// What becomes of an object that no manifest names.
+    /// Returns the row of an object that no manifest names.
     pub(super) fn row(&self, server: &mut ApiServer, object: &Value) -> PreviewRow {
         let mut row = PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
         match self.fate(object) {
@@ -124,7 +124,7 @@ impl Removal {
     }
 }
 
-/// What becomes of an object that belongs to a tool which prunes.
+/// Returns the fate of an object that belongs to a tool which prunes.
 fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> Fate {
     match own {
         (Some(own), Some(by)) if own == by && prunes => Fate::Deleted(None),

@@ -1,4 +1,4 @@
-//! What happens to one object.
+//! A row of a preview: one object.
 
 use std::fmt;
 
@@ -14,21 +14,21 @@ use crate::case::ObjectId;
 use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Row};
 
-/// What a tool does to one object.
+/// The effects of a tool on one object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewRow {
     /// The object.
     pub object: PreviewObject,
-    /// What becomes of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What is wrong with it, the worst first.
+    /// The troubles with it, the worst first.
     pub troubles: Vec<Trouble>,
     /// The field manager that writes; empty if nothing is sent.
     pub writer: String,
     /// The status code of the answer that decides. `None` if nothing is sent.
     pub code: Option<u16>,
-    /// Why it is refused or not run; empty if it is neither.
+    /// The reason why it is refused or not run; empty if it is neither.
     pub message: String,
     /// Field by field, what becomes of it. Fields that keep value and owners are left out.
     pub fields: Vec<PreviewField>,
@@ -39,13 +39,13 @@ pub struct PreviewRow {
     pub finalizers: Vec<String>,
     /// The texts of the Warning headers.
     pub warnings: Vec<String>,
-    /// What nothing that was brought says.
+    /// The assumptions that no input confirms.
     pub assumed: Vec<Assumed>,
-    /// What can be done instead of force for everything; empty if there is no conflict.
+    /// The ways out instead of force for everything; empty if there is no conflict.
     pub hand_overs: Vec<HandOver>,
 }
 
-/// Which object a row is about.
+/// The object of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewObject {
@@ -69,7 +69,7 @@ impl PreviewObject {
         }
     }
 
-    /// What tells it apart, in any version of its group.
+    /// Returns its identity, in any version of its group.
     pub fn id(&self) -> ObjectId {
         ObjectId {
             group: GroupVersion::parse(&self.api_version)
@@ -92,7 +92,7 @@ impl fmt::Display for PreviewObject {
     }
 }
 
-/// What becomes of an object. The worst comes first.
+/// The outcome for an object. The worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
@@ -149,13 +149,13 @@ pub enum Trouble {
     ChangesNothing,
 }
 
-/// What becomes of a field.
+/// The effect on a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewField {
     /// Its path, as the server prints it.
     pub field: String,
-    /// What happens.
+    /// The change.
     pub change: FieldChange,
     /// The value before. Values that look private are masked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub struct PreviewField {
     pub written_back_by: Vec<String>,
 }
 
-/// What happens to a field.
+/// A kind of change of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FieldChange {
@@ -238,7 +238,7 @@ impl PreviewRow {
         }
     }
 
-    /// What a run did to an object, and what became of the fields of an earlier manifest.
+    /// Makes a row from a run on an object. It also covers the fields of an earlier manifest.
     pub(super) fn of(object: PreviewObject, row: &Row, earlier: Option<&Earlier<'_>>) -> Self {
         let outcome = outcome(row);
         let says_nothing = row.message.is_empty() && row.warnings.is_empty();

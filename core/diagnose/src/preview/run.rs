@@ -28,7 +28,7 @@ pub struct PreviewRun {
     fitted: Vec<Arc<Value>>,
     written: Arc<Written>,
     left: VecDeque<Part>,
-    /// How many rows there will be.
+    /// The number of rows that there will be.
     expected: usize,
     rows: Vec<PreviewRow>,
 }
@@ -41,7 +41,7 @@ struct Written {
     keys: HashSet<Key>,
     /// The earlier manifests.
     earlier: HashMap<Key, Value>,
-    /// What becomes of the other objects. `None` until all are on the server.
+    /// The rules for the other objects. `None` until all are on the server.
     removal: Option<Removal>,
 }
 
@@ -120,7 +120,7 @@ impl PreviewRun {
         });
     }
 
-    /// How many objects are done, and how many there are.
+    /// Returns the number of objects that are done, and the number of all.
     pub fn progress(&self) -> (usize, usize) {
         (self.rows.len(), self.expected)
     }
@@ -130,7 +130,7 @@ impl PreviewRun {
         &self.rows
     }
 
-    /// Does the next part. Whether there is more.
+    /// Does the next part. Returns whether there is more.
     pub fn advance(&mut self) -> bool {
         match self.left.pop_front() {
             None => return false,
@@ -158,7 +158,7 @@ impl PreviewRun {
         !self.left.is_empty()
     }
 
-    /// The preview of what is done.
+    /// Returns the preview of the parts that are done.
     pub fn finish(self) -> Preview {
         Preview::counted(self.rows, self.input.tool.after_refusal())
     }

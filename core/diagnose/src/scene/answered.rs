@@ -39,7 +39,7 @@ impl Draft<'_> {
         entry(manager, operation, &self.live["apiVersion"], fields)
     }
 
-    /// What the manifest declares.
+    /// Returns the fields that the manifest declares.
     fn declared(&self) -> Set {
         let mut declared = self.wanted.clone();
         let identity = ["name", "namespace"];

@@ -1,7 +1,7 @@
 //! From an error message alone to a scene in which the server says it again.
 //!
-//! What the message does not say is filled in and listed in [`Scene::missing`], so that the page can
-//! ask for it. A scene is given only if the core answers with the text of the message.
+//! Parts that the message leaves out are filled in and listed in [`Scene::missing`], so that the
+//! page can ask for them. A scene is given only if the core answers with the text of the message.
 
 mod answered;
 mod kind;
@@ -28,7 +28,7 @@ use crate::ways::{ReleaseMethod, WantedChange};
 use kind::KnownKind;
 pub(crate) use path::parse as parse_field;
 
-/// What a person adds to a message. `None` where nothing is added.
+/// The parts that a person adds to a message. `None` where nothing is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenParts {
     /// Group and version.
@@ -81,12 +81,12 @@ pub struct Scene {
     pub requests: Vec<Exchange>,
     /// The history up to the answer with the message.
     pub history: HistoryTree,
-    /// What was refused, if it was an apply: run it in other ways with
+    /// The refused change, if it was an apply: run it in other ways with
     /// [`ChangeTable`](crate::ways::ChangeTable).
     pub change: Option<WantedChange>,
     /// The client that was refused, if the message shows it and it applies.
     pub client: Option<Preset>,
-    /// What the message does not say.
+    /// The parts that the message leaves out.
     pub missing: Vec<MissingPart>,
 }
 
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-/// Why there is no scene.
+/// The reason why there is no scene.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoScene {
     /// The tool compares by itself here: the server refuses nothing.
@@ -145,15 +145,16 @@ impl Scene {
     /// The scene of an error, with what a person adds.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub fn of(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
         Self::filled_in(error, given, None)
     }
 
-    /// As [`of`](Self::of), with another answer to a question that the message leaves open.
+    /// Rebuilds like [`of`](Self::of), but with another answer to a question that the message
+    /// leaves open.
     ///
     /// # Errors
-    /// Why there is none: the server may not say the message then.
+    /// The reason why there is none: the server may give another message then.
     pub fn answered(
         error: &ReportedError,
         given: &GivenParts,
@@ -215,7 +216,7 @@ struct Draft<'a> {
     /// The manifest of the refused write.
     wanted: Value,
     manager: String,
-    /// What is filled in otherwise than in the simplest scene.
+    /// The answer by which it differs from the simplest scene.
     answer: Option<&'a Answer>,
 }
 

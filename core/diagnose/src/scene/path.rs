@@ -4,7 +4,7 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::schema::{Struct, Type};
 use serde_json::Value;
 
-/// Where a path has led.
+/// The type to which a path has led.
 #[derive(Clone, Copy)]
 pub(super) enum At<'a> {
     Struct(&'a Struct),

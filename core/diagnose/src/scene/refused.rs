@@ -1,4 +1,4 @@
-//! The refused write of a conflict message, for an object that was brought.
+//! The refused write of a conflict message, for an object of the input.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Set};
 use optimist_apiserver::object::Metadata;
@@ -44,7 +44,8 @@ impl Installed {
     }
 }
 
-/// What a manager has applied before, or else the object without what only the server writes.
+/// Returns the manifest that a manager has applied before, or else the object without the fields
+/// that only the server writes.
 fn declared(installed: &Installed, live: &Value, manager: &str) -> Value {
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
     let managers = Managers::decode(managed).unwrap_or_default();

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::path::{At, next};
 
-/// How deep a value is filled.
+/// The depth to which a value is filled.
 const DEPTH: usize = 8;
 
 /// Two different values that a field can have: the stored one, and the one that is refused.
@@ -130,7 +130,8 @@ fn of_struct(inner: &Struct, which: usize, depth: usize) -> Value {
     Value::Object(map)
 }
 
-/// What an object of a kind with rules needs so that the server accepts its next version.
+/// Fills in the fields that an object of a kind with rules needs, so that the server accepts its
+/// next version.
 pub(super) fn skeleton(object: &mut Value) {
     let labels = json!({"app": object.name()});
     let template = json!({"metadata": {"labels": labels},
@@ -219,7 +220,7 @@ fn checked_by_rows(object: &mut Value) {
     }
 }
 
-/// What the items that a message names need beside the fields that it names.
+/// Fills in the fields that a message does not name but their items need.
 pub(super) fn complete(object: &mut Value) {
     let containers = object.pointer_mut("/spec/template/spec/containers");
     for container in containers

@@ -8,7 +8,7 @@ use optimist_client::{Next, Procedure, ReadChange, Reply, Tool, ToolPlan, Wanted
 use optimist_simulation::{Exchange, ObjectRef};
 use serde_json::Value;
 
-/// What a client has at hand when it runs: the server, the object as it reads it, and the change.
+/// The tools of a client when it runs: the server, the object as it reads it, and the change.
 pub(super) struct Client<'a> {
     pub(super) server: &'a mut ApiServer,
     pub(super) subject: &'a ObjectRef,
@@ -17,7 +17,7 @@ pub(super) struct Client<'a> {
     pub(super) first: &'a Arc<Value>,
     /// The object as it was read now.
     pub(super) live: Arc<Value>,
-    /// What was written, with the answers.
+    /// The written requests, with the answers.
     pub(super) sent: Vec<Exchange>,
 }
 
@@ -54,7 +54,8 @@ impl Client<'_> {
     }
 
     /// Runs a process to its end, or until it waits for somebody else: when it goes to sleep as it
-    /// did before. Keeps what it writes. Whether its last write was accepted, or it wrote nothing.
+    /// did before. Keeps the requests that it writes. Returns whether its last write was accepted,
+    /// or it wrote nothing.
     pub(super) fn process(&mut self, process: impl Into<Procedure>) -> bool {
         let mut process = process.into();
         let mut asleep = None;

@@ -10,7 +10,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
 use serde_json::Value;
 
-/// What became of one field.
+/// The effect of a write on one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldOutcome {
     /// The field: a leaf of the schema.
@@ -27,11 +27,11 @@ pub struct FieldOutcome {
     pub owners_after: Vec<Manager>,
     /// The managers that the server named when it refused the field, as messages name them.
     pub refused_by: Vec<String>,
-    /// What happened.
+    /// The kind of effect.
     pub effect: FieldEffect,
 }
 
-/// What happened to a field.
+/// A kind of effect on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldEffect {
     /// The server refused the write because of this field.
@@ -54,19 +54,19 @@ pub enum FieldEffect {
     LeftBehind,
 }
 
-/// What is compared.
+/// The objects and manifests to compare.
 pub(super) struct Comparison<'a> {
     pub(super) before: &'a Value,
     pub(super) after: &'a Value,
-    /// What the change says: a manifest, or the object with its edits.
+    /// The values that the change wants: a manifest, or the object with its edits.
     pub(super) wanted: &'a Value,
-    /// What the writer means to have from now on, if it declares a whole manifest.
+    /// The manifest that the writer declares from now on, if it declares a whole one.
     pub(super) declared: Option<&'a Value>,
-    /// What the writer declared the last time, if that is known.
+    /// The manifest that the writer declared the last time, if it is known.
     pub(super) earlier: Option<&'a Value>,
     /// The name of the writer's manager.
     pub(super) writer: &'a str,
-    /// What was sent, in its own words.
+    /// The body that was sent, in its own words.
     pub(super) sent: Option<&'a Value>,
     /// Conflicts that the server named: field and manager.
     pub(super) refused: &'a [(String, String)],
@@ -238,13 +238,13 @@ impl<'v> Comparison<'v> {
     }
 }
 
-/// Where the fields are in what is compared.
+/// The places of the fields in the compared objects.
 struct ComparedPlaces<'a> {
     before: Places<'a>,
     after: Places<'a>,
     wanted: Places<'a>,
     declared: Option<Places<'a>>,
-    /// What the server fills in.
+    /// The defaults that the server fills in.
     defaults: Places<'a>,
 }
 
@@ -312,7 +312,7 @@ fn moved(old: &Managers, new: &Managers) -> Set {
     moved
 }
 
-/// What identifies an object, and what the server writes itself.
+/// Returns whether a field identifies an object, or the server writes it itself.
 pub(super) fn is_of_the_server(path: &Path) -> bool {
     let name = |at: usize| match path.0.get(at) {
         Some(PathElement::Field(name)) => name.as_str(),

@@ -1,4 +1,4 @@
-//! What a manager would leave behind.
+//! The fields that a manager would leave behind.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, Set};
 use optimist_client::{Agent, Preset, SingleRequest};
@@ -7,7 +7,7 @@ use super::row::{self, Row};
 use super::{ChangeTable, Client, FieldEffect, OnOwned, WantedChange, Way, manifest};
 use crate::case::Installed;
 
-/// What happens to the fields of a manager that stops.
+/// The fate of the fields of a manager that stops.
 #[derive(Clone, Debug)]
 pub struct Leaving {
     /// The manager.
@@ -22,8 +22,8 @@ pub struct Leaving {
 }
 
 impl Installed {
-    /// What the managers of the object would leave behind, in the order of `managedFields`. An applier
-    /// leaves by an apply of a manifest without fields, which is run here.
+    /// Returns the fields that each manager of the object would leave behind, in the order of
+    /// `managedFields`. An applier leaves by an apply of a manifest without fields, which is run here.
     pub fn leaving(&self) -> Vec<Leaving> {
         let ownership = self.ownership();
         let all = ownership.managers.into_iter();

@@ -1,7 +1,8 @@
-//! What each way of writing would do to an object: every way is run on a clone of the server.
+//! The effects of each way of writing on an object: every way is run on a clone of the server.
 //!
 //! [`ChangeTable::rows`] gives the rows. Each [`Row`] has the requests that were sent with their
-//! answers, field by field what became of the object and of its owners, and what a second run does.
+//! answers, the effects on the object and its owners field by field, and the result of a second
+//! run.
 
 mod client;
 pub mod concurrent_writer;
@@ -43,11 +44,11 @@ pub struct ChangeTable {
     change: Arc<WantedChange>,
     /// The object before every run, as a GET shows it.
     before: OnceCell<Arc<Value>>,
-    /// What the server said when it refused a client without options, if that was run.
+    /// The server's facts from the refusal of a client without options, if that was run.
     refused: OnceCell<(Preset, Vec<Fact>)>,
 }
 
-/// What is not run with the client itself, to be said beside its row.
+/// A part that is not run with the client itself, to be named beside its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
     /// The manifest of the last release was not brought. It is taken to have had the fields that Helm
@@ -55,10 +56,10 @@ pub enum Assumption {
     PreviousRelease,
     /// Helm 4 applies server-side if the last release did, or with `--server-side=true`.
     ServerSide,
-    /// Helm adds a label and the annotations of its release to each object. Nothing that was brought
-    /// names the release.
+    /// Helm adds a label and the annotations of its release to each object. The input does not name
+    /// the release.
     UnknownRelease,
-    /// Flux adds the labels of its Kustomization to each object. Nothing that was brought names it.
+    /// Flux adds the labels of its Kustomization to each object. The input does not name it.
     UnknownKustomization,
     /// Argo CD adds its tracking id to each object. The object has none.
     UnknownApplication,
@@ -95,7 +96,7 @@ impl ChangeTable {
         row::run(self, way, &procedure, &procedure)
     }
 
-    /// As [`row`](Self::row), with the server after the first run.
+    /// Returns the same as [`row`](Self::row), with the server after the first run.
     pub(crate) fn row_and_server(&self, way: Way) -> Option<(Row, ApiServer)> {
         let RowProgress::More(mut partial) = self.advance(self.begin(way)) else {
             return None;
@@ -121,7 +122,7 @@ impl ChangeTable {
         row.advance(self, &procedure, &procedure)
     }
 
-    /// What the row stands on beyond what was brought.
+    /// Returns the assumptions under the row that the input does not confirm.
     pub fn assumptions(&self, way: Way) -> Vec<Assumption> {
         let Way::Client(preset, _) = way else {
             return Vec::new();

@@ -36,17 +36,17 @@ pub enum RemedyKind {
 /// A way out that was run.
 #[derive(Clone, Debug)]
 pub struct Remedy {
-    /// Which one.
+    /// The kind of the way out.
     pub kind: RemedyKind,
-    /// What was sent and what became of the object. [`Row::requests`] has every request, also those
-    /// that the other managers send.
+    /// The write and its effects on the object. [`Row::requests`] has every request, also those that the other
+    /// managers send.
     pub row: Row,
     /// The manifest that the writer has from now on.
     pub manifest: Value,
-    /// `true` if it settles the conflict: all was accepted, the manifest applied once more changes
-    /// nothing, no other manager is known to write the fields again, and the fields that others keep
-    /// are still there. Who agrees on a value with a manager that runs all the time gets the conflict
-    /// again with its next value.
+    /// `true` if it settles the conflict: all was accepted, the manifest applied once more changes nothing, no
+    /// other manager is known to write the fields again, and the fields that others keep are still there. A
+    /// writer that agrees on a value with a manager that runs all the time gets the conflict again with its
+    /// next value.
     pub settles: bool,
     /// `true` if the fields in conflict keep their values, and each still has an owner beside the apply of
     /// the writer. kubectl makes the entry of client-side apply its own, so that no other is left.
@@ -85,7 +85,7 @@ impl ChangeTable {
         }
     }
 
-    /// Runs the next part of the ways out. Whether there is more.
+    /// Runs the next part of the ways out. Returns whether there is more.
     pub fn advance_ways_out(&self, partial: &mut PartialWaysOut) -> bool {
         let row = partial.row.take();
         match (&partial.conflict, row) {
@@ -345,7 +345,7 @@ impl Conflict {
         upgrade_patch(live, &former, &self.writer).filter(|_| concerned)
     }
 
-    /// The other owners of the fields give them up. Whether all was accepted.
+    /// Lets the other owners of the fields give them up. Returns whether all was accepted.
     fn others_give_up(&self, client: &mut Client<'_>) -> bool {
         let object = read(client.server, client.subject);
         let others = managers(&object).into_iter().filter(|owned| {

@@ -15,7 +15,7 @@ use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
 use crate::completions::OpenQuestion;
 
-/// What a way of writing did.
+/// The effects of a way of writing.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The way.
@@ -37,9 +37,9 @@ pub struct Row {
     pub warnings: Vec<String>,
     /// Field by field, what became of the object. Fields that kept value and owners are left out.
     pub fields: Vec<FieldOutcome>,
-    /// What the same run does once more; `None` if this one was refused.
+    /// The result of the same run once more; `None` if this one was refused.
     pub second_run: Option<SecondRun>,
-    /// Who will write a field again that this run took.
+    /// The managers that will write a field again which this run took.
     pub taken_back: Vec<TakenBack>,
     /// The object before, as a GET shows it.
     pub before: Arc<Value>,
@@ -47,8 +47,9 @@ pub struct Row {
     pub after: Arc<Value>,
     /// `true` if the values of this kind were not checked.
     pub values_not_checked: bool,
-    /// What of it depends on something that a text does not say
-    /// ([`CompletedChange`](crate::completions::CompletedChange)); empty if all was brought.
+    /// The results that depend on something which a text leaves out
+    /// ([`CompletedChange`](crate::completions::CompletedChange)); empty if the input has
+    /// everything.
     pub open: Vec<OpenQuestion>,
     /// `true` if the values of the fields are made up.
     pub values_made_up: bool,
@@ -59,13 +60,13 @@ pub struct Row {
 pub struct ConflictCause {
     /// The field.
     pub field: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// The reason: `FieldManagerConflict`, `FieldValueInvalid`.
     pub reason: String,
 }
 
-/// What the same run does once more.
+/// The result of the same run once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecondRun {
     /// The status code; `None` if nothing was sent.
@@ -153,13 +154,13 @@ impl Row {
 struct Run {
     requests: Vec<Exchange>,
     after: Arc<Value>,
-    /// What the change says, and what the writer declares.
+    /// The values that the change wants, and those that the writer declares.
     wanted: Value,
     declared: Option<Value>,
     writer: String,
 }
 
-/// What a client does. `None` if it cannot carry the change.
+/// The procedure of a client. `None` if it cannot carry the change.
 pub(super) type Script<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
 
 /// Runs a procedure. `None` if the client cannot carry the change.
@@ -236,7 +237,7 @@ pub struct PartialRow {
     way: Way,
     server: ApiServer,
     run: Option<Run>,
-    /// What the second run did, once it is known that there is one or none.
+    /// The result of the second run, once it is known that there is one or none.
     second_run: Option<Option<SecondRun>>,
 }
 
@@ -294,7 +295,7 @@ impl PartialRow {
     }
 }
 
-/// How far a row is.
+/// The progress of a row.
 #[derive(Clone, Debug)]
 pub enum RowProgress {
     /// A part of it is left.
@@ -328,8 +329,8 @@ impl Run {
         self.last().is_some_and(|exchange| exchange.code >= 300)
     }
 
-    /// What the writer declared the last time: the manifest that was brought, or else that of its
-    /// client-side apply. `None` if neither is known.
+    /// Returns the manifest that the writer declared the last time: the one in the input, or else
+    /// that of its client-side apply. `None` if neither is known.
     fn earlier(&self, table: &ChangeTable, before: &Value) -> Option<Value> {
         let previous = table.change.previous.clone();
         previous.or_else(|| {
@@ -430,8 +431,9 @@ pub(super) fn writes_on_command(name: &str) -> bool {
     tools.iter().any(|tool| name.starts_with(tool)) || WRITES_ON_COMMAND.contains(&name)
 }
 
-/// A manager that runs all the time writes its fields again. Which managers run all the time is not in
-/// the object: kubectl, Helm and Terraform do not, all others are taken to.
+/// Returns the taken fields of managers that run all the time: they write them again. The object
+/// does not show which managers run all the time: kubectl, Helm and Terraform do not, all others
+/// are taken to.
 fn taken_back(fields: &[FieldOutcome], writer: &str) -> Vec<TakenBack> {
     let mut found = Vec::new();
     let taken = [

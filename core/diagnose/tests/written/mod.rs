@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 /// A manifest, and who writes it.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// How it is written.
+    /// The way in which it is written.
     pub way: Way,
     /// The manager that people choose; empty for the usual one.
     pub manager: &'static str,
-    /// What is written.
+    /// The manifest that is written.
     pub manifest: Value,
 }
 
@@ -109,7 +109,7 @@ fn written(
     })
 }
 
-/// What is written, one after the other, and what is refused then.
+/// Generates writes, one after the other, and a last one that is refused.
 pub fn histories() -> impl Strategy<Value = (Vec<Written>, Written)> {
     let of = |manifest: BoxedStrategy<Value>| {
         let before = proptest::collection::vec(written(manifest.clone(), &WRITERS), 1..5);
@@ -187,7 +187,7 @@ pub fn tell(what: &str, count: &str) {
     let _ = writeln!(std::io::stdout(), "counted: {what}: {count}");
 }
 
-/// What a tool prints of a refusal.
+/// Returns the output of a tool about a refusal.
 #[allow(dead_code, reason = "not every test reads messages")]
 pub fn printed(preset: Preset, message: &str, object: &Value) -> String {
     let kind = object["kind"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is known of the object between the requests of a log.
+//! The known state of the object between the requests of a log.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::super::AuditEvent;
 use super::super::run::{carry_out, object_of};
 use super::{CoreAnswer, RecordedHistory, State};
 
-/// From where an object is known.
+/// The source from which an object is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownObject {
     /// It is not known: the log does not have it.
@@ -40,7 +40,7 @@ impl KnownObject {
 }
 
 impl RecordedHistory {
-    /// What an answer says about the object before the request.
+    /// Learns from an answer about the object before the request.
     pub(super) fn learn_before(&mut self, event: &AuditEvent) {
         let created = event.code == Some(201) && event.object.subresource.is_empty();
         let missing = event.code == Some(404) && event.object.is(&self.object);
@@ -111,8 +111,8 @@ impl RecordedHistory {
         }
     }
 
-    /// What an event without a code, or with that of an error of the server, leaves: it does not say
-    /// whether a write was carried out, unless its answer is the object or a refusal.
+    /// Takes an event without a code, or with the code of a server error. Such an event does not
+    /// show whether a write was carried out, unless its answer is the object or a refusal.
     pub(super) fn take_unanswered(&mut self, event: &AuditEvent) {
         let refused = event.response.as_deref().is_some_and(|answer| {
             let code = answer.get("code").and_then(Value::as_u64);

@@ -25,11 +25,11 @@ use super::{ChangeContent, ChangeTable, OnOwned, Remedy, Row, Way, manifest, rea
 
 pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit};
 
-/// What a row's client has before it sends: its edits, and how it writes.
+/// The state of a row's client before it sends: its edits, and its way of writing.
 struct Unsent {
     write: Write,
     copy: WorkingCopy,
-    /// What it sends as User-Agent.
+    /// The User-Agent that it sends.
     agent: String,
 }
 
@@ -69,7 +69,7 @@ impl ChangeTable {
         with_edit(&tree, &edit)
     }
 
-    /// The same for a way out of a conflict. Who leaves fields out has a manifest without them.
+    /// The same for a way out of a conflict. A writer who leaves fields out has a manifest without them.
     pub fn in_between_out(&self, out: &Remedy) -> Option<HistoryTree> {
         self.in_between(&only_request(out))
     }
@@ -129,8 +129,8 @@ impl ChangeTable {
         answer.code == sent.code && answer.received == sent.received
     }
 
-    /// What the client of a row typed, and how it writes. The values of the row may be masked, those
-    /// of its requests are not.
+    /// Returns the edits of a row's client and its way of writing. The values of the row may be masked,
+    /// those of its requests are not.
     fn unsent(&self, row: &Row, sent: &Exchange, live: &Arc<Value>) -> Option<Unsent> {
         let Way::Client(preset, on_owned) = row.way else {
             return None;
@@ -185,7 +185,7 @@ impl ChangeTable {
             .then(|| typed_copy(live, said))
     }
 
-    /// The edits of a client that sends edits. What it sets to the value that is there already is
+    /// Returns the edits of a client that sends edits. A field that it sets to the present value is
     /// declared: the client would set it again if somebody else had changed it.
     fn edited_copy(&self, live: &Arc<Value>, preset: Preset) -> Option<WorkingCopy> {
         let read = ReadChange {

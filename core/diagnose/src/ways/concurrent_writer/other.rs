@@ -1,4 +1,4 @@
-//! Who else writes the object, and what.
+//! The other writers, and their edits.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::scene::sample;
 /// The manager of people who edit by hand, if the object has no other writer.
 const EDITOR: &str = "kubectl-edit";
 
-/// How many fields of a writer are offered.
+/// The most fields of a writer that are offered.
 const MAX_FIELDS: usize = 300;
 
-/// How many edits are tried until the server accepts one.
+/// The most edits that are tried until the server accepts one.
 const MAX_TRIES: usize = 16;
 
 /// Somebody who may write in between.
@@ -32,8 +32,8 @@ const MAX_TRIES: usize = 16;
 pub struct OtherWriter {
     /// The field manager.
     pub manager: Manager,
-    /// How it writes. The object says only the operation and the subresource; the rest is what the
-    /// client of this name does, and of an unknown one what client-go does.
+    /// Its way of writing. The object shows only the operation and the subresource; the rest
+    /// follows the client of this name, and for an unknown client client-go.
     pub write: Write,
     /// The fields that it may change: those with a single value.
     pub fields: Vec<Path>,
@@ -41,7 +41,7 @@ pub struct OtherWriter {
     pub is_known: bool,
 }
 
-/// What the other writer changes.
+/// The edit of the other writer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherEdit {
     /// The writer: a position in [`others`].
@@ -52,8 +52,8 @@ pub struct OtherEdit {
     pub value: Value,
 }
 
-/// Who may write in between while actor A has not sent its write: the managers of the object except
-/// A's, and anyone with kubectl.
+/// Returns those who may write in between while actor A has not sent its write: the managers of the
+/// object except A's, and anyone with kubectl.
 pub fn others(world: &World) -> Vec<OtherWriter> {
     let Some((_, object)) = world.stored() else {
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn others(world: &World) -> Vec<OtherWriter> {
     found
 }
 
-/// How a manager writes.
+/// Returns the way in which a manager writes.
 fn write_of(manager: &Manager, resource: &Resource) -> Option<Write> {
     let name = manager.name.as_str();
     let updates = manager.operation == ManagedFieldsOperation::Update;
@@ -176,7 +176,7 @@ fn is_key_of_item(path: &Path) -> bool {
     keys.iter().any(|(key, _)| key == name)
 }
 
-/// What actor B changes; `None` if it changes nothing, or more than one field.
+/// Returns the edit of actor B; `None` if it changes nothing, or more than one field.
 pub fn present(world: &World) -> Option<OtherEdit> {
     let (actor, copy) = (world.actor(ActorId::B), world.copy(ActorId::B));
     let Intent::Change(changes) = Intent::of(copy, &world.resource().root)? else {

@@ -2,7 +2,7 @@
 //! cluster.
 //!
 //! The place of an entry in the list, and the version of the object, are read when the commands run. The
-//! patch tests that the entry is still the one that was brought: the server refuses it otherwise.
+//! patch tests that the entry is still the one in the input: the server refuses it otherwise.
 
 use optimist_apiserver::apply::{Path, Set, from_fields_v1};
 use optimist_apiserver::object::{Metadata, text};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::Instruction;
 
-/// What becomes of an entry.
+/// The change of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EntryChange<'a> {
     /// The entry before.
@@ -20,11 +20,12 @@ pub(super) struct EntryChange<'a> {
     pub(super) after: Option<&'a Value>,
 }
 
-/// What tells entries apart (`k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go
-/// BuildManagerIdentifier`, v0.36), in the order in which the commands print it.
+/// The members that tell entries apart
+/// (`k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go BuildManagerIdentifier`,
+/// v0.36), in the order in which the commands print them.
 const IDENTITY: [&str; 4] = ["manager", "operation", "subresource", "apiVersion"];
 
-/// How many fields a comment names.
+/// The number of fields that a comment names.
 const NAMED: usize = 3;
 
 fn identity(entry: &Value) -> [&str; 4] {
@@ -80,7 +81,7 @@ impl EntryChange<'_> {
         had.filter(|path| !left.contains(path)).collect()
     }
 
-    /// What the change does, as comments.
+    /// Describes the change in comments.
     fn says(&self) -> String {
         let manager = one_line(text(self.before, "manager"));
         let says = match self.after {

@@ -80,7 +80,8 @@ fn is_by(sent: &Exchange, manager: &str) -> bool {
     options.any(|(name, value)| name == "fieldManager" && value == manager)
 }
 
-/// What another applier does. Which command it runs is not known; it has a manifest of its own.
+/// Returns the instruction for another applier. Its command is not known; it has a manifest of its
+/// own.
 fn other_apply(change: &EntryChange<'_>) -> Option<Instruction> {
     let fields = change.given_up();
     if fields.is_empty() {

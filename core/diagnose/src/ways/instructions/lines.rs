@@ -73,7 +73,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// How deep a line stands: an item of a list is below a name that has the same indentation.
+/// Returns the depth of a line: an item of a list is below a name that has the same indentation.
 fn depth(line: &str) -> usize {
     2 * indentation(line) + usize::from(line.trim_start().starts_with("- "))
 }

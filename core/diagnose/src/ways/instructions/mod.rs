@@ -1,8 +1,8 @@
-//! How people do what a row did: the command, the code or the configuration of its own tool.
+//! Instructions that do the same as a row: the command, the code or the configuration of its own tool.
 //!
-//! Names come from the metadata of the object. What nothing says is a placeholder in capitals. Flags
-//! were read in the sources of the tools: kubectl v1.36, Helm v4.2 and v3.21, Argo CD v3.5, Flux v2,
-//! hashicorp/kubernetes v3.2 for Terraform, controller-runtime v0.24.
+//! Names come from the metadata of the object. A part that nothing names is a placeholder in capitals.
+//! Flags were read in the sources of the tools: kubectl v1.36, Helm v4.2 and v3.21, Argo CD v3.5, Flux
+//! v2, hashicorp/kubernetes v3.2 for Terraform, controller-runtime v0.24.
 
 mod entries;
 mod handover;
@@ -33,7 +33,7 @@ pub use warning::InstructionWarning;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Instruction {
-    /// What it is written in.
+    /// The language in which it is written.
     pub language: InstructionLanguage,
     /// The text.
     pub text: String,
@@ -44,12 +44,12 @@ pub struct Instruction {
     /// if its tool has no such form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub try_first: Option<String>,
-    /// What people must know before they run it.
+    /// The warnings to read before they run it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<InstructionWarning>,
 }
 
-/// What instructions may show of a case.
+/// The parts of a case that instructions may show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseContent {
     /// The values and the owners.
@@ -60,7 +60,7 @@ pub enum CaseContent {
     MadeUp,
 }
 
-/// What an instruction is written in.
+/// The language of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InstructionLanguage {
@@ -130,9 +130,9 @@ impl Instruction {
 }
 
 impl ChangeTable {
-    /// How people do what a row did. Empty for the HorizontalPodAutoscaler, which nobody runs by hand,
-    /// and where the client sends nothing that a command could say. Without `values`, which may be
-    /// private or made up, a command names the manifest as a file.
+    /// Returns the instructions that do the same as a row. Empty for the HorizontalPodAutoscaler, which
+    /// nobody runs by hand, and if the client sends nothing that a command could send. Without `values`,
+    /// which may be private or made up, a command names the manifest as a file.
     pub fn instructions(&self, row: &Row, values: bool) -> Vec<Instruction> {
         let mut all = self.with_values(row, values);
         all.retain(|one| values || !one.has_values);
@@ -188,8 +188,8 @@ impl ChangeTable {
         Some(instruction)
     }
 
-    /// How people go a way out with the client that got the conflict. Where other managers have to give
-    /// something up, also what these do; empty if that is made up.
+    /// Returns the instructions for a way out with the client that got the conflict. If other managers
+    /// have to give something up, these include their steps; empty if those are made up.
     pub fn instructions_out(&self, out: &Remedy, content: CaseContent) -> Vec<Instruction> {
         let row = &out.row;
         let Way::Client(preset, _) = row.way else {
@@ -251,7 +251,7 @@ impl ChangeTable {
         }
     }
 
-    /// The manifest that was brought; `null` if the object was edited.
+    /// Returns the manifest of the change; `null` if the object was edited.
     fn said(&self, row: &Row) -> Value {
         match &self.change.content {
             ChangeContent::Manifest(said) => manifest::of_object(said, &row.before),

@@ -13,7 +13,7 @@ pub(super) struct Tool<'a> {
     pub(super) table: &'a ChangeTable,
     pub(super) row: &'a Row,
     pub(super) by: DeliveredBy,
-    /// The manifest that was brought.
+    /// The manifest of the change.
     pub(super) said: Value,
 }
 

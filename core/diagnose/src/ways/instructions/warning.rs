@@ -1,4 +1,4 @@
-//! What people must know before they run a command.
+//! Warnings to read before running a command.
 
 use http::{Request, header};
 use optimist_apiserver::apply::{Path, field_set};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::{ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
 
-/// What people must know before they run a command.
+/// A warning to read before running a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InstructionWarning {
@@ -24,7 +24,7 @@ pub enum InstructionWarning {
     /// that is there.
     #[serde(serialize_with = "printed")]
     AbsentFromNew(Vec<Path>),
-    /// kubectl writes by the name of a tool that keeps a record of what it wrote. The record does not
+    /// kubectl writes by the name of a tool that keeps a record of its writes. The record does not
     /// change.
     OtherRecord {
         /// The manager.
@@ -52,7 +52,7 @@ fn keeps_a_record(manager: &str) -> bool {
 }
 
 impl ChangeTable {
-    /// What people must know before they do what a row did.
+    /// Returns the warnings to read before doing the same as a row.
     pub(super) fn warnings(&self, row: &Row) -> Vec<InstructionWarning> {
         let mut all = Vec::new();
         let removed = row.with(FieldEffect::Removed);
@@ -70,8 +70,9 @@ impl ChangeTable {
         all
     }
 
-    /// What is missing where a manifest without some fields creates the object: each of both manifests
-    /// creates it once. `None` if nothing is, or if the whole manifest does not create it either.
+    /// Returns a warning about the fields that are missing if a manifest without some fields creates the
+    /// object: each of both manifests creates it once. `None` if nothing is missing, or if the whole
+    /// manifest does not create it either.
     fn of_new_object(&self, whole: &Value, left: &Value) -> Option<InstructionWarning> {
         let root = &self.subject().resource().root;
         let created = self.created(whole)?.ok()?;
@@ -120,7 +121,7 @@ pub(super) fn of_writer(row: &Row) -> Option<InstructionWarning> {
     record_of(row).filter(|_| of_kubectl)
 }
 
-/// A warning that the writer keeps a record of what it wrote.
+/// Warns that the writer keeps a record of its writes.
 pub(super) fn record_of(row: &Row) -> Option<InstructionWarning> {
     keeps_a_record(&row.writer).then(|| InstructionWarning::OtherRecord {
         manager: row.writer.clone(),
