@@ -1,4 +1,4 @@
-//! What an actor can do in one step.
+//! The actions that an actor can take in one step.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ pub struct BranchPoint {
     pub differs: Vec<ValueChange>,
 }
 
-/// How a branch goes on from where it parts from the others.
+/// The outcome of a branch from the node at which it parts from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BranchOutcome {
     /// A write lost an update.
@@ -61,8 +61,8 @@ impl HistoryTree {
             .map(String::as_str)
     }
 
-    /// How the branch goes that begins with a node: what became of its first request that was not
-    /// a read. A lost update in it counts more, and so does a later write of the same actor that
+    /// Returns the outcome of the branch that begins with a node: the outcome of its first request that
+    /// was not a read. A lost update in it counts more, and so does a later write of the same actor that
     /// was stored after a refusal.
     pub fn outcome_of(&self, node: NodeId) -> BranchOutcome {
         let path = self.path(self.end_of(node));
@@ -249,7 +249,7 @@ impl HistoryTree {
     }
 }
 
-/// What stored an object as it is now.
+/// The source of an object's present content.
 #[derive(Clone, Copy, Debug)]
 pub enum LastWrite<'a> {
     /// The start of the history.

@@ -1,4 +1,4 @@
-//! What is broken of what a ready program is for.
+//! Finds the broken properties of a ready program.
 
 use optimist_apiserver::server::ApiServer;
 use optimist_checker::{Goal, Safety};
@@ -7,17 +7,17 @@ use optimist_controller::program::Kind;
 use crate::World;
 use crate::explore::ready_properties;
 
-/// Something that the program of a controller is for, and that is not so at a moment of a history.
-/// That an edit was lost is told by the [ledger](World::ledger).
+/// A property of a controller's program that does not hold at a moment of a history. Lost edits are
+/// in the [ledger](World::ledger).
 #[derive(Clone, Debug, PartialEq)]
 pub enum BrokenProperty {
     /// The controller or somebody else made more objects of a kind than the program wants.
     TooMany {
         /// The kind.
         kind: Kind,
-        /// How many there are.
+        /// The number of objects.
         found: usize,
-        /// How many the program wants at most.
+        /// The most objects that the program wants.
         most: usize,
     },
     /// An object of a kind was deleted although its owner lived.
@@ -27,15 +27,15 @@ pub enum BrokenProperty {
 }
 
 impl World {
-    /// What the program of the controller is for: what must always be true, and what must be true once
-    /// nothing more happens by itself. `None` without a ready program, and where its properties do not
-    /// fit the objects.
+    /// Returns the properties of the controller's program: those that must always hold, and those
+    /// that must hold once nothing more happens by itself. `None` without a ready program, or if
+    /// its properties do not fit the objects.
     pub fn goals(&self) -> Option<(Vec<Safety>, Vec<Goal>)> {
         ready_properties(self)
     }
 
-    /// What is broken at this moment. Empty without a ready program, and where its properties do
-    /// not fit the objects.
+    /// Returns the properties that are broken at this moment. Empty without a ready program, or if
+    /// its properties do not fit the objects.
     pub fn broken_properties(&self) -> Vec<BrokenProperty> {
         let steps = self.broken.iter().filter_map(|safety| match safety {
             Safety::AtMost(most, kind) => {

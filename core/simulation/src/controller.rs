@@ -16,7 +16,7 @@ use crate::{HistoryTree, NodeId, Operation};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControllerStart {
-    /// What it does.
+    /// The program that it runs.
     pub program: ControllerProgram,
     /// The namespace of its caches; by default that of the last object of the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ impl ControllerStart {
     }
 }
 
-/// What a controller does.
+/// The program of a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ControllerProgram {

@@ -1,4 +1,4 @@
-//! What a write would do, before it is sent.
+//! A preview of a write, before it is sent.
 
 use super::{Action, ActorId, Operation, Step, World};
 use optimist_apiserver::apply::{Manager, Managers, Path, Set};

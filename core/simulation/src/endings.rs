@@ -4,7 +4,7 @@ use crate::verdict::Verdict;
 use crate::{Action, ActorId, HistoryTree, NodeId, Operation, Outcome, Step};
 use optimist_client::{OnConflict, Write, WriteMethod};
 
-/// What an ending did to the edits.
+/// The effect of an ending on the edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndingOutcome {
     /// An update is lost.
@@ -25,7 +25,7 @@ pub enum EndingOutcome {
 /// One of the endings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// How the edit is sent.
+    /// The method that sends the edit.
     pub method: WriteMethod,
     /// The last step of the branch that has it, and what came of it; `None` if it was not tried.
     pub tried: Option<(NodeId, EndingOutcome)>,
@@ -38,7 +38,7 @@ pub struct Ending {
 pub struct Endings {
     /// The node where the endings part.
     pub parting: NodeId,
-    /// Whose edit is sent from there.
+    /// The actor whose edit is sent from there.
     pub actor: ActorId,
     /// The endings.
     pub endings: Vec<Ending>,
@@ -152,7 +152,7 @@ impl HistoryTree {
         Some((first, last))
     }
 
-    /// What the write of a step did to the edits.
+    /// Returns the effect of a step's write on the edits.
     pub fn ending_outcome(&self, node: NodeId) -> Option<EndingOutcome> {
         let step = self.step(node)?;
         let code = step.exchange.as_ref()?.code;

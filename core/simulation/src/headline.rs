@@ -1,4 +1,4 @@
-//! What the request of a step carries, as data for one line.
+//! A summary of a step's request, as data for one line.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use http::Method;
 use super::{Operation, Step, WatchAction};
 use optimist_client::{Strategy, Subresource, ValueChange};
 
-/// What the request of a step carries. It displays in English, for exports and command lines:
-/// `PUT replicas 3→5 · if 100`. The page takes its words from its catalogue.
+/// The summary of a step's request. It displays in English, for exports and command lines: `PUT replicas
+/// 3→5 · if 100`. The page takes its words from its catalogue.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Headline {
     /// An actor's request.
@@ -17,7 +17,7 @@ pub enum Headline {
         method: String,
         /// The subresource of a write.
         subresource: Option<Subresource>,
-        /// What a write carries; `None` for other requests.
+        /// The content of a write; `None` for other requests.
         content: Option<HeadlineContent>,
         /// The resourceVersion that the request carries as a precondition.
         if_version: Option<String>,
@@ -28,7 +28,7 @@ pub enum Headline {
     Operation(Operation),
 }
 
-/// What a write carries.
+/// The content of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeadlineContent {
     /// A body that was written by hand.
@@ -52,7 +52,7 @@ pub enum HeadlineContent {
 }
 
 impl Step {
-    /// What the request carries.
+    /// Returns the summary of the step's request.
     pub fn headline(&self) -> Headline {
         let exchange = match (&self.operation, &self.exchange) {
             (Operation::Act(..), Some(exchange)) => exchange,

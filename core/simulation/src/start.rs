@@ -38,7 +38,7 @@ pub struct Start {
     pub controller: Option<ControllerStart>,
 }
 
-/// Why a manifest could not become the stored object.
+/// The reason why a manifest could not become the stored object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadError {
     /// The manifest cannot be loaded.
@@ -85,7 +85,7 @@ const USUAL_VERSION: Revision = 100;
 
 const DEFINITION: &str = "CustomResourceDefinition";
 
-/// Which objects of a file can be loaded, and which cannot.
+/// The objects of a file, split into those that can be loaded and those that cannot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loadable {
     /// A start with the objects that can be loaded, without the fields that only the server sets.
@@ -101,7 +101,7 @@ pub struct Loadable {
 pub struct LeftOut {
     /// Its display name: `Job nightly (batch/v1)`.
     pub object: String,
-    /// Why.
+    /// The reason.
     pub why: LoadError,
 }
 

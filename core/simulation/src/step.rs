@@ -84,7 +84,7 @@ pub struct Step {
     pub declared: Vec<Path>,
     /// The edits that got a 2xx and that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
-    /// What a step of the controller did.
+    /// The event in the controller.
     pub controller: Option<Arc<ControllerEvent>>,
 }
 

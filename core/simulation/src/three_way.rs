@@ -12,7 +12,7 @@ use super::{Action, HistoryTree, NodeId, World};
 /// A field in which the three objects differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreeWayRow {
-    /// Where, as a JSON pointer (RFC 6901).
+    /// The place of the field, as a JSON pointer (RFC 6901).
     pub pointer: String,
     /// The value that the actor read.
     pub read: Option<Value>,

@@ -38,7 +38,7 @@ pub enum Connection {
     None,
     /// A watch is open.
     Open {
-        /// From which resourceVersion; empty if that was left unset.
+        /// The resourceVersion at which it begins; empty if that was left unset.
         from: String,
     },
     /// The watcher dropped it.

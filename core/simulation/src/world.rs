@@ -37,7 +37,7 @@ pub struct World {
     /// The index of the current object.
     subject: usize,
     actors: [Actor; 3],
-    /// What steps have broken of what a ready program is for.
+    /// The properties of a ready program that steps have broken.
     pub(super) broken: Vec<Safety>,
 }
 
@@ -60,7 +60,7 @@ impl World {
     /// these.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Those of [`load`](Self::load).
     pub fn begin(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
         let made = start.make()?;
         let controller = start.make_controller(&made.server, &made.subjects)?;
@@ -188,7 +188,7 @@ impl World {
         self.server().store().history(self.subject().key())
     }
 
-    /// By how many versions an actor's copy is behind; 0 before its first read.
+    /// Returns the number of versions by which an actor's copy is behind; 0 before its first read.
     pub fn stale_by(&self, id: ActorId) -> usize {
         let read = self.copy(id).resource_version();
         let Some(read) = read.and_then(|version| version.parse::<Revision>().ok()) else {
@@ -244,8 +244,8 @@ impl World {
         action.request(self.actor(id), self.subject())
     }
 
-    /// What an actor does next to try its write again that met a conflict: it reads the object, or
-    /// sends its edits. Others can write before. `None` if it has nothing to try again.
+    /// Returns an actor's next action to try its write again that met a conflict: it reads the object,
+    /// or sends its edits. Others can write before. `None` if it has nothing to try again.
     pub fn next_attempt(&self, id: ActorId) -> Option<Action> {
         let editor = self.retrying(id)?;
         match editor.next_request() {

@@ -1,4 +1,4 @@
-//! What happened at a step and what would help, as data.
+//! Explanations of steps, with a next step that would help, as data.
 
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{

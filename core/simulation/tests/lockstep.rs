@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 mod widget;
 
-/// How many histories a test compares.
+/// Returns how many histories a test compares.
 fn histories(usual: u64) -> u64 {
     let asked = std::env::var("OPTIMIST_LOCKSTEP");
     asked.map_or(usual, |number| number.parse().expect("a number"))
@@ -165,7 +165,7 @@ fn ledger(ledger: &Ledger<u8>) -> BTreeMap<String, Vec<String>> {
     objects.filter(|(_, tracked)| !tracked.is_empty()).collect()
 }
 
-/// What a search and *Play* must agree on.
+/// The state on which a search and *Play* must agree.
 #[derive(Debug, PartialEq)]
 struct Agreed {
     stored: Vec<(String, Value)>,
@@ -212,7 +212,7 @@ fn played(world: &World, lost: bool) -> Agreed {
     }
 }
 
-/// What only one of two has.
+/// Returns the parts that only one of two has.
 fn difference(search: &Agreed, play: &Agreed) -> String {
     let (search, play) = (format!("{search:#?}"), format!("{play:#?}"));
     let only = |a: &str, b: &str| -> Vec<String> {

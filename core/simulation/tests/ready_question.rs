@@ -1,4 +1,5 @@
-//! What is asked of every history of a ready program: its flaw breaks it, and the fix keeps it.
+//! The question about every history of a ready program: its flaw breaks the properties, and the fix
+//! keeps them.
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::{EditorPlan, IntendedChange, Strategy, Write};
@@ -64,7 +65,8 @@ fn sets(tree: &HistoryTree, field: &str, value: Value) -> (ActorId, EditorPlan) 
     tree.world().reads_and_changes(ActorId::B, vec![change])
 }
 
-/// What the search says of a program with some switches, where its flaw can show.
+/// Returns the answer of the search for a program with some switches, in a state that can show its
+/// flaw.
 fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
     let mut tree = tree(name, switches);
     let mut further = Vec::new();

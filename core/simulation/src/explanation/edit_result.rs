@@ -1,4 +1,4 @@
-//! What a step did to the edits of actors.
+//! The effects of a step on the edits of actors.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::verdict::{Edit, Loss, Replaced};
 use crate::{ActorId, Step};
 use optimist_client::{Strategy, Subresource};
 
-/// What a step did to an edit.
+/// The effect of a step on an edit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EditResult {
     /// It took away the edit of another actor, which its writer had not read.
@@ -24,12 +24,12 @@ pub enum EditResult {
         edits: Vec<Arc<Edit>>,
         /// The code and the reason of the answer: `200 OK`.
         status_line: String,
-        /// Why the server leaves such edits out.
+        /// The reason why the server leaves such edits out.
         reason: LeftOutReason,
     },
 }
 
-/// Why a server leaves an edit out of a write that it accepts.
+/// The reason why a server leaves an edit out of a write that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutReason {
     /// The `scale` subresource carries replicas only.
@@ -41,7 +41,7 @@ pub enum LeftOutReason {
 }
 
 impl Step {
-    /// What the step did to the edits of actors: what is lost, what was replaced, what was left out.
+    /// Returns the effects of the step on the edits of actors: lost, replaced and left-out edits.
     pub fn edit_results(&self) -> Vec<EditResult> {
         let by_delete = self.asks_to_delete() && self.after == 0;
         let lost = self.losses.iter().map(|loss| EditResult::Lost {

@@ -1,8 +1,8 @@
-//! What happened at a step of a history, why, and what would help: data, without sentences. The
-//! page's catalogue of messages has the sentences.
+//! Explains a step of a history: the event, its cause, and a next step that helps. It gives data, without
+//! sentences; the page's catalogue of messages has the sentences.
 //!
-//! [`HistoryTree::explain`] explains the current step, [`Step::edit_results`] lists what a step did to
-//! the edits of actors, and [`Step::reason`] says why a step of the watch went as it did.
+//! [`HistoryTree::explain`] explains the current step, [`Step::edit_results`] lists the effects of a step
+//! on the edits of actors, and [`Step::reason`] gives the reason for the result of a watch's step.
 
 mod edit_result;
 mod reading;
@@ -27,22 +27,22 @@ pub use edit_result::{EditResult, LeftOutReason};
 pub use session::FirstSteps;
 pub use watching::WatchReason;
 
-/// What happened at the current step of a history, and what would help.
+/// The explanation of the current step of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// What happened, and why.
+    /// The event and its cause.
     pub kind: ExplanationKind,
-    /// What the step did to the edits of actors.
+    /// The effects of the step on the edits of actors.
     pub results: Vec<EditResult>,
     /// The actor whose copy this write made stale, with the version of that copy.
     pub stale: Option<(ActorId, String)>,
     /// The edits in the object, if the write kept the edits of at least two actors.
     pub kept: Vec<Arc<Edit>>,
-    /// What would help, or what to try.
+    /// The next step that would help, or that is worth trying.
     pub next: Option<Suggestion>,
 }
 
-/// What the server did with the version that a write carried.
+/// The server's check of the version that a write carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionCheck {
     /// The write carried the stored version.
@@ -53,7 +53,7 @@ pub enum VersionCheck {
     Unknown,
 }
 
-/// What happened at a step, and why.
+/// The event of a step and its cause.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExplanationKind {
     /// No step was taken yet.
@@ -68,7 +68,7 @@ pub enum ExplanationKind {
     },
     /// An actor read the object.
     Read {
-        /// Who read.
+        /// The actor that read.
         actor: ActorId,
         /// The version that was read.
         version: Revision,
@@ -79,7 +79,7 @@ pub enum ExplanationKind {
     NotApplied,
     /// The server accepted a write whose result equals the stored object.
     Unchanged {
-        /// Who wrote.
+        /// The actor that wrote.
         actor: ActorId,
         /// The stored version.
         version: Revision,
@@ -93,23 +93,23 @@ pub enum ExplanationKind {
     DryRun,
     /// A request by hand was accepted; it was not about the object that is shown.
     OtherObject {
-        /// Who sent it.
+        /// The actor that sent it.
         actor: ActorId,
     },
     /// A write took away an edit that its writer had not read.
     Lost {
-        /// Who wrote.
+        /// The actor that wrote.
         actor: ActorId,
         /// The first edit that was lost.
         loss: Loss<ActorId>,
-        /// What was sent.
+        /// The kind of the request.
         request: RequestKind,
         /// `true` if it was an apply with force.
         forced: bool,
     },
     /// The object was deleted.
     Deleted {
-        /// Who sent the request.
+        /// The actor that sent the request.
         actor: ActorId,
         /// The last version of the object.
         version: Revision,
@@ -118,7 +118,7 @@ pub enum ExplanationKind {
     },
     /// The object was marked for deletion.
     Terminating {
-        /// Who sent the delete.
+        /// The actor that sent the delete.
         actor: ActorId,
         /// The version that has the mark.
         version: Revision,
@@ -131,27 +131,27 @@ pub enum ExplanationKind {
     },
     /// The object was created.
     Created {
-        /// Who created it.
+        /// The actor that created it.
         actor: ActorId,
         /// Its first version.
         version: Revision,
     },
     /// The object was written.
     Stored {
-        /// Who wrote.
+        /// The actor that wrote.
         actor: ActorId,
         /// The version that was replaced.
         before: Revision,
         /// The new version.
         after: Revision,
-        /// What was sent.
+        /// The kind of the request.
         request: RequestKind,
-        /// Whether versions were compared.
+        /// The check of the version.
         check: VersionCheck,
     },
     /// The write carried another version than the stored one.
     Conflict {
-        /// Who wrote.
+        /// The actor that wrote.
         actor: ActorId,
         /// The version that the write carried.
         sent: Revision,
@@ -179,7 +179,7 @@ pub enum ExplanationKind {
     NotFound,
     /// The server refused the request for another reason.
     Refused {
-        /// Who sent it.
+        /// The actor that sent it.
         actor: ActorId,
     },
     /// The watcher's connection was dropped.
@@ -199,12 +199,12 @@ pub enum ExplanationKind {
     },
     /// The watcher watches again, from the last version that it saw.
     Resumed {
-        /// How many events it had missed.
+        /// The number of events that it had missed.
         missed: usize,
     },
     /// The watcher opened a watch.
     WatchOpened {
-        /// From which version; `None`: from the objects that exist.
+        /// The version at which the watch begins; `None` for one that begins with the objects that exist.
         from: Option<String>,
     },
     /// etcd was compacted.
@@ -216,14 +216,14 @@ pub enum ExplanationKind {
     },
     /// The clock went on.
     Waited {
-        /// By how many seconds.
+        /// The seconds that passed.
         seconds: u32,
     },
     /// The controller did something, or something happened to it.
     Controlled {
         /// The operation.
         operation: ControllerOperation,
-        /// What it did.
+        /// The event in the controller.
         event: Option<Arc<ControllerEvent>>,
     },
     /// The version that a watch was to begin after is too old.
@@ -232,7 +232,7 @@ pub enum ExplanationKind {
     WatchRefused,
 }
 
-/// What would help, or what to try next. An actor is the one who is to do it.
+/// A next step that would help, or that is worth trying. Its actor is the one to take it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Suggestion {
     /// Step forward, or begin another history.
@@ -304,15 +304,14 @@ pub enum Suggestion {
 struct Scene<'a> {
     tree: &'a HistoryTree,
     step: &'a Step,
-    /// Who did the step.
+    /// The actor of the step.
     me: ActorId,
-    /// Who is in the other lane.
+    /// The actor in the other lane.
     them: ActorId,
 }
 
 impl HistoryTree {
-    /// What happened at the current step, and what would help. `right` is the actor whose lane is
-    /// shown beside that of [`ActorId::A`].
+    /// Explains the current step. `right` is the actor whose lane is shown beside that of [`ActorId::A`].
     pub fn explain(&self, right: ActorId) -> Explanation {
         let Some(step) = self.step(self.current()) else {
             let version = self.world().stored().map_or(0, |(version, _)| version);
@@ -382,7 +381,7 @@ impl<'a> Scene<'a> {
 }
 
 impl Step {
-    /// What the step asked for.
+    /// Returns the kind of the step's request.
     pub fn request_kind(&self) -> RequestKind {
         match &self.operation {
             Operation::Act(_, Action::Send(write)) => write.strategy.into(),

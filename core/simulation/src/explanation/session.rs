@@ -1,8 +1,9 @@
-//! How far a history came: what its actors did, and where another history is worth comparing.
+//! The progress of a history: the steps that its actors took, and the place from which another
+//! history is worth comparing.
 
 use crate::{ActorId, HistoryTree, NodeId};
 
-/// What at least two actors have done in a history.
+/// The steps that at least two actors have taken in a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstSteps {
     /// They read the object.
@@ -14,8 +15,8 @@ pub struct FirstSteps {
 }
 
 impl HistoryTree {
-    /// What at least two actors have done in the whole of this history: stepping back undoes none
-    /// of it.
+    /// Returns the steps that at least two actors have taken in the whole of this history: stepping
+    /// back undoes none of them.
     pub fn first_steps(&self) -> FirstSteps {
         let did = |actor: ActorId, sent: bool| {
             let mut steps = self.current_path().iter().map(|&node| self.step(node));
@@ -34,9 +35,10 @@ impl HistoryTree {
         }
     }
 
-    /// Where another history is worth comparing once two actors have written, and whose edit is
-    /// sent from there: the last place where the one who wrote second had a stale copy with an
-    /// edit. `None` if no such place is on the way to the current step.
+    /// Returns the place from which another history is worth comparing once two actors have
+    /// written, and the actor whose edit is sent from there. It is the last place at which the
+    /// second writer had a stale copy with an edit. `None` if no such place is on the way to the
+    /// current step.
     pub fn overtaken_edit(&self) -> Option<(NodeId, ActorId)> {
         let line = self.current_path();
         let mut sent = line.iter().enumerate().filter_map(|(position, &node)| {

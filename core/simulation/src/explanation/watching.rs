@@ -1,10 +1,10 @@
-//! Explanations of what the watcher does, of compactions and of the clock.
+//! Explanations of the watcher's steps, of compactions and of the clock.
 
 use super::{Explanation, ExplanationKind, Suggestion};
 use crate::{HistoryTree, Operation, Outcome, Step, WatchAction};
 use optimist_apiserver::storage::Revision;
 
-/// Why a step of the watch, or a compaction, went as it did.
+/// The reason for the result of a watch's step, or of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchReason {
     /// Only the client of a watch knows how far it came.
@@ -23,7 +23,7 @@ pub enum WatchReason {
     WatchCache,
 }
 
-/// What the watcher did.
+/// Explains a step of the watcher.
 pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> Explanation {
     use ExplanationKind as Kind;
     if step.outcome() == Outcome::Refused {
@@ -73,7 +73,7 @@ pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> 
     Explanation::of(kind, next)
 }
 
-/// That etcd was compacted.
+/// Explains that etcd was compacted.
 pub(super) fn compacted(tree: &HistoryTree, step: &Step, restart: bool) -> Explanation {
     let version = step.revision;
     let world = tree.world();
@@ -115,8 +115,8 @@ impl Step {
         exchange.map_or("", |exchange| exchange.asked_version())
     }
 
-    /// Why a step that no actor did went as it did; `None` for steps of actors and of the clock,
-    /// and if the server refused it for another reason than an old version.
+    /// Returns the reason for the result of a step that no actor took. `None` for steps of actors
+    /// and of the clock, and if the server refused the step for another reason than an old version.
     pub fn reason(&self) -> Option<WatchReason> {
         if self.outcome() == Outcome::Refused {
             let mut arrived = self.arrived.iter();

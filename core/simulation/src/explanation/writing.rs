@@ -173,8 +173,8 @@ pub(super) fn unchanged(scene: Scene<'_>) -> Explanation {
     Explanation::of(kind, Suggestion::ChangeAgain(actor))
 }
 
-/// What a request wrote to the object that is shown now, if it was sent while another object was shown:
-/// the versions of its step are those of the other object.
+/// Explains a request that wrote to the object which is shown now, but was sent while another
+/// object was shown: the versions of its step are those of the other object.
 fn written_before_it_was_shown(scene: Scene<'_>) -> Option<ExplanationKind> {
     let Scene {
         step, me: actor, ..

@@ -15,8 +15,8 @@ use optimist_system::{Event, Faults, Process, ProcessId, System};
 use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
 
 impl World {
-    /// What an editor has edited of the current object and not sent. `None` if there is nothing to
-    /// send.
+    /// Returns a plan that sends an editor's unsent edits of the current object. `None` if there is
+    /// nothing to send.
     pub fn pending(&self, actor: ActorId) -> Option<(ActorId, EditorPlan)> {
         let copy = self.copy(actor);
         let plan = EditorPlan {
@@ -29,7 +29,8 @@ impl World {
         copy.is_edited().then_some((actor, plan))
     }
 
-    /// That an editor first reads the current object, and sends an Update with its changes.
+    /// Returns a plan by which an editor first reads the current object, and then sends an Update
+    /// with its changes.
     pub fn reads_and_changes(
         &self,
         actor: ActorId,
@@ -65,16 +66,16 @@ fn plan_of(process: ProcessId) -> Option<usize> {
     usize::from(process).checked_sub(ActorId::ALL.len())
 }
 
-/// What is searched: the editors' plans, the faults, and what must hold.
+/// The question of a search: the editors' plans, the faults, and the properties that must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControllerQuestion {
-    /// What the editors do, each once.
+    /// The plans of the editors, each run once.
     pub editors: Vec<(ActorId, EditorPlan)>,
     /// The number of times that each fault can happen.
     pub faults: Faults,
-    /// What must hold in every state and for every step.
+    /// The properties that must hold in every state and for every step.
     pub always: Vec<Safety>,
-    /// What must hold when everything is at rest.
+    /// The properties that must hold when everything is at rest.
     pub at_rest: Vec<Goal>,
     /// `true` if every run must come to rest. Else only the safety properties count.
     pub settles: bool,
@@ -87,7 +88,7 @@ pub struct ControllerSearch {
     search: PropertySearch,
 }
 
-/// Why a question is answered with no, with the shortest run that shows it.
+/// A proof that the answer to a question is no, with the shortest run that shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerWitness {
     /// A safety property does not hold: its index in the question.
@@ -98,7 +99,7 @@ pub enum ControllerWitness {
     RestsWrong(Vec<Event>),
 }
 
-/// What is known of one property that was asked for.
+/// The answer for one property of the question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyAnswer {
     /// Every history has it, and in some of them somebody did what could have broken it.
@@ -149,7 +150,7 @@ impl ControllerSearch {
         self.search.status()
     }
 
-    /// How far it is.
+    /// Returns the progress of the search.
     pub fn status(&self) -> PropertySearchStatus {
         self.search.status()
     }
@@ -186,8 +187,8 @@ impl ControllerSearch {
         }
     }
 
-    /// What is known of each safety property of the question, and, if every run must come to rest,
-    /// of that at the end.
+    /// Returns the answer for each safety property of the question and, if every run must come to
+    /// rest, for the properties at rest.
     pub fn answers(&self) -> Vec<PropertyAnswer> {
         let otherwise = |tried: bool| match self.search.status() {
             PropertySearchStatus::Done if tried => PropertyAnswer::Holds,
@@ -243,7 +244,7 @@ impl ControllerSearch {
 #[derive(Clone, Debug)]
 pub struct ControllerReplay<'a> {
     search: &'a ControllerSearch,
-    /// Where each editor is.
+    /// The state of each editor.
     editors: Vec<Editor>,
 }
 

@@ -1,4 +1,4 @@
-//! What a plan and a scenario are shown as.
+//! The words that show a plan and a scenario.
 
 use super::{Plan, Scenario};
 use optimist_apiserver::apply::{Path, differing, merge};

@@ -10,15 +10,15 @@ use optimist_client::{IntendedChange, Intent, Subresource, Write, WriteMethod};
 /// A starting object, and what two actors mean to do with it.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplorePreset {
-    /// What it is called in addresses, and the key of its messages.
+    /// Its name in addresses, and the key of its messages.
     pub slug: &'static str,
-    /// What there is at first.
+    /// The starting object.
     pub manifest: &'static str,
-    /// What A and B do.
+    /// The actions of A and B.
     pub doing: [PresetAction; 2],
 }
 
-/// What one actor does.
+/// The action of one actor.
 #[derive(Clone, Copy, Debug)]
 pub enum PresetAction {
     /// It changes what it read by a JSON patch (RFC 6902).
@@ -29,7 +29,7 @@ pub enum PresetAction {
     Delete,
 }
 
-/// What a third actor does beside any pair.
+/// The action of a third actor beside any pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThirdActor {
     /// It adds an annotation, which no other actor changes.
@@ -182,7 +182,7 @@ impl ThirdActor {
         ThirdActor::Deletes,
     ];
 
-    /// What it is called in addresses, and the key of its message.
+    /// Returns its name in addresses, which is also the key of its message.
     pub fn slug(self) -> &'static str {
         match self {
             ThirdActor::Annotates => "annotates",
@@ -191,7 +191,7 @@ impl ThirdActor {
         }
     }
 
-    /// What it does, writing in the usual way.
+    /// Returns its plan, with the usual way of writing.
     pub fn plan(self) -> Plan {
         let set =
             |at: &str, value: Value| Intent::Change(vec![IntendedChange::at(at, Some(value))]);

@@ -1,4 +1,4 @@
-//! What must hold in every history of a ready program: the properties that its flaw breaks.
+//! The properties that must hold in every history of a ready program: those that its flaw breaks.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use super::ControllerQuestion;
 use crate::{ActorId, ControllerProgram, World};
 
 impl ControllerQuestion {
-    /// What is asked of every history from a world with a ready program: the properties of the
-    /// program, with one restart, and the edits that the editors have not sent.
+    /// Returns the question for every history from a world with a ready program: the properties of
+    /// the program, with one restart, and the edits that the editors have not sent.
     ///
     /// `None` if the world has no ready program, or if the properties do not fit its objects (all
     /// programs but the cleaner need exactly one object to work for, and no children of others).
@@ -53,9 +53,9 @@ impl ControllerQuestion {
     }
 }
 
-/// What must hold always and at rest, as the ready program of a world wants it of the objects that
-/// were stored so far. `None` if the world has no ready program, or its properties do not fit the
-/// objects.
+/// Returns the properties that must hold always and at rest, by the ready program of a world and
+/// the objects that were stored so far. `None` if the world has no ready program, or its properties
+/// do not fit the objects.
 pub(crate) fn ready_properties(world: &World) -> Option<(Vec<Safety>, Vec<Goal>)> {
     let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
         return None;
@@ -74,7 +74,7 @@ struct ReadyObjects<'a> {
     ready: &'a ReadyProgram,
     /// The one object that it works for.
     parent: Arc<Value>,
-    /// How many children the parent has.
+    /// The number of the parent's children.
     children: usize,
 }
 
@@ -152,7 +152,7 @@ impl<'a> ReadyObjects<'a> {
         })
     }
 
-    /// That there are never more children than a number.
+    /// Returns the property that there are never more children than a number.
     fn at_most(&self, most: usize) -> Vec<Safety> {
         vec![Safety::AtMost(most, self.ready.child.clone())]
     }

@@ -42,7 +42,7 @@ pub struct Scenario {
 pub struct Plan {
     /// Its field manager, which it also sends as User-Agent.
     pub manager: Arc<str>,
-    /// What it means to do.
+    /// The edit that it means to make.
     pub intent: Intent,
     /// `true` if it first reads the object. Otherwise it uses the starting object, which it has from
     /// a file or in its working copy.
@@ -55,14 +55,14 @@ pub struct Plan {
     /// Its write method, and what it does after a conflict. A deletion carries a precondition if
     /// the method sends the version.
     pub write: Write,
-    /// How it writes by itself, for [`WriteMethod::Own`](optimist_client::WriteMethod::Own).
+    /// Its own way of writing, for [`WriteMethod::Own`](optimist_client::WriteMethod::Own).
     pub own: Option<OwnWrite>,
 }
 
-/// How an actor writes by itself, with the client that it has.
+/// An actor's own way of writing, with the client that it has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnWrite {
-    /// What it means to do: of a client that sends a manifest, the manifest.
+    /// The edit that it means to make; for a client that sends a manifest, the manifest.
     pub intent: Intent,
     /// Its write method.
     pub write: Write,
@@ -77,7 +77,7 @@ impl Plan {
         }
     }
 
-    /// What its deletion asks the server to compare first.
+    /// Returns the preconditions of its deletion.
     pub(super) fn preconditions(&self) -> Preconditions {
         Preconditions {
             uid: false,

@@ -7,7 +7,7 @@ use optimist_checker::{HistorySearch, ResponseCache, SearchStatus};
 use super::Scenario;
 use crate::ObjectRef;
 
-/// A search of a scenario. What it has found is that of its [`HistorySearch`]. The caller decides when
+/// A search of a scenario. Its results are those of its [`HistorySearch`]. The caller decides when
 /// it works and for how many states.
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -41,7 +41,7 @@ impl Search {
         self.histories.run()
     }
 
-    /// What is searched.
+    /// Returns the scenario that is searched.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }

@@ -12,7 +12,7 @@ use optimist_apiserver::server::{ApiServer, InstallError, Release};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{ManifestError, to_yaml};
 
-/// How much later than the last write of an object the history begins.
+/// The time from the last write of an object to the beginning of the history.
 const LATER: Duration = Duration::from_secs(60);
 
 /// The time and the uids of a server on which something happens after the last write of these objects.

@@ -1,4 +1,4 @@
-//! What a controller does in a world.
+//! The operations of a controller in a world.
 
 use std::sync::Arc;
 

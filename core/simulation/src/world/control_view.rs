@@ -1,4 +1,4 @@
-//! What a controller has beside what the server has.
+//! Compares the objects that a controller has with those of the server.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::{ControllerEvent, ControllerOperation, HistoryTree, NodeId};
 pub struct RunValue {
     /// The name of the variable.
     pub name: String,
-    /// What it has.
+    /// Its content.
     pub value: RunValueContent,
 }
 
-/// What a variable of a run has.
+/// The content of a variable of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunValueContent {
     /// An object.
@@ -40,7 +40,8 @@ pub enum RunValueContent {
     List {
         /// The names of its objects.
         names: Vec<String>,
-        /// How many objects the same list would have on the server now; `None` if it is not known.
+        /// The number of objects that the same list would have on the server now; `None` if it is
+        /// not known.
         server: Option<usize>,
     },
 }
@@ -54,14 +55,14 @@ pub struct EventArrow {
     pub has_arrived: bool,
 }
 
-/// How a cache is beside the server.
+/// The state of a cache beside the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheStanding {
     /// The kind of its objects.
     pub kind: String,
     /// Its version; empty before its first list.
     pub version: String,
-    /// How many changes of its kind it does not have.
+    /// The number of changes of its kind that it does not have.
     pub behind: usize,
     /// `true` if its watch is open.
     pub is_watching: bool,
@@ -83,7 +84,7 @@ pub struct StoredRow {
 }
 
 impl World {
-    /// How each cache of the controller is beside the server.
+    /// Returns the state of each cache of the controller beside the server.
     pub fn cache_standings(&self) -> Vec<CacheStanding> {
         let caches = self.controller().map_or(&[][..], Controller::caches);
         let standing = |cache: &Cache| CacheStanding {
@@ -142,7 +143,7 @@ impl World {
         }
     }
 
-    /// How many objects the list of a variable would have on the server now.
+    /// Returns the number of objects that the list of a variable would have on the server now.
     fn listed_on_server(&self, controller: &Controller, name: &str) -> Option<usize> {
         let (kind, owner) = list_of(&controller.code().program().body, name)?;
         let mut caches = controller.caches().iter();
@@ -229,7 +230,7 @@ impl World {
     }
 }
 
-/// That a step belongs to a run of the controller.
+/// The part of a step in a run of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPart {
     /// The number of the run, from 1.
@@ -268,7 +269,7 @@ impl HistoryTree {
     }
 }
 
-/// How many statements a program has.
+/// Returns the number of statements in a program.
 fn statements(code: &Code) -> usize {
     let numbers = (0..).map_while(|at| code.statement_at(at));
     numbers.max().map_or(0, |last| last + 1)

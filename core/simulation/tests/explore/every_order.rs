@@ -405,8 +405,8 @@ fn an_edit_that_already_held_was_shown_to_whoever_was_shown_it_before() {
 
 /// All actors set the replicas to 5: A applies, B updates what it read, C updates blindly.
 ///
-/// Where A reads the 5 that somebody wrote already, its apply makes a new version all the same,
-/// for A owns the field then; and B's version may be old by that.
+/// If A reads the 5 that somebody wrote already, its apply makes a new version all the same, for A
+/// owns the field then; and B's version may be old by that.
 #[test]
 fn an_apply_of_what_is_there_already_makes_a_version_that_others_have_not_read() {
     let mut choices = [

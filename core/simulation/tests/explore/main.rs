@@ -447,8 +447,9 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
     assert!(again(&blind) > 0);
 }
 
-/// What each way of writing makes of each ready pair: histories with both edits in the object, with
-/// one replaced knowingly, refused as a conflict, as not possible and for the object is gone, lost.
+/// Counts the endings of each way of writing for each ready pair: histories with both edits in the
+/// object, with one replaced knowingly, refused as a conflict, as not possible or because the
+/// object is gone, lost.
 #[test]
 fn the_matrix_of_every_ready_pair() {
     let mut found = String::new();

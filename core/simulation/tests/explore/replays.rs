@@ -13,7 +13,7 @@ fn tree(manifest: &str) -> HistoryTree {
     HistoryTree::new(World::load(manifest).unwrap().0)
 }
 
-/// Who asked and what was answered, in the order of the history.
+/// Returns the actors of the requests and the codes of their answers, in the order of the history.
 fn answers(tree: &HistoryTree) -> Vec<(ActorId, u16)> {
     let steps = tree
         .current_path()

@@ -9,7 +9,7 @@ use super::verdict::Event;
 
 pub const MANAGERS: [&str; 3] = ["editor-a", "editor-b", "controller"];
 
-/// What a request is.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Put,
@@ -35,7 +35,7 @@ pub struct WriteMethod {
     pub versioned: bool,
     pub tests: bool,
     pub force: bool,
-    /// Whether the writer owns the fields that it changes from the start.
+    /// `true` if the writer owns the fields that it changes from the start.
     pub owns: bool,
     pub on_conflict: OnConflict,
 }
@@ -114,7 +114,7 @@ impl Server {
         (response.status().as_u16(), answer)
     }
 
-    /// What is stored, as a GET of a copy of the server shows it.
+    /// Returns the stored object, as a GET of a copy of the server shows it.
     pub fn stored(&self) -> Option<Value> {
         let mut copy = self.clone();
         let path = copy.path.clone();
@@ -150,7 +150,7 @@ impl Actor {
         self.done
     }
 
-    /// Whether it reads next.
+    /// Returns whether it reads next.
     pub fn reads(&self) -> bool {
         self.reads
     }
@@ -359,8 +359,8 @@ fn operations_of(read: &Value, edited: &Value, path: &str, tests: bool, into: &m
     }
 }
 
-/// What is applied: who it is, and every field that is meant, with the names of items. A plain list
-/// and an atomic map are one field.
+/// Returns the configuration to apply: the identity of the object, and every field that is meant,
+/// with the names of items. A plain list and an atomic map are one field.
 fn configuration(read: &Value, doing: &Doing) -> Value {
     let mut config = json!({
         "apiVersion": read["apiVersion"], "kind": read["kind"],

@@ -22,7 +22,7 @@ use verdict::{Event, Kept, judge};
 /// The number of attempts of clients that retry.
 const TRIES: u8 = 3;
 
-/// How many histories ended with each verdict.
+/// The number of histories with each verdict.
 type Counts = BTreeMap<&'static str, u128>;
 
 fn write(way: WriteMethod) -> Write {
@@ -108,7 +108,7 @@ struct History {
     world: World,
 }
 
-/// What is compared, and what was found.
+/// The input of a comparison, and its result.
 struct Comparison<'a> {
     doings: &'a [Doing],
     ways: &'a [WriteMethod],
@@ -338,7 +338,7 @@ fn every_mix_of_two_ways() {
     assert_none(&two(1, 1));
 }
 
-/// As above: one in 97 combinations of write methods, or one in `OPTIMIST_JUDGE_EVERY`. 1 tests all
+/// Compares one in 97 combinations of write methods, or one in `OPTIMIST_JUDGE_EVERY`. 1 tests all
 /// combinations, which takes hours.
 #[test]
 #[ignore = "takes minutes; README, How to write a test"]

@@ -1,5 +1,5 @@
-//! What the editors mean to do, as data: the pairs that are ready on the page, and pairs that add
-//! to what is not there yet.
+//! The edits that the editors mean to make, as data: the pairs that are ready on the page, and
+//! pairs that add to a value that is not there yet.
 
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ impl Doing {
     }
 }
 
-/// Which object it begins with.
+/// The starting object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Object {
     Deployment,
@@ -190,7 +190,7 @@ impl Pair {
         }
     }
 
-    /// What is stored at first.
+    /// Returns the manifest of the starting object.
     pub fn manifest(&self) -> String {
         if self.object == Object::Widget {
             return WIDGET.to_owned();
@@ -420,7 +420,7 @@ const fn pair(name: &'static str, object: Object, edits: [&'static str; 2]) -> P
     }
 }
 
-/// What a third one does.
+/// The edits of a third one.
 pub const THIRDS: [fn() -> Doing; 2] = [
     || doing(""),
     || doing(r#"metadata.annotations.checked = "yes""#),

@@ -33,9 +33,9 @@ impl Kept {
 pub struct Event {
     who: usize,
     pub code: u16,
-    /// What the answer showed.
+    /// The object that the answer showed.
     shown: Option<Value>,
-    /// What a 2xx to a write was for, and what is stored since.
+    /// The intention of a write with a 2xx, and the object that is stored since.
     wrote: Option<(Vec<Leaf>, Option<Value>)>,
 }
 
@@ -88,7 +88,7 @@ impl Event {
     }
 }
 
-/// Whether an object has a leaf. A deletion is in no object, or in one that is marked.
+/// Returns whether an object has a leaf. A deletion is in no object, or in one that is marked.
 fn holds((place, value): &Leaf, object: Option<&Value>) -> bool {
     let Some(object) = object else {
         return place.is_empty();
@@ -103,7 +103,7 @@ fn holds((place, value): &Leaf, object: Option<&Value>) -> bool {
     }
 }
 
-/// Whether a value says all that another one does: the server fills it up.
+/// Returns whether a value says all that another one does: the server fills it up.
 fn says(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::Object(found), Value::Object(wanted)) => wanted
