@@ -1,6 +1,7 @@
-//! When two states are the same: the numbers of versions and generations do not count, only their
-//! order; times of a clock do not count; uids and generated names count only for who has the same.
-//! Of the ledger counts only what a process that can still write could lose or be told.
+//! Decides whether two states are the same. The numbers of versions and generations do not count,
+//! only their order. Times of a clock do not count. Of uids and generated names, it only counts who
+//! has the same one. Of the ledger, only the parts count that a process which can still write could
+//! lose or learn.
 
 mod digest;
 mod given;
@@ -178,7 +179,7 @@ impl Digests {
         }
     }
 
-    /// Which object it is: its place in the store, because a name can be generated.
+    /// Identifies an object by its place in the store, because a name can be generated.
     fn place(&mut self, server: &ApiServer, key: &str) {
         let mut stored = server.store().range("/registry/");
         match stored.position(|(stored, ..)| **stored == *key) {
@@ -253,7 +254,7 @@ impl Digests {
         }
     }
 
-    /// What was written and has not reached the cache: only that holds up a controller.
+    /// Takes the writes that have not reached the cache: only those hold up a controller.
     fn unseen_writes<'a>(
         &mut self,
         caches: &[Cache],

@@ -97,7 +97,7 @@ impl PropertySearch {
         self.advance(usize::MAX)
     }
 
-    /// How far it is.
+    /// Returns the progress of the search.
     pub fn status(&self) -> PropertySearchStatus {
         self.status
     }

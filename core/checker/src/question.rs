@@ -1,4 +1,4 @@
-//! What is asked of a system.
+//! The question about a system: the properties to check.
 
 use optimist_system::{Faults, System};
 

@@ -1,4 +1,4 @@
-//! Whether every run comes to rest, and rests as wished.
+//! Decides whether every run comes to rest, and rests as wished.
 //!
 //! A run is at rest when the objects in the server change no more; its controllers may still poll.
 //! A run that goes on for ever stays at last in one strongly connected component of the states. It
@@ -92,8 +92,8 @@ pub(super) fn judge(nodes: &[Node]) -> Settling {
     Settling::Settles
 }
 
-/// What a run that stays in a component must do: for each process that has a step in every state of
-/// the component, a step of that process.
+/// Returns the steps that a run which stays in a component must take: for each process that has a
+/// step in every state of the component, a step of that process.
 fn threads_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<Event> {
     let enabled = |id: usize| nodes[id].enabled.iter().map(|step| step.thread());
     let mut threads: Vec<Event> = Vec::new();

@@ -1,4 +1,4 @@
-//! What people type to add to a map or list, read with the type of the place.
+//! Reads what people type to add to a map or list, by the type of the place.
 
 use optimist_apiserver::pointer;
 use optimist_apiserver::schema::{Struct, Type};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::edit::{EditError, add_at, remove_at};
 
-/// How an item of a list can be typed, apart from YAML.
+/// A notation, apart from YAML, in which people can type an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemNotation {
     /// `NAME=value`, as `kubectl set env` takes it: the items have a name and a value.
@@ -18,7 +18,7 @@ pub enum ItemNotation {
 pub struct Addition {
     /// The object.
     pub object: Value,
-    /// The path of what was added, as a JSON pointer (RFC 6901).
+    /// The path of the addition, as a JSON pointer (RFC 6901).
     pub pointer: String,
     /// `true` if it is an empty map or list, to add to next.
     pub is_empty: bool,
@@ -41,7 +41,7 @@ fn type_at(root: &Struct, at: &str) -> Option<Type> {
     ty
 }
 
-/// How an item of the list at a JSON pointer can be typed, apart from YAML.
+/// Returns the notation, apart from YAML, for an item of the list at a JSON pointer.
 pub fn item_notation(root: &Struct, at: &str) -> Option<ItemNotation> {
     let Some(Type::List(list)) = type_at(root, at) else {
         return None;

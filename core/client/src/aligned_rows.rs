@@ -10,7 +10,7 @@ use optimist_apiserver::object::JsonMap;
 use optimist_apiserver::pointer as json_pointer;
 use optimist_apiserver::schema::{ListKind, Struct, Type, fill_defaults};
 
-/// How many copies stand beside each other: the left editor's, the stored one, the right editor's.
+/// The number of copies beside each other: the left editor's, the stored one, the right editor's.
 pub const COPIES: usize = 3;
 
 /// The stored copy among them.
@@ -36,7 +36,7 @@ const QUIET: [&str; 7] = [
     "uid",
 ];
 
-/// What a row folds away, if it folds something.
+/// The part that a row folds away, if it folds something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// The row has one line in each copy.
@@ -48,7 +48,7 @@ pub enum Fold {
     },
     /// Members that few people look at, by their names. Folded at first.
     Quiet(Vec<String>),
-    /// So many members that have the value which the server sets by default. Folded at first.
+    /// This number of members that have the server's default value. Folded at first.
     Defaults(usize),
 }
 
@@ -58,14 +58,14 @@ pub struct AlignedRow {
     /// The place, the same in all copies: a JSON pointer with the keys of list items instead of
     /// their positions.
     pub key: String,
-    /// How far a row that folds members of a value is indented.
+    /// The indentation of a row that folds members of a value.
     pub indent: usize,
-    /// How many of the next rows it folds.
+    /// The number of the next rows that it folds.
     pub below: usize,
     /// The position of its line among the lines of each copy; `None` where a copy has no such
     /// place.
     pub cells: [Option<usize>; COPIES],
-    /// What it folds.
+    /// The part that it folds.
     pub fold: Fold,
     /// The number of text lines of its highest cell: more than 1 for strings of several lines.
     pub height: usize,
@@ -428,7 +428,7 @@ fn names(place: &Place<'_>) -> Vec<String> {
     names
 }
 
-/// What tells each item of a list apart: the values of its keys.
+/// Returns the identity of each item of a list: the values of its keys.
 pub(super) fn item_ids(list: Option<&Value>, keys: &[String]) -> Vec<Option<String>> {
     let items = list
         .and_then(Value::as_array)

@@ -11,7 +11,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
 use optimist_apiserver::server::Resource;
 
-/// What a client asks of an object or of a collection. A request cannot have an option that means
+/// A request of a client for an object or a collection. A request cannot have an option that means
 /// nothing to it: only an apply has `force`, and only a delete has preconditions.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Call {
@@ -68,7 +68,7 @@ pub enum Call {
     Delete {
         /// The object as it was read.
         object: Arc<Value>,
-        /// What the server compares first.
+        /// The preconditions that the server compares first.
         preconditions: Preconditions,
         /// `true` if it asks that dependents go in the background (`propagationPolicy`). Else it
         /// leaves that to the kind.
@@ -87,7 +87,7 @@ pub enum Patch {
     Json(Value),
 }
 
-/// What a delete asks the server to compare first (`metav1.Preconditions`).
+/// The preconditions that a delete asks the server to compare first (`metav1.Preconditions`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Preconditions {
     /// `true` if the delete carries the uid that was read.
@@ -96,7 +96,7 @@ pub struct Preconditions {
     pub resource_version: bool,
 }
 
-/// What a request asks for, as far as people tell requests apart.
+/// The kind of a request, as far as people tell requests apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// A read.
@@ -119,7 +119,7 @@ pub enum RequestKind {
     Other,
 }
 
-/// Who sends a request, and the options that every write has.
+/// The sender of a request, and the options that every write has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sender<'a> {
     /// The User-Agent. The server takes the field manager from it if the request names none.
@@ -195,10 +195,10 @@ impl From<Strategy> for RequestKind {
 }
 
 impl Call {
-    /// A merge patch of what differs between an object that was read and the object as it should be
-    /// (`client.MergeFrom`, `mergeFromPatch.Data` in controller-runtime's `pkg/client/patch.go`). An
-    /// empty difference is sent as `{}`. `lock` is whether the resourceVersion that was read is a
-    /// precondition (`MergeFromWithOptimisticLock`).
+    /// Returns a merge patch with the differences between an object that was read and the object as
+    /// it should be (`client.MergeFrom`, `mergeFromPatch.Data` in controller-runtime's
+    /// `pkg/client/patch.go`). An empty difference is sent as `{}`. `lock` makes the
+    /// resourceVersion that was read a precondition (`MergeFromWithOptimisticLock`).
     pub fn merge_from(
         base: &Arc<Value>,
         object: &Value,
@@ -219,7 +219,7 @@ impl Call {
         }
     }
 
-    /// What it asks for.
+    /// Returns the kind of the request.
     pub fn kind(&self) -> RequestKind {
         match self {
             Self::Get { .. } | Self::List { .. } => RequestKind::Get,

@@ -15,7 +15,7 @@ use optimist_apiserver::schema::Struct;
 /// A value that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueChange {
-    /// Where, as a JSON pointer (RFC 6901).
+    /// The place of the value, as a JSON pointer (RFC 6901).
     pub pointer: String,
     /// The old value.
     pub before: Option<Value>,
@@ -118,7 +118,8 @@ fn brief_texts(before: &str, after: &str, most: usize) -> (String, String) {
     (part(&before), part(&after))
 }
 
-/// Where the word begins in which two texts begin to differ, or a few characters before that.
+/// Returns the beginning of the word in which two texts begin to differ, or a position a few
+/// characters before the difference.
 fn word_before(text: &[char], differs: usize) -> usize {
     let from = differs.saturating_sub(LEAD);
     let lead = text.get(from..differs).unwrap_or_default();
@@ -163,8 +164,8 @@ pub fn changes(before: &Value, after: &Value) -> Vec<ValueChange> {
     found
 }
 
-/// As [`changes`], but the items of a list with keys are compared with those of the same keys. The
-/// pointer of a value that is gone has the keys of items instead of their positions.
+/// Compares like [`changes`], but compares the items of a list with keys with those of the same
+/// keys. The pointer of a value that is gone has the keys of items instead of their positions.
 pub fn changes_by_item(before: &Value, after: &Value, root: &Struct) -> Vec<ValueChange> {
     let mut found = Vec::new();
     let place = [String::new(), String::new()];
@@ -225,7 +226,7 @@ fn collect_by_item(
     }
 }
 
-/// What tells the items of a list with keys apart; `None` if nothing does.
+/// Returns the identities of a list's items; `None` if no keys tell the items apart.
 fn ids(list: &Value, ty: ValueType<'_>) -> Option<Vec<String>> {
     let ids: Option<Vec<String>> = item_ids(Some(list), ty.item_keys()).into_iter().collect();
     let ids = ids?;

@@ -35,7 +35,7 @@ fn three_way(resource: &Resource, last: &Value, read: &Value, manifest: &Value) 
     merged(resource, &changed, manifest)
 }
 
-/// The patch that makes `applied` of what was read.
+/// Returns the patch that changes the object that was read into `applied`.
 pub(crate) fn patch(resource: &Resource, read: &Value, edited: &Value) -> Value {
     two_way(resource, read, &applied(resource, read, edited))
 }
@@ -124,7 +124,8 @@ mod tests {
         &object["spec"]
     }
 
-    /// What is stored after `manifest` was applied to an object to which `last` was applied.
+    /// Returns the object that is stored after `manifest` was applied to an object to which `last`
+    /// was applied.
     fn apply(last: &Value, live: &Value, manifest: &Value) -> (Value, Value) {
         let resources = Resources::builtin();
         let resource = resources.by_kind("apps/v1", "Deployment").unwrap();

@@ -1,5 +1,4 @@
-//! Tells a conflict from other answers. What clients do then:
-//! [`Editor`](super::Editor).
+//! Tells a conflict from other answers. For the reaction of clients, see [`Editor`](super::Editor).
 
 use http::{Response, StatusCode};
 use serde_json::Value;
@@ -15,7 +14,7 @@ pub fn is_conflict(response: &Response<Vec<u8>>) -> bool {
             .is_ok_and(|status| is_conflict_status(code.as_u16(), &status))
 }
 
-/// As [`is_conflict`], of an answer that is already read.
+/// Decides like [`is_conflict`], for an answer that is already read.
 pub fn is_conflict_status(code: u16, status: &Value) -> bool {
     code == 409 && text(status, "reason") == "Conflict"
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use optimist_apiserver::json::Node;
 use optimist_apiserver::{pointer as json_pointer, yaml};
 
-/// Why a value cannot be changed.
+/// The reason why a value cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditError {
     /// The path does not exist.

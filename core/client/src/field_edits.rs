@@ -12,8 +12,8 @@ use optimist_apiserver::apply::{Path, PathElement, Places, changed_parts, covers
 use optimist_apiserver::schema::Struct;
 
 /// A field and its intended value. The field is a member of a map, an item of a keyed list or set,
-/// an item of a list without keys, or another value. Whether a map or list is atomic decides about
-/// owners and conflicts, and not what an edit is.
+/// an item of a list without keys, or another value. An atomic map or list has other owners and
+/// conflicts, but its edits are the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// The field; the empty path is the whole object.
@@ -69,7 +69,7 @@ impl Edit {
         self.holds_at(object.map(Places::of).as_mut(), root)
     }
 
-    /// As [`holds_in`](Self::holds_in), for many edits in one object.
+    /// Returns the same as [`holds_in`](Self::holds_in), for many edits in one object.
     pub fn holds_at(&self, object: Option<&mut Places<'_>>, root: &Struct) -> bool {
         let Some(object) = object else {
             return self.is_deletion();

@@ -60,18 +60,18 @@ pub const MAX_OBJECTS_TEXT: usize = 64 * 1024 * 1024;
 /// The most objects of such a text.
 pub const MAX_OBJECTS: usize = 10_000;
 
-/// As [`objects`] after [`refuse_repeated_keys`], a document at a time.
+/// Reads like [`objects`] after [`refuse_repeated_keys`], but a document at a time.
 #[derive(Debug)]
 pub struct ObjectReader {
     text: Arc<str>,
-    /// What is not read yet.
+    /// The documents that are not read yet.
     left: VecDeque<Place>,
     found: Vec<Value>,
     /// The most objects.
     most: usize,
 }
 
-/// Where a document, or an item of a list, is in its text.
+/// The place of a document, or of a list's item, in its text.
 #[derive(Debug)]
 struct Place {
     range: Range<usize>,
@@ -133,7 +133,7 @@ impl ObjectReader {
         above + document.lines().take_while(blank).count() + 1
     }
 
-    /// Reads the next document. Whether there is more.
+    /// Reads the next document. Returns whether there is more.
     ///
     /// # Errors
     /// If it is neither YAML nor JSON, or has a duplicate key, or if there are too many objects.
@@ -168,7 +168,7 @@ impl ObjectReader {
     }
 }
 
-/// Where documents are in their text.
+/// Returns the places of documents in their text.
 fn places(text: &str, documents: Vec<ManifestDocument<'_>>) -> VecDeque<Place> {
     let begin = text.as_ptr() as usize;
     let places = documents.into_iter().map(|document| {

@@ -81,8 +81,8 @@ impl Intent {
         Some(Intent::Change(changes))
     }
 
-    /// What the actor has typed after it read an object: the object with the changes, or the
-    /// manifest. A deletion changes nothing.
+    /// Returns the object that the actor has typed after it read an object: that object with the
+    /// changes, or the manifest. A deletion changes nothing.
     pub fn done_on(&self, object: &Value) -> Value {
         let mut edited = object.clone();
         let changes = match self {

@@ -18,7 +18,7 @@ pub fn load_order(object: &Value) -> u8 {
 /// version; another is created. Its namespace is created, and is `default` if it names none.
 ///
 /// # Errors
-/// Why the server does not take it.
+/// The reason why the server does not take it.
 pub fn load(server: &mut ApiServer, mut object: Value) -> Result<(), String> {
     let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
     let resource = server.resources().by_kind(api_version, kind).cloned();

@@ -21,7 +21,7 @@ pub struct Manifest {
     pub dropped: Vec<String>,
 }
 
-/// Why a manifest cannot be loaded.
+/// The reason why a manifest cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManifestError {
     /// The text is not YAML or JSON.
@@ -30,7 +30,7 @@ pub enum ManifestError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// Objects of this kind cannot be loaded.
@@ -251,7 +251,7 @@ pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError>
     documents_up_to(text, MAX_SIZE, MAX_DOCUMENTS)
 }
 
-/// As [`documents`], with other limits.
+/// Splits like [`documents`], but with other limits.
 pub(super) fn documents_up_to(
     text: &str,
     bytes: usize,

@@ -62,7 +62,7 @@ pub fn printed(manifest: &Value, texts: &[String], resource: &Resource) -> Vec<P
     named.collect()
 }
 
-/// What an object has of a set of fields, with what identifies it.
+/// Returns an object's values of a set of fields, with the fields that identify it.
 pub fn part(object: &Value, set: &Set, resource: &Resource) -> Value {
     let mut part = extract(object, set, &resource.root);
     if !part.is_object() {

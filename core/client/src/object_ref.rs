@@ -62,7 +62,7 @@ impl ObjectRef {
         is_named || is_created
     }
 
-    /// What an actor knows of it that has not read it: its name and namespace.
+    /// Returns the object as an actor knows it that has not read it: its name and namespace.
     pub fn unread(&self) -> Arc<Value> {
         let metadata = json!({"name": self.name(), "namespace": self.namespace()});
         Arc::new(json!({"metadata": metadata}))

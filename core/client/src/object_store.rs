@@ -35,7 +35,7 @@ impl ObjectStore {
             .map(|(key, object)| (key.as_str(), object))
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }

@@ -30,9 +30,9 @@ pub struct Line {
 /// A value on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// As YAML writes it.
+    /// The value as YAML writes it.
     pub text: String,
-    /// As a person would type it.
+    /// The value as a person would type it.
     pub plain: String,
     /// `true` if it can be edited in place: scalars can, `{}` and `[]` cannot.
     pub scalar: bool,

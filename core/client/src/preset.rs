@@ -20,7 +20,7 @@ pub enum Preset {
     /// `kubectl apply --server-side` (`pkg/cmd/apply/apply.go applyOneObject`,
     /// `fieldManagerServerSideApply`).
     KubectlApplyServerSide,
-    /// `kubectl replace` of what `kubectl get` printed, with its version
+    /// `kubectl replace` of the object that `kubectl get` printed, with its version
     /// (`pkg/cmd/replace/replace.go Run`).
     KubectlReplace,
     /// `kubectl scale` without `--current-replicas` and `--resource-version`: a merge patch of
@@ -36,9 +36,9 @@ pub enum Preset {
     /// The HorizontalPodAutoscaler: an Update of `/scale` without a manager, in `RetryOnConflict` with
     /// `DefaultRetry` (`pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler`).
     Autoscaler,
-    /// Helm 3, and Helm 4 with `--server-side=false`: a patch of what the last release, this release
-    /// and the object say (`helm.sh/helm/v4/pkg/kube/client.go createPatch`, v4.2). The patch needs
-    /// the manifest of the last release, so the write alone does not make it.
+    /// Helm 3, and Helm 4 with `--server-side=false`: a patch made from the last release, this
+    /// release and the object (`helm.sh/helm/v4/pkg/kube/client.go createPatch`, v4.2). The patch
+    /// needs the manifest of the last release, so the write alone does not make it.
     Helm3,
     /// Helm 4, which applies server-side without force
     /// (`helm.sh/helm/v4/pkg/kube/client.go patchResourceServerSide`, v4.2).
@@ -118,8 +118,8 @@ impl Preset {
         self < Preset::Update
     }
 
-    /// How the client writes an object of this kind; `None` if it cannot: it needs a scale
-    /// subresource that the kind does not have.
+    /// Returns the client's way of writing an object of this kind; `None` if it cannot: it needs a
+    /// scale subresource that the kind does not have.
     pub fn write(self, resource: &Resource) -> Option<Write> {
         // kubectl has the merge keys of the kinds that it was built with only.
         let patches = match resource.definition {

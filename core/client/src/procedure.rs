@@ -1,6 +1,6 @@
-//! Processes that send requests, as state machines without a server: what a process does next, and
-//! what it makes of the answer. Who runs one decides when the answer comes and who sends something
-//! in between: a person, a search, a table of all tools.
+//! Processes that send requests, as state machines without a server: each has a next step, and takes the
+//! answer. The caller who runs one decides when the answer comes and who sends something in between: a
+//! person, a search, a table of all tools.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use optimist_apiserver::server::Release;
 use super::conflict::is_conflict_status;
 use super::{AnsweredRequest, Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
 
-/// What a process does next.
+/// The next step of a process.
 #[derive(Clone, Debug)]
 // It is taken apart at once, so its size costs nothing; a box would be one allocation a request.
 #[allow(clippy::large_enum_variant)]
@@ -84,7 +84,7 @@ pub enum Procedure {
 }
 
 impl Procedure {
-    /// What it does next.
+    /// Returns its next step.
     pub fn next(&self) -> Next {
         match self {
             Self::Editor(editor) => editor.next(),

@@ -24,7 +24,7 @@ const PAGE_SIZE: usize = 500;
 /// The minimum timeout of a watch, in seconds. The maximum is twice as long.
 const SHORTEST_WATCH: u64 = 300;
 
-/// How a reflector starts.
+/// The first request of a reflector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListMode {
     /// With a list.
@@ -102,7 +102,7 @@ impl Reflector {
         self
     }
 
-    /// What it knows.
+    /// Returns the objects that it knows.
     pub fn store(&self) -> &ObjectStore {
         &self.store
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Preset;
 
-/// What someone wants to write.
+/// A change that someone wants to write.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct WantedChange {
     /// The content.
@@ -15,7 +15,7 @@ pub struct WantedChange {
     /// The manifest of the same tool before this one, for tools that compare with it (Helm 3). `None`
     /// if it is not known; then it is taken to have had what the tool owns in the object.
     pub previous: Option<Value>,
-    /// How Helm applied the last release.
+    /// The method by which Helm applied the last release.
     pub last_release: ReleaseMethod,
     /// The client that an error message names, and the manager that it wrote by.
     pub refused: Option<(Preset, String)>,
@@ -24,14 +24,14 @@ pub struct WantedChange {
     pub address: Option<String>,
 }
 
-/// How Helm 4 applied the last release of a chart, as its record says.
+/// The method by which Helm 4 applied the last release of a chart, by the record of the release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReleaseMethod {
     /// In the client, as Helm 3 does. When Helm changes to server-side apply, it takes over what it
     /// owns by Update (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
     #[default]
     ClientSide,
-    /// Server-side. What it owns by Update counts as another manager's.
+    /// Server-side. The fields that it owns by Update count as another manager's.
     ServerSide,
 }
 
@@ -75,10 +75,10 @@ pub enum Way {
     Client(Preset, OnOwned),
 }
 
-/// What an apply does about fields that others own.
+/// The treatment of fields that others own by an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnOwned {
-    /// What the client does without options.
+    /// The client's treatment without options.
     Usual,
     /// It takes the fields over (`--force-conflicts`, `force_conflicts`, `client.ForceOwnership`). A
     /// client-side apply with force (`Force=true` of Argo CD) deletes and creates the object again if

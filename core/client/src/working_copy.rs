@@ -50,7 +50,7 @@ impl WorkingCopy {
         self.read != self.edited
     }
 
-    /// What the edits change.
+    /// Returns the values that the edits change.
     pub fn edits(&self) -> Vec<ValueChange> {
         match (&self.read, &self.edited) {
             // Without an edit they are one object, which need not be compared with itself.
@@ -59,7 +59,7 @@ impl WorkingCopy {
         }
     }
 
-    /// What the edits change, where items with keys are compared with themselves.
+    /// Returns the values that the edits change. Items with keys are compared with themselves.
     pub fn edits_by_item(&self, root: &Struct) -> Vec<ValueChange> {
         match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if !Arc::ptr_eq(read, edited) => {

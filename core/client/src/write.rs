@@ -16,7 +16,7 @@ use optimist_apiserver::object::{JsonMap, Metadata};
 use optimist_apiserver::patch;
 use optimist_apiserver::server::{Release, Resource};
 
-/// How an edit is sent.
+/// The strategy by which an edit is sent.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -74,7 +74,7 @@ impl Subresource {
     }
 }
 
-/// What an actor does after a conflict.
+/// The reaction of an actor to a conflict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum OnConflict {
     /// Nothing more.
@@ -105,7 +105,7 @@ impl OnConflict {
     }
 }
 
-/// Which fields an apply declares. A patch that declares a manifest is client-side apply.
+/// The fields that an apply declares. A patch that declares a manifest is client-side apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Declares {
     /// The fields that the manager applied before, with its edits (client-go: Extract, change,
@@ -120,9 +120,9 @@ pub enum Declares {
 /// A strategy with its options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Write {
-    /// How the edit is sent.
+    /// The strategy by which the edit is sent.
     pub strategy: Strategy,
-    /// To which part of the object; `None` for the object itself.
+    /// The subresource to which it goes; `None` for the object itself.
     pub subresource: Option<Subresource>,
     /// `true` if the request carries the resourceVersion that was read, as a precondition: in the
     /// object or the patch, or as a `test` of a JSON patch.
@@ -131,13 +131,13 @@ pub struct Write {
     pub test_values: bool,
     /// `true` if an apply takes ownership of fields of other managers (`force`).
     pub force: bool,
-    /// Which fields an apply declares.
+    /// The fields that an apply declares.
     pub declares: Declares,
     /// `true` if it is a dry run: the server answers and stores nothing (`dryRun=All`).
     pub dry_run: bool,
     /// The field manager, if it is not the actor's.
     pub manager: Option<String>,
-    /// What to do after a conflict.
+    /// The reaction to a conflict.
     pub on_conflict: OnConflict,
     /// A body written by hand; sent as it is.
     pub body: Option<String>,
@@ -224,7 +224,7 @@ impl Write {
         }
     }
 
-    /// Who sends it, and its options, with the User-Agent of an actor.
+    /// Returns the sender of the write and its options, with the User-Agent of an actor.
     pub fn sender<'a>(&'a self, user_agent: &'a str) -> Sender<'a> {
         Sender {
             manager: self.manager.as_deref(),
@@ -251,10 +251,10 @@ impl Write {
         Some(self.with_version(body, read))
     }
 
-    /// The object as its writer would have it: the edited one. An apply of a manifest says nothing
-    /// of the fields that it leaves out, but takes back those of them that nobody else applied; the
-    /// release of the server says what becomes of what is empty then. `None` before anything was
-    /// read.
+    /// Returns the object as its writer would have it: the edited one. An apply of a manifest does not
+    /// touch the fields that it leaves out, except that it takes back those which nobody else applied; the
+    /// release of the server decides what becomes of a value that is empty then. `None` before anything
+    /// was read.
     pub fn wanted(
         &self,
         resource: &Resource,
@@ -330,7 +330,7 @@ impl Write {
         Manager::new(manager, ManagedFieldsOperation::Apply, "", path)
     }
 
-    /// What an apply declares.
+    /// Returns the configuration that an apply declares.
     fn configuration(
         &self,
         resource: &Resource,

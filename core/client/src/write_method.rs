@@ -2,7 +2,7 @@
 
 use super::{OnConflict, Strategy, Write};
 
-/// A way of writing. It sends the resourceVersion that was read only where that is said.
+/// A way of writing. It sends the resourceVersion that was read only if its description says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WriteMethod {
     /// Update.
@@ -32,7 +32,7 @@ pub enum WriteMethod {
     JsonVersioned,
     /// Server-side apply.
     Apply,
-    /// Server-side apply of what the actor owns from the start.
+    /// Server-side apply of the fields that the actor owns from the start.
     ApplyOwned,
     /// Server-side apply with force.
     ApplyForced,
@@ -67,7 +67,8 @@ impl WriteMethod {
         Self::ApplyVersioned,
     ];
 
-    /// What links call it, its strategy, and whether it sends the resourceVersion that was read.
+    /// Returns its name in links, its strategy, and whether it sends the resourceVersion that was
+    /// read.
     fn row(self) -> (&'static str, Strategy, bool) {
         use Strategy::{Apply, JsonPatch, MergePatch, StrategicMergePatch, Update};
         match self {
@@ -91,12 +92,12 @@ impl WriteMethod {
         }
     }
 
-    /// What links call it: it never changes.
+    /// Returns its name in links, which never changes.
     pub fn slug(self) -> &'static str {
         self.row().0
     }
 
-    /// How it is sent, and what comes after a conflict: those that try again do so up to `tries`
+    /// Returns its write, with its reaction to a conflict: those that try again do so up to `tries`
     /// times in all.
     pub fn write(self, tries: u8) -> Write {
         let (_, strategy, send_resource_version) = self.row();

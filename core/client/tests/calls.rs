@@ -1,4 +1,4 @@
-//! What goes over the wire for each request of a client.
+//! The bytes on the wire for each request of a client.
 
 use std::sync::Arc;
 

@@ -9,7 +9,8 @@ use optimist_apiserver::schema::builtin;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What kubectl v1.36 sent to a real server for each of these commands, `managedFields` left out.
+/// The requests of kubectl v1.36 to a real server for each of these commands, `managedFields` left
+/// out.
 const RECORDED: &str = include_str!("kubectl/recorded.json");
 
 fn members(value: &Value) -> JsonMap {

@@ -29,7 +29,7 @@ enum Happening {
     /// Compaction so many revisions ago.
     Compact(u8),
     Restart,
-    /// What the server sent arrives.
+    /// The events that the server sent arrive.
     Receive,
     /// The reflector takes a step, or reads this number of events.
     Step(u8),
@@ -128,7 +128,7 @@ impl World {
         }
     }
 
-    /// What of the collection is selected now, straight from the store.
+    /// Returns the objects of the collection that are selected now, straight from the store.
     fn now(&self) -> State {
         let objects = self.server.store().range("/registry/configmaps/default/");
         objects

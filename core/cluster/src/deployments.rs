@@ -1,5 +1,6 @@
-//! What the deployment controller says of a Deployment whose pods are all ready
-//! (`pkg/controller/deployment/sync.go`, `calculateStatus`; `progress.go`, `syncRolloutStatus`; v1.36).
+//! The status that the deployment controller writes for a Deployment whose pods are all ready
+//! (`pkg/controller/deployment/sync.go`, `calculateStatus`; `progress.go`, `syncRolloutStatus`;
+//! v1.36).
 
 use http::Method;
 use optimist_apiserver::object::{Metadata, text};

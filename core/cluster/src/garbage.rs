@@ -106,7 +106,7 @@ impl Item {
         send(server, MANAGER, Method::DELETE, &self.path(), &options);
     }
 
-    /// What a reference points to. The owner is in the same namespace, or in none.
+    /// Returns the owner to which a reference points. The owner is in the same namespace, or in none.
     fn owner(&self, server: &ApiServer, reference: &Value, items: &[Item]) -> Owner {
         let (version, kind) = (text(reference, "apiVersion"), text(reference, "kind"));
         let Some(resource) = server.resources().by_kind(version, kind) else {

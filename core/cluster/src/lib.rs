@@ -1,4 +1,4 @@
-//! What other programs of a cluster write, by choice: a bare API server has none of them.
+//! The other programs of a cluster that write objects, by choice: a bare API server has none of them.
 //!
 //! Each controller looks at the objects and sends ordinary requests, when the caller says so. There are no
 //! caches, queues, threads or timers, so the same server always gets the same requests.

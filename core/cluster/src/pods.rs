@@ -1,4 +1,5 @@
-//! What a kubelet says of a pod that is ready (`pkg/kubelet/status`, `pkg/kubelet/kubelet_pods.go`, v1.36).
+//! The status that a kubelet writes for a pod that is ready (`pkg/kubelet/status`,
+//! `pkg/kubelet/kubelet_pods.go`, v1.36).
 
 use http::Method;
 use optimist_apiserver::object::{Metadata, text};

@@ -1,4 +1,4 @@
-//! What the controllers do to the objects of a server, as upstream's own rules say.
+//! Effects of the controllers on the objects of a server, by upstream's own rules.
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;

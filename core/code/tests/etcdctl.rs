@@ -1,4 +1,4 @@
-//! What etcdctl prints about the keys of an API server.
+//! The output of etcdctl about the keys of an API server.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

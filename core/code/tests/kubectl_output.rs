@@ -1,4 +1,4 @@
-//! What kubectl prints, compared with what kubectl v1.36 printed.
+//! The output of kubectl, compared with that of kubectl v1.36.
 
 use std::sync::Arc;
 

@@ -10,7 +10,8 @@ use optimist_code::{ClientRequest, client_go, kube_rs, kubectl};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What kubectl v1.36 sent to a real server for each of these commands, `managedFields` left out.
+/// The requests of kubectl v1.36 to a real server for each of these commands, `managedFields` left
+/// out.
 const RECORDED: &str = include_str!("../../client/tests/kubectl/recorded.json");
 
 /// The kind of backups that the real server had.
@@ -77,7 +78,7 @@ fn recorded_server() -> ApiServer {
     server
 }
 
-/// What a shell gives to a command: its arguments and its input.
+/// Returns the arguments and the input that a shell gives to a command.
 fn run(script: &str) -> (Vec<String>, String) {
     let spy = "kubectl() { printf '%s\\0' \"$@\"; printf '\\001'; case \"$*\" in *'-f -') cat;; esac; }\n";
     let mut shell = Command::new("sh")

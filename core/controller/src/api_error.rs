@@ -39,7 +39,8 @@ impl ApiError {
         }
     }
 
-    /// That a write was not answered: it has no code and no reason (`net/url.Error` of `net/http`).
+    /// The error of a write without an answer: it has no code and no reason (`net/url.Error` of
+    /// `net/http`).
     pub fn no_answer() -> Self {
         Self {
             code: 0,
@@ -50,7 +51,7 @@ impl ApiError {
         }
     }
 
-    /// That no request can be made, because no path can have the name of the object.
+    /// The error of a request that cannot be made, because no path can have the name of the object.
     pub fn no_path() -> Self {
         Self {
             message: "invalid resource name".to_owned(),

@@ -35,7 +35,7 @@ pub enum CachedObjects {
     #[default]
     DeepCopies,
     /// The cached object itself: a lister of client-go, `UnsafeDisableDeepCopy`, a store of
-    /// kube-rs. Who changes it changes the cache.
+    /// kube-rs. A change of it changes the cache.
     Shared,
 }
 

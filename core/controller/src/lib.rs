@@ -1,7 +1,7 @@
-//! What a Kubernetes controller consists of: a [cache](Cache) per kind that can be behind the
-//! server, [predicates](Predicate) and [handlers](Handler) that decide which notifications become
-//! keys, a [work queue](WorkQueue), a [client](Client) that reads from caches and writes to the
-//! server, and a reconciler that is a [program] in data. A [controller](Controller) has them all.
+//! The parts of a Kubernetes controller: a [cache](Cache) per kind that can be behind the server,
+//! [predicates](Predicate) and [handlers](Handler) that decide which notifications become keys, a [work
+//! queue](WorkQueue), a [client](Client) that reads from caches and writes to the server, and a reconciler that
+//! is a [program] in data. A [controller](Controller) has them all.
 //!
 //! The crate depends on `optimist-apiserver`, `optimist-client` and `optimist-ledger`. It is below
 //! `optimist-system`, in which it is one process among others. There is no second store and no pretended event:

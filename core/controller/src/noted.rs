@@ -1,4 +1,4 @@
-//! What the steps of a controller tell the ledger.
+//! Notes the steps of a controller in the ledger.
 
 use std::sync::Arc;
 
@@ -82,9 +82,9 @@ impl Controller {
     }
 }
 
-/// The object from which a write was made, and the object as it should be. That of an update is the
-/// object as the server stored it at the version that the update has. `None` for another request,
-/// and for an update without a version.
+/// Returns the object from which a write was made, and the object as it should be. For an update,
+/// the first is the stored object at the update's version. `None` for another request, and for an
+/// update without a version.
 pub fn change_of(call: &Call, server: &ApiServer) -> Option<[Arc<Value>; 2]> {
     match call {
         Call::Update { object, .. } => {

@@ -1,5 +1,5 @@
-//! What a controller remembers of its own writes, so that it does not act on a cache that has not
-//! seen them. All of it is lost when the controller restarts.
+//! A controller's memory of its own writes, so that it does not act on a cache that has not seen them. All
+//! of it is lost when the controller restarts.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Which notifications reach a handler (`sigs.k8s.io/controller-runtime/pkg/predicate/predicate.go`).
+//! Predicates, which decide whether a notification reaches a handler
+//! (`sigs.k8s.io/controller-runtime/pkg/predicate/predicate.go`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a step of a controller did, as data.
+//! Reports of a controller's steps, as data.
 
 use std::time::Duration;
 

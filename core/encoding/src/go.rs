@@ -1,4 +1,4 @@
-//! What Go's standard library does, where an answer of the API server shows it: printing, base64,
+//! Functions of Go's standard library that an answer of the API server shows: printing, base64,
 //! times, addresses.
 
 pub mod base64;
@@ -40,8 +40,8 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-/// What Go does not count as printable beyond ASCII (`strconv.IsPrint`): controls, spaces, format
-/// characters, private use.
+/// Returns whether Go does not count a character beyond ASCII as printable (`strconv.IsPrint`):
+/// controls, spaces, format characters, private use.
 fn unprintable(c: char) -> bool {
     c.is_control()
         || (c != ' ' && c.is_whitespace())

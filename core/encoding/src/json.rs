@@ -382,8 +382,8 @@ fn is_plain(bytes: &[u8]) -> bool {
     chunks.all(eight_are_plain) && eight_are_plain(last)
 }
 
-/// As [`is_plain`], of eight bytes in one number. The highest bit of each byte of `special` says that
-/// the byte is special, or that it follows one that is.
+/// Decides like [`is_plain`], for eight bytes in one number. The highest bit of each byte of
+/// `special` says that the byte is special, or that it follows one that is.
 fn eight_are_plain(bytes: &[u8; 8]) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_le_bytes(*bytes);
@@ -395,7 +395,7 @@ fn eight_are_plain(bytes: &[u8; 8]) -> bool {
     special & (ONES << 7) == 0
 }
 
-/// What stands behind the backslash for a byte that JSON does not write as it is.
+/// Returns the character behind the backslash for a byte that JSON does not write as it is.
 fn escape(byte: u8) -> Option<char> {
     Some(match byte {
         b'"' => '"',

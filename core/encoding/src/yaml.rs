@@ -179,7 +179,7 @@ fn anchor_at(text: &str, index: usize) -> String {
         .collect()
 }
 
-/// Where the first line is that begins with a tab, counted from 0: no token begins so.
+/// Returns the first line that begins with a tab, counted from 0: no token begins so.
 fn line_of_tab(text: &str) -> Option<usize> {
     let mut lines = text.lines();
     lines.position(|line| line.trim_start_matches(' ').starts_with('\t'))
@@ -421,7 +421,7 @@ fn as_in_json(node: Node) -> Node {
     }
 }
 
-/// What a plain scalar is in YAML 1.1 (`go.yaml.in/yaml/v2`, `resolve.go`).
+/// Resolves a plain scalar by the rules of YAML 1.1 (`go.yaml.in/yaml/v2`, `resolve.go`).
 pub fn resolve(text: &str) -> Node {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Node::Null,

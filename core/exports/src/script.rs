@@ -13,8 +13,8 @@ use optimist_code::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
 /// The functions that the script defines first. A cluster assigns its own versions and uids:
-/// `learn` records which of them corresponds to which of ours, and `step` inserts them. What a
-/// server answers becomes a part of a sed command, so only letters, digits and hyphens are taken.
+/// `learn` records which of them corresponds to which of ours, and `step` inserts them. A server's
+/// answer becomes a part of a sed command, so only letters, digits and hyphens are taken.
 const HEAD: &str = "\
 #!/bin/sh
 # Does on the cluster that kubectl talks to what was done here. It makes the objects named below and

@@ -103,7 +103,7 @@ fn changed(text: &str, chance: &mut Chance) -> String {
     chars.into_iter().collect()
 }
 
-/// What opened can be exported, and becomes a link that opens.
+/// Checks that an opened session can be exported, and becomes a link that opens.
 fn check(tree: &HistoryTree, what: &str) {
     script(tree);
     report(tree);

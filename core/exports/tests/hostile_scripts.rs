@@ -38,7 +38,7 @@ fn stubs(test: &str) -> Stubs {
 }
 
 impl Stubs {
-    /// Whether the forbidden command ran in this script.
+    /// Returns whether the forbidden command ran in this script.
     fn sings(&self, shell: &str, text: &str) -> bool {
         let file = self.0.join(format!("script.{shell}"));
         let sang = self.0.join("sang");
@@ -57,7 +57,8 @@ impl Stubs {
         sang.exists()
     }
 
-    /// Whether a shell can read it to the end, so that no mistake in it hides what comes after.
+    /// Returns whether a shell can read it to the end, so that no mistake in it hides what comes
+    /// after.
     fn parses(&self, shell: &str, text: &str) -> bool {
         let file = self.0.join(format!("read.{shell}"));
         std::fs::write(&file, text).unwrap();

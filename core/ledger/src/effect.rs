@@ -1,4 +1,4 @@
-//! What an answered request did to one object and told of it.
+//! The effect of an answered request on one object, with the content that the answer showed.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use optimist_apiserver::storage::Revision;
 use super::tracker::changed_fields;
 use super::{Answered, ObjectRef, RefusalKind};
 
-/// What an answered request did to one object and told of it. It follows from the request, its
-/// answer and the server. Who sent the request, and what it was for, is no part of it, so a search
-/// can keep it with the answer.
+/// The effect of an answered request on one object, with the content that the answer showed. It follows
+/// from the request, its answer and the server. The sender of the request and its intention are no part
+/// of it, so a search can keep it with the answer.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
     /// The kind of refusal, if the request was about the object.
@@ -98,8 +98,8 @@ impl Written {
 }
 
 impl Answered<'_> {
-    /// What the request did to an object and told of it. `is_about` is whether the request is about
-    /// this object, and `since` is the version of the store before the request.
+    /// Returns the effect of the request on an object. `is_about` is whether the request is about this
+    /// object, and `since` is the version of the store before the request.
     pub fn effect(
         &self,
         object: &ObjectRef,

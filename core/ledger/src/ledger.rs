@@ -12,7 +12,7 @@ use optimist_apiserver::storage::Revision;
 use super::tracker::changed_fields;
 use super::{Answered, Done, Edit, Effect, ObjectRef, UpdateTracker};
 
-/// What has become of everyone's edits of every object. It is told each request with its answer,
+/// The record of everyone's edits of every object. Its caller reports each request with its answer,
 /// and each read of a cache. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Ledger<Id> {

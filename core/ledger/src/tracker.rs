@@ -257,8 +257,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         self.has_seen(who, version_of(object), OrdSet::new());
     }
 
-    /// Records that an actor was shown the stored object except for some fields, as in the answer to a dry
-    /// run. What the actor was shown of these fields before, it was shown.
+    /// Records that an actor was shown the stored object except for some fields, as in the answer to a dry run. Values
+    /// of these fields that the actor was shown before stay shown.
     fn read_except(&mut self, who: Id, object: &Value, hidden: &[Path]) {
         let hidden: OrdSet<Path> = hidden.iter().cloned().collect();
         let shown = self.kept.iter_mut();

@@ -1,4 +1,4 @@
-//! What counts as shown, and what a later write then loses.
+//! Values that count as shown, and edits that a later write then loses.
 
 use std::sync::Arc;
 

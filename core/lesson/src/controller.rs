@@ -27,7 +27,7 @@ pub enum ControllerAction {
     DeliverAll,
     /// The watch of a cache is dropped.
     DropWatch(String),
-    /// The handlers are told of every object of a cache again.
+    /// The handlers get every object of a cache again.
     Resync(String),
     /// The process starts again. Its caches list and watch.
     Restart,

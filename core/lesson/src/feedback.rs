@@ -10,7 +10,8 @@ use optimist_apiserver::yaml::{Content, Located};
 pub struct Feedback {
     /// Its line, counted from 1.
     pub line: usize,
-    /// Under which it is said: all of them hold in the history since the page's actions.
+    /// The conditions under which it appears: all of them hold in the history since the page's
+    /// actions.
     pub when: Vec<Condition>,
     /// Its text.
     pub say: String,

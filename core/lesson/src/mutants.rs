@@ -35,7 +35,7 @@ pub struct AlsoRight {
     pub retry: Option<bool>,
     /// The variations. A reason without them is no reason for a way that has one.
     pub with: Vec<Variation>,
-    /// Why they are right.
+    /// The reason why they are right.
     pub because: String,
 }
 

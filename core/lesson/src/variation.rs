@@ -6,7 +6,8 @@ use super::script::{STRATEGIES, ScriptAction, ScriptActionKind};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{Action, ActorId, Operation};
 
-/// What else differs in another way of writing, besides its strategy, version, force, tests and retry.
+/// A further difference of another way of writing, besides its strategy, version, force, tests and
+/// retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variation {
     /// Another field manager.

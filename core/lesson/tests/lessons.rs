@@ -836,8 +836,8 @@ fn join(into: &mut Value, other: &Value) {
     }
 }
 
-/// What `csaupgrade.UpgradeManagedFieldsPatch` of client-go makes of an object: the managers that
-/// update and own the last-applied annotation are joined into the one that applies.
+/// Checks the lesson against the patch of `csaupgrade.UpgradeManagedFieldsPatch` of client-go: the
+/// managers that update and own the last-applied annotation are joined into the one that applies.
 #[test]
 fn the_ownership_is_moved_by_the_patch_that_kubectl_would_send() {
     let lesson = Lesson::parse(&read("13-from-client-side-to-server-side.yaml")).unwrap();

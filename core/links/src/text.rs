@@ -22,7 +22,7 @@ pub(super) const MAX_JSON_SIZE: usize = 16 << 20;
 /// The compression level: the page waits for it.
 const LEVEL: u8 = 8;
 
-/// Why a text cannot be opened as a session.
+/// The reason why a text cannot be opened as a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShareError {
     /// A later version of Optimist made it.

@@ -22,7 +22,7 @@ fn below(chance: &mut Environment, end: usize) -> usize {
     (chance.draw() % end.max(1) as u64) as usize
 }
 
-/// What a session's text has packed in it.
+/// Returns the JSON that is packed in a session's text.
 fn unpacked(text: &str) -> Value {
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -147,7 +147,7 @@ fn mutated(text: &str, chance: &mut Environment) -> String {
     }
 }
 
-/// What is changed: sessions, and one with all that a session can say besides.
+/// Returns the links to change: sessions, and one with everything else that a session can have.
 fn links() -> [String; 3] {
     let [short, long] = [both_want_to_write(), a_bit_of_everything()]
         .map(|tree| Session::from_tree(&tree).to_text());
@@ -175,7 +175,7 @@ fn links() -> [String; 3] {
     [short, long, packed(&json)]
 }
 
-/// What is wrong with how a link opens; `None` where it does not open.
+/// Returns the problem of an opened link; `None` if it does not open.
 fn held(link: &str) -> Option<Result<(), String>> {
     let session = Session::parse(link).ok()?;
     let again = Session::parse(&session.to_text());

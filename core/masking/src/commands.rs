@@ -110,7 +110,8 @@ fn behind_user(option: Option<&str>, value: &str, range: Range<usize>) -> Option
     Some(Span::new(range.start + user..range.end, "a password"))
 }
 
-/// Where the value begins in `--from-literal=NAME=VALUE`, or in `NAME=VALUE` behind `--from-literal`.
+/// Returns the position of the value in `--from-literal=NAME=VALUE`, or in `NAME=VALUE` behind
+/// `--from-literal`.
 fn literal(names_literal: &mut bool, word: &str) -> Option<usize> {
     const OPTION: &str = "--from-literal";
     let is_behind = std::mem::replace(names_literal, word == OPTION);

@@ -9,7 +9,7 @@ use crate::facts::{Alternative, Facts, Field, Message, Shape, Type};
 use crate::reader::{Reader, Wire};
 use crate::time;
 
-/// How deep messages may nest. Go has no limit; what nests deeper here is an error.
+/// The deepest nesting of messages. Go has no limit; deeper nesting here is an error.
 const MAX_DEPTH: usize = 100;
 
 /// An object on the wire: what it says that it is, and its own message, not yet decoded.
@@ -22,7 +22,7 @@ pub struct Envelope {
     raw: Vec<u8>,
 }
 
-/// Why bytes are not an object; it prints as Go's error does.
+/// The reason why bytes are not an object; it prints as Go's error does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

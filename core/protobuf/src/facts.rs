@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("messages.facts");
 
-/// The package of what all groups have in common.
+/// The package of the types that all groups have in common.
 const META: &str = "meta/v1";
 
 /// All messages.

@@ -32,8 +32,8 @@ pub fn packages_of(api_version: &str, kind: &str) -> std::collections::BTreeMap<
     facts::Facts::get().packages_of(api_version, kind)
 }
 
-/// The version and kind of each message that [`decode()`] takes. The options and answers that any group can
-/// have are told of `v1` only.
+/// Returns the version and kind of each message that [`decode()`] takes. The options and answers that any
+/// group can have are listed for `v1` only.
 pub fn kinds() -> impl Iterator<Item = (String, &'static str)> {
     facts::Facts::get().kinds()
 }

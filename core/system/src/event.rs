@@ -1,4 +1,4 @@
-//! What can happen in a system, and what is known of it afterwards.
+//! The events of a system, and their results.
 
 use optimist_client::AnsweredRequest;
 use optimist_ledger::Done;
@@ -72,12 +72,12 @@ impl Event {
     }
 }
 
-/// What is known of an event that was performed.
+/// The result of an event that was performed.
 #[derive(Clone, Debug)]
 pub struct Performed<Name = ProcessId> {
     /// The request that was sent, with its answer.
     pub answered: Option<AnsweredRequest>,
-    /// What it did to the edits of others. Known only if the system [keeps its
+    /// Its effect on the edits of others. Known only if the system [keeps its
     /// ledger](super::System::keeps_ledger).
     pub done: Done<Name>,
     /// The report of a controller.

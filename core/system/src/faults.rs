@@ -1,4 +1,4 @@
-//! What need not happen, and how often it can.
+//! Faults, and the number of times that each can happen.
 
 use super::Event;
 
@@ -22,7 +22,8 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// How often the fault of an event can still happen; `None` if the event is no fault.
+    /// Returns the number of times that the fault of an event can still happen; `None` if the event
+    /// is no fault.
     pub(super) fn left(&mut self, event: Event) -> Option<&mut u8> {
         match event {
             Event::Restart(_) => Some(&mut self.restarts),

@@ -23,7 +23,7 @@ pub enum ControllerOperation {
     Step,
     /// The watch of a cache is dropped: events on their way are lost.
     DropWatch(usize),
-    /// The handlers are told of every object of a cache again, from the cache.
+    /// The handlers get every object of a cache again, from the cache.
     Resync(usize),
     /// The process ends and starts again with empty memory.
     Restart,

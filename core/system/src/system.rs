@@ -12,7 +12,7 @@ use optimist_ledger::{Done, Intention, Ledger};
 
 use super::{ControllerOperation, Event, Faults, Performed, Process, ProcessId};
 
-/// How long passes before a procedure sends a request, and before a worker takes a key.
+/// The time that passes before a procedure sends a request, and before a worker takes a key.
 pub(super) const TICK: Duration = Duration::from_secs(1);
 
 /// An API server, the processes that use it, and a ledger that knows the processes by name. Cloning is
@@ -91,14 +91,14 @@ impl<Name: Copy + PartialEq> System<Name> {
         self
     }
 
-    /// The same, with a ledger that is told of every event. A search that does not ask for it is
-    /// faster without.
+    /// The same, with a ledger that records every event. A search that does not ask for the ledger
+    /// is faster without it.
     pub fn with_ledger(mut self) -> Self {
         self.keeps_ledger = true;
         self
     }
 
-    /// Returns whether the ledger is told of every event.
+    /// Returns whether the ledger records every event.
     pub fn keeps_ledger(&self) -> bool {
         self.keeps_ledger
     }
@@ -148,7 +148,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         self.behind = Some(behind);
     }
 
-    /// How often each fault can still happen.
+    /// Returns the number of times that each fault can still happen.
     pub fn faults(&self) -> Faults {
         self.faults
     }
@@ -341,8 +341,9 @@ impl<Name: Copy + PartialEq> System<Name> {
         })
     }
 
-    /// A process sends a request after a second, for what it means to do. Of an answer that is lost,
-    /// the ledger tells the process nothing. What the process makes of the answer is no part of this.
+    /// Sends the request of a process after a second, with its intention. If the answer is lost,
+    /// the ledger does not count it as shown to the process. The caller gives the answer to the
+    /// process.
     pub fn send(
         &mut self,
         process: ProcessId,

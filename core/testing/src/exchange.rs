@@ -29,7 +29,7 @@ pub struct Exchange {
     pub code: u16,
     /// The body of the answer, also of one that was lost; `Null` for a watch.
     pub received: Value,
-    /// Why it was answered so.
+    /// The facts that explain the answer.
     pub facts: Vec<Fact>,
     /// The newest version of the store before the request, and after it.
     pub revisions: (Revision, Revision),

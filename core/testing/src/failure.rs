@@ -1,4 +1,4 @@
-//! What a server tells when its test fails.
+//! The report of a server when its test fails.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -119,7 +119,7 @@ impl TestServer {
     /// `Widget::crd()` of a type that derives `kube::CustomResource`.
     ///
     /// # Errors
-    /// Why it is no object, or the message of the server that does not take it.
+    /// The reason why it is no object, or the message of the server that does not take it.
     pub fn with_object(self, object: &impl Serialize) -> Result<Self, String> {
         let object = serde_json::to_value(object).map_err(|error| error.to_string())?;
         self.act(|server, _| load(server, object))?;
@@ -148,8 +148,8 @@ impl TestServer {
         self.shared.advance(by);
     }
 
-    /// Another server that begins with everything that this one has: objects, versions, time, rules and the
-    /// log. What happens on one of them does not happen on the other.
+    /// Returns another server that begins with everything that this one has: objects, versions, time, rules and
+    /// the log. A request to one of them does not reach the other.
     #[must_use]
     pub fn fork(&self) -> Self {
         let (server, record) = self.act(|server, record| (server.clone(), record.clone()));
@@ -244,9 +244,9 @@ impl TestServer {
         self.act(|_, record| record.lanes())
     }
 
-    /// Returns the requests as an audit log of a kube-apiserver (`--audit-log-path`, level
-    /// RequestResponse; Secrets without their values): *Diagnose* of the page opens it. What a rule answered or
-    /// lost on the way to the server is not in it.
+    /// Returns the requests as an audit log of a kube-apiserver (`--audit-log-path`, level RequestResponse;
+    /// Secrets without their values): *Diagnose* of the page opens it. Requests that a rule answered or lost on
+    /// the way to the server are not in it.
     pub fn audit_log(&self) -> String {
         self.act(|server, record| record.audit_log(server))
     }

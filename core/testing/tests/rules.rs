@@ -1,4 +1,4 @@
-//! What rules do to requests on their way.
+//! Effects of rules on requests on their way.
 
 use std::future::Future;
 use std::pin::Pin;

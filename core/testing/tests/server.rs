@@ -1,4 +1,4 @@
-//! What a test server does and records.
+//! The actions of a test server, and its record.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};

@@ -1,5 +1,5 @@
-//! The words of an object: what of it counts as it is, and of what only the order or the equality
-//! counts, because the server chose it.
+//! The words of an object. Some parts of it count as they are; of those that the server chose, only
+//! the order or the equality counts.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -12,7 +12,7 @@ use optimist_apiserver::object::Metadata;
 use super::given::Given;
 use super::{Digest, Word};
 
-/// Where a value is in an object: the server writes some fields itself.
+/// The place of a value in an object: the server writes some fields itself.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
     Object,

@@ -1,4 +1,4 @@
-//! What users gave a search and what looks as if the server or a clock had chosen it.
+//! Texts from users that look as if the server or a clock had chosen them.
 
 use std::collections::HashSet;
 

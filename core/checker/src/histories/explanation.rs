@@ -1,11 +1,11 @@
-//! What a step and a state of a search mean, as data: the catalogue of messages has the sentences.
+//! The meaning of a search's steps and states, as data: the catalogue of messages has the sentences.
 
 use optimist_ledger::{Loss, RefusalKind};
 use optimist_system::ProcessId;
 
 use super::{EditEffect, HistorySearch, StateId, StateView, Transition, TransitionKind};
 
-/// What a step of a search means for the one who does it.
+/// The meaning of a search's step for its actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransitionMeaning {
     /// The actor reads a deleted object, and gives up.
@@ -35,7 +35,7 @@ pub enum TransitionMeaning {
     },
 }
 
-/// How far an actor is in a state.
+/// The progress of an actor in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorProgress {
     /// The actor has not read the object.
@@ -88,7 +88,7 @@ impl HistorySearch {
 }
 
 impl StateView<'_> {
-    /// How far an actor is.
+    /// Returns the progress of an actor.
     pub fn progress(&self, actor: usize) -> ActorProgress {
         let mut refused = self.refused().iter();
         match self.copy(actor) {
@@ -105,7 +105,7 @@ impl StateView<'_> {
         }
     }
 
-    /// Who was refused, and how, in the order of the actors.
+    /// Returns the refused actors, each with the kind of its refusal, in the order of the actors.
     pub fn refusals(&self) -> Vec<(usize, RefusalKind)> {
         let refused = self.refused().iter();
         let mut refused: Vec<_> = refused

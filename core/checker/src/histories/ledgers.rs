@@ -1,4 +1,4 @@
-//! What is known of the edits of the object, each once.
+//! The ledgers of the object's edits, each once.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

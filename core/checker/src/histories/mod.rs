@@ -1,14 +1,14 @@
-//! The search of every history of a system of procedures that write one object: how many end how.
+//! Searches every history of a system of procedures that write one object, and counts the histories by
+//! their endings.
 //!
 //! The depth of a state is the number of steps of all processes together, so the states form layers.
 //! When a state is explored, all paths to it are known, and the number of histories to it is the
 //! sum over these paths. Time and memory grow with the number of states, not with the number of
 //! histories.
 //!
-//! A state is a few numbers: the server, where each process is in its procedure, and the ledger are each
-//! known once, and so is what follows when a process sends its next request to a server, and what the
-//! answer does to a ledger. What these are is defined by the server, the procedure and the ledger, and
-//! nowhere here.
+//! A state is a few numbers. Servers, positions of processes in their procedures, and ledgers are each
+//! stored once. So are the result of a process's next request to a server, and the effect of the answer
+//! on a ledger. The server, the procedure and the ledger define all of these; this module defines none.
 //!
 //! Two states are equal if no later step can distinguish them: the stored object is the same, the
 //! processes are at the same point and have the same copies, and the same edits are kept and lost. The
@@ -59,7 +59,7 @@ pub enum SearchStatus {
     TooManyStates,
 }
 
-/// What the server has read for a request that it has not answered.
+/// The object that the server has read for a request that it has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ServerRead {
     seen: ServerId,
@@ -71,7 +71,7 @@ struct ServerRead {
 #[derive(Clone, Copy, Debug)]
 struct ProcessState {
     procedure: ProcedureId,
-    /// What the server has read for its request, if the request is in the server.
+    /// The object that the server has read for its request, if the request is in the server.
     in_server: Option<ServerRead>,
     /// The number of its steps.
     steps: u8,
@@ -87,7 +87,7 @@ struct State {
     processes: Box<[ProcessState]>,
 }
 
-/// What a step changes in a state.
+/// The changes of a step in a state.
 #[derive(Clone, Copy, Debug)]
 struct Next {
     server: ServerId,
@@ -457,7 +457,7 @@ impl HistorySearch {
         &self.memory
     }
 
-    /// How far it is.
+    /// Returns the progress of the search.
     pub fn status(&self) -> SearchStatus {
         self.status
     }

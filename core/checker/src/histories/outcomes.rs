@@ -1,4 +1,4 @@
-//! What each process does next at each server, and what becomes of it, each once.
+//! The next request of each process at each server, and its outcome, each once.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ pub(super) struct KnownProcedure {
     pub(super) attempts: u8,
     /// The object that it last read.
     pub(super) copy: Option<ObjectId>,
-    /// What tells states of a tool apart: its number, from 1. 0 for an editor, whose state is in the
+    /// The number that tells states of a tool apart, from 1. 0 for an editor, whose state is in the
     /// fields above.
     pub(super) state: u32,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) code: u16,
@@ -39,7 +39,7 @@ pub(super) struct Outcome {
     pub(super) server: ServerId,
     /// The process afterwards.
     pub(super) procedure: ProcedureId,
-    /// What it did to the object and told of it.
+    /// Its effect on the object, with the content that the answer showed.
     pub(super) effect: Arc<Effect>,
     /// The edits that it meant to make; `None` if it meant whatever it changed.
     edits: Option<Vec<Arc<Edit>>>,
@@ -51,7 +51,7 @@ impl Outcome {
         self.code >= 400
     }
 
-    /// What it was for. Its edits are of the one object of the search.
+    /// Returns the intention of the request. Its edits are of the one object of the search.
     pub(super) fn intention(&self) -> Intention<'_> {
         Intention {
             edits: self.edits.as_deref(),
@@ -124,7 +124,7 @@ impl Outcomes {
         self.outcomes.get(id as usize)
     }
 
-    /// What becomes of the next request of a process at a server. `None` if it sends none.
+    /// Returns the outcome of a process's next request at a server. `None` if it sends none.
     pub(super) fn of(
         &mut self,
         server: ServerId,

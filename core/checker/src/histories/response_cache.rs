@@ -21,11 +21,11 @@ pub(super) type RequestId = u32;
 /// An answer to a request.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
-    /// What the client reads.
+    /// The answer as the client reads it.
     pub(super) reply: Reply,
     /// The server afterwards.
     pub(super) server: ServerId,
-    /// What it did to the object and told of it.
+    /// Its effect on the object, with the content that the answer showed.
     pub(super) effect: Arc<Effect>,
 }
 

@@ -60,13 +60,13 @@ impl EditEffect {
 /// A step from one state to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition {
-    /// Where it begins.
+    /// Its beginning.
     pub from: StateId,
     /// Its end.
     pub to: StateId,
     /// The process of the step.
     pub actor: usize,
-    /// What happens.
+    /// The kind of the step.
     pub what: TransitionKind,
     /// The status code of the answer; 0 if there is no answer yet.
     pub code: u16,

@@ -10,7 +10,7 @@ use optimist_system::{Process, System};
 
 use crate::start::{KEY, config_map, editor, searched, system, widget};
 
-/// What all runs together show.
+/// The results of all runs together.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     second_child: bool,

@@ -46,7 +46,8 @@ fn lost_answers(number: u8) -> Faults {
     }
 }
 
-/// Whether the properties of a question hold: those that hold always, and that every run settles.
+/// Returns whether the properties of a question hold: those that hold always, and that every run
+/// settles.
 fn held(question: &Question) -> (bool, bool) {
     let mut search = PropertySearch::new(question.clone(), 200_000);
     assert_eq!(search.run(), PropertySearchStatus::Done);

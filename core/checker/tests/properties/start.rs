@@ -78,7 +78,7 @@ pub fn searched(question: &Question) -> PropertySearch {
     search
 }
 
-/// Whether a safety property does not hold. The search stops when it knows.
+/// Returns whether a safety property does not hold. The search stops when it knows.
 pub fn is_violated(question: &Question) -> bool {
     let mut search = PropertySearch::new(question.clone(), 200_000);
     while search.violations().is_empty() && search.advance(100) == PropertySearchStatus::Running {}
@@ -102,7 +102,7 @@ pub fn settling_early(question: &Question) -> Option<Settling> {
     search.settling()
 }
 
-/// Whether every safety property holds in all runs, and all runs come to rest as wished.
+/// Returns whether every safety property holds in all runs, and all runs come to rest as wished.
 pub fn holds(question: &Question) -> bool {
     let search = searched(question);
     search.violations().is_empty() && search.settling() == Some(Settling::Settles)

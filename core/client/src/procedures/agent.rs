@@ -1,4 +1,4 @@
-//! Who sends the requests of a tool, and a tool that sends one request.
+//! The sender of a tool's requests, and a tool that sends one request.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Call, Next, ObjectRef, Patch, Preconditions, Reply, Sender};
 
-/// Who sends the requests about an object, and the options that each of its writes has.
+/// The sender of the requests about an object, and the options that each of its writes has.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Agent {
     /// The object.

@@ -12,10 +12,10 @@ use super::deletion::Deletion;
 use super::upgrade::Progress;
 use crate::{Next, Reply, Write, last_applied, three_way_patch};
 
-/// How often a patch is sent again after a conflict (`maxPatchRetry` in
+/// The number of times that a patch is sent again after a conflict (`maxPatchRetry` in
 /// `k8s.io/kubectl/pkg/cmd/apply/patcher.go`, v0.36).
 const RETRIES: u8 = 5;
-/// How long kubectl waits before the second retry and those after it (`triesBeforeBackOff`,
+/// The time that kubectl waits before the second retry and those after it (`triesBeforeBackOff`,
 /// `backOffPeriod`).
 const BACKOFF: Duration = Duration::from_secs(1);
 
@@ -25,13 +25,13 @@ const BACKOFF: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct ClientSideApply {
     agent: Agent,
-    /// By which strategy the patch is sent.
+    /// The write, with the strategy of the patch.
     write: Arc<Write>,
     /// The manifest with its annotation.
     manifest: Arc<Value>,
     /// The object as it was read for this attempt.
     live: Arc<Value>,
-    /// How often it may send the patch again.
+    /// The number of times that it may send the patch again.
     retries: u8,
     /// `true` if it replaces an object whose patch is refused.
     force: bool,

@@ -6,7 +6,7 @@ use super::agent::Agent;
 use super::upgrade::Progress;
 use crate::{Next, Reply};
 
-/// How long kubectl waits before it looks again (`k8s.io/kubectl/pkg/cmd/apply/patcher.go
+/// The time that kubectl waits before it looks again (`k8s.io/kubectl/pkg/cmd/apply/patcher.go
 /// deleteAndCreate`, v0.36).
 const INTERVAL: Duration = Duration::from_secs(1);
 

@@ -1,5 +1,5 @@
-//! An editor: it reads an object, edits it, and sends its edits. Here is the one definition of what
-//! is done after a conflict.
+//! An editor: it reads an object, edits it, and sends its edits. Its reaction to a conflict is defined
+//! here, and only here.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::{
     Write, get_request,
 };
 
-/// How long client-go waits before the next attempt (`retry.DefaultRetry` in
+/// The time that client-go waits before the next attempt (`retry.DefaultRetry` in
 /// `k8s.io/client-go/util/retry/util.go`, v0.36: 10 ms each time, and up to a tenth more by chance).
 pub(super) const BACKOFF: Duration = Duration::from_millis(10);
 
-/// What an editor does once: it reads the object or has read it, edits it, and sends its edits by a
-/// write method. A status writer has a method for the subresource, a deleter the intent to delete.
+/// The plan of an editor: it reads the object or has read it, edits it, and sends its edits by a write
+/// method, once. A status writer has a method for the subresource, a deleter the intent to delete.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct EditorPlan {
     /// The object.
@@ -27,10 +27,9 @@ pub struct EditorPlan {
     pub manager: Arc<str>,
     /// The copy that it has when it begins.
     pub copy: WorkingCopy,
-    /// What it means to do with whatever it reads. `None` for an editor that sends the copy that it
-    /// has.
+    /// Its intent for the object that it reads. `None` for an editor that sends the copy that it has.
     pub intent: Option<Intent>,
-    /// How it writes, and what it does after a conflict. A deletion carries a precondition if the
+    /// Its way of writing, and its reaction to a conflict. A deletion carries a precondition if the
     /// method sends the version.
     pub write: Write,
 }
@@ -41,7 +40,7 @@ impl EditorPlan {
         self.intent.is_some() && self.copy.read().is_none()
     }
 
-    /// Edits a copy of what was read, as the intent says.
+    /// Edits the copy, as the intent demands.
     pub fn edit(&self, copy: &mut WorkingCopy) {
         if let (Some(intent), Some(read)) = (&self.intent, copy.read().cloned()) {
             intent.edit(copy, &read);
@@ -156,7 +155,7 @@ impl Editor {
         self.next == NextRequest::Nothing
     }
 
-    /// What it does next. It waits before it reads again after a conflict, as
+    /// Returns its next step. It waits before it reads again after a conflict, as
     /// `retry.RetryOnConflict` does.
     pub fn next(&self) -> Next {
         if self.sleeps {
@@ -176,8 +175,8 @@ impl Editor {
         request.into()
     }
 
-    /// Takes the answer to its request. What it reads again it edits again: by its intent, or else by
-    /// the edits of its copy.
+    /// Takes the answer to its request. An object that it reads again it edits again: by its intent, or
+    /// else by the edits of its copy.
     pub fn answered(&mut self, reply: &Reply) {
         let reads = self.next == NextRequest::Read;
         if reads && reply.is_accepted() {

@@ -18,7 +18,7 @@ const CONTROLLER: &str = "controller";
 /// A change, and the object as its tool has read it.
 #[derive(Clone, Debug)]
 pub struct ReadChange<'a> {
-    /// Which object.
+    /// The object to change.
     pub object: &'a ObjectRef,
     /// The change.
     pub change: &'a WantedChange,
@@ -59,8 +59,8 @@ impl ReadChange<'_> {
         edited.unwrap_or_default()
     }
 
-    /// The manifest of a manager: what was brought, or for an edited object what the manager
-    /// declared before, with the edits. With what the tool adds to it.
+    /// Returns the manifest of a manager: the one in the change, or for an edited object the fields
+    /// that the manager declared before, with the edits. The additions of the tool are in it.
     pub fn manifest(&self, preset: Option<Preset>, manager: &str) -> Value {
         let manifest = self.untracked(manager);
         match preset {
@@ -83,8 +83,8 @@ impl ReadChange<'_> {
         }
     }
 
-    /// The manifest that was brought, or for an edited object what a former one declared, with the
-    /// edits.
+    /// Returns the manifest in the change, or for an edited object the fields that a former one
+    /// declared, with the edits.
     pub(super) fn manifest_after(&self, former: &Value) -> Value {
         match &self.change.content {
             ChangeContent::Manifest(manifest) => manifest_fields::of_object(manifest, &self.live),
@@ -118,7 +118,7 @@ impl ReadChange<'_> {
         own.unwrap_or_else(|| CONTROLLER.to_owned())
     }
 
-    /// What a manager owns, by any operation on the object itself.
+    /// Returns the fields that a manager owns, by any operation on the object itself.
     pub(super) fn owned_by(&self, name: &str) -> Set {
         let managed = self.live.metadata();
         let managed = managed.and_then(|meta| meta.get("managedFields"));

@@ -122,8 +122,8 @@ impl ServerSideApply {
         )
     }
 
-    /// Takes the fields that the server named out of the body. Whether there is something to apply
-    /// again.
+    /// Takes the fields that the server named out of the body. Returns whether there is something
+    /// to apply again.
     fn leave_out(&mut self, refusal: &Reply) -> bool {
         let conflicts = conflicts(&refusal.body);
         let resource = self.agent.object.resource();
@@ -137,8 +137,8 @@ impl ServerSideApply {
         true
     }
 
-    /// What comes after an apply. The migration of the default manager would
-    /// remove the annotation of client-side apply: it gets an applier first.
+    /// Goes on after an apply. The migration of the default manager would remove the annotation of
+    /// client-side apply: it gets an applier first.
     fn applied(&mut self, reply: &Reply) {
         if !reply.is_accepted() {
             if !self.leaves_out || !self.leave_out(reply) {

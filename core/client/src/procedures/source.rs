@@ -1,4 +1,4 @@
-//! Where the ways of writing were read.
+//! The sources from which the ways of writing were read.
 
 use crate::{Preset, Way};
 

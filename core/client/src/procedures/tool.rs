@@ -28,7 +28,7 @@ use optimist_apiserver::patch::merge_diff;
 /// DefaultClientSideApplyMigrationManager`, v3.5).
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
-/// What a tool writes, and how it was called.
+/// The change that a tool writes, and its command and options.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct ToolPlan {
     /// The object.
@@ -100,7 +100,7 @@ impl Tool {
         self.stage == Stage::Unable
     }
 
-    /// What it writes, and how it was called.
+    /// Returns the change that it writes, and its command and options.
     pub fn plan(&self) -> &ToolPlan {
         &self.plan
     }
@@ -156,8 +156,8 @@ impl Tool {
         }
     }
 
-    /// The edits that its next request means to make. What a tool applies or creates is meant
-    /// whatever it changes.
+    /// Returns the edits that its next request means to make. `None` for a tool that applies or creates:
+    /// it means every change that the request makes.
     pub(crate) fn meant(&self, release: Release) -> Option<Vec<Arc<Edit>>> {
         match &self.stage {
             Stage::Editing(editor) => editor.meant(release),
@@ -198,7 +198,7 @@ impl ToolPlan {
 }
 
 impl ReadChange<'_> {
-    /// What a tool begins with. `None` if it cannot carry the change.
+    /// Returns the first stage of a tool. `None` if it cannot carry the change.
     fn start(mut self, way: Way) -> Option<Stage> {
         let Way::Client(preset, on_owned) = way else {
             return Some(Stage::Sending(self.create()));
@@ -251,7 +251,7 @@ impl ReadChange<'_> {
         Some(stage)
     }
 
-    /// Who sends the writes of a tool.
+    /// Returns the sender of a tool's writes.
     fn agent(&self, preset: Preset, write: &Write) -> Agent {
         let manager = self.manager(preset, write);
         let own = preset.manager_is_chosen() && self.change.manager.is_some();
@@ -281,10 +281,10 @@ impl ReadChange<'_> {
         SingleRequest::new(agent, call)
     }
 
-    /// What a client does about an object that is not there: client-side apply with its annotation
-    /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36), Helm 3
-    /// (`helm.sh/helm/v3/pkg/kube/client.go createResource`, v3.21), `CreateOrUpdate`. `None` for a
-    /// client that changes what is there.
+    /// Returns the request by which a client creates an object that does not exist: client-side apply with
+    /// its annotation (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36), Helm 3
+    /// (`helm.sh/helm/v3/pkg/kube/client.go createResource`, v3.21), `CreateOrUpdate`. `None` for a client
+    /// that only changes existing objects.
     fn create_by(&self, preset: Preset, write: &Write) -> Option<SingleRequest> {
         let manager = self.manager(preset, write);
         let body = self.manifest(Some(preset), &manager);

@@ -1,5 +1,5 @@
-//! What delivery tools add to every manifest that they write. By this metadata they know their objects
-//! again; the rendered manifests do not have it.
+//! The metadata that delivery tools add to every manifest that they write. By it they recognize their
+//! objects later; the rendered manifests do not have it.
 
 use crate::Preset;
 use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Owned, Set};
@@ -17,7 +17,7 @@ const HELM_RELEASE_NAMESPACE: &str = "helm.toolkit.fluxcd.io/namespace";
 const TRACKING_ID: &str = "argocd.argoproj.io/tracking-id";
 const INSTALLATION_ID: &str = "argocd.argoproj.io/installation-id";
 
-/// To which delivery tools an object belongs, as its metadata says.
+/// The delivery tools to which an object belongs, by its metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredBy {
     /// Name and namespace of the Helm release (`setMetadataVisitor` in
@@ -107,7 +107,7 @@ pub fn helm_updates(live: &Value) -> bool {
     })
 }
 
-/// A manifest with what the tool adds to it. What is not known is not added.
+/// Returns a manifest with the additions of the tool. Additions that are not known are left out.
 pub fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
     let by = DeliveredBy::of(&[live, &manifest]);
     match preset {

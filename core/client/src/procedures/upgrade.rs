@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::agent::Agent;
 use crate::{Next, Patch, Reply, upgrade_patch};
 
-/// How often the patch is sent: `maxPatchRetry` in `k8s.io/kubectl/pkg/cmd/apply/patcher.go` and the
-/// steps of `retry.DefaultRetry`, v0.36.
+/// The number of times that the patch is sent: `maxPatchRetry` in
+/// `k8s.io/kubectl/pkg/cmd/apply/patcher.go` and the steps of `retry.DefaultRetry`, v0.36.
 const ATTEMPTS: u8 = 5;
 
 /// The entries of some managers by Update become part of an applier's entry.
@@ -19,8 +19,8 @@ pub(super) struct Upgrade {
     agent: Agent,
     from: Arc<[String]>,
     applier: Arc<str>,
-    /// How long it waits after a conflict before it reads: kubectl does not, and who uses
-    /// `retry.RetryOnConflict` does.
+    /// The time that it waits after a conflict before it reads: kubectl does not wait, and a user
+    /// of `retry.RetryOnConflict` does.
     backoff: Option<Duration>,
     attempts: u8,
     stage: Stage,
@@ -33,7 +33,7 @@ enum Stage {
     Reading,
 }
 
-/// What an answer means for what comes after.
+/// The progress after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// It is not done.

@@ -1,4 +1,4 @@
-//! What a step of a reflector did.
+//! The result of a reflector's step.
 
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -13,12 +13,12 @@ pub enum ReflectorProgress {
     /// It got a list, the last page of a list, or all initial events: the store equals the
     /// collection at this version.
     Synced {
-        /// That version.
+        /// The version.
         version: String,
     },
     /// It opened a watch from this version.
     Watching {
-        /// That version.
+        /// The version.
         version: String,
     },
     /// It read this number of events from the watch.

@@ -186,7 +186,7 @@ impl Lines {
     }
 }
 
-/// The kinds of a program: of what it watches and of what it uses, each once.
+/// Returns the kinds that a program watches or uses, each once.
 fn kinds(program: &Program, body: &[Numbered<'_>]) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     let mut add = |kind: &Kind| {

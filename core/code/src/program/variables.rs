@@ -119,8 +119,9 @@ impl Variables {
         self.all.iter()
     }
 
-    /// The variable of a name before a statement: the last that was given a value above it. What a
-    /// statement gives a value is found with the number after that of the statement.
+    /// Returns the variable of a name before a statement: the last one that got a value above it.
+    /// The variable to which a statement gives a value is found with the number after that of the
+    /// statement.
     pub(super) fn get(&self, name: &str, list: bool, number: usize) -> Option<&Declared> {
         let known = |declared: &&Declared| declared.name == name && declared.list == list;
         let assigned = |declared: &&Declared| {

@@ -19,7 +19,7 @@ pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 /// The most values of an object of a variable. etcd takes requests up to 1.5 MiB.
 const MOST_VALUES: usize = 100_000;
 
-/// Why a program cannot be a controller.
+/// The reason why a program cannot be a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramProblem {
     /// The name is empty, too long, or has a character that cannot be in a header.
@@ -47,7 +47,7 @@ impl Program {
     /// Checks whether it can be the program of a controller.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason why it cannot.
     pub fn check(&self) -> Result<(), ProgramProblem> {
         let usual = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
         if self.name.is_empty() || self.name.len() > LONGEST_NAME || !self.name.bytes().all(usual) {

@@ -69,7 +69,7 @@ fn cached(cache: &Cache) -> SystemState {
         .collect()
 }
 
-/// What handlers know from what they were told.
+/// The state that handlers know from their notifications.
 #[derive(Default)]
 struct Told(SystemState);
 

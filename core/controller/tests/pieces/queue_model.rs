@@ -37,8 +37,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What is known of each key, without any queue: the order follows from when a key was last
-/// able to run.
+/// The state of each key, without any queue: the order follows from the time at which a key was
+/// last able to run.
 #[derive(Default)]
 struct Model {
     now: u64,
@@ -53,7 +53,7 @@ struct Key {
     /// A run is asked for, and another one has not ended.
     again: bool,
     runs: bool,
-    /// When it is asked for by itself, and which of several at the same time is first.
+    /// The time at which it is queued by itself, and its place among several at the same time.
     wakes: Option<(u64, u64)>,
     failures: u32,
 }

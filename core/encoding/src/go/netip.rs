@@ -1,4 +1,4 @@
-//! What Go says of addresses and ranges (`net/netip`, Go 1.26).
+//! Go's messages about addresses and ranges (`net/netip`, Go 1.26).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -139,7 +139,7 @@ impl Reader<'_> {
     }
 
     fn whole_number(&mut self) -> Option<Node> {
-        /// So many digits are always a number of 64 bits.
+        /// The most digits that are always a number of 64 bits.
         const MOST_DIGITS: usize = 18;
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));

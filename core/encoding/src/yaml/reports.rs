@@ -1,5 +1,5 @@
-//! What go-yaml says of a mistake (`go.yaml.in/yaml/v2`: `decode.go`, `parserc.go`, `scannerc.go`),
-//! from what the parser here says of it.
+//! go-yaml's messages about mistakes (`go.yaml.in/yaml/v2`: `decode.go`, `parserc.go`,
+//! `scannerc.go`), made from the messages of the parser here.
 
 use crate::go;
 use crate::json::Node;

@@ -29,7 +29,7 @@ struct Same(FieldPath, FieldPath);
 #[derive(Debug)]
 struct Copy(ActorId, FieldPath, Option<Value>);
 
-/// By how many versions an actor's copy is behind.
+/// The condition that an actor's copy is this many versions behind.
 #[derive(Debug)]
 struct Stale(ActorId, usize);
 

@@ -88,7 +88,7 @@ impl Run {
         }
     }
 
-    /// A text with its placeholders replaced. What is not known is replaced by nothing.
+    /// Replaces the placeholders of a text. Unknown values become nothing.
     pub(super) fn text(&self, template: &str) -> String {
         let mut text = String::with_capacity(template.len());
         let mut rest = template;
