@@ -59,9 +59,9 @@ fn can_have_it(element: &HtmlElement) -> bool {
     element.is_connected() && !disabled && element.offset_width() > 0
 }
 
-/// Gives the keyboard to what is nearest around what had it: to that itself, or to the first control in it.
-/// Another page has nothing of what was around: who came by a link gets the link of that page, and who came
-/// otherwise its content.
+/// Gives the keyboard to the nearest element around the one that had it: to that itself, or to the first
+/// control in it. If another page has none of these elements, a user who came by a link gets the link of
+/// that page, and any other user its content.
 fn give(held: &[HtmlElement]) {
     let around = held.iter().skip(1);
     // The root of the page is around everything: its first control is near to nothing.

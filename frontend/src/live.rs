@@ -15,7 +15,7 @@ use crate::state::{DiagnoseMsg, Page, Sends, StateHandle};
 /// The time that requests are collected before they are shown, in milliseconds: a burst is read once.
 const COLLECTING: u32 = 250;
 
-/// Where the stream is: the content of `<meta name="optimist-live">`.
+/// Opens the stream at the address in `<meta name="optimist-live">`.
 fn stream() -> Option<EventSource> {
     let document = browser::document()?;
     let named = document

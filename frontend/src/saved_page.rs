@@ -21,12 +21,12 @@ const SAVING: u32 = 60_000;
 /// The number of bytes that the browser compresses at once.
 const SLICE: u32 = 64 * 1024;
 
-/// Why a page was not saved.
+/// The reason why a page was not saved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SaveProblem {
     /// This file of the release did not come, or not as the release has it.
     NotLoaded(String),
-    /// The address of what is to be saved is longer than browsers take.
+    /// The address of the page to save is longer than browsers take.
     TooLarge(usize),
     /// The browser refuses to make a file.
     Refused,

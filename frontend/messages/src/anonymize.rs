@@ -1,4 +1,5 @@
-//! What the share dialog says of what is left out of a case, and of values that stay.
+//! Sentences of the share dialog about values that are left out of a case, and about values that
+//! stay.
 
 use optimist_diagnose::anonymize::{LeafValue, StayReason, WithoutValues};
 use optimist_diagnose::without_private::WithoutPrivate;
@@ -6,7 +7,7 @@ use optimist_diagnose::without_private::WithoutPrivate;
 use crate::diagnose::written;
 use crate::en;
 
-/// How many values of one reason are named.
+/// The number of values of one reason that are named.
 const NAMED: usize = 40;
 
 /// The reasons, those first that say most of the case.
@@ -22,7 +23,7 @@ const REASONS: [StayReason; 9] = [
     StayReason::Kind,
 ];
 
-/// What is left out of a case besides values that look private.
+/// Names the parts that are left out of a case besides values that look private.
 pub fn left_out_of_case(found: &WithoutPrivate) -> Vec<String> {
     let mut says = Vec::new();
     if found.undetected > 0 {
@@ -37,7 +38,7 @@ pub fn left_out_of_case(found: &WithoutPrivate) -> Vec<String> {
     says
 }
 
-/// How many values are left out.
+/// Says the number of values that are left out.
 pub fn left_out_values(found: &WithoutValues) -> String {
     match found.left_out {
         _ if !found.same => en::share_left_out_not_same(),
@@ -46,7 +47,7 @@ pub fn left_out_values(found: &WithoutValues) -> String {
     }
 }
 
-/// What stays of a case without values, and what is left out of it whole.
+/// Names the values that stay in a case, and the texts that are left out of it whole.
 pub fn staying(found: &WithoutValues) -> Vec<String> {
     let mut says = Vec::new();
     for reason in REASONS {

@@ -1,4 +1,4 @@
-//! What Diagnose says of a recorded history.
+//! Diagnose's sentences about a recorded history.
 
 use optimist_apiserver::apply::ManagedFieldsOperation;
 use optimist_client::visible;
@@ -31,7 +31,7 @@ pub fn audited_writes(object: &AuditedObject, writes: usize) -> String {
     visible(&en::audit_writes(&audited(object), &writes)).into_owned()
 }
 
-/// Who sent a step: the manager of a write, else the program and its user.
+/// Names the sender of a step: the manager of a write, else the program and its user.
 pub fn sender(history: &RecordedHistory, step: usize) -> String {
     let step = history.steps.get(step);
     let manager = step.and_then(|step| step.manager.as_ref());
@@ -48,7 +48,7 @@ pub fn sender(history: &RecordedHistory, step: usize) -> String {
     manager.map_or_else(|| program().unwrap_or_default(), owner)
 }
 
-/// What was asked: `apply, force`, `update /scale`.
+/// Names the request: `apply, force`, `update /scale`.
 pub fn asked(step: &RecordedStep, event: &AuditEvent) -> String {
     let applies = step
         .manager
@@ -71,7 +71,7 @@ pub fn asked(step: &RecordedStep, event: &AuditEvent) -> String {
     text
 }
 
-/// What the core says to a step, in a word or two, and in a sentence.
+/// Says the core's answer to a step, in a word or two, and in a sentence.
 pub fn prediction(prediction: &CoreAnswer) -> (String, String) {
     match prediction {
         CoreAnswer::Same {
@@ -113,7 +113,7 @@ pub fn prediction(prediction: &CoreAnswer) -> (String, String) {
     }
 }
 
-/// That an update was lost: steps are counted from 1.
+/// Says that an update was lost: steps are counted from 1.
 pub fn lost_update(lost: &LostUpdate, writer: &str, loser: &str) -> String {
     let says = en::audit_lost(
         &writer,

@@ -12,11 +12,11 @@ use crate::{controller_card, en, watch};
 /// A caption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caption {
-    /// What happened, in a few words.
+    /// The event, in a few words.
     pub title: String,
-    /// What happened and why, a paragraph each.
+    /// The event and its cause, a paragraph each.
     pub text: Vec<String>,
-    /// What to try next.
+    /// The next step to try.
     pub next: Option<String>,
 }
 
@@ -234,7 +234,8 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
     }
 }
 
-/// What a `test` of a JSON patch looks at: the last name of its path; the whole path of an item.
+/// Names the field that a `test` of a JSON patch reads: the last name of its path; the whole path
+/// of an item.
 fn tested_field(path: &str) -> String {
     match path.rsplit('/').next().unwrap_or_default() {
         "" => en::the_object(),
@@ -281,7 +282,7 @@ fn suggestion(suggestion: &Suggestion, world: &World) -> String {
     }
 }
 
-/// What to try first in a session, and whether it is done in this history.
+/// Names the first steps to try in a session, and says whether this history has them.
 pub fn first_steps(tree: &HistoryTree) -> [(String, bool); 3] {
     let done = tree.first_steps();
     let stored = tree.world().stored();

@@ -1,5 +1,5 @@
-//! What the cards of Play say of a session: how stale copies are, who owns what, what a step left as it
-//! was, and what went wrong.
+//! Sentences of the cards of Play about a session: the age of copies, owners, the effects of a
+//! step, and troubles.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
 use optimist_client::{Strategy, Write, dotted};
@@ -37,7 +37,7 @@ pub fn stored_version(world: &World) -> String {
     stored.map_or_else(en::deleted, |(version, _)| en::copy_current_short(&version))
 }
 
-/// What has changed since an editor read the object: the sentence above the changes.
+/// Introduces the changes since an editor read the object: the sentence above them.
 pub fn stale(world: &World, editor: ActorId) -> String {
     if world.stored().is_none() {
         en::object_gone()
@@ -48,7 +48,7 @@ pub fn stale(world: &World, editor: ActorId) -> String {
     }
 }
 
-/// Why there is nothing to compare in a step that changed no field of the object that is shown in the
+/// Says why there is nothing to compare in a step that changed no field of the shown object. `world` is the
 /// world after it.
 pub fn no_difference(step: &Step, world: &World) -> String {
     let stored = world.stored().map_or(0, |(version, _)| version);
@@ -71,7 +71,7 @@ pub fn no_difference(step: &Step, world: &World) -> String {
     }
 }
 
-/// What compaction took from etcd.
+/// Says which versions compaction took from etcd.
 pub fn compaction(world: &World) -> String {
     match world.server().store().compacted() {
         0 => en::etcd_no_compaction(),
@@ -79,7 +79,7 @@ pub fn compaction(world: &World) -> String {
     }
 }
 
-/// Why no owners are shown; empty if there are some.
+/// Says why no owners are shown; empty if there are some.
 pub fn no_owners(world: &World) -> Vec<String> {
     let Some((_, object)) = world.stored() else {
         return vec![en::no_object()];
@@ -102,8 +102,8 @@ pub fn manager(manager: &Manager) -> String {
         .to_owned()
 }
 
-/// What an apply of an editor with force would do now: `now would take replicas from helm.` Its name is
-/// said before it. `None` if the editor has read nothing.
+/// Says the effect that an apply of an editor with force would have now: `now would take replicas
+/// from helm.` The editor's name stands before it. `None` if the editor has read nothing.
 pub fn foresight(world: &World, editor: ActorId) -> Option<String> {
     let write = world.actor(editor).write();
     let write = match write.strategy {
@@ -131,10 +131,10 @@ pub fn foresight(world: &World, editor: ActorId) -> Option<String> {
     })
 }
 
-/// What went wrong up to the current step, for a chip each.
+/// The troubles up to the current step, for a chip each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// What it is.
+    /// The kind of the trouble.
     pub kind: TroubleKind,
     /// Its words.
     pub text: String,
@@ -142,7 +142,7 @@ pub struct Trouble {
     pub title: String,
 }
 
-/// What went wrong.
+/// A kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TroubleKind {
     /// A controller broke what it is for.
@@ -157,7 +157,7 @@ pub enum TroubleKind {
     None,
 }
 
-/// What went wrong up to the current step. That nothing did is said too.
+/// Returns the troubles up to the current step. If there are none, one entry says so.
 pub fn trouble(tree: &HistoryTree) -> Vec<Trouble> {
     let so_far = &tree.current_path()[..=tree.position()];
     let steps = || so_far.iter().filter_map(|&node| tree.step(node));

@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// Chooses a language by its catalogue: a line `message = template` each; empty lines and lines
-/// that begin with `#` say nothing. A message that the catalogue does not have is said in English.
+/// that begin with `#` are skipped. A message that the catalogue does not have appears in English.
 /// An empty catalogue chooses English.
 pub fn choose(catalogue: &str) {
     let lines = catalogue.lines().map(str::trim);

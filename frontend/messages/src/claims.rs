@@ -1,4 +1,4 @@
-//! What Diagnose says of what a text leaves open.
+//! Diagnose's sentences about questions that a text leaves open.
 
 use optimist_apiserver::apply::Path;
 use optimist_diagnose::completions::{Answer, Contradiction, OpenQuestion, SameName, Then};
@@ -18,7 +18,7 @@ pub(crate) fn open_answer(row: &Row) -> Option<String> {
     })
 }
 
-/// What is open of a row, and what to bring to decide it.
+/// Says the open questions of a row, and the input that decides them.
 pub(crate) fn open_questions(row: &Row) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let mut add = |text: String| {
@@ -61,7 +61,7 @@ fn open_question(one: &OpenQuestion) -> String {
     }
 }
 
-/// What an answer says, behind *if*.
+/// Says the condition of an answer, behind *if*.
 fn condition(answer: &Answer) -> String {
     match answer {
         Answer::Kind { kind, .. } => en::if_kind(kind),
@@ -77,7 +77,7 @@ fn condition(answer: &Answer) -> String {
     }
 }
 
-/// What to bring, so that the answer is known.
+/// Names the input by which the answer becomes known.
 fn bring(answer: &Answer) -> Option<String> {
     match answer {
         Answer::Kind { .. }
@@ -93,7 +93,7 @@ fn bring(answer: &Answer) -> Option<String> {
     }
 }
 
-/// That a row says something else than the message that was brought.
+/// Says that a row contradicts the message in the input.
 pub fn contradiction(of: &Contradiction) -> String {
     let code = of
         .code
@@ -106,7 +106,7 @@ pub fn contradiction(of: &Contradiction) -> String {
     en::ways_contradicts(&client_long(of.client), &names(&of.said), &code)
 }
 
-/// Why a client has a conflict with a manager of its own name.
+/// Says why a client has a conflict with a manager of its own name.
 pub fn same_name(of: &SameName) -> String {
     let client = client(of.client);
     if of.by_update {

@@ -1,4 +1,4 @@
-//! What a controller did.
+//! Sentences about a controller's operations.
 
 use optimist_controller::program::Switch;
 use optimist_simulation::ControllerOperation;
@@ -6,7 +6,7 @@ use optimist_simulation::explore::ControllerWitness;
 
 use crate::en;
 
-/// What an operation of a controller is called in the timeline.
+/// Names an operation of a controller in the timeline.
 pub(crate) fn operation(operation: ControllerOperation) -> String {
     match operation {
         ControllerOperation::Connect(_) | ControllerOperation::ListBehind(_) => {
@@ -40,7 +40,7 @@ pub fn switch(switch: Switch) -> String {
     }
 }
 
-/// What the search of every history with some switches found.
+/// Says the result of a search of every history with some switches.
 pub fn witness(witness: Option<&ControllerWitness>, complete: bool, needless: &[Switch]) -> String {
     match witness {
         Some(ControllerWitness::Unsafe(..)) => en::switches_unsafe(),

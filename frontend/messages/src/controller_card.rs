@@ -112,7 +112,7 @@ fn name_of(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or_default()
 }
 
-/// What a variable has, and what the server has instead if that differs.
+/// Says the content of a variable, and the server's content if that differs.
 pub fn run_value(of: &RunValue) -> (String, String) {
     match &of.value {
         RunValueContent::Object {
@@ -244,7 +244,7 @@ fn delivered(report: &CacheReport) -> Caption {
     Caption::new(en::did_deliver(&notified(handled)), [became_of(handled)])
 }
 
-/// What the handlers were told, in a few words.
+/// Names the notification of the handlers, in a few words.
 fn notified(handled: &Handled) -> String {
     use optimist_apiserver::object::Metadata;
     use optimist_controller::Notification as Is;
@@ -342,7 +342,7 @@ fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
     Caption::new(title, [text])
 }
 
-/// How the cache is from which a statement of the controller read.
+/// Says the state of the cache from which a statement of the controller read.
 fn read(statement: Option<usize>, world: &World) -> String {
     let code = world.controller().map(|controller| controller.code());
     let kind = code.and_then(|code| code.reads_kind(statement?));
@@ -354,7 +354,8 @@ fn read(statement: Option<usize>, world: &World) -> String {
     }
 }
 
-/// What becomes of the key of a run that is over. An answer of the server says its error itself.
+/// Says the next place of the key of a run that is over. If the server answered with an error, the
+/// answer names it itself.
 fn finished(result: ReconcileResult, queue: &QueueReaction, has_sent: bool) -> String {
     let after = time(queue.after.unwrap_or_default());
     if queue.queued_again {

@@ -1,4 +1,4 @@
-//! What Diagnose says of what was read out of a text.
+//! Diagnose's sentences about the content of a text.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_client::{shorten, visible};
@@ -26,7 +26,7 @@ pub use crate::ways::{
 };
 use crate::{en, load_error};
 
-/// Why a real server may give other answers than the table; `None` if a note is no reason.
+/// Says why a real server may give other answers than the table; `None` if a note is no reason.
 pub fn ways_notice(note: &Note) -> Option<String> {
     match note {
         Note::ValuesNotChecked { kind } => Some(en::ways_not_checked(kind)),
@@ -36,7 +36,7 @@ pub fn ways_notice(note: &Note) -> Option<String> {
     }
 }
 
-/// What an error is, in a few words.
+/// Names an error, in a few words.
 pub fn error_title(error: &PrintedError) -> String {
     match error {
         PrintedError::Apply(conflicts) => {
@@ -115,8 +115,8 @@ pub fn tool(tool: Tool) -> String {
     }
 }
 
-/// What a message leaves open: `The message does not say the namespace and which tool wrote.` Empty if
-/// it says everything.
+/// Names the parts that a message leaves open: `The message does not say the namespace and which
+/// tool wrote.` Empty if it has all parts.
 pub fn error_missing(error: &ReportedError) -> String {
     let object = &error.object;
     let named = object.kind.is_some() || object.resource.is_some();
@@ -153,7 +153,8 @@ fn with_subresource(name: &str, subresource: &str) -> String {
     }
 }
 
-/// How a manager writes, since when, and how much of it no other manager owns.
+/// Says the operation of a manager, the time of its entry, and the number of fields that no other
+/// manager owns.
 pub fn manager_entry(entry: &ManagerEntry) -> String {
     let operation = match entry.manager.operation {
         ManagedFieldsOperation::Apply => "Apply",
@@ -182,7 +183,7 @@ pub fn line_owners(ownership: &ObjectOwnership, line: &OwnedLine) -> String {
     all.join(", ")
 }
 
-/// What was added to a case, or is not known in it.
+/// Says what was added to a case, or is not known in it.
 pub fn note(note: &Note) -> String {
     match note {
         Note::NoManagedFields => en::note_no_managed_fields(),
@@ -197,7 +198,7 @@ pub fn note(note: &Note) -> String {
     }
 }
 
-/// Why a text is not recognized.
+/// Says why a text is not recognized.
 pub fn not_detected(why: &NotDetected) -> String {
     match why {
         NotDetected::Empty => en::unknown_empty(),
@@ -229,7 +230,7 @@ pub fn not_detected(why: &NotDetected) -> String {
     }
 }
 
-/// Why a text, or a file, of this form holds no object.
+/// Says why a text, or a file, of this form holds no object.
 fn text_form(form: &TextForm, line: &usize) -> String {
     match form {
         TextForm::Table(object) => en::unknown_table(line, &object.command()),
@@ -258,7 +259,7 @@ pub fn names(names: &[String]) -> String {
     }
 }
 
-/// What stands in the place of a part that a message does not say; empty if nothing does.
+/// Names the value in the place of a part that a message leaves out; empty if there is none.
 pub fn assumed(part: &str) -> String {
     if part.is_empty() {
         String::new()
@@ -282,8 +283,8 @@ pub fn written(value: Option<&Value>) -> String {
     visible(&shorten(&text, MAX_VALUE)).into_owned()
 }
 
-/// What the table over ways of writing is about: a scene, or a manifest on a version. The manifest is
-/// made up where only an error message tells of it.
+/// Introduces the table of ways of writing: it is about a scene, or about a manifest on a version.
+/// The manifest is made up if only an error message describes it.
 pub fn ways_says(scene: bool, made_up: bool, version: &str) -> String {
     match (scene, made_up) {
         (true, _) => en::ways_of_scene(),
@@ -292,7 +293,7 @@ pub fn ways_says(scene: bool, made_up: bool, version: &str) -> String {
     }
 }
 
-/// What a message does not say, and what stands in its place.
+/// Names a part that a message leaves out, and the value in its place.
 pub fn missing_part(part: &MissingPart) -> String {
     match part {
         MissingPart::Kind { assumed, .. } => en::scene_kind_assumed(assumed),
@@ -307,7 +308,7 @@ fn made_up(name: &str, assumed: &str) -> String {
     format!("{name}: {}", self::assumed(assumed))
 }
 
-/// Why an object is not on a server.
+/// Says why an object is not on a server.
 pub fn not_installed(why: &NotInstalled, object: &ObjectId) -> String {
     match why {
         NotInstalled::Refused(error) => en::owners_refused(&load_error(error)),
@@ -316,7 +317,7 @@ pub fn not_installed(why: &NotInstalled, object: &ObjectId) -> String {
     }
 }
 
-/// Why no scene can be made of an error message.
+/// Says why no scene can be made of an error message.
 pub fn no_scene(why: &NoScene) -> String {
     match why {
         NoScene::NeedsObjects => en::scene_needs_objects(),

@@ -63,7 +63,8 @@ pub fn edit(edit: &Edit) -> String {
     }
 }
 
-/// What a step did to an edit: `Editor B overwrote Editor A's replicas = 5 without having read it.`
+/// Says the effect of a step on an edit: `Editor B overwrote Editor A's replicas = 5 without having
+/// read it.`
 pub fn edit_result(result: &EditResult, world: &World) -> String {
     match result {
         EditResult::Lost { loss, by_delete } => lost(loss, *by_delete, world),
@@ -111,7 +112,7 @@ fn lost(loss: &Loss<ActorId>, by_delete: bool, world: &World) -> String {
     }
 }
 
-/// What a step lost, in two or three words: `A's replicas = 5 lost`.
+/// Says the edit that a step lost, in two or three words: `A's replicas = 5 lost`.
 pub(crate) fn lost_short(step: &Step) -> Option<String> {
     let first = step.losses.first()?;
     let (owner, edit) = (first.owner.letter(), edit(&first.edit));

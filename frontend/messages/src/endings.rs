@@ -7,15 +7,16 @@ use optimist_simulation::EndingOutcome;
 
 use crate::en;
 
-/// How many edits a title names.
+/// The number of edits that a title names.
 const NAMED: usize = 3;
 
-/// What the endings are.
+/// Returns the title of the endings.
 pub fn endings_title() -> String {
     en::endings()
 }
 
-/// How an ending sends the edit. `None` for a way that is no [ending](optimist_simulation::ENDINGS).
+/// Names the method by which an ending sends the edit. `None` for a way that is no
+/// [ending](optimist_simulation::ENDINGS).
 pub fn ending_method(method: WriteMethod) -> Option<String> {
     Some(match method {
         WriteMethod::Update => en::ending_unversioned(),
@@ -28,7 +29,7 @@ pub fn ending_method(method: WriteMethod) -> Option<String> {
     })
 }
 
-/// What came of an ending.
+/// Names the outcome of an ending.
 pub fn ending_outcome(outcome: EndingOutcome) -> String {
     match outcome {
         EndingOutcome::Lost => en::outcome_lost(),
@@ -40,7 +41,8 @@ pub fn ending_outcome(outcome: EndingOutcome) -> String {
     }
 }
 
-/// That the edits of two actors are in the object: `Both edits kept: replicas 5, image nginx:1.25.`
+/// Says that the edits of two actors are in the object: `Both edits kept: replicas 5, image
+/// nginx:1.25.`
 pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
     let named: Vec<String> = edits.iter().take(NAMED).map(|kept| brief(kept)).collect();
     let named = named.join(", ");

@@ -1,4 +1,4 @@
-//! What Explore says: pairs of edits, ways of writing, verdicts, states and steps.
+//! Sentences of Explore: pairs of edits, ways of writing, verdicts, states and steps.
 
 use std::fmt::Display;
 
@@ -44,15 +44,15 @@ pub fn pair(pair: &ExplorePreset) -> Option<(String, String)> {
     })
 }
 
-/// What the actors do whose edits come from Play.
+/// Says the actions of the actors whose edits come from Play.
 pub fn pair_of_play() -> String {
     en::pair_of_play_says()
 }
 
-/// What the actors of a case of Diagnose do: whose change it is, with its fields, and who writes
-/// which value in between.
+/// Says the actions of the actors of a case of Diagnose: the owner of the change and its fields,
+/// and the manager that writes a value in between.
 pub fn pair_of_case(a: &str, fields: &[Path], b: &Manager, edit: (&Path, &Value)) -> String {
-    /// How many fields are named.
+    /// The number of fields that are named.
     const MAX_FIELDS: usize = 3;
     let named: Vec<String> = fields.iter().take(MAX_FIELDS).map(field).collect();
     let more = fields.len().saturating_sub(MAX_FIELDS);
@@ -71,7 +71,7 @@ pub fn pair_of_case(a: &str, fields: &[Path], b: &Manager, edit: (&Path, &Value)
     )
 }
 
-/// Who may write in between, as a choice.
+/// Names a writer that may write in between, as a choice.
 pub fn other_writer(writer: &OtherWriter) -> String {
     let name = visible(&owner(&writer.manager)).into_owned();
     if writer.is_known {
@@ -86,7 +86,7 @@ pub fn other_field(path: &Path) -> String {
     format!("{} · {}", field(path), visible(&path.to_string()))
 }
 
-/// What a third actor does.
+/// Says the action of a third actor.
 pub fn third(third: ThirdActor) -> String {
     match third {
         ThirdActor::Annotates => en::third_annotates(),
@@ -95,12 +95,12 @@ pub fn third(third: ThirdActor) -> String {
     }
 }
 
-/// What two actors do, and what a third one does.
+/// Says the actions of two actors, and that of a third one.
 pub fn with_third(says: &str, does: ThirdActor) -> String {
     en::with_third(&says, &third(does))
 }
 
-/// What a way of writing is called.
+/// Names a way of writing.
 pub fn way(way: WriteMethod) -> String {
     match way {
         WriteMethod::Update => en::way_update(),
@@ -123,7 +123,7 @@ pub fn way(way: WriteMethod) -> String {
     }
 }
 
-/// What a way of writing is called in the table, where its row follows that of the plain Update.
+/// Names a way of writing in the table, in which its row follows that of the plain Update.
 pub fn way_in_table(method: WriteMethod) -> String {
     match method {
         WriteMethod::UpdateReadAgain => en::way_update_retry_short(),
@@ -132,7 +132,7 @@ pub fn way_in_table(method: WriteMethod) -> String {
     }
 }
 
-/// How an actor writes, and whether the actor reads first.
+/// Says an actor's way of writing, and whether the actor reads first.
 pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String {
     let (actor, way) = (letter(actor), way(method));
     if reads_first {
@@ -142,7 +142,7 @@ pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String
     }
 }
 
-/// What is explored, by the number of actors.
+/// Returns the heading of an exploration, by the number of actors.
 pub fn heading(actors: usize) -> String {
     if actors == 2 {
         en::two_edits()
@@ -151,7 +151,7 @@ pub fn heading(actors: usize) -> String {
     }
 }
 
-/// What a verdict is called after a count of histories.
+/// Names a verdict after a count of histories.
 pub fn ending(verdict: Verdict, actors: usize, count: u128) -> String {
     match verdict {
         Verdict::InObject if actors == 2 => en::ending_in_object_both(&count),
@@ -163,8 +163,8 @@ pub fn ending(verdict: Verdict, actors: usize, count: u128) -> String {
     }
 }
 
-/// A count that people can read: `12,698,730`, `8.4·10¹⁸`. What cannot be counted any more is
-/// `more than` that.
+/// Writes a count that people can read: `12,698,730`, `8.4·10¹⁸`. A count beyond the largest number
+/// is `more than` that.
 pub fn number(count: u128) -> String {
     const MAX_DIGITS: u32 = 12;
     if count >= 10u128.pow(MAX_DIGITS) {
@@ -216,7 +216,7 @@ pub fn tally(tally: &Tally, actors: usize) -> String {
     parts.join(" · ")
 }
 
-/// What the steps inside a request show.
+/// Says what people see at the steps inside a request.
 pub fn inside(way: WriteMethod) -> String {
     let write = way.write(1);
     match (
@@ -230,27 +230,27 @@ pub fn inside(way: WriteMethod) -> String {
     }
 }
 
-/// That a search stopped at so many states.
+/// Says that a search stopped at a number of states.
 pub fn stopped_at(states: usize) -> String {
     en::stopped_states(&number(states as u128))
 }
 
-/// That a search stopped after so many seconds.
+/// Says that a search stopped after a number of seconds.
 pub fn stopped_after(seconds: u32) -> String {
     en::stopped_time(&seconds)
 }
 
-/// That a search was cancelled.
+/// Says that a search was cancelled.
 pub fn cancelled() -> String {
     en::cancelled()
 }
 
-/// That a search cannot begin.
+/// Says that a search cannot begin.
 pub fn impossible(why: &str) -> String {
     en::impossible(&why)
 }
 
-/// How an actor was refused.
+/// Names the kind of an actor's refusal.
 fn refusal(how: RefusalKind) -> String {
     match how {
         RefusalKind::Conflict => en::refusal_conflict(),
@@ -259,7 +259,7 @@ fn refusal(how: RefusalKind) -> String {
     }
 }
 
-/// How many were refused in which way: `2 by 409 Conflict; 1 by 404, the object is deleted`.
+/// Counts the refusals by their kind: `2 by 409 Conflict; 1 by 404, the object is deleted`.
 pub fn refusals(tally: &Tally) -> String {
     let counts = RefusalKind::ALL.map(|how| (how, tally.refused_by(how)));
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
@@ -335,7 +335,7 @@ fn loss(search: &Search, loss: &Loss<u8>) -> String {
     }
 }
 
-/// What was replaced by one who had been shown it.
+/// Says that an actor replaced an edit which it had been shown.
 fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
     let (owner, by) = (usize::from(replaced.owner), usize::from(replaced.by));
     let (owner, by, verb) = (&letter(owner), &letter(by), verb(search, by));

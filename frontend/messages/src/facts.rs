@@ -1,4 +1,4 @@
-//! Why the server answered as it did: the facts that it noted.
+//! Sentences about the facts that the server noted: they explain its answer.
 
 use optimist_apiserver::patch::FailedOperation;
 use optimist_apiserver::server::Fact;
@@ -36,8 +36,7 @@ pub fn fact(fact: &Fact) -> String {
     }
 }
 
-/// What the server's card says of validation rules that the server cannot evaluate on the stored
-/// object.
+/// Says on the server's card that the server cannot evaluate validation rules on the stored object.
 pub fn unevaluated_rules(rules: &[String]) -> Option<String> {
     match rules {
         [] => None,

@@ -1,13 +1,14 @@
-//! What a row of a card folds away.
+//! Sentences about the parts that a row of a card folds away.
 
 use optimist_client::Fold;
 
 use crate::en;
 
-/// How many of the folded members are named.
+/// The number of folded members that are named.
 const NAMED: usize = 2;
 
-/// What a row folds that is no line of the object: `6 more (labels, managedFields, …)`.
+/// Names the parts that a row folds and that are no line of the object: `6 more (labels,
+/// managedFields, …)`.
 pub fn folded(fold: &Fold) -> Option<String> {
     match fold {
         Fold::None | Fold::Value { .. } => None,
@@ -26,7 +27,7 @@ pub fn folded(fold: &Fold) -> Option<String> {
     }
 }
 
-/// What the server has at a place where a copy has something else; `None`: nothing.
+/// Says the server's value at a place where a copy has another one; `None`: nothing.
 pub fn now(value: Option<&str>) -> String {
     match value {
         Some(value) => en::line_now(&value),

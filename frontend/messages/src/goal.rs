@@ -6,8 +6,8 @@ use optimist_lesson::{GoalLabel, PartLabel};
 
 use crate::catalogue::say;
 
-/// What a part of a goal is called. Each condition of a lesson has its text in English beside it,
-/// in `core/lesson/src/condition/`: lessons refer to that text.
+/// Names a part of a goal. Each condition of a lesson has its text in English beside it, in
+/// `core/lesson/src/condition/`: lessons refer to that text.
 pub fn goal(label: &PartLabel) -> String {
     match label {
         PartLabel::Own(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! What Diagnose says of a thing that was brought.
+//! Diagnose's sentences about one input.
 
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::object::Metadata;
@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::diagnose::{conflict_owner, error_object, error_title, tool};
 use crate::en;
 
-/// What a live object shows of its managers: sentences, and whether its `managedFields` cannot be
-/// read.
+/// Describes the managers of a live object in sentences. Also returns whether its `managedFields`
+/// cannot be read.
 pub fn live_says(object: &Value) -> (Vec<String>, bool) {
     let version = object.resource_version();
     let managers = Managers::decode(object["metadata"].get("managedFields"));
@@ -44,7 +44,7 @@ pub fn versions_title(versions: &[ObservedVersion]) -> String {
     }
 }
 
-/// How many versions there are, from which to which.
+/// Says the number of versions, with the first and the last one.
 pub fn versions_span(versions: &[ObservedVersion]) -> String {
     let version =
         |at: Option<&ObservedVersion>| at.map_or("", |it| it.object.resource_version()).to_owned();
@@ -55,7 +55,7 @@ pub fn versions_span(versions: &[ObservedVersion]) -> String {
     )
 }
 
-/// What the error messages of a text are: of one, what it says.
+/// Names the error messages of a text; if there is one, by its content.
 pub fn errors_title(errors: &[ReportedError]) -> String {
     match errors {
         [one] => error_title(&one.error),
@@ -78,7 +78,7 @@ pub fn error_facts(one: &ReportedError) -> String {
     facts.join(" · ")
 }
 
-/// What to do about an error, where that follows from the message alone.
+/// Advises on an error, if the message alone shows what helps.
 pub fn error_advice(one: &ReportedError) -> Option<String> {
     Some(match &one.error {
         PrintedError::Modified if one.tool.is_some_and(is_controller) => en::advice_routine(),

@@ -1,4 +1,4 @@
-//! What regions, buttons and fields of the page are called, and its fixed sentences: messages of
-//! the catalogue that do not depend on what happened.
+//! The names of the page's regions, buttons and fields, and its fixed sentences: messages of the
+//! catalogue that do not depend on events.
 
 pub use crate::en::*;

@@ -1,4 +1,4 @@
-//! What Diagnose says of the lanes of a recorded history.
+//! Diagnose's sentences about the lanes of a recorded history.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_apiserver::environment::Timestamp;
@@ -18,7 +18,7 @@ use crate::diagnose::{asked, names, owner};
 use crate::edits::{field, value};
 use crate::en;
 
-/// How many changes a row names.
+/// The number of changes that a row names.
 const NAMED: usize = 2;
 
 /// A lane: `helm · 6 writes`. The user is named where two lanes have the same manager.
@@ -52,17 +52,17 @@ pub struct RowText {
     pub time: String,
     /// The day, where it is another one than in the row before.
     pub day: String,
-    /// Who did it.
+    /// The name of the client.
     pub who: String,
-    /// What was asked; empty for a version.
+    /// The request; empty for a version.
     pub asked: String,
     /// The status code; empty for a version.
     pub answer: String,
-    /// What became of the version; empty if that is not known.
+    /// The change in the version; empty if it is not known.
     pub version: String,
-    /// What changed, or why nothing did.
+    /// The changes, or the reason why there are none.
     pub what: String,
-    /// That it was observed, and what the core says.
+    /// The origin of the row: it was observed, with the core's answer.
     pub mark: String,
 }
 
@@ -154,7 +154,7 @@ fn of_request(
     }
 }
 
-/// What became of the version: `89 → 91`, `89 ≠ 91`.
+/// Shows the change in the version: `89 → 91`, `89 ≠ 91`.
 pub fn version_fate(fate: &VersionFate) -> String {
     let text = match fate {
         VersionFate::Created(after) => en::pill_created(after),
@@ -167,7 +167,7 @@ pub fn version_fate(fate: &VersionFate) -> String {
     visible(&text).into_owned()
 }
 
-/// That a request was observed, and what the core says to it.
+/// Says that a request was observed, and the core's answer to it.
 fn core_mark(prediction: &CoreAnswer) -> String {
     match prediction {
         CoreAnswer::Same { compared, .. } => match compared {
@@ -204,7 +204,7 @@ pub fn change_short(change: &FieldChange) -> String {
     }
 }
 
-/// What a changed line was before, and who changed it.
+/// Says the former value of a changed line, and who changed it.
 pub fn was(change: &FieldChange) -> String {
     let who = change
         .by
@@ -218,14 +218,15 @@ pub fn was(change: &FieldChange) -> String {
     }
 }
 
-/// What the steps of an audit log are, and in how many of them the core gives the same answer.
+/// Introduces the steps of an audit log, with the number of steps for which the core gives the same
+/// answer.
 pub fn steps_of_log(history: &RecordedHistory) -> String {
     let (same, other, not_run) = history.counts();
     let counts = en::audit_counts(&same, &other, &not_run);
     format!("{} {counts}", en::lanes_of_log())
 }
 
-/// When a request arrived and was answered, and who sent it.
+/// Says the times at which a request arrived and was answered, and its sender.
 pub fn observed(event: &AuditEvent) -> String {
     let answered = clock(event.completed, true);
     let when = match event.received == event.completed {
@@ -236,7 +237,7 @@ pub fn observed(event: &AuditEvent) -> String {
     visible(&format!("{when} {who}")).into_owned()
 }
 
-/// When a version was made, as its owners say, and that nobody saw the request.
+/// Says the time of a version, by the entries of its owners, and that nobody saw the request.
 pub fn observed_version(row: &LaneRow) -> String {
     let when = match row.time {
         Some(time) => en::recorded_changed_at(&format!("{} {}", day(time), clock(time, false))),
@@ -286,7 +287,8 @@ fn moment(micros: u64) -> String {
     Timestamp { seconds }.to_string()
 }
 
-/// How fast the managers of a fight write, and in which way each of them writes the field.
+/// Says the pace at which the managers of a fight write, and the way in which each of them writes
+/// the field.
 pub fn fight_details(fight: &Fight, pace: Option<Pace>) -> Vec<String> {
     let pace =
         pace.map(|it| en::fight_pace(&fight.field, &it.changes, &it.seconds, &it.per_hour()));

@@ -1,6 +1,7 @@
-//! What the page says: each sentence once, in a catalogue of messages with arguments. The modules
-//! here choose messages for what the core decided; they decide nothing about Kubernetes. It uses
-//! the crates of `core` and no browser, so its texts are tested natively; the page is built on it.
+//! The sentences of the page: each one once, in a catalogue of messages with arguments. The modules
+//! here choose messages for the decisions of the core; they decide nothing about Kubernetes. The
+//! crate uses the crates of `core` and no browser, so its texts are tested natively; the page is
+//! built on it.
 //!
 //! `en.rs` and the files in `en/` are the catalogue in English. Another language is one file, which
 //! [`choose`] takes.

@@ -1,11 +1,11 @@
-//! Why a manifest cannot be loaded.
+//! Sentences about manifests that cannot be loaded.
 
 use optimist_client::ManifestError;
 use optimist_simulation::{LeftOut, LoadError};
 
 use crate::en;
 
-/// Why nothing is loaded.
+/// Says why nothing is loaded.
 pub fn load_error(error: &LoadError) -> String {
     match error {
         LoadError::Refused { code, message } => en::load_refused(code, message),
@@ -19,7 +19,7 @@ pub fn load_error(error: &LoadError) -> String {
     }
 }
 
-/// Why an object is not loaded, without the list of supported kinds.
+/// Says why an object is not loaded, without the list of supported kinds.
 pub fn left_out(left: &LeftOut) -> String {
     match &left.why {
         LoadError::Manifest(ManifestError::Kind { .. }) => en::load_kind_short(),

@@ -23,7 +23,7 @@ pub fn goals(always: &[Safety], at_rest: &[Goal]) -> String {
     goals.join(". ") + "."
 }
 
-/// That every run comes to rest, and what must be true then.
+/// Says that every run comes to rest, and what must be true then.
 pub fn settles(goals: &[Goal]) -> String {
     let goals: Vec<String> = goals.iter().map(goal).collect();
     match goals.is_empty() {
@@ -48,8 +48,8 @@ fn field(field: &FieldOf) -> String {
     format!("{} {path}", field.kind.kind)
 }
 
-/// What was varied in the orders, and what was not: the names of the editors that send their edits,
-/// and of those that have none.
+/// Says what was varied in the orders, and what was not: it names the editors that send their
+/// edits, and those that have none.
 pub fn varied(states: usize, editors: &[&str], without_edit: &[&str], restarts: u8) -> String {
     let mut varied = vec![en::orders_varied_steps()];
     varied.extend(editors.iter().map(|name| en::orders_varied_edit(name)));
@@ -63,7 +63,7 @@ pub fn varied(states: usize, editors: &[&str], without_edit: &[&str], restarts: 
     sentences.join(" ")
 }
 
-/// What is broken of what the program of a controller is for.
+/// Says that a property of the controller's program is broken.
 pub fn broken(property: &BrokenProperty) -> String {
     match property {
         BrokenProperty::TooMany { kind, found, most } => {
@@ -74,7 +74,7 @@ pub fn broken(property: &BrokenProperty) -> String {
     }
 }
 
-/// What was found of a property; `None` for that every run comes to rest.
+/// Says the result for a property; `None` stands for the property that every run comes to rest.
 pub fn answer(property: Option<&Safety>, answer: &PropertyAnswer) -> String {
     let witness = match answer {
         PropertyAnswer::Holds => return en::orders_holds(),

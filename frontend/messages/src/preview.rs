@@ -1,4 +1,4 @@
-//! What the preview of a write of several objects says.
+//! Sentences of the preview of a write of several objects.
 
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
@@ -22,7 +22,7 @@ pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     (title, vec![says, after_refusal(preview)])
 }
 
-/// What the tool does with the other objects when one is refused.
+/// Says the tool's treatment of the other objects when one is refused.
 pub fn after_refusal(preview: &Preview) -> String {
     match preview.after_refusal {
         AfterRefusal::GoesOn => en::upgrade_goes_on(),
@@ -42,14 +42,14 @@ pub fn counts(preview: &Preview) -> String {
     }
 }
 
-/// What the preview stands on that is about the tool, and nothing that was brought says.
+/// Says the assumptions of the preview about the tool that no input confirms.
 pub fn assumptions(preview: &Preview) -> Vec<String> {
     let all = preview.assumed_of_tool().into_iter().map(assumed);
     all.map(|it| en::upgrade_assumed(&it)).collect()
 }
 
-/// What a row says beside its fields: why it is refused, what holds the object, and what nothing that was
-/// brought says of it.
+/// Says the notes of a row beside its fields: the reason for its refusal, the finalizers that hold the
+/// object, and the assumptions that no input confirms.
 pub fn notes(row: &PreviewRow) -> Vec<String> {
     let mut all = Vec::new();
     if !row.message.is_empty() && row.outcome != Outcome::Conflict {
@@ -68,7 +68,7 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     all
 }
 
-/// What a row stands on and nothing that was brought says.
+/// Says an assumption of a row that no input confirms.
 pub fn assumed(assumed: &Assumed) -> String {
     match assumed {
         Assumed::NoManagedFields => en::assumed_no_managers(),
@@ -88,7 +88,7 @@ pub fn assumed(assumed: &Assumed) -> String {
     }
 }
 
-/// What a hand-over is called, and what is to be known of it.
+/// Names a hand-over, and says what people should know of it.
 pub fn hand_over(out: &HandOver) -> (String, String) {
     let name = match out.kind {
         HandOverKind::Leave => en::upgrade_leave(),
@@ -106,7 +106,7 @@ pub fn hand_over(out: &HandOver) -> (String, String) {
     (name, note)
 }
 
-/// What becomes of an object, in a word or two.
+/// Names the outcome for an object, in a word or two.
 pub fn outcome(outcome: Outcome) -> String {
     match outcome {
         Outcome::Conflict => en::upgrade_outcome_conflict(),
@@ -121,7 +121,7 @@ pub fn outcome(outcome: Outcome) -> String {
     }
 }
 
-/// What is wrong with an object beside its outcome.
+/// Names the troubles with an object beside its outcome.
 pub fn troubles(row: &PreviewRow) -> Vec<String> {
     let said = |trouble: &Trouble| match trouble {
         Trouble::Refused | Trouble::Deleted => None,
@@ -156,7 +156,7 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
     shown.collect()
 }
 
-/// What becomes of a field, and who owns it.
+/// Says the change of a field, and its owners.
 pub fn owned_change(field: &PreviewField) -> String {
     let owners = match field.owners.as_slice() {
         [] => &field.refused_by,
@@ -168,7 +168,7 @@ pub fn owned_change(field: &PreviewField) -> String {
     }
 }
 
-/// What becomes of the value of a field.
+/// Says the change of a field's value.
 pub fn change(field: &PreviewField) -> String {
     let text = |value: &Option<Value>| match value {
         None => en::upgrade_none(),

@@ -11,7 +11,7 @@ use crate::edits::{edit_result, lost_short};
 use crate::endings::ending_method;
 use crate::{en, watch};
 
-/// Who did something.
+/// Names the actor of an operation.
 pub fn actor(operation: &Operation, world: &World) -> String {
     match operation {
         Operation::Act(actor, _) => world.actor(*actor).name.to_string(),
@@ -22,7 +22,7 @@ pub fn actor(operation: &Operation, world: &World) -> String {
     }
 }
 
-/// What a request is called in a sentence.
+/// Names a request in a sentence.
 pub(crate) fn request(kind: RequestKind) -> String {
     match kind {
         RequestKind::Get => en::request_get(),
@@ -37,7 +37,7 @@ pub(crate) fn request(kind: RequestKind) -> String {
     }
 }
 
-/// What the last write on the way to the current step was.
+/// Describes the last write on the way to the current step.
 pub fn last_write(tree: &HistoryTree) -> String {
     let step = match tree.last_write() {
         LastWrite::Start => return en::last_write_start(),
@@ -84,8 +84,8 @@ pub fn pill(step: &Step) -> Option<String> {
     }
 }
 
-/// What the timeline says was asked. The pill of a compaction says what it is. Where the world has
-/// several objects, it names the one that was asked for.
+/// Says the request of a step in the timeline. The pill of a compaction shows its own result. If
+/// the world has several objects, it names the one of the request.
 pub fn ask(step: &Step, world: &World) -> String {
     asked(step, world, None)
 }
@@ -225,7 +225,7 @@ fn each_once(labels: impl Iterator<Item = (NodeId, String)>) -> Vec<(NodeId, Str
     once
 }
 
-/// What the request of a step carries: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
+/// Summarizes the request of a step: `PUT replicas 3→5 · if 100`, `WATCH from 100`.
 pub fn headline(step: &Step) -> String {
     headline_within(step, None)
 }
@@ -391,7 +391,7 @@ fn told(step: &Step, world: &World, answer: String, seen: &str, heard: &str) -> 
     sentence
 }
 
-/// What just happened, for those who hear the page.
+/// Announces the current step, for those who hear the page.
 pub fn announcement(tree: &HistoryTree) -> String {
     match tree.step(tree.current()) {
         Some(step) => en::announced_step(

@@ -8,7 +8,7 @@ use optimist_simulation::{
 use crate::caption::Caption;
 use crate::en;
 
-/// What the stream says before there is anything in it.
+/// Returns the sentence of the stream before there is anything in it.
 pub fn empty() -> String {
     en::watch_empty()
 }
@@ -32,7 +32,7 @@ fn seen_version(seen: &str) -> String {
     }
 }
 
-/// How the watcher stands.
+/// Says the state of the watcher's connection.
 pub fn connection(world: &World) -> String {
     let watcher = world.watcher();
     let seen = seen_version(watcher.seen());
@@ -52,7 +52,7 @@ pub fn connection(world: &World) -> String {
     }
 }
 
-/// What the watcher, a compaction or the clock did.
+/// Captions an operation of the watcher, a compaction or the clock.
 pub(crate) fn caption(kind: &Kind) -> Caption {
     let (title, text) = match kind {
         Kind::ConnectionDropped { seen } => {
@@ -85,7 +85,7 @@ pub(crate) fn caption(kind: &Kind) -> Caption {
     Caption::new(title, [text])
 }
 
-/// Why a step of the watch went as it did.
+/// Says the reason for the result of a watch's step.
 pub fn reason(reason: WatchReason) -> String {
     match reason {
         WatchReason::ClientKnows => en::why_client_knows(),
@@ -98,7 +98,7 @@ pub fn reason(reason: WatchReason) -> String {
     }
 }
 
-/// What the timeline says was answered.
+/// Says the answer in the timeline.
 pub(crate) fn answer(step: &Step) -> String {
     let line = step.status_line();
     match (&step.operation, step.outcome()) {
@@ -120,7 +120,7 @@ pub(crate) fn answer(step: &Step) -> String {
     }
 }
 
-/// What a step brought the watcher, for those who hear the page.
+/// Says the events that a step brought the watcher, for those who hear the page.
 pub(crate) fn spoken(step: &Step) -> String {
     const MAX_EVENTS: usize = 5;
     let events = step.arrived.iter().take(MAX_EVENTS);

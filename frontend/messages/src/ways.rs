@@ -1,4 +1,4 @@
-//! What Diagnose says of ways of writing and of what they do.
+//! Diagnose's sentences about ways of writing and their effects.
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::{Preset, WriteMethod};
@@ -16,10 +16,10 @@ use crate::diagnose::{names, owner, written};
 use crate::edits::field;
 use crate::{client, en};
 
-/// How many fields a sentence names.
+/// The number of fields that a sentence names.
 const NAMED: usize = 2;
 
-/// What a client is called where nothing around it says that it is one of kubectl.
+/// Names a client for a place where nothing around it shows that it is one of kubectl.
 pub fn client_long(preset: Preset) -> String {
     if preset.is_kubectl() {
         en::client_of_kubectl(&client(preset))
@@ -28,7 +28,7 @@ pub fn client_long(preset: Preset) -> String {
     }
 }
 
-/// What a way of writing is called, and what it does about conflicts of ownership.
+/// Names a way of writing, and its treatment of conflicts of ownership.
 pub fn way(way: Way) -> (String, Option<String>) {
     match way {
         Way::Create => (en::way_create(), None),
@@ -43,7 +43,7 @@ pub fn way(way: Way) -> (String, Option<String>) {
     }
 }
 
-/// What became of a field, in a word or two.
+/// Names the effect on a field, in a word or two.
 pub fn effect(effect: FieldEffect) -> String {
     match effect {
         FieldEffect::Refused => en::effect_refused(),
@@ -82,7 +82,7 @@ pub fn owners_change(outcome: &FieldOutcome) -> String {
     }
 }
 
-/// What is to be said of a row, the most important first.
+/// Returns the notes of a row, the most important first.
 pub fn row_notes(row: &Row) -> Vec<String> {
     let mut notes = open_questions(row);
     let written = |one: &OpenQuestion| one.then == Then::Written;
@@ -134,7 +134,7 @@ pub fn row_answer(row: &Row) -> String {
     answer.unwrap_or_else(en::ways_nothing_sent)
 }
 
-/// What a row is called as a whole.
+/// Names a row as a whole.
 pub fn way_whole(of: Way) -> String {
     let (name, more) = way(of);
     match more {
@@ -143,7 +143,7 @@ pub fn way_whole(of: Way) -> String {
     }
 }
 
-/// What became of the value of a field: `8 → 3`, `8 stays`.
+/// Says the change of a field's value: `8 → 3`, `8 stays`.
 pub fn fate(row: &Row, outcome: &FieldOutcome) -> String {
     if row.values_made_up {
         return fate_of_any(outcome);
@@ -161,7 +161,7 @@ pub fn fate(row: &Row, outcome: &FieldOutcome) -> String {
     }
 }
 
-/// What became of the value of a field, whatever its value is: the values are made up.
+/// Says the change of a field's value without the value itself: the values are made up.
 fn fate_of_any(outcome: &FieldOutcome) -> String {
     match (&outcome.before, &outcome.after) {
         (_, None) => en::fate_vanishes(),
@@ -171,7 +171,7 @@ fn fate_of_any(outcome: &FieldOutcome) -> String {
     }
 }
 
-/// What becomes of a field that has a column, in a row.
+/// Says the change of a field that has a column, in a row.
 pub fn column_fate(row: &Row, column: &Path) -> String {
     let mut of = row.fields.iter().filter(|field| field.field == *column);
     match of.next() {
@@ -186,7 +186,7 @@ pub fn column_fate(row: &Row, column: &Path) -> String {
     }
 }
 
-/// What became of a field, and of its owners: `is taken over: 8 → 3 · helm`.
+/// Says the effect on a field and on its owners: `is taken over: 8 → 3 · helm`.
 pub fn field_fate(row: &Row, outcome: &FieldOutcome) -> String {
     let says = format!("{}: {}", effect(outcome.effect), fate(row, outcome));
     match owners_change(outcome) {
@@ -210,7 +210,7 @@ pub fn rows_markdown<'a>(rows: impl Iterator<Item = &'a Row>, columns: &[Path]) 
     table
 }
 
-/// Why a row was refused.
+/// Says why a row was refused.
 fn refusal(row: &Row) -> String {
     let of: Vec<String> = row
         .with(FieldEffect::Refused)
@@ -230,7 +230,7 @@ fn refusal(row: &Row) -> String {
     }
 }
 
-/// Who will write again what was taken.
+/// Names the managers that will write the taken fields again.
 fn taken_back(all: &[TakenBack]) -> Vec<String> {
     let mut managers: Vec<String> = Vec::new();
     for one in all {
@@ -249,7 +249,7 @@ fn taken_back(all: &[TakenBack]) -> Vec<String> {
     vec![en::row_taken_back(&names(&managers))]
 }
 
-/// What a row stands on.
+/// Says an assumption of a row.
 pub fn assumption(assumption: Assumption) -> String {
     match assumption {
         Assumption::PreviousRelease => en::assume_previous_release(),
@@ -274,7 +274,7 @@ pub(crate) fn listed(fields: &[String]) -> String {
     }
 }
 
-/// What people must know before they run a command.
+/// Returns the sentence of a warning to read before running a command.
 pub fn instruction_warning(warning: &InstructionWarning) -> String {
     let all = |paths: &[Path]| listed(&paths.iter().map(field).collect::<Vec<_>>());
     match warning {
@@ -315,7 +315,7 @@ pub fn remedy(out: &Remedy) -> (String, String) {
     }
 }
 
-/// How many of some ways out do not settle the conflict; empty if all of them may.
+/// Says the number of ways out that do not settle the conflict; empty if all of them may.
 pub fn not_settling<'a>(outs: impl Iterator<Item = &'a Remedy>) -> String {
     match outs
         .filter(|out| out.settling() == Settling::DoesNotSettle)
@@ -338,7 +338,7 @@ pub fn next_write(method: WriteMethod) -> Option<(String, String)> {
     })
 }
 
-/// What became of the two changes after a next write.
+/// Says the effect of a next write on the two changes.
 pub fn next_outcome(attempt: &NextAttempt) -> String {
     match attempt.code {
         _ if attempt.settles() => en::next_both(),

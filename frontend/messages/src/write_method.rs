@@ -1,11 +1,11 @@
-//! How an actor writes, in a few words.
+//! An actor's way of writing, in a few words.
 
 use optimist_client::{OnConflict, Preset, Strategy, Write};
 
 use crate::en;
 
-/// How a write is sent: `Update · if 100`, `Apply as helm · force`. `version` is the one that the
-/// actor read.
+/// Names the way in which a write is sent: `Update · if 100`, `Apply as helm · force`. `version` is
+/// the one that the actor read.
 pub fn write_method(write: &Write, version: Option<&str>) -> String {
     if write.body.is_some() {
         return en::method_by_hand();
@@ -40,8 +40,8 @@ pub fn write_method(write: &Write, version: Option<&str>) -> String {
     text
 }
 
-/// That an actor writes to a subresource or in another name: `/scale · as helm`; `None` if it does
-/// neither.
+/// Says that an actor writes to a subresource or in another name: `/scale · as helm`; `None` if it
+/// does neither.
 pub fn writes_otherwise(write: &Write) -> Option<String> {
     let to = write.subresource.map(|to| en::writes_to(&to.name()));
     let manager = write.manager.as_ref().map(|name| en::writes_as(name));
@@ -49,7 +49,7 @@ pub fn writes_otherwise(write: &Write) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// What a client that people know is called.
+/// Names a client that people know.
 pub fn client(preset: Preset) -> String {
     match preset {
         Preset::KubectlEdit => en::client_edit(),

@@ -1,4 +1,4 @@
-//! What to do about an error, where that follows from its message alone.
+//! Advice on an error, if its message alone shows what helps.
 
 use optimist_diagnose::message::reported_errors;
 use optimist_messages::diagnose::error_advice;

@@ -1,4 +1,4 @@
-//! What the page says of a history, whole sentences.
+//! The page's sentences about a history, whole.
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};

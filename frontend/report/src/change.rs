@@ -175,7 +175,7 @@ pub(crate) fn instruction(out: &mut CaseDocument, one: &Instruction) {
     out.code(language, one.text.trim_end());
 }
 
-/// Why a way out has no commands.
+/// Says why a way out has no commands.
 fn no_commands(settled: &SettledConflict) -> String {
     if settled.made_up {
         label::out_made_up()

@@ -66,8 +66,8 @@ impl CaseDocument {
         self.text.trim().is_empty()
     }
 
-    /// The document. What looks private in it is masked once more: commands and lines to change are
-    /// made of values.
+    /// Returns the document. Values in it that look private are masked once more: commands and
+    /// lines to change are made of values.
     pub(crate) fn finish(self) -> String {
         masked_text(&format!("{}\n", self.text.trim()))
     }

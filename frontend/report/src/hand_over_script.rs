@@ -18,8 +18,8 @@ pub struct HandOverChoice {
 
 /// A script of a POSIX shell that hands over the fields in conflict.
 ///
-/// Without an argument it runs dry runs and stores nothing; `--write` runs each dry run again and then
-/// its write. What only people can do, such as changes of a chart, stands in it as comments.
+/// Without an argument it runs dry runs and stores nothing; `--write` runs each dry run again and then its write.
+/// Steps that only people can take, such as changes of a chart, stand in it as comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandOverScript {
     /// The script.

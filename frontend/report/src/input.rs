@@ -31,7 +31,7 @@ pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
     }
 }
 
-/// A thing that was brought, as its card shows it.
+/// Writes one input, as its card shows it.
 fn thing(out: &mut CaseDocument, item: &InputItem) {
     let named = |object: &Value| ObjectId::of(object).to_string();
     match &item.content {

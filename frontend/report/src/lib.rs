@@ -21,8 +21,9 @@ use document::CaseDocument;
 pub use hand_over_script::{HandOverChoice, HandOverScript};
 pub use preview::preview_markdown;
 
-/// The case as Markdown. What has not run yet is not in it ([`DiagnoseState::is_working`]).
-/// `stand_ins` is whether values of the case were left out ([`optimist_diagnose::anonymize`]).
+/// Writes the case as Markdown. Parts that have not run yet are not in it
+/// ([`DiagnoseState::is_working`]). `stand_ins` says that values of the case were left out
+/// ([`optimist_diagnose::anonymize`]).
 pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     let mut out = CaseDocument::default();
     let reading = case.reading().map(|reading| &**reading);
@@ -62,7 +63,7 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     out.finish()
 }
 
-/// Why the object that is looked at is not on a server.
+/// Says why the selected object is not on a server.
 pub fn not_installed(reading: &CaseReading) -> String {
     match &reading.installed {
         Err(why) => messages::not_installed(why, &reading.case.id),

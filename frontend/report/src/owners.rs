@@ -47,7 +47,7 @@ fn table_of(out: &mut CaseDocument, rows: usize, table: &str) {
     out.folded(&label::report_owners(&rows), inner);
 }
 
-/// The owners that error messages name, where nothing else was brought.
+/// Writes the owners that error messages name, if there is no other input.
 pub(crate) fn of_messages(out: &mut CaseDocument, case: &DiagnoseState) {
     let mut table = String::new();
     for error in case.errors() {

@@ -36,7 +36,7 @@ fn example(example: CaseExample) -> Page {
     page
 }
 
-/// What a reader of the Markdown sees.
+/// The Markdown as its reader sees it.
 #[derive(Debug, Default)]
 struct Seen {
     /// The texts of paragraphs, headings, items and cells.
@@ -47,7 +47,7 @@ struct Seen {
     code: Vec<String>,
     /// The HTML.
     html: Vec<String>,
-    /// What the blocks are, and what in them is more than text.
+    /// The kinds of the blocks, and the parts in them that are more than text.
     shape: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Seen {
         self.texts.iter().any(|it| squeezed(it).contains(&wanted))
     }
 
-    /// Whether a row of a table begins with these cells.
+    /// Returns whether a row of a table begins with these cells.
     fn has_row(&self, cells: &[String]) -> bool {
         let cells: Vec<String> = cells.iter().map(|cell| squeezed(cell)).collect();
         self.rows.iter().any(|row| row.starts_with(&cells))

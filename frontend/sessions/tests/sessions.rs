@@ -1,4 +1,5 @@
-//! What a tab keeps, sets aside, offers and takes, on storages that are maps; whatever is in them.
+//! Sessions that a tab keeps, sets aside, offers and takes, on storages that are maps with any
+//! content.
 
 use optimist_sessions::{
     OPENING, OWN, OfferStatus, SessionSnapshot, Sessions, StorageArea, StorageContents,

@@ -15,7 +15,7 @@ use crate::state::{Sends, StateHandle, ViewMsg};
 pub(crate) struct ModalProps {
     pub(crate) store: StateHandle,
     pub(crate) title: AttrValue,
-    /// The id of what has the keyboard at first.
+    /// The id of the element that has the keyboard at first.
     pub(crate) begin: &'static str,
     pub(crate) children: Children,
 }

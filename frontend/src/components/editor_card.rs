@@ -12,8 +12,8 @@ use super::more;
 use super::yaml_view::YamlView;
 use crate::state::{Dialog, EditMsg, Lane, RawYaml, Sends, State, StateHandle, ViewMsg};
 
-/// The version of an editor's copy: its words, those where there is little room, and its tone. How the
-/// editor writes says the version of a stale copy too.
+/// Returns the version of an editor's copy: its words, those for a place with little room, and its
+/// tone. The editor's way of writing names the version of a stale copy too.
 fn chip(state: &State, editor: ActorId) -> ([String; 2], &'static str) {
     let world = state.world();
     let tone = match (world.copy(editor).read(), world.stale_by(editor)) {
@@ -120,7 +120,8 @@ fn stale(store: &StateHandle, id: ActorId, chip: [String; 2]) -> Html {
     }
 }
 
-/// The working copy as a text. What is typed is the working copy as soon as it is an object.
+/// Shows the working copy as a text. The typed text becomes the working copy as soon as it is an
+/// object.
 fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
     let name = store.name(id);
     let oninput = store.on(move |event: InputEvent| {

@@ -177,7 +177,8 @@ pub(super) fn additions(props: &YamlViewProps, line: &Line) -> impl Iterator<Ite
     places.filter_map(|place| addition(props, place, line.indent + 2))
 }
 
-/// The last line of what can be edited: what adds a field to the object, or where that is typed.
+/// Shows the last line of an object that can be edited: a button that adds a field, or the place to
+/// type it.
 pub(super) fn addition_to_object(props: &YamlViewProps) -> Option<Html> {
     let (editor, _) = props.editor.as_ref()?;
     let typing = addition(props, "", 0);

@@ -22,7 +22,7 @@ pub(crate) struct SavePageProps {
 #[derive(Clone, Debug, PartialEq)]
 enum Saving {
     NotBegun,
-    /// So many parts are done, of so many.
+    /// The number of parts that are done, and the number of all.
     Running(usize, usize),
     Ended(Result<SavedFile, SaveProblem>),
 }

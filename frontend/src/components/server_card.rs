@@ -88,7 +88,7 @@ fn subjects(store: &StateHandle) -> Html {
     }
 }
 
-/// Of which release the server is. In a lesson it is the one that the lesson is about.
+/// Shows the release of the server. In a lesson it is the one that the lesson is about.
 fn release(store: &StateHandle) -> Html {
     let release = store.world().server().release();
     if store.learn.learning().is_some() {

@@ -113,7 +113,7 @@ fn saved_title(store: &StateHandle, page: Page) -> String {
     label::saved_title(&visible(&what))
 }
 
-/// Why the last session was not opened.
+/// Shows why the last session was not opened.
 fn problem(store: &StateHandle) -> Html {
     let opening = &store.share.opening;
     let Some(problem) = &opening.problem else {

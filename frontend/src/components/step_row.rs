@@ -45,7 +45,7 @@ pub(crate) struct StepRowProps {
     pub(crate) pill: Option<(String, &'static str)>,
     /// The events that reached the watcher.
     pub(crate) events: Events,
-    /// The events for a controller of what the step stored, and whether they have arrived.
+    /// The events that the step sent to the controller, and whether they have arrived.
     pub(crate) sent: Vec<(String, bool)>,
     /// The run of the controller that the step belongs to.
     pub(crate) run: Option<RunPart>,
@@ -138,7 +138,7 @@ pub(crate) fn row(
     })
 }
 
-/// The events of what a step stored, for the controller: on their way or arrived.
+/// Returns the events that a step sent to the controller: on their way or arrived.
 fn sent(state: &State, parent: NodeId, node: NodeId) -> Vec<(String, bool)> {
     let tree = &state.session.tree;
     if state.world().controller().is_none() {

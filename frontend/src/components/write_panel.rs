@@ -241,7 +241,7 @@ fn on_conflict(props: &ControlsProps) -> Html {
     }
 }
 
-/// To which part of the object it writes, and in whose name.
+/// Shows the controls for the part of the object that it writes, and for its field manager.
 fn target(props: &ControlsProps) -> Html {
     let (id, write) = (props.id, &props.write);
     let changed = |change: fn(&mut Write, Event)| {

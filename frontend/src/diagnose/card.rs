@@ -1,4 +1,4 @@
-//! A thing that was brought, as a card: what it is, and what was read out of it.
+//! The card of one input: its kind, and the facts in it.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ const MAX_TYPED: usize = 200_000;
 /// The maximum number of errors of one text that are listed.
 const MAX_LISTED: usize = 6;
 
-/// A thing that was brought, compared by where it is: it never changes.
+/// One input, compared by its address: it never changes.
 #[derive(Clone)]
 pub(super) struct SharedItem(Rc<InputItem>);
 

@@ -1,4 +1,4 @@
-//! Incidents of public projects, where nothing was brought: each opens as a lesson.
+//! Incidents of public projects, for a page without input: each opens as a lesson.
 
 use optimist_lesson::Incident;
 use optimist_messages::label;

@@ -107,7 +107,7 @@ pub(super) fn next_step(error: &ReportedError) -> Html {
     }
 }
 
-/// Why no scene can be made of an error message.
+/// Shows why no scene can be made of an error message.
 pub(super) fn no_scene(error: &ReportedError, why: &NoScene) -> Html {
     let why = messages::no_scene(why);
     let title = messages::error_title(&error.error);

@@ -1,4 +1,4 @@
-//! The Diagnose page: what was brought from a cluster, who owns what, and what happened.
+//! The Diagnose page: the input from a cluster, the owners in it, and its history.
 
 mod audit;
 mod card;

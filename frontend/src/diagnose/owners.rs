@@ -26,7 +26,7 @@ const LOOKS: usize = 6;
 /// An object with its owners, compared by where it is: it never changes.
 #[derive(Clone)]
 pub(super) enum OwnedObject {
-    /// The newest version that was brought.
+    /// The newest version in the input.
     Newest(Rc<CaseReading>),
     /// The object at a step of a recorded history.
     AtStep(Rc<StepObject>),

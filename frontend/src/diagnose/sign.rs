@@ -1,4 +1,4 @@
-//! Signs of what was brought.
+//! Signs of the input.
 
 use optimist_diagnose::input::{Input, NotDetected};
 use yew::{Html, html};

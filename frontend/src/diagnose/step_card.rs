@@ -161,7 +161,8 @@ fn stands_out(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
     }
 }
 
-/// Why, by the core: its facts where it gives the same answer, else in what the answers differ.
+/// Shows the core's explanation: its facts if it gives the same answer, else the differences
+/// between the answers.
 fn why(step: &RecordedStep) -> Html {
     let (_, says) = messages::prediction(&step.prediction);
     let says = visible(&says).into_owned();

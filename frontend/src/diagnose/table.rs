@@ -55,7 +55,7 @@ pub(super) fn writer(store: &StateHandle) -> Html {
     }
 }
 
-/// Why a real server may give other answers.
+/// Shows why a real server may give other answers.
 fn notices(store: &StateHandle) -> Html {
     let installed = store.diagnose.reading().map(|it| it.installed.as_ref());
     let notes = installed.and_then(Result::ok).map(|it| it.notes.as_slice());

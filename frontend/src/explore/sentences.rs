@@ -22,7 +22,7 @@ pub(super) fn name(model: &ExploreModel, row: usize) -> String {
     names.collect::<Vec<_>>().join(" · ")
 }
 
-/// Why the search of a row stopped before its end, or cannot begin.
+/// Says why the search of a row stopped before its end, or cannot begin.
 pub(super) fn stopped(row: &ExploreRow) -> Option<String> {
     Some(match &row.state {
         RowState::Stopped(StopReason::States, _) => messages::stopped_at(row.states),

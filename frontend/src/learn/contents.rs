@@ -141,7 +141,7 @@ fn quiz(quiz: &Quiz, progress: Option<&str>) -> Html {
     }
 }
 
-/// What to read after the lessons.
+/// Shows the documents to read after the lessons.
 fn reading(documents: &[Reading]) -> Html {
     let document = |it: &Reading| {
         html! { <li><a href={it.address.clone()}>{ it.title.clone() }</a>{ ": " }{ line(&it.because) }</li> }

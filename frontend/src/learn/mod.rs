@@ -73,7 +73,7 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
     }
 }
 
-/// Why a lesson is not open, in words.
+/// Says why a lesson is not open.
 fn problem(problem: &LearnProblem) -> String {
     let shown = |error: &LessonError| label::lesson_error(&error.line, &error.message);
     match problem {

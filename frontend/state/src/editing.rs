@@ -38,7 +38,7 @@ pub struct Editing {
     pub pointer: String,
     /// The text to begin with.
     pub text: String,
-    /// Why the text cannot be taken.
+    /// The reason why the text cannot be taken.
     pub error: Option<String>,
     /// The notation for an item of a list, apart from YAML.
     pub notation: Option<ItemNotation>,
@@ -49,7 +49,7 @@ pub struct Editing {
 pub struct RawYaml {
     /// The text.
     pub text: String,
-    /// Why the text is no object; the working copy is as it was before then.
+    /// The reason why the text is no object; the working copy is as it was before then.
     pub error: Option<String>,
 }
 

@@ -92,7 +92,8 @@ impl State {
         ControllerQuestion::of_ready_program(self.world()).is_some()
     }
 
-    /// The search from here, at work or over. What was found of another moment says nothing here.
+    /// Returns the search from here, at work or over. Results from another moment do not count
+    /// here.
     pub fn orders(&self) -> Option<&OrdersSearch> {
         let orders = self.controller.orders.as_ref();
         orders.filter(|orders| Rc::ptr_eq(&orders.tree, &self.session.tree))

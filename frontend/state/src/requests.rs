@@ -15,7 +15,7 @@ pub struct RequestDraft {
     pub actor: ActorId,
     /// The request.
     pub by_hand: ByHand,
-    /// Why it cannot be sent.
+    /// The reason why it cannot be sent.
     pub problem: Option<String>,
 }
 

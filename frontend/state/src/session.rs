@@ -151,8 +151,8 @@ impl SessionState {
         SessionChange::Nothing
     }
 
-    /// Puts a branch on the second side of the comparison. What was there goes to the first side if a
-    /// branch would be compared with itself.
+    /// Puts a branch on the second side of the comparison. The branch that was there goes to the
+    /// first side if a branch would be compared with itself.
     fn choose_compared(&mut self, end: NodeId) {
         let (first, second) = self.compared(&self.tree.ends());
         let other = if first == end { second } else { first };

@@ -59,7 +59,7 @@ pub enum Withheld {
 pub struct SessionLoad {
     /// The steps that are left to repeat.
     replay: Option<Rc<RefCell<Replay>>>,
-    /// Why the last one was not opened.
+    /// The reason why the last one was not opened.
     pub problem: Option<String>,
     /// `true` if it is a kept session, and stays kept.
     pub still_kept: bool,

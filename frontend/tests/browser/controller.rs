@@ -34,7 +34,7 @@ async fn second_run() -> Page {
     page
 }
 
-/// How many children the server has.
+/// Returns how many children the server has.
 fn children(page: &Page) -> usize {
     page.text(CHILDREN).matches("ConfigMap").count()
 }

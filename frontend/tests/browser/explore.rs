@@ -55,8 +55,8 @@ async fn tick(page: &Page, what: &str) {
     searched(page).await;
 }
 
-/// How many orders have everything in the object, replace an edit knowingly, are refused, and
-/// lose an update, by a way of writing.
+/// Returns how many orders have everything in the object, replace an edit knowingly, are refused,
+/// and lose an update, by a way of writing.
 fn counts(way: &str) -> Vec<String> {
     let rows = all(".matrix tr:has(th button)");
     let text = |element: &Element| element.text_content().unwrap_or_default();

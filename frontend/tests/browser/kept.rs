@@ -409,7 +409,7 @@ async fn a_session_that_goes_on_is_kept_in_one_place() {
     assert_eq!(kept.len(), 2, "one for each session: {kept:?}");
 }
 
-/// What the browser keeps of sessions, by key.
+/// Returns the sessions that the browser keeps, by key.
 fn kept_in_browser() -> Vec<String> {
     let storage = web_sys::window().unwrap().local_storage().unwrap().unwrap();
     let keys = (0..storage.length().unwrap()).filter_map(|i| storage.key(i).unwrap());

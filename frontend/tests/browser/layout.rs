@@ -1,4 +1,4 @@
-//! What gives way to what on the page, in a browser.
+//! The layout of the page in a browser: some parts give way to others.
 
 use wasm_bindgen_test::wasm_bindgen_test;
 

@@ -1,4 +1,4 @@
-//! What the caption says: what happened, why, and what to try next.
+//! The sentences of the caption: the event, its cause, and a next step to try.
 
 crate::catalogue::messages! {
     // The caption of the start and of reads.

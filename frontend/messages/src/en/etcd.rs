@@ -1,4 +1,4 @@
-//! What etcd keeps.
+//! The content of etcd.
 
 crate::catalogue::messages! {
     etcd_label() "Keys in etcd";

@@ -1,5 +1,5 @@
-//! The catalogue in English of what Play is labelled with: its cards, controls, dialogs and notices.
-//! The other files have what depends on what happened.
+//! The catalogue in English of the labels of Play: its cards, controls, dialogs and notices. The
+//! other files have the sentences that depend on events.
 
 crate::catalogue::messages! {
     // The pages.

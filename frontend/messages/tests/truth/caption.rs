@@ -254,7 +254,7 @@ pub const REFUSALS: &[(&str, Condition)] = &[
     }),
 ];
 
-/// What a suggestion says of the present, and what it promises: it is tried.
+/// The conditions of suggestions: their claim about the present holds, and their promise is tried.
 pub const NEXT: &[(&str, Condition)] = &[
     ("next_step_forward", |_, at| {
         Some(at.tree.current_path().len() > at.tree.position() + 1)
@@ -347,7 +347,7 @@ pub const NEXT: &[(&str, Condition)] = &[
     }),
 ];
 
-/// What became of the edits of actors.
+/// The conditions of sentences about the fate of actors' edits.
 pub const EDITS: &[(&str, Condition)] = &[
     ("loss_created", |said, at| {
         let (by, owner) = (said.text("by"), at.named(&said.text("owner"))?);
@@ -415,14 +415,14 @@ fn loses(said: &Said, at: &Moment<'_>) -> Option<bool> {
     Some(lost && at.accepted() && at.is_by(&said.text("by")))
 }
 
-/// What the last step took away that an argument may name.
+/// Returns the values that the last step took away and that an argument may name.
 fn takes_away(at: &Moment<'_>, said: &Said, argument: &str) -> Vec<super::judge::Gone> {
     let mut gone = at.judge().gone();
     gone.retain(|gone| is_edit(said, argument, &gone.place, gone.value.as_ref()));
     gone
 }
 
-/// Whether an edit that is named is the one at a place.
+/// Returns whether an edit that is named is the one at a place.
 pub fn is_edit(said: &Said, argument: &str, place: &[String], value: Option<&Value>) -> bool {
     let Some(edit) = said.inner(argument) else {
         // An item or a map is called by its name alone.
@@ -447,7 +447,7 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-/// Whether a text is another one, or begins with it where that one is cut.
+/// Returns whether a text is another one, or begins with it where that one is cut.
 pub fn begins(text: &str, said: &str) -> bool {
     match said.strip_suffix('…') {
         Some(head) => text.starts_with(head),
@@ -501,8 +501,8 @@ fn conflicts(at: &Moment<'_>) -> Option<usize> {
     Some(owned.count())
 }
 
-/// Whether the last step made a field its own that it took away from another manager: one that an
-/// edit had that is gone now.
+/// Returns whether the last step made a field its own that it took away from another manager: one
+/// that an edit had that is gone now.
 fn took_ownership(at: &Moment<'_>) -> Option<bool> {
     let owners = |object: &Value, name: &str| {
         let entries = object["metadata"]["managedFields"].as_array().cloned();

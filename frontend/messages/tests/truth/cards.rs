@@ -185,7 +185,7 @@ fn objects(world: &World) -> Vec<&Value> {
     all.map(|(_, _, object)| &**object).collect()
 }
 
-/// Whether there are more objects of a kind than the controller's object wants.
+/// Returns whether there are more objects of a kind than the controller's object wants.
 fn broken_now(at: &Moment<'_>) -> bool {
     !at.world().broken_properties().is_empty() && at.world().controller().is_some()
 }
@@ -194,7 +194,7 @@ fn is_of_copy(said: &Said, at: &Moment<'_>) -> Option<bool> {
     Some(at.copy_version(at.right)? == said.text("version"))
 }
 
-/// How many changes of the object came after the one that the actor has.
+/// Returns how many changes of the object came after the one that the actor has.
 fn behind(at: &Moment<'_>) -> Option<usize> {
     let read: u64 = at.copy_version(at.right)?.parse().ok()?;
     Some(at.changes_after(read).len())
@@ -217,7 +217,7 @@ fn forced_code(at: &Moment<'_>) -> Option<(u16, World)> {
     Some((answer.code, world))
 }
 
-/// What the same apply is answered without force; empty if it is accepted.
+/// Returns the refusal of the same apply without force; empty if it is accepted.
 fn refusal_without_force(at: &Moment<'_>) -> Option<String> {
     let (answer, _) = applied(at, false)?;
     let conflicts = answer.code == 409;
@@ -228,7 +228,7 @@ fn refusal_without_force(at: &Moment<'_>) -> Option<String> {
     })
 }
 
-/// What the apply of the editor is answered, and the world after it.
+/// Returns the answer to the editor's apply, and the world after it.
 fn applied(at: &Moment<'_>, force: bool) -> Option<(Exchange, World)> {
     let mut world: World = at.world().clone();
     let write = world.actor(at.right).write();
@@ -259,7 +259,7 @@ fn applier(at: &Moment<'_>) -> String {
     own.unwrap_or_else(|| actor.manager.to_string())
 }
 
-/// What others lose by it, and of what.
+/// Returns the fields that others lose by it, with their owners.
 fn lost(at: &Moment<'_>, after: &Value) -> Option<Vec<(Vec<String>, Entry)>> {
     // Of an object that is gone, nobody owns anything.
     let before = at.stored().map(owners).unwrap_or_default();
@@ -285,14 +285,14 @@ fn gone(at: &Moment<'_>, after: &Value) -> Option<Vec<Vec<String>>> {
     )
 }
 
-/// How many requests were refused so far.
+/// Returns how many requests were refused so far.
 fn refusals(at: &Moment<'_>) -> usize {
     (1..=at.so_far.len())
         .filter(|end| at.until(*end).refused())
         .count()
 }
 
-/// How many of them for a conflict: another version, another owner.
+/// Returns how many of them for a conflict: another version, another owner.
 fn conflicts(at: &Moment<'_>) -> usize {
     let steps = at.so_far.iter().filter_map(|it| it.step.exchange.as_ref());
     let is = |body: &Value| text(body, "reason") == "Conflict";

@@ -372,7 +372,7 @@ fn cache_of<'a>(world: &'a World, kind: &str) -> Option<&'a Cache> {
         .find(|cache| cache.resource().kind == kind)
 }
 
-/// How many changes of its kind a cache does not have.
+/// Returns how many changes of its kind a cache does not have.
 fn behind(world: &World, cache: &Cache) -> usize {
     let version = cache.version().parse().unwrap_or_default();
     let log = world.server().store().log_after(version);
@@ -396,7 +396,7 @@ fn same_queue(at: &Moment<'_>) -> Option<bool> {
     Some(keys(at.last()?.before)? == keys(at.world())?)
 }
 
-/// Whether an event reached a cache: `MODIFIED web 101`.
+/// Returns whether an event reached a cache: `MODIFIED web 101`.
 fn delivered(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
     let event = said.text(argument);
     let [event, name, version] = event.split(' ').collect::<Vec<_>>()[..] else {
@@ -437,7 +437,7 @@ fn takes(at: &Moment<'_>, key: &str) -> Option<bool> {
     Some(processes(at.world())? && !processes(at.last()?.before)?)
 }
 
-/// Whether the cache from which the last step read is at a version and behind by so many.
+/// Returns whether the cache from which the last step read is at a version and behind by so many.
 fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
     let variables = |world: &World| -> Vec<(String, String)> {
         world
@@ -463,8 +463,8 @@ fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
     })
 }
 
-/// Whether some key waits for a time.
-/// Whether the key of the run that is over is queued now.
+/// Returns whether some key waits for a time. Whether the key of the run that is over is queued
+/// now.
 fn queued_at_once(at: &Moment<'_>) -> Option<bool> {
     let processed = queue(at.last()?.before)?;
     let key = processed.processing().next()?;

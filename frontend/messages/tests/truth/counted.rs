@@ -14,7 +14,7 @@ use crate::moment::{Moment, actor_of};
 use crate::random::Random;
 use crate::said::Said;
 
-/// What came of every order.
+/// The results of every order.
 pub struct Counted {
     total: u64,
     lost: u64,
@@ -72,12 +72,12 @@ pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
     }),
 ];
 
-/// What is said of a search that is not done.
+/// The conditions of sentences about a search that is not done.
 pub const SO_FAR: &[(&str, ConditionOf<Counted>)] = &[("none_lost_so_far", |said, it| {
     Some(number(said.inner("orders")?, "count")? <= it.total)
 })];
 
-/// What is said of one state.
+/// The conditions of sentences about one state.
 pub const PASSED: &[(&str, ConditionOf<Counted>)] = &[
     ("pass_here", |said, it| {
         let total = said.inner("total")?;
@@ -124,7 +124,7 @@ pub fn orders(search: &Search, most: usize) -> Option<Vec<Vec<TransitionId>>> {
     Some(found)
 }
 
-/// Whether an order loses an update, and whether somebody's last answer is a refusal.
+/// Returns whether an order loses an update, and whether somebody's last answer is a refusal.
 fn outcome(tree: &HistoryTree) -> (bool, bool) {
     let moment = Moment::of(tree, ActorId::B);
     let lost = (1..=moment.so_far.len()).any(|end| {

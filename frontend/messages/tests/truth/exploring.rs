@@ -158,7 +158,7 @@ fn any_answer(at: &Moment<'_>, is: impl Fn(u16) -> bool) -> bool {
     answers.any(|sent| is(sent.code))
 }
 
-/// Whether the last request is what an actor is said to send.
+/// Returns whether the last request is what an actor is said to send.
 fn sends(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
     let verb = said.text("verb");
     let method = at.exchange()?.method.as_str();
@@ -179,7 +179,7 @@ fn last_code(said: &Said, at: &Moment<'_>) -> Option<u16> {
     Some(last.exchange.as_ref()?.code)
 }
 
-/// Whether some step of an actor took away an edit of its owner.
+/// Returns whether some step of an actor took away an edit of its owner.
 fn took(said: &Said, at: &Moment<'_>, is: impl Fn(&Gone) -> bool) -> Option<bool> {
     let (by, owner) = (at.named(&said.text("by"))?, at.named(&said.text("owner"))?);
     Some((1..=at.so_far.len()).any(|end| {

@@ -171,14 +171,14 @@ fn sent_uid(at: &Moment<'_>) -> Option<String> {
     of(&body["preconditions"]).or_else(|| of(&body["metadata"]))
 }
 
-/// Whether a manager has an entry in the object.
+/// Returns whether a manager has an entry in the object.
 fn owns(at: &Moment<'_>, manager: &str) -> Option<bool> {
     let object = at.addressed()?;
     let mut entries = object["metadata"]["managedFields"].as_array()?.iter();
     Some(entries.any(|entry| manager.starts_with(text(entry, "manager"))))
 }
 
-/// Whether the last apply took the last member of what a field has.
+/// Returns whether the last apply took the last member of what a field has.
 fn emptied(said: &Said, at: &Moment<'_>, kept: bool) -> Option<bool> {
     let field = said.text("field");
     let place = format!("/{}", field.trim_start_matches('.').replace('.', "/"));
@@ -199,7 +199,7 @@ fn emptied(said: &Said, at: &Moment<'_>, kept: bool) -> Option<bool> {
     Some(is_apply(at.exchange()?) && had && (empty == kept || is != before.pointer(&place)))
 }
 
-/// What a test at a path wants, and what is there.
+/// Returns the value that a test at a path wants, and the value that is there.
 fn test_at(at: &Moment<'_>, path: &str) -> Option<(Value, Option<Value>)> {
     let object = at.addressed()?;
     let mut tests = at
@@ -218,7 +218,7 @@ fn operation<'a>(said: &Said, at: &'a Moment<'_>) -> Option<&'a Value> {
     at.exchange()?.sent.as_array()?.get(position as usize)
 }
 
-/// Whether the definition of the object has a rule.
+/// Returns whether the definition of the object has a rule.
 fn has_rule(at: &Moment<'_>, rule: &str) -> Option<bool> {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let (_, list) = at.got(at.world(), path);

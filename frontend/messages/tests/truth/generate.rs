@@ -247,7 +247,7 @@ fn go(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
     .then_some(())
 }
 
-/// How to write, often as is usual.
+/// Draws a way of writing, often the usual one.
 fn write(random: &mut Random) -> Write {
     let strategy = *random.of(&[
         Strategy::Update,

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::said::{self, Said};
 
-/// Whether a message is true of what it is about. Nothing is as false as `false`.
+/// A condition: returns whether a message is true of its subject. `None` is as false as `false`.
 pub type ConditionOf<C> = fn(&Said, &C) -> Option<bool>;
 
 /// The conditions of messages about one sort of thing.
 pub type Conditions<C> = BTreeMap<&'static str, ConditionOf<C>>;
 
-/// What was heard.
+/// The messages that were heard.
 #[derive(Default)]
 pub struct Hearing {
     checked: BTreeMap<&'static str, usize>,

@@ -86,7 +86,7 @@ pub fn steps(seed: u64, hearing: &mut Hearing) -> Option<()> {
     Some(())
 }
 
-/// What each actor of a pair changes when it is alone: before and after.
+/// The changes of each actor of a pair when it is alone: before and after.
 pub struct Pair {
     of: BTreeMap<usize, (Leaves, Option<Leaves>)>,
 }
@@ -120,7 +120,7 @@ impl Pair {
         })
     }
 
-    /// Whether an actor changes a value, named by the end of its place, from one to another.
+    /// Returns whether an actor changes a value, named by the end of its place, from one to another.
     fn changes(&self, actor: usize, name: &str, from: Value, to: Value) -> bool {
         let Some((before, Some(after))) = self.of.get(&actor) else {
             return false;
@@ -136,7 +136,7 @@ impl Pair {
         value(before) == from && value(after) == to
     }
 
-    /// Whether an actor adds something at a place with a word in it.
+    /// Returns whether an actor adds something at a place with a word in it.
     fn adds(&self, actor: usize, word: &str) -> bool {
         let Some((before, Some(after))) = self.of.get(&actor) else {
             return false;

@@ -1,10 +1,10 @@
-//! What an update is, and when it is lost, from the design's definition alone:
+//! Edits, and the loss of edits, by the design's definition alone:
 //!
 //! - An edit is the smallest thing that its writer changed: a member of a map, an item of a list
 //!   with keys or of a set, else the value.
 //! - It is lost if its writer got a 2xx for it, and a later write of an actor that had not been shown
 //!   it since it began to hold undid it, overwrote it or deleted it.
-//! - Shown is what an actor received: an answer, or what it has in its caches.
+//! - An actor was shown everything that it received: an answer, or the content of its caches.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn collect(value: &Value, place: &mut Vec<String>, found: &mut Leaves) {
     }
 }
 
-/// What tells an item of a list apart from the others.
+/// Returns the key that tells an item of a list apart from the others.
 fn key_of(item: &Value) -> Option<String> {
     // A port of a Service has its number as its key, and a mount its path: a name tells apart the rest.
     let keys = [
@@ -97,13 +97,13 @@ pub struct Judge<'a> {
 /// An edit that a step took away.
 #[derive(Clone, Debug)]
 pub struct Gone {
-    /// Where it was; empty for a deletion.
+    /// The place of the value; empty for a deletion.
     pub place: Vec<String>,
-    /// What it was; `None` for a removal.
+    /// The value; `None` for a removal.
     pub value: Option<Value>,
-    /// Whose it was.
+    /// Its owner.
     pub owner: ActorId,
-    /// Whether the one who took it away had been shown it.
+    /// `true` if the one who took it away had been shown it.
     pub shown: bool,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether a step, counted from 1, is an accepted write of an actor.
+    /// Returns whether a step, counted from 1, is an accepted write of an actor.
     fn wrote(&self, position: usize) -> Option<ActorId> {
         let step = self.steps[position - 1].step;
         let sent = step.exchange.as_ref()?;
@@ -190,7 +190,8 @@ impl<'a> Judge<'a> {
         gone.collect()
     }
 
-    /// Who made what the last step took away: the last one who wrote it, if that is another.
+    /// Returns the actor who made the value that the last step took away: the last one who wrote
+    /// it, if that is another.
     fn owner(&self, place: &[String], value: Option<&Value>, by: ActorId) -> Option<ActorId> {
         let now = self.steps.len();
         let made = (1..now)
@@ -202,7 +203,7 @@ impl<'a> Judge<'a> {
         (owner != by).then_some(owner)
     }
 
-    /// Whether an actor was shown something since it began to hold.
+    /// Returns whether an actor was shown something since it began to hold.
     pub fn was_shown(&self, who: ActorId, place: &[String], value: Option<&Value>) -> bool {
         let now = self.steps.len();
         let since = (0..now).rev().find(|at| !self.has(*at, place, value));
@@ -219,7 +220,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Whether an answer shows something of the object.
+    /// Returns whether an answer shows something of the object.
     fn shows(&self, sent: &Exchange, place: &[String], value: Option<&Value>) -> bool {
         let about = path_of_object(&sent.target) == self.path
             || self.path.starts_with(&*path_of_object(&sent.target));
@@ -244,7 +245,7 @@ impl<'a> Judge<'a> {
             && objects.any(|object| leaves(object).get(place) == value)
     }
 
-    /// Whether a controller has something in its cache after a step.
+    /// Returns whether a controller has something in its cache after a step.
     fn cached(&self, it: Happened<'_>, place: &[String], value: Option<&Value>) -> bool {
         let Some(controller) = it.after.controller() else {
             return false;
@@ -258,7 +259,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// How a place is named in a few words: `replicas`, `container sidecar`, `finalizer example.com/a`.
+/// Returns the names of a place in a few words: `replicas`, `container sidecar`, `finalizer
+/// example.com/a`.
 pub fn names(place: &[String]) -> Vec<String> {
     // An edit of a whole item is a leaf in it.
     let mut names = place.to_vec();

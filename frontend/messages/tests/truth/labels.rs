@@ -1,7 +1,7 @@
 //! The messages without a condition, by the reason why. Each message of the catalogue is here or has
 //! a condition, and not both: a new message belongs to one of them before the run is green.
 
-/// Why a message has no condition.
+/// The reason why a message has no condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// It names a control, a region, a column or a key.

@@ -1,5 +1,5 @@
-//! What Learn says of predictions, tasks and challenges: each lesson is walked through, its own mistakes
-//! are made, and what is said is tried.
+//! Learn's sentences about predictions, tasks and challenges: each lesson is walked through, its own
+//! mistakes are made, and every claim is tried.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,9 +34,9 @@ pub struct Learned {
     /// The choice that the text is about, and the one that was predicted.
     about: usize,
     chosen: Option<usize>,
-    /// Whether each part of the goal holds.
+    /// For each part of the goal, in their order: `true` if it holds.
     goal: Vec<bool>,
-    /// Whether the lesson's own actions reach the goal from here.
+    /// `true` if the lesson's own actions reach the goal from here.
     solvable: bool,
 }
 
@@ -58,7 +58,7 @@ pub const LEARNED: &[(&str, ConditionOf<Learned>)] = &[
     }),
 ];
 
-/// What a search of orders, or of a controller's histories, found.
+/// The results of a search of orders, or of a controller's histories.
 pub struct Searched {
     orders: Option<usize>,
     states: usize,
@@ -71,7 +71,7 @@ pub struct Searched {
 }
 
 impl Searched {
-    /// Whether a tree has more objects of a kind than is allowed, at its end.
+    /// Returns whether a tree has more objects of a kind than is allowed, at its end.
     fn too_many(&self, tree: &HistoryTree) -> bool {
         let Some(challenge) = &self.challenge else {
             return false;
@@ -200,7 +200,7 @@ fn predictions(
     Some(())
 }
 
-/// Whether actions reach the goal of a page.
+/// Returns whether actions reach the goal of a page.
 fn reaches(walk: &Walkthrough, tree: &HistoryTree, actions: &[ScriptAction]) -> bool {
     let mut tree = tree.clone();
     let done = actions
@@ -271,7 +271,7 @@ fn tasks(
     Some(())
 }
 
-/// How many steps of a search are made before it is left.
+/// The number of steps of a search before it is left.
 const SLICES: usize = 12;
 
 fn switches(

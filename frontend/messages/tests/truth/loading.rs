@@ -1,4 +1,5 @@
-//! What is said of a file that is loaded: of what is in it, and of what was taken from it.
+//! Sentences about a file that is loaded: about its content, and about the parts that were taken
+//! from it.
 
 use optimist_messages::{self as messages, label};
 use optimist_simulation::World;
@@ -13,12 +14,12 @@ pub struct File {
     documents: Vec<Value>,
     text: String,
     world: World,
-    /// Whether it was loaded.
+    /// `true` if it was loaded.
     loaded: bool,
 }
 
 impl File {
-    /// How many objects of the file the server has.
+    /// Returns how many objects of the file the server has.
     fn stored(&self) -> usize {
         self.world
             .subjects()

@@ -52,12 +52,12 @@ fn tell(line: &str) {
     tell!("{line}");
 }
 
-/// How many times as many histories as usual are tried.
+/// Returns how many times as many histories as usual are tried.
 fn times() -> u64 {
     std::env::var("OPTIMIST_TRUTH").map_or(1, |times| times.parse().expect("a number"))
 }
 
-/// What a text is about.
+/// The subject of a text.
 #[derive(Clone, Copy)]
 enum About {
     /// The current step.
@@ -72,7 +72,7 @@ enum About {
     Branch(NodeId),
 }
 
-/// What the page says of a current step, and what each text is about.
+/// Returns the page's sentences about a current step, each with its subject.
 fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
     let mut texts: Vec<(About, String)> = here(tree, right)
         .into_iter()
@@ -106,7 +106,7 @@ fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
     texts
 }
 
-/// What the cards say of the object that is shown.
+/// Returns the sentences of the cards about the shown object.
 fn cards_of(tree: &HistoryTree) -> Vec<(About, String)> {
     use messages::cards;
     let world = tree.world();
@@ -258,7 +258,7 @@ struct Found {
     wrong: BTreeMap<&'static str, False>,
 }
 
-/// What is false of what the page says of a current step.
+/// Returns the false ones of the page's sentences about a current step.
 fn check(
     tree: &HistoryTree,
     right: ActorId,
@@ -417,7 +417,7 @@ fn shrunk(
 /// is told, and does not fail the run.
 const BEING_MENDED: &[&str] = &[];
 
-/// How many histories are played, times `OPTIMIST_TRUTH`.
+/// The number of histories that are played, times `OPTIMIST_TRUTH`.
 const HISTORIES: u64 = 80;
 
 #[test]
@@ -480,7 +480,7 @@ fn what_play_says_is_true() {
     );
 }
 
-/// How many scenarios are searched, times `OPTIMIST_TRUTH`.
+/// The number of scenarios that are searched, times `OPTIMIST_TRUTH`.
 const SCENARIOS: u64 = 60;
 
 #[test]
@@ -522,7 +522,7 @@ fn what_explore_says_is_true() {
     );
 }
 
-/// How many scenarios are counted, times `OPTIMIST_TRUTH`.
+/// The number of scenarios that are counted, times `OPTIMIST_TRUTH`.
 const COUNTED: u64 = 24;
 
 #[test]
@@ -537,7 +537,7 @@ fn what_explore_counts_is_true() {
     hearing.conclude("counts", &format!("{counted} scenarios"), &counted::names());
 }
 
-/// How many moments of controllers are searched, times `OPTIMIST_TRUTH`.
+/// The number of moments of controllers that are searched, times `OPTIMIST_TRUTH`.
 const CONTROLLERS: u64 = 30;
 
 #[test]
@@ -553,7 +553,7 @@ fn what_a_search_of_controllers_says_is_true() {
     hearing.conclude("controllers", &format!("{searched} searches"), &names);
 }
 
-/// How many scenarios are looked into, times `OPTIMIST_TRUTH`.
+/// The number of scenarios that are looked into, times `OPTIMIST_TRUTH`.
 const LOOKED_INTO: u64 = 24;
 
 #[test]

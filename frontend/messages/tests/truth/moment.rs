@@ -34,7 +34,7 @@ pub struct Moment<'a> {
 }
 
 impl<'a> Moment<'a> {
-    /// What is at the current step of a tree.
+    /// Reads the current step of a tree.
     pub fn of(tree: &'a HistoryTree, right: ActorId) -> Self {
         let so_far = steps(tree, &tree.current_path()[..=tree.position()]);
         let sent = so_far.last().and_then(|it| it.step.exchange.as_ref());
@@ -127,7 +127,7 @@ impl<'a> Moment<'a> {
         self.stored_before().map_or(0, version)
     }
 
-    /// Whether the last step left the object that is shown as it was.
+    /// Returns whether the last step left the object that is shown as it was.
     pub fn same_object(&self) -> bool {
         self.stored() == self.stored_before()
     }
@@ -146,7 +146,8 @@ impl<'a> Moment<'a> {
         steps.find(changed).copied()
     }
 
-    /// Whether a change of the object now would reach its watcher. `None` if nothing is stored.
+    /// Returns whether a change of the object now would reach its watcher. `None` if nothing is
+    /// stored.
     pub fn hears(&self) -> Option<bool> {
         let mut world = self.world().clone();
         world.look_at(&self.object.resource().kind, self.object.name());
@@ -158,19 +159,19 @@ impl<'a> Moment<'a> {
         (step.exchange.as_ref()?.code == 200).then_some(!step.arrived.is_empty())
     }
 
-    /// Whether the last step wrote nothing at all.
+    /// Returns whether the last step wrote nothing at all.
     pub fn wrote_nothing(&self) -> bool {
         let revision = |world: &World| world.server().store().revision();
         self.last()
             .is_some_and(|last| revision(last.before) == revision(last.after))
     }
 
-    /// Whether the last step was a request with a 2xx.
+    /// Returns whether the last step was a request with a 2xx.
     pub fn accepted(&self) -> bool {
         self.exchange().is_some_and(|sent| sent.code < 300)
     }
 
-    /// Whether it was refused, before or in the stream.
+    /// Returns whether it was refused, before or in the stream.
     pub fn refused(&self) -> bool {
         self.exchange().is_some_and(|sent| sent.code >= 400) || self.stream_error().is_some()
     }
@@ -184,7 +185,7 @@ impl<'a> Moment<'a> {
         Some(&error.event.object)
     }
 
-    /// Who did the last step.
+    /// Returns the actor of the last step.
     pub fn actor(&self) -> Option<ActorId> {
         actor_of(&self.last()?.step.operation)
     }
@@ -195,7 +196,7 @@ impl<'a> Moment<'a> {
         all.find(|id| id.letter() == name || *self.world().actor(*id).name == *name)
     }
 
-    /// Whether the last step is of the actor with this name.
+    /// Returns whether the last step is of the actor with this name.
     pub fn is_by(&self, name: &str) -> bool {
         self.actor().is_some() && self.actor() == self.named(name)
     }
@@ -206,7 +207,7 @@ impl<'a> Moment<'a> {
         Some(read.resource_version())
     }
 
-    /// Whether an answer showed an actor this version of the object.
+    /// Returns whether an answer showed an actor this version of the object.
     pub fn was_shown(&self, actor: ActorId, version: &str) -> bool {
         self.so_far.iter().any(|it| {
             actor_of(&it.step.operation) == Some(actor)
@@ -216,7 +217,7 @@ impl<'a> Moment<'a> {
         })
     }
 
-    /// What a GET of a path would answer in a world.
+    /// Returns the answer to a GET of a path in a world.
     pub fn got(&self, world: &World, path: &str) -> (u16, Value) {
         let mut server = world.server().clone();
         let request = Request::get(path).body(Vec::new());
@@ -238,7 +239,7 @@ impl<'a> Moment<'a> {
         Judge::new(self)
     }
 
-    /// What would be answered if the last request were sent with another target.
+    /// Returns the code that the last request would get with another target.
     pub fn sent_to(&self, target: &str) -> Option<u16> {
         let (last, sent) = (self.last()?, self.exchange()?);
         let body = last.step.sent_text().map(str::to_owned);
@@ -298,7 +299,7 @@ pub fn touch(world: &World) -> ByHand {
     }
 }
 
-/// Who does an operation.
+/// Returns the actor of an operation.
 pub fn actor_of(operation: &Operation) -> Option<ActorId> {
     match operation {
         Operation::Act(actor, _) => Some(*actor),
@@ -331,12 +332,12 @@ pub fn sent_version(sent: &Exchange) -> Option<String> {
     version.filter(|version| !version.is_empty())
 }
 
-/// Whether a request is a server-side apply.
+/// Returns whether a request is a server-side apply.
 pub fn is_apply(sent: &Exchange) -> bool {
     sent.method == "PATCH" && sent.content_type.starts_with("application/apply-patch")
 }
 
-/// Whether a request only asks what would happen.
+/// Returns whether a request only asks what would happen.
 pub fn is_dry_run(sent: &Exchange) -> bool {
     sent.target.contains("dryRun=All") || sent.sent["dryRun"][0] == "All"
 }
@@ -348,7 +349,7 @@ pub fn finalizers(object: &Value) -> usize {
         .map_or(0, Vec::len)
 }
 
-/// Whether an object is marked for deletion.
+/// Returns whether an object is marked for deletion.
 pub fn is_marked(object: &Value) -> bool {
     object["metadata"].get("deletionTimestamp").is_some()
 }

@@ -23,7 +23,7 @@ use crate::said::{self, Said};
 /// Runs from the moment of a search, one step after the other.
 pub struct Orders {
     start: World,
-    /// Whether each run is the whole answer: all states were looked at.
+    /// `true` if each run is the whole answer: all states were looked at.
     complete: bool,
     states: usize,
     /// The editors without an edit.
@@ -33,11 +33,11 @@ pub struct Orders {
     property: Option<Said>,
     /// Random runs; each world with the tree up to it.
     runs: Vec<Vec<HistoryTree>>,
-    /// How many of the random runs ended because nothing happens any more.
+    /// The random runs that ended because nothing happens any more.
     rested: Vec<HistoryTree>,
     /// The shortest history that breaks it.
     witness: Option<Vec<HistoryTree>>,
-    /// How many steps the search says that it has.
+    /// The number of steps that the search claims.
     steps: usize,
 }
 
@@ -53,7 +53,7 @@ fn of_kind<'a>(world: &'a World, kind: &str) -> Vec<&'a Value> {
     all
 }
 
-/// Whether a step breaks a safety property, from what is stored before and after it.
+/// Returns whether a step breaks a safety property, from what is stored before and after it.
 fn breaks(property: &Said, before: &World, tree: &HistoryTree) -> Option<bool> {
     let after = tree.world();
     Some(match property.name() {
@@ -100,7 +100,7 @@ fn breaks(property: &Said, before: &World, tree: &HistoryTree) -> Option<bool> {
     })
 }
 
-/// Whether what is wished of the end is so.
+/// Returns whether what is wished of the end is so.
 fn wished(wishes: &Said, world: &World) -> Option<bool> {
     if wishes.name() == "orders_rests" {
         return Some(true);
@@ -139,7 +139,7 @@ fn wished(wishes: &Said, world: &World) -> Option<bool> {
 }
 
 impl Orders {
-    /// Whether some step of some runs breaks the property.
+    /// Returns whether some step of some runs breaks the property.
     fn broken_in(&self, runs: &[Vec<HistoryTree>]) -> Option<bool> {
         let property = self.property.as_ref()?;
         for run in runs {
@@ -262,7 +262,7 @@ fn random_runs(
     (runs, rested)
 }
 
-/// How many states a search looks at.
+/// The most states that a search looks at.
 const MOST_STATES: usize = 2_500;
 
 /// Searches from a random moment, and hears what is said.

@@ -1,5 +1,5 @@
-//! What the inspector, the branches, the lines of the cards and the smaller parts of Play say, from the
-//! same data from which the page says it, and the conditions of that.
+//! Sentences of the inspector, the branches, the lines of the cards and the smaller parts of Play,
+//! from the same data from which the page makes them, and their conditions.
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::storage::KeyValue;
@@ -15,7 +15,7 @@ use super::judge::leaves;
 use super::moment::{Moment, version};
 use super::said::Said;
 
-/// What is said at a current step.
+/// Returns the sentences at a current step.
 pub fn texts(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
     let mut texts = of_branches(tree);
     let step = tree.step(tree.current());
@@ -113,7 +113,7 @@ fn of_step(step: &Step, world: &World) -> Vec<String> {
     texts
 }
 
-/// What a request carries, as its row says it.
+/// Returns the sentences about a request's content, as its row has them.
 fn carried(step: &Step, sent: &Value) -> Vec<String> {
     if *sent == Value::Null {
         return vec![label::no_body()];
@@ -171,7 +171,7 @@ fn key_values(world: &World) -> Vec<KeyValue> {
     values.filter(|value| *value.key == *key).collect()
 }
 
-/// What the rows of the cards fold away.
+/// Returns the sentences about the parts that the rows of the cards fold away.
 fn of_rows(world: &World, right: ActorId) -> Vec<String> {
     let edited = |actor: ActorId| world.copy(actor).edited().map(|it| &**it);
     let stored = world.stored().map(|(_, object)| &**object);
@@ -265,7 +265,7 @@ fn of_copy(world: &World, editor: ActorId) -> Vec<String> {
     texts
 }
 
-/// What a changed line says of what it was.
+/// Returns the sentence of a changed line about its former value.
 fn line(change: &ValueChange) -> String {
     if change.after.is_none() {
         return label::line_removed(&optimist_client::dotted(&change.pointer));
@@ -570,7 +570,7 @@ pub const PANELS: &[(&str, Condition)] = &[
     }),
 ];
 
-/// How many nodes the first and the last branch share.
+/// Returns how many nodes the first and the last branch share.
 fn shared(tree: &HistoryTree) -> Option<usize> {
     let ends = tree.ends();
     let (first, second) = (tree.path(*ends.first()?), tree.path(*ends.last()?));

@@ -1,6 +1,6 @@
-//! What was said: messages with their arguments, instead of texts. The catalogue takes a language
-//! whose text of each message is its name and its arguments, so that no code of the page knows that
-//! it is heard.
+//! Heard messages with their arguments, instead of texts. The catalogue takes a language whose text
+//! of each message is its name and its arguments, so that no code of the page knows that it is
+//! heard.
 
 use optimist_messages::{Message, catalogue, choose};
 

@@ -270,7 +270,8 @@ fn many_rules(hear: Hear<'_>) {
     script.send(ActorId::A, Write::usual(Strategy::Update));
 }
 
-/// What a forced apply would take and remove, before it is sent.
+/// Plays forced applies and hears the sentences about the fields that they would take and remove, before
+/// they are sent.
 fn applies(hear: Hear<'_>) {
     let mut script = Script::new(with(NGINX), hear);
     script.get(ActorId::A);
@@ -304,7 +305,7 @@ fn applies(hear: Hear<'_>) {
     }
 }
 
-/// What the lines of a card say: a value that is applied as it is, one of another type, one that is gone,
+/// Plays the lines of a card: a value that is applied as it is, one of another type, one that is gone,
 /// and a body that is written by hand.
 fn cards(hear: Hear<'_>) {
     let mut script = Script::new(with(NGINX), hear);

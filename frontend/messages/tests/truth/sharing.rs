@@ -1,4 +1,4 @@
-//! What is said of a case that is shared without its values: the texts before and after have it.
+//! Sentences about a case that is shared without its values: the texts before and after prove them.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Whether each value that a sentence names is in the texts before and after.
+    /// Returns whether each value that a sentence names is in the texts before and after.
     fn stay(&self, said: &Said) -> bool {
         let (names, _) = named(said.parts("names"));
         let has = |texts: &[String], name: &str| {

@@ -185,7 +185,7 @@ fn waits(said: &Said, at: &Moment<'_>) -> Option<bool> {
     Some(at.last()?.step.operation == Operation::Wait(said.number("seconds")? as u32))
 }
 
-/// Whether a status is that of the last answer.
+/// Returns whether a status is that of the last answer.
 fn is_status(said: &Said, at: &Moment<'_>) -> Option<bool> {
     let sent = at.exchange()?;
     let (code, reason) = (sent.code.to_string(), sent.received["reason"].as_str());
@@ -193,7 +193,7 @@ fn is_status(said: &Said, at: &Moment<'_>) -> Option<bool> {
     Some(text.starts_with(&code) && (sent.code < 400 || text.ends_with(reason?)))
 }
 
-/// Whether a version is the one that the last answer carries.
+/// Returns whether a version is the one that the last answer carries.
 fn answers_version(said: &Said, at: &Moment<'_>) -> Option<bool> {
     let answered = at.exchange()?.received.resource_version();
     Some(answered == said.text("version"))
@@ -297,7 +297,7 @@ fn controls(at: &Moment<'_>, is: impl Fn(ControllerOperation) -> bool) -> Option
     }
 }
 
-/// What became of a branch: the moment is its end.
+/// The conditions of sentences about the outcome of a branch: the moment is its end.
 pub const BRANCHES: &[(&str, Condition)] = &[
     ("branch_lost", |_, at| {
         Some(at.branch().iter().any(|step| wrote(step)))
@@ -349,7 +349,7 @@ fn wrote(step: &Step) -> bool {
     code(step).is_some_and(|code| code < 300) && step.before != step.after
 }
 
-/// Whether a step is a write, or was refused.
+/// Returns whether a step is a write, or was refused.
 fn is_telling(step: &Step) -> bool {
     let Some(sent) = &step.exchange else {
         return false;
@@ -358,7 +358,8 @@ fn is_telling(step: &Step) -> bool {
         || (sent.method != "GET" && actor_of(&step.operation).is_some())
 }
 
-/// What became of an edit that was sent in another way: the moment is the end of that ending.
+/// The conditions of sentences about the outcome of an edit that was sent in another way: the
+/// moment is the end of that ending.
 pub const ENDINGS: &[(&str, Condition)] = &[
     ("outcome_lost", |_, at| {
         Some(at.judge().gone().iter().any(|gone| !gone.shown))

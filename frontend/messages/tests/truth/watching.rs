@@ -157,7 +157,7 @@ fn revision(at: &Moment<'_>) -> u64 {
     at.world().server().store().revision()
 }
 
-/// How many changes of the object came after what its watcher saw last.
+/// Returns how many changes of the object came after what its watcher saw last.
 fn missed(at: &Moment<'_>) -> usize {
     let seen = at.world().watcher().seen().parse().unwrap_or(u64::MAX - 1);
     let key = at.world().subject().key();
@@ -165,8 +165,8 @@ fn missed(at: &Moment<'_>) -> usize {
     log.filter(|change| *change.key == *key).count()
 }
 
-/// Whether the version that is named is the one that the watcher got last: of an event, of a list,
-/// or the one that it asked for.
+/// Returns whether the version that is named is the one that the watcher got last: of an event, of
+/// a list, or the one that it asked for.
 fn has_seen(said: &Said, at: &Moment<'_>) -> bool {
     let seen = match said.inner("seen") {
         Some(nothing) => {
@@ -229,7 +229,8 @@ fn brought(at: &Moment<'_>) -> Vec<u64> {
     versions.map(|it| it.version).collect()
 }
 
-/// Whether the last watch brought each change after the version that it named, and no other.
+/// Returns whether the last watch brought each change after the version that it named, and no
+/// other.
 fn brought_every_change(at: &Moment<'_>) -> Option<bool> {
     let from: u64 = asked_from(at)?.parse().ok()?;
     let key = at.object.key();
@@ -239,7 +240,7 @@ fn brought_every_change(at: &Moment<'_>) -> Option<bool> {
     Some(!at.refused() && brought(at) == changes)
 }
 
-/// Whether the last watch began with an ADDED for the object, if there is one.
+/// Returns whether the last watch began with an ADDED for the object, if there is one.
 fn brings_what_exists(at: &Moment<'_>) -> Option<bool> {
     let last = at.last()?;
     let kinds = last
@@ -252,13 +253,13 @@ fn brings_what_exists(at: &Moment<'_>) -> Option<bool> {
     Some(kinds.eq(stored) && (named.is_empty() || named == "0") && at.accepted())
 }
 
-/// Whether etcd has no version before the one that is named, and the one that it had then.
+/// Returns whether etcd has no version before the one that is named, and the one that it had then.
 fn compacted_at(said: &Said, at: &Moment<'_>) -> Option<bool> {
     let store = at.world().server().store();
     Some(store.compacted() == said.number("version")?)
 }
 
-/// Whether watches begin after the last step as they began before it.
+/// Returns whether watches begin after the last step as they began before it.
 fn serves_as_before(at: &Moment<'_>) -> Option<bool> {
     let last = at.last()?;
     let mut same = true;

@@ -12,7 +12,7 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
 
-/// How deep texts are decoded.
+/// The depth to which texts are decoded.
 const DEPTH: usize = 8;
 
 /// The secrets that are in a text, with what is before them.

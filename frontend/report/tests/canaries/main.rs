@@ -18,7 +18,7 @@ use carriers::carriers;
 use forms::Output;
 use secrets::Secrets;
 
-/// What is counted while secrets are shared.
+/// The counts while secrets are shared.
 #[derive(Default)]
 struct Counts {
     secrets: usize,

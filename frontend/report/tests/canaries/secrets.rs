@@ -67,7 +67,7 @@ impl Secrets {
         self.known(secret)
     }
 
-    /// What a generator makes.
+    /// Returns a text as a generator makes it.
     pub fn random(&mut self) -> String {
         // With all kinds of characters in every case.
         let secret = format!(

@@ -76,7 +76,7 @@ pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> H
     }
 }
 
-/// What of its goals the program has broken at this step; else what the goals are.
+/// Shows the goals that the program has broken at this step; if there are none, all its goals.
 fn goals(store: &StateHandle) -> Html {
     let broken = store.world().broken_properties();
     if !broken.is_empty() {

@@ -51,7 +51,7 @@ impl Events {
         (self.more > 0).then(|| optimist_messages::label::events_more(&self.more))
     }
 
-    /// The arrows. What they say is in the sentence of the step.
+    /// Draws the arrows. The sentence of the step has their meaning.
     pub(crate) fn draw(&self) -> Html {
         html! {
             <span class="heard" aria-hidden="true">

@@ -80,7 +80,7 @@ pub struct ChangeRun {
     errors: Vec<ReportedError>,
     /// A difference between a message and the row of its client.
     pub contradiction: Option<Contradiction>,
-    /// Why the client has a conflict with a manager of its own name.
+    /// The reason why the client has a conflict with a manager of its own name.
     pub same_name: Option<SameName>,
     /// `true` if the user stopped it.
     pub cancelled: bool,

@@ -106,7 +106,7 @@ pub struct DiagnoseState {
     pub draft: String,
     /// The text that is being typed, as the tab keeps it.
     kept_draft: String,
-    /// Why the last text or file was not taken.
+    /// The reason why the last text or file was not taken.
     pub problem: Option<BringProblem>,
     /// The owner whose lines alone are shown.
     pub owner: Option<OwnerFilter>,
@@ -120,7 +120,7 @@ pub struct DiagnoseState {
     ignores_live: bool,
 }
 
-/// A thing that was brought.
+/// One input.
 #[derive(Clone, Debug)]
 pub struct InputItem {
     /// Its number: it never comes again.
@@ -133,7 +133,7 @@ pub struct InputItem {
     pub content: Result<Input, NotDetected>,
 }
 
-/// Why a text or a file is not taken.
+/// The reason why a text or a file is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BringProblem {
     /// The browser cannot read the file of this name.
@@ -410,7 +410,7 @@ impl DiagnoseState {
         }
     }
 
-    /// Makes the scenes of error messages about objects of which no live one was brought. They come
+    /// Makes the scenes of error messages about objects without a live one in the input. They come
     /// first.
     fn make_scenes(&mut self) {
         let mut without = Vec::new();
@@ -436,7 +436,8 @@ impl DiagnoseState {
         self.cases = scenes;
     }
 
-    /// Adds the object of the audit log, as the log has it last, if nothing else was brought of it.
+    /// Adds the object of the audit log, as the log has it last, if there is no other input about
+    /// it.
     fn add_audited(&mut self) {
         let replay = self.audit.as_ref().and_then(|run| run.replay.as_ref());
         let versions = replay.map(|replay| replay.history.versions());

@@ -108,7 +108,7 @@ impl CaseReading {
     /// The scene of an error message, with what people add to it.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub(super) fn of_message(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
         let scene = Scene::of(error, given)?;
         let none = || NoScene::NotInstalled(NotInstalled::NoObject);
@@ -198,7 +198,7 @@ struct PartialHistory {
 }
 
 impl PartialHistory {
-    /// Does the next part. Whether there is more.
+    /// Does the next part. Returns whether there is more.
     fn advance(&mut self, versions: &[ObservedVersion], root: &Struct) -> bool {
         if self.compared {
             self.mask_next(versions);

@@ -43,7 +43,7 @@ struct CasesRun {
 }
 
 impl CasesRun {
-    /// Does the next part. Whether there is more.
+    /// Does the next part. Returns whether there is more.
     fn advance(&mut self) -> bool {
         if let Some(partial) = self.partial.take() {
             match partial.advance() {
@@ -60,7 +60,7 @@ impl CasesRun {
         self.partial.is_some() || !self.left.is_empty()
     }
 
-    /// Takes over what is known until something has to be read. Whether there is more.
+    /// Takes over the known parts until something has to be read. Returns whether there is more.
     fn advance_known(&mut self) -> bool {
         while self.advance() {
             if self.partial.is_some() {

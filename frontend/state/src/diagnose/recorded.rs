@@ -35,7 +35,7 @@ pub struct SelectedStep {
     pub row: usize,
 }
 
-/// To which step people go.
+/// The step to which people go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepMove {
     /// The first one.
@@ -55,7 +55,7 @@ pub struct StepObject {
     pub step: SelectedStep,
     /// The id of the object; `None` if it is not known.
     pub id: Option<ObjectId>,
-    /// From where it is known.
+    /// The source from which it is known.
     pub known: KnownObject,
     /// Its `resourceVersion`, if that was observed.
     pub version: Option<String>,

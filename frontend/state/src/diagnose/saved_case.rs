@@ -253,7 +253,7 @@ impl DiagnoseState {
         if fits { &self.draft } else { "" }
     }
 
-    /// The case as a session for links; `None` if nothing was brought.
+    /// Returns the case as a session for links; `None` if there is no input.
     fn session(&self) -> Option<Session> {
         self.saved().session()
     }
@@ -263,7 +263,8 @@ impl DiagnoseState {
         self.saved().size()
     }
 
-    /// Its texts, and how people look at it; `None` if nothing was brought.
+    /// Returns its texts, and the settings with which people look at it; `None` if there is no
+    /// input.
     pub(crate) fn to_share(&self) -> Option<(Vec<String>, CaseSettings)> {
         let saved = self.saved();
         if saved.texts.is_empty() {

@@ -165,8 +165,8 @@ impl DiagnoseState {
 }
 
 impl DiagnoseState {
-    /// Reads the next text, or runs what is left to be run, for a slice. Whether all texts are read
-    /// now.
+    /// Reads the next text, or runs the parts that are left, for a slice. Returns whether all texts
+    /// are read now.
     pub(crate) fn work(&mut self, fx: &Effects<'_>) -> bool {
         if self.is_reading() {
             return fx.slice(|| self.read_on()).is_some();

@@ -45,7 +45,8 @@ impl ExploreModel {
         json
     }
 
-    /// The selection and the row of a link. What is missing or not valid stays as it is here.
+    /// Reads the selection and the row of a link. Parts that are missing or not valid stay as they
+    /// are here.
     pub(super) fn parse_link(&self, json: &Value) -> (ExploreSetup, usize) {
         let mut setup = self.setup.clone();
         let text = |key: &str| json.get(key).and_then(Value::as_str);

@@ -129,7 +129,7 @@ pub enum RowState {
     Impossible(String),
 }
 
-/// Why a search stopped before its end.
+/// The reason why a search stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// It has too many states.

@@ -75,7 +75,7 @@ pub struct Learn {
     pub catalogue: Option<Rc<Catalogue>>,
     /// The lesson that the address names.
     pub wanted: Option<String>,
-    /// Why something could not be opened.
+    /// The reason why something could not be opened.
     pub problem: Option<LearnProblem>,
     /// The lesson that is taken.
     pub course: Option<Rc<Course>>,
@@ -116,7 +116,7 @@ impl Learn {
         course.is_some_and(|course| course.search.is_some() || course.switches.search.is_some())
     }
 
-    /// A lesson that is not in the catalogue is said, once that is there.
+    /// Notes a lesson that is not in the catalogue as a problem, once the catalogue is there.
     fn check_wanted(&mut self) {
         let (Some(catalogue), Some(wanted)) = (&self.catalogue, &self.wanted) else {
             return;

@@ -1,7 +1,7 @@
 use optimist_lesson::LessonError;
 use optimist_simulation::LoadError;
 
-/// Why a lesson is not open, or not as it was. The page has the sentences.
+/// The reason why a lesson is not open, or not as it was. The page has the sentences.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LearnProblem {
     /// This file of the page did not load.

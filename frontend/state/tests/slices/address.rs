@@ -1,4 +1,4 @@
-//! What an address asks for.
+//! Requests in an address.
 
 use optimist_state::{
     Address, Destination, LessonAddress, Msg, Page as WayIn, lesson_fragment, session_fragment,

@@ -65,7 +65,7 @@ fn texts(case: &DiagnoseState) -> Vec<&str> {
     case.items.iter().map(|item| &*item.text).collect()
 }
 
-/// Why the last thing is not recognized.
+/// Returns the reason why the last thing is not recognized.
 fn undetected(page: &Page) -> NotDetected {
     let item = page.state.diagnose.items.last().expect("it is in the case");
     item.content.clone().expect_err("it is not recognized")

@@ -1,4 +1,4 @@
-//! What is typed into working copies.
+//! Typing into working copies.
 
 use optimist_simulation::ActorId;
 use optimist_state::{

@@ -7,15 +7,15 @@ use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use optimist_simulation::ActorId;
 use optimist_state::{EditMsg, Effect, Msg, Platform, RequestMsg, State, Typing, run};
 
-/// What stands for the browser.
+/// A stand-in for the browser.
 #[derive(Default)]
 pub struct Memory {
     pub storages: RefCell<StorageContents>,
-    /// What was said in the address, one after the other.
+    /// The addresses that were set, one after the other.
     pub addresses: RefCell<Vec<String>>,
-    /// What was given the keyboard, one after the other.
+    /// The elements that got the keyboard, one after the other.
     pub focused: RefCell<Vec<String>>,
-    /// Whether the storage for all tabs takes nothing.
+    /// `true` if the storage for all tabs takes nothing.
     pub full: Cell<bool>,
     now: Cell<f64>,
 }
@@ -102,7 +102,7 @@ impl Page {
         Self::open_at(fragment, self.browser)
     }
 
-    /// What a message asks of the browser.
+    /// Returns the effects that a message asks of the browser.
     pub fn effects(&mut self, msg: impl Into<Msg>) -> Vec<Effect> {
         self.state.update(msg.into(), &self.browser)
     }
@@ -145,7 +145,7 @@ impl Page {
         self.send(EditMsg::Commit(value.to_owned()));
     }
 
-    /// How many steps the current history has.
+    /// Returns how many steps the current history has.
     pub fn steps(&self) -> usize {
         self.state.session.tree.current_path().len() - 1
     }

@@ -1,4 +1,4 @@
-//! What outlives the page.
+//! State that outlives the page.
 
 use optimist_sessions::{OPENING, OWN, StorageArea};
 use optimist_simulation::ActorId;

@@ -1,4 +1,4 @@
-//! How the page is looked at.
+//! Settings of the view: cards, tabs and dialogs.
 
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;

@@ -10,7 +10,7 @@ use web_sys::{
 };
 use yew::AppHandle;
 
-/// How often something is looked for that comes by and by: each time takes 5 ms or more.
+/// The number of looks for something that comes by and by: each look takes 5 ms or more.
 const PATIENCE: u32 = 4000;
 
 /// A page of its own, gone when the test is over.
@@ -203,12 +203,12 @@ impl Page {
             .unwrap_or_else(|| panic!("there is no region {label:?}"))
     }
 
-    /// What a region says.
+    /// Returns the text of a region.
     pub fn text(&self, region: &str) -> String {
         self.region(region).text_content().unwrap_or_default()
     }
 
-    /// What the whole page says.
+    /// Returns the text of the whole page.
     pub fn all_text(&self) -> String {
         self.place.text_content().unwrap_or_default()
     }
@@ -228,7 +228,7 @@ impl Page {
         controls.item(at as u32).unwrap().unchecked_into()
     }
 
-    /// Whether a region has a control whose name begins so.
+    /// Returns whether a region has a control whose name begins so.
     pub fn has(&self, region: &str, name: &str) -> bool {
         let controls = self.region(region).query_selector_all("button").unwrap();
         (0..controls.length())
@@ -278,7 +278,7 @@ impl Page {
         settle().await;
     }
 
-    /// What a text field holds.
+    /// Returns the content of a text field.
     pub fn written(&self, label: &str) -> String {
         let area: HtmlTextAreaElement = self.region(label).unchecked_into();
         area.value()
@@ -322,13 +322,13 @@ impl Page {
         settle().await;
     }
 
-    /// Whether something has the keyboard.
+    /// Returns whether something has the keyboard.
     pub fn holds(&self, selector: &str) -> bool {
         let holder = document().active_element();
         holder.is_some_and(|holder| holder.matches(selector).unwrap())
     }
 
-    /// What has the keyboard, for a message.
+    /// Returns the element that has the keyboard, for a message.
     pub fn holder(&self) -> String {
         let holder = document().active_element();
         holder.map_or_else(String::new, |holder| holder.outer_html())
@@ -372,7 +372,7 @@ impl Page {
         settle().await;
     }
 
-    /// What the open dialog says.
+    /// Returns the text of the open dialog.
     pub fn dialog(&self) -> String {
         self.find("dialog").unwrap_or_default()
     }
@@ -422,7 +422,7 @@ impl Page {
         position.text_content().unwrap_or_default()
     }
 
-    /// What was last said to those who hear the page.
+    /// Returns the last announcement to those who hear the page.
     pub fn said(&self) -> String {
         let said = self.place.query_selector("[aria-live=polite]").unwrap();
         said.unwrap().text_content().unwrap_or_default()
@@ -435,7 +435,7 @@ impl Page {
         self.load(&manifest).await;
     }
 
-    /// How many there are of something.
+    /// Returns how many there are of something.
     pub fn count(&self, selector: &str) -> u32 {
         self.place.query_selector_all(selector).unwrap().length()
     }
@@ -522,7 +522,7 @@ impl Page {
         self.place.query_selector(selector).unwrap().unwrap()
     }
 
-    /// What a field has in it.
+    /// Returns the content of a field.
     pub fn value(&self, selector: &str) -> String {
         let found = self.element(selector);
         found.unchecked_into::<HtmlInputElement>().value()

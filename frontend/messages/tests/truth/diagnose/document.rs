@@ -21,7 +21,7 @@ fn says(pasted: &Pasted, words: &[&str]) -> bool {
         .any(|word| message.contains(&word.to_lowercase()))
 }
 
-/// Whether the message has the text of an argument.
+/// Returns whether the message has the text of an argument.
 fn repeats(said: &Said, argument: &str, pasted: &Pasted) -> bool {
     let quoted = said.text(argument).replace(['\\', '"', '\''], "");
     // A long text is cut, and a key of a list is written in another way.
@@ -55,7 +55,7 @@ fn is_form(pasted: &Pasted, said: &Said, form: &str) -> bool {
     pasted.form.0 == form && line.is_none_or(|line| line == Some(pasted.form.1 as u64))
 }
 
-/// Whether a uid was sent, and no object is there.
+/// Returns whether a uid was sent, and no object is there.
 fn is_gone(pasted: &Pasted) -> bool {
     let message = message(pasted);
     let stored = message
@@ -72,7 +72,7 @@ fn has_text(pasted: &Pasted, words: &str) -> bool {
     pasted.texts.iter().any(|text| text.contains(words))
 }
 
-/// Whether the kind is built in, and the page knows no rules for its values.
+/// Returns whether the kind is built in, and the page knows no rules for its values.
 fn not_validated(said: &Said, pasted: &Pasted) -> Option<bool> {
     let kind = said.text("kind");
     let of_kind = pasted
@@ -82,7 +82,8 @@ fn not_validated(said: &Said, pasted: &Pasted) -> Option<bool> {
     Some(of_kind && !["Deployment", "ConfigMap", "Service", "Pod", "Secret"].contains(&&*kind))
 }
 
-/// Whether a message names a manager that is the client's own name, as one that updates or applies.
+/// Returns whether a message names a manager that is the client's own name, as one that updates or
+/// applies.
 fn same_name(said: &Said, pasted: &Pasted, by_update: bool) -> Option<bool> {
     let manager = said.text("manager");
     let message = pasted.message.replace('\\', "");
@@ -90,12 +91,12 @@ fn same_name(said: &Said, pasted: &Pasted, by_update: bool) -> Option<bool> {
     Some(named && message.contains(&format!("\"{manager}\" using ")) == by_update)
 }
 
-/// Whether the text is a message of a tool, which no part of this page may know.
+/// Returns whether the text is a message of a tool, which no part of this page may know.
 fn is_no_object(pasted: &Pasted) -> bool {
     !pasted.message.is_empty() && pasted.live.is_none() && !pasted.message.contains("apiVersion:")
 }
 
-/// Whether an object of the texts has neither a uid nor managedFields.
+/// Returns whether an object of the texts has neither a uid nor managedFields.
 fn unmarked(pasted: &Pasted) -> bool {
     let objects = pasted
         .live
@@ -106,7 +107,7 @@ fn unmarked(pasted: &Pasted) -> bool {
     objects.any(|meta| meta.get("uid").is_none() && meta.get("managedFields").is_none())
 }
 
-/// Whether the kind is not built in, and has no definition here.
+/// Returns whether the kind is not built in, and has no definition here.
 fn schemaless(pasted: &Pasted) -> bool {
     let objects = pasted.live.iter().chain(&pasted.manifest);
     let mut versions = objects.map(|it| text(it, "apiVersion"));
@@ -683,7 +684,7 @@ fn entry(said: &Said, it: &Pasted, timed: bool) -> Option<bool> {
     Some(found)
 }
 
-/// How many fields a tree of fields names.
+/// Returns how many fields a tree of fields names.
 fn members(fields: &Value) -> usize {
     let Some(members) = fields.as_object() else {
         return 0;
@@ -694,7 +695,7 @@ fn members(fields: &Value) -> usize {
     }
 }
 
-/// How many of them are values without further ones in them.
+/// Returns how many of them are values without further ones in them.
 fn leaves_of(fields: &Value, object: &Value) -> usize {
     let Some(members) = fields.as_object() else {
         return 0;

@@ -23,7 +23,7 @@ pub struct Recorded {
     noise: usize,
     /// All lines of the log.
     log: Vec<Value>,
-    /// What the core answers to each step; nothing where it is not run.
+    /// The core's answer to each step; `None` if it is not run.
     core: Vec<Option<(u16, Value)>>,
 }
 
@@ -53,7 +53,7 @@ impl Recorded {
         }
     }
 
-    /// Whether the core gives the code, and the answer, that the line has.
+    /// Returns whether the core gives the code, and the answer, that the line has.
     fn same(&self) -> Option<(bool, bool)> {
         let (code, body) = self.core[self.at].as_ref()?;
         let recorded = &self.line()["responseObject"];
@@ -173,7 +173,7 @@ fn version(object: &Value) -> Option<String> {
     (!version.is_empty() && text(object, "kind") != "Status").then(|| version.to_owned())
 }
 
-/// Whether a line shows a text anywhere in its body or its answer.
+/// Returns whether a line shows a text anywhere in its body or its answer.
 fn shows(line: &Value, words: &str) -> bool {
     let body = [&line["requestObject"], &line["responseObject"]]
         .map(Value::to_string)
@@ -183,7 +183,8 @@ fn shows(line: &Value, words: &str) -> bool {
     structure || body.contains(head.trim_matches('"'))
 }
 
-/// Whether an answer has an entry of this manager, and with this subresource if it is given.
+/// Returns whether an answer has an entry of this manager, and with this subresource if it is
+/// given.
 fn owns(it: &Recorded, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
     let mut entries = it.steps.iter().flat_map(|line| {
         let entries = line["responseObject"]["metadata"]["managedFields"].as_array();
@@ -192,7 +193,7 @@ fn owns(it: &Recorded, manager: &str, operation: &str, subresource: Option<&str>
     entries.any(|entry| is_entry(entry, manager, operation, subresource))
 }
 
-/// What is said of the log.
+/// The conditions of sentences about the log.
 pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
     ("audit_loop", |said, it| {
         let first = it.at(said.number("first"))?;
@@ -272,7 +273,7 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
     }),
 ];
 
-/// What is said of one line.
+/// The conditions of sentences about one line.
 pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
     ("audit_forced", |_, it| {
         Some(text(it.line(), "requestURI").contains("force=true"))
@@ -508,7 +509,7 @@ fn times(line: &Value) -> [String; 2] {
     })
 }
 
-/// Whether an earlier line shows the value that was replaced.
+/// Returns whether an earlier line shows the value that was replaced.
 fn was_shown(said: &Said, it: &Recorded) -> Option<bool> {
     let value = said.text("value");
     let bodies = it.steps[..it.at]

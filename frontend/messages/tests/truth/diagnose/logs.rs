@@ -9,7 +9,7 @@ const COLLECTION: &str = "/apis/apps/v1/namespaces/fight/deployments";
 const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-/// Who sends: user and program.
+/// A client: user and program.
 type Client = (&'static str, &'static str);
 
 const ALICE: Client = ("alice", "kubectl/v1.36.0 (linux/amd64)");

@@ -47,7 +47,7 @@ use rows::{FieldRun, ROWS, Run, field_conditions};
 use versions::VERSIONS;
 use written::{Written, change, histories, object_of, printed, runner};
 
-/// How many objects are written, times `OPTIMIST_TRUTH`.
+/// The number of objects that are written, times `OPTIMIST_TRUTH`.
 const OBJECTS: u64 = 12;
 
 fn of_writes() -> Vec<&'static str> {
@@ -76,7 +76,7 @@ pub fn names() -> Vec<&'static str> {
     all
 }
 
-/// What is heard of writes.
+/// A listener to the sentences about writes.
 #[derive(Default)]
 struct Listener {
     hearing: Hearing,
@@ -105,7 +105,7 @@ impl Listener {
         self.unsaid(row, run, &texts);
     }
 
-    /// What the table says of the fields of a message.
+    /// Hears the sentences of the table about the fields of a message.
     fn columns(&mut self, row: &Row, run: &Run) {
         if !row.values_made_up {
             return;
@@ -122,7 +122,7 @@ impl Listener {
         }
     }
 
-    /// What must be said: that values vanish.
+    /// Checks that a sentence says so if values vanish.
     fn unsaid(&mut self, row: &Row, run: &Run, texts: &[String]) {
         let of_list = |place: &Vec<String>| {
             let mut parts = place.iter().filter_map(|part| part.rsplit_once(' '));
@@ -242,7 +242,7 @@ fn manifest_of(change: &WantedChange) -> Option<Value> {
     }
 }
 
-/// What an object was, before it was pasted without its owners.
+/// Returns an object as it was before it was pasted without its owners.
 fn without_owners(installed: &Installed) -> Option<Installed> {
     let mut object = (**installed.object()?).clone();
     object["metadata"].as_object_mut()?.remove("managedFields");
@@ -371,7 +371,8 @@ fn check(listener: &mut Listener, before: &[Written], last: &Written, random: &m
     }
 }
 
-/// What is said of the message of a refusal alone, by what happens to the object that it is about.
+/// Hears the sentences about the message of a refusal alone, and judges them by the effects on its
+/// object.
 fn of_message(listener: &mut Listener, installed: &Installed, last: &Written, random: &mut Random) {
     let Way::Client(preset, _) = last.way else {
         return;
@@ -432,7 +433,7 @@ fn texts() -> Conditions<Pasted> {
     all.copied().collect()
 }
 
-/// How many cases are pasted, times `OPTIMIST_TRUTH`.
+/// The number of cases that are pasted, times `OPTIMIST_TRUTH`.
 const CASES: u64 = 40;
 
 /// The Markdown of a case as it was before its marks were escaped.
@@ -448,7 +449,7 @@ fn unescaped(markdown: &str) -> String {
     text
 }
 
-/// What became of the two changes of a next write.
+/// The conditions of sentences about the two changes after a next write.
 const NEXT: &[(&str, ConditionOf<HistoryTree>)] = &[
     ("next_both", |_, tree| {
         let (own, other) = annotations(tree)?;
@@ -464,7 +465,7 @@ const NEXT: &[(&str, ConditionOf<HistoryTree>)] = &[
     }),
 ];
 
-/// Whether the object has the annotation of the client, and that of the other one.
+/// Returns whether the object has the annotation of the client, and that of the other one.
 fn annotations(tree: &HistoryTree) -> Option<(bool, bool)> {
     let (_, object) = tree.world().stored()?;
     let annotations = &object["metadata"]["annotations"];
@@ -480,7 +481,7 @@ fn last_code(tree: &HistoryTree) -> Option<u64> {
     Some(step.exchange.as_ref()?.code.into())
 }
 
-/// What is said of a log with more requests than are read.
+/// Hears the sentences about a log with more requests than are read.
 fn of_long_logs(hearing: &mut Hearing, conditions: &Conditions<Recorded>) {
     for count in [3, MAX_EVENTS + 1] {
         let about = Recorded::unread(logs::long(count));
@@ -495,7 +496,7 @@ fn of_long_logs(hearing: &mut Hearing, conditions: &Conditions<Recorded>) {
     }
 }
 
-/// What is said of each message that a tool printed.
+/// Hears the sentences about each message that a tool printed.
 fn of_printed(hearing: &mut Hearing, conditions: &Conditions<Pasted>) {
     for message in pasted::messages() {
         let pasted = Pasted {

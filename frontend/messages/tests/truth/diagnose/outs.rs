@@ -21,9 +21,9 @@ pub struct Out {
     pub manifest: Value,
     /// The fields in conflict.
     pub contested: Vec<Path>,
-    /// What the same write does once more: its code, and whether there is a new version.
+    /// The result of the same write once more: its code, and whether there is a new version.
     pub again: Option<(u16, bool)>,
-    /// How many ways out there are, and after how many of them the same write is refused, or writes
+    /// The number of ways out, and the number of those after which the same write is refused, or writes
     /// again.
     pub all: usize,
     pub unsettled: usize,
@@ -31,7 +31,7 @@ pub struct Out {
     pub trial: String,
 }
 
-/// Whether a line of a shell only asks what would happen, or reads.
+/// Returns whether a line of a shell only asks what would happen, or reads.
 fn stores_nothing(line: &str) -> bool {
     const WRITES: [&str; 8] = [
         "apply", "patch", "scale", "create", "replace", "delete", "label", "edit",
@@ -92,8 +92,8 @@ impl Out {
         self.contested.iter().map(of).collect()
     }
 
-    /// Whether the object has the values of the manifest. A Go struct leaves out a `false` that is its
-    /// zero value, such as that of `paused`.
+    /// Returns whether the object has the values of the manifest. A Go struct leaves out a `false` that
+    /// is its zero value, such as that of `paused`.
     fn is_written(&self) -> bool {
         let values = self.values();
         let mut values = values.iter();
@@ -102,7 +102,7 @@ impl Out {
         })
     }
 
-    /// Whether each place in conflict has an owner besides the apply of the writer.
+    /// Returns whether each place in conflict has an owner besides the apply of the writer.
     fn others_own(&self) -> bool {
         self.owned(&self.run.after, |it, by| {
             it != self.run.writer || by == "Update"
@@ -127,7 +127,7 @@ impl Out {
         !self.run.refused()
     }
 
-    /// Whether some place in conflict is owned by a manager of whom something holds.
+    /// Returns whether some place in conflict is owned by a manager of whom something holds.
     fn owned(&self, object: &Value, is: impl Fn(&str, &str) -> bool) -> bool {
         let owners = owners(object);
         let places = self.places();

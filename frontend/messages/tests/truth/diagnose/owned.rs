@@ -1,4 +1,4 @@
-//! Who owns what, read from `managedFields` alone.
+//! The owners of fields, read from `managedFields` alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::judge::{Leaves, leaves};
 
-/// Where a value is.
+/// The place of a value.
 pub type Place = Vec<String>;
 
 /// An entry: manager, operation and subresource.

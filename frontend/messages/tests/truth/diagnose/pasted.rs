@@ -14,23 +14,23 @@ pub struct Pasted {
     pub texts: Vec<String>,
     /// The live object.
     pub live: Option<Value>,
-    /// What somebody wants to write.
+    /// The manifest that somebody wants to write.
     pub manifest: Option<Value>,
     /// The versions of a watch or of several documents, oldest first.
     pub versions: Vec<Value>,
-    /// Whether they are events of a watch.
+    /// `true` if they are events of a watch.
     pub events: bool,
-    /// Whether the last event is a deletion.
+    /// `true` if the last event is a deletion.
     pub deleted: bool,
-    /// How many objects the texts have.
+    /// The number of objects in the texts.
     pub objects: usize,
     /// Error messages.
     pub message: String,
     /// The lines of an audit log.
     pub log: Vec<Value>,
-    /// How many lines of it are no events.
+    /// The number of its lines that are no events.
     pub noise: usize,
-    /// What a text without an object is, and the line where that shows.
+    /// The form of a text without an object, and the line that shows it.
     pub form: (&'static str, usize),
 }
 

@@ -25,9 +25,9 @@ pub struct Answer {
 
 /// Requests that were sent to an object, and what became of it.
 pub struct Run {
-    /// What somebody wants to write.
+    /// The manifest that somebody wants to write.
     pub manifest: Value,
-    /// What the same tool wrote before, if that is known.
+    /// The manifest that the same tool wrote before, if it is known.
     pub previous: Option<Value>,
     pub requests: Vec<Exchange>,
     pub answers: Vec<Answer>,
@@ -35,11 +35,11 @@ pub struct Run {
     pub after: Value,
     /// The manager of the last request.
     pub writer: String,
-    /// Whether the same once more makes a new version; nothing if it cannot be run.
+    /// `true` if the same once more makes a new version; `None` if it cannot be run.
     pub again: Option<bool>,
     /// The codes that are said to be possible, where it depends on what a text does not say.
     pub possible: Vec<String>,
-    /// Whether the values come from an error message alone.
+    /// `true` if the values come from an error message alone.
     pub made_up: bool,
     /// The fields of the table that the way is a row of.
     pub columns: Vec<Path>,
@@ -202,7 +202,7 @@ pub fn named(parts: &[Part]) -> (Vec<String>, u64) {
     (found, more)
 }
 
-/// Whether each field that a sentence names is at a place of which something holds.
+/// Returns whether each field that a sentence names is at a place of which something holds.
 pub fn all_at(
     said: &Said,
     argument: &str,
@@ -363,7 +363,7 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     }),
 ];
 
-/// Whether a server takes none of the values that are made up: it does not take these.
+/// Returns whether a server takes none of the values that are made up: it does not take these.
 fn no_valid_values(run: &Run) -> bool {
     let last = run.answers.last();
     run.made_up && last.is_some_and(|answer| answer.code == 422)
@@ -385,7 +385,7 @@ fn shared(run: &Run) -> Vec<Place> {
     after.keys().filter(is).cloned().collect()
 }
 
-/// What the annotation of client-side apply says.
+/// Returns the values in the annotation of client-side apply.
 pub fn last_applied(object: &Value) -> Leaves {
     let annotation =
         &object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
@@ -395,7 +395,7 @@ pub fn last_applied(object: &Value) -> Leaves {
     leaves(&applied.unwrap_or(Value::Null))
 }
 
-/// What became of one field in a run.
+/// The effect of a run on one field.
 pub struct FieldRun<'a> {
     pub run: &'a Run,
     pub field: Path,
@@ -505,7 +505,7 @@ pub fn field_conditions<'a>() -> crate::hearing::Conditions<FieldRun<'a>> {
     all.into_iter().collect()
 }
 
-/// Whether a text is a value in a few words: a long one loses its middle.
+/// Returns whether a text is a value in a few words: a long one loses its middle.
 pub fn is_value(said: &str, value: Option<&Value>) -> bool {
     let text = match value {
         None => return said == "absent",

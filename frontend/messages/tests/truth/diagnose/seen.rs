@@ -1,4 +1,5 @@
-//! What the page says of a case beside its Markdown: of its lines, of its versions, and of its log.
+//! The page's sentences about a case beside its Markdown: about its lines, its versions, and its
+//! log.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use super::rows::is_value;
 use crate::hearing::ConditionOf;
 use crate::judge::leaves;
 
-/// What is said of the whole case.
+/// Returns the sentences about the whole case.
 pub fn of_case(case: &DiagnoseState) -> Vec<String> {
     let mut texts = Vec::new();
     for item in &case.items {
@@ -53,7 +54,7 @@ pub struct OwnedPlace {
 }
 
 impl OwnedPlace {
-    /// Whether somebody owns the value, or something in it.
+    /// Returns whether somebody owns the value, or something in it.
     fn is_owned(&self) -> bool {
         let place = place_of(&self.object, &self.pointer).unwrap_or_default();
         owners(&self.object)
@@ -61,7 +62,7 @@ impl OwnedPlace {
             .any(|(leaf, owners)| leaf.starts_with(&place) && !owners.is_empty())
     }
 
-    /// What a server that has no such object makes of it without the value.
+    /// Returns the value that a server without such an object fills in for the missing one.
     fn filled_in(&self) -> Option<Value> {
         let mut object = self.object.clone();
         let (around, member) = self.pointer.rsplit_once('/')?;
@@ -147,7 +148,7 @@ impl Version {
         Some(&self.all[self.at.checked_sub(1)?])
     }
 
-    /// Whether the version has another field than the one before.
+    /// Returns whether the version has another field than the one before.
     fn changed(&self) -> bool {
         self.before()
             .is_some_and(|before| leaves(before) != leaves(self.object()))

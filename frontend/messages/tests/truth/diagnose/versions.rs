@@ -18,7 +18,7 @@ struct Changed {
     by: Option<Entry>,
 }
 
-/// What changed, version by version.
+/// Returns the changes, version by version.
 fn changes(it: &Pasted) -> Vec<Changed> {
     let mut found = Vec::new();
     let last = it.versions.len() - usize::from(it.deleted);
@@ -65,7 +65,7 @@ fn of_field(it: &Pasted, field: &str) -> Vec<Changed> {
         .collect()
 }
 
-/// How often a field changed hands.
+/// Returns how often a field changed hands.
 fn flips(it: &Pasted, field: &str) -> usize {
     let changes = of_field(it, field);
     let known: Vec<&Entry> = changes
@@ -75,7 +75,8 @@ fn flips(it: &Pasted, field: &str) -> usize {
     known.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
-/// Whether a version has an entry of this manager, and with this subresource if it is given.
+/// Returns whether a version has an entry of this manager, and with this subresource if it is
+/// given.
 fn writes(it: &Pasted, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
     let mut entries = it.versions.iter().flat_map(|version| {
         let entries = version["metadata"]["managedFields"].as_array();
@@ -84,7 +85,8 @@ fn writes(it: &Pasted, manager: &str, operation: &str, subresource: Option<&str>
     entries.any(|entry| is_entry(entry, manager, operation, subresource))
 }
 
-/// Whether an entry of `managedFields` is of this manager, and of this subresource if it is given.
+/// Returns whether an entry of `managedFields` is of this manager, and of this subresource if it is
+/// given.
 pub fn is_entry(entry: &Value, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
     text(entry, "manager") == manager
         && text(entry, "operation") == operation
