@@ -157,7 +157,7 @@ fn edits() -> [ValueChange; 3] {
     ]
 }
 
-/// What is read and written: the object, its subresources and its collection.
+/// Returns the requests that read and write: the object, its subresources and its collection.
 fn reads_and_writes(object: &str, resource: &Resource) -> Vec<Request> {
     let manifest = |version: Option<&str>| {
         json!({

@@ -175,7 +175,7 @@ async fn write(
     Ok(())
 }
 
-/// Watches until everything that was written is seen. How many events that was.
+/// Watches until everything that was written is seen. Returns the number of events.
 async fn watch(mut connection: Connection, written: Rc<Written>) -> Result<u64> {
     let mut seen = 0;
     let mut rest = String::new();

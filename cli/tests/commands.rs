@@ -1,4 +1,4 @@
-//! What the program prints, and how it ends.
+//! The program's output and its exit codes.
 
 use std::io::Write;
 use std::path::Path;

@@ -57,7 +57,7 @@ fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) {
     assert!(response.status().is_success(), "{method} {path}");
 }
 
-/// What another client writes while the controller is at work.
+/// Writes as another client while the controller is at work.
 fn rival(server: &mut ApiServer) {
     let path = format!("{WIDGETS}/web");
     let label = json!({"metadata": {"labels": {"rival": "yes"}}});
@@ -122,7 +122,7 @@ impl Service<Request<kube::client::Body>> for Recorded {
     }
 }
 
-/// What the reconcilers of kube-rs have.
+/// The clients of kube-rs that the reconcilers use.
 struct Reconciler {
     widgets: Api<DynamicObject>,
     maps: Api<ConfigMap>,

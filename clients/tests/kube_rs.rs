@@ -198,10 +198,10 @@ async fn a_reflector_and_a_metadata_watcher_follow() {
     );
 }
 
-/// What a reconciliation works with.
+/// The context of a reconciliation.
 struct Context {
     maps: Api<ConfigMap>,
-    /// How often the rival is still to write between what is read and what is written.
+    /// The number of times that the rival still writes between a read and a write.
     rivals: AtomicU32,
 }
 
@@ -237,7 +237,7 @@ async fn mark(
     finalizer::finalizer(&context.maps, "test.example.com/marked", map, reconcile).await
 }
 
-/// Whether a reconciliation failed because somebody else wrote first.
+/// Returns whether a reconciliation failed because somebody else wrote first.
 fn is_conflict(error: &finalizer::Error<kube::Error>) -> bool {
     let finalizer::Error::ApplyFailed(kube::Error::Api(status)) = error else {
         return false;

@@ -1,5 +1,5 @@
-//! What a server answered can be brought back. Every object that the recordings read is installed
-//! again and changes nothing. Every request of the recordings, written as an audit log, is predicted.
+//! Answers of a server as input. Every object that the recordings read is installed again and
+//! changes nothing. Every request of the recordings, written as an audit log, is predicted.
 
 use std::cell::RefCell;
 use std::path::Path;

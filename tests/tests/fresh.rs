@@ -107,7 +107,7 @@ fn without_events(mut answer: Value) -> Value {
     answer
 }
 
-/// Where two values differ first.
+/// Returns the first place at which two values differ.
 fn difference(wanted: &Value, got: &Value, at: &str) -> Option<String> {
     match (wanted, got) {
         (Value::Object(a), Value::Object(b)) => {

@@ -73,7 +73,8 @@ fn each_answer_of_the_map_names_files_that_have_the_names_beside_them() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// What each crate of the core depends on, without its tests, by their folders.
+/// Returns the dependencies of each crate of the core, without those of its tests, by their
+/// folders.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let crates = fs::read_dir(root().join("core")).unwrap();
     let crates = crates.map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -60,8 +60,9 @@ fn conflicts(answer: &Value) -> BTreeSet<String> {
 }
 
 impl Predicted<'_> {
-    /// What the preview says of an apply of an object; `None` if no tool sends such a request: it applies
-    /// to a subresource, its body names another object than its path, or an option has no such value.
+    /// Returns the preview's result for an apply of an object; `None` if no tool sends such a request: it
+    /// applies to a subresource, its body names another object than its path, or an option has no such
+    /// value.
     fn predict(&mut self, request: &Request<Vec<u8>>) -> Option<(Outcome, BTreeSet<String>)> {
         let media = request.headers().get("content-type")?.to_str().ok()?;
         if !media.starts_with("application/apply-patch") {

@@ -152,7 +152,7 @@ const COUNTS: [(&str, &str); 14] = [
     ("native-tests", "canaries of Play"),
 ];
 
-/// The names of what the tests in some checks count.
+/// Returns the names of the things that the tests in some checks count.
 pub fn counts_of(checks: &[&'static Check]) -> Vec<&'static str> {
     let counts = COUNTS
         .iter()

@@ -1,6 +1,6 @@
-//! What controllers cost: a scenario from its first event to its rest, and states of the search of
-//! every order, for a child maker and a scaler with two restarts and two editors.
-//! `cargo bench --manifest-path benches/core/Cargo.toml --bench controllers`.
+//! Measures controllers: a scenario from its first event to its rest, and states of the search of
+//! every order, for a child maker and a scaler with two restarts and two editors. `cargo bench
+//! --manifest-path benches/core/Cargo.toml --bench controllers`.
 
 use std::hint::black_box;
 

@@ -1,6 +1,6 @@
-//! What a client that follows a collection of 10,000 objects costs: events from the server's
-//! history through a watch into its store, and a list with a selector.
-//! `cargo bench --manifest-path benches/core/Cargo.toml --bench watch`.
+//! Measures a client that follows a collection of 10,000 objects: events from the server's history
+//! through a watch into its store, and a list with a selector. `cargo bench --manifest-path
+//! benches/core/Cargo.toml --bench watch`.
 
 use std::hint::black_box;
 

@@ -1,1 +1,1 @@
-//! What the core costs: see `benches/`.
+//! Measures the core: see `benches/`.

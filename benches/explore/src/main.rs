@@ -1,5 +1,5 @@
-//! How fast every order is searched, through the whole API server, beside `stateright` on a
-//! hand-written model of the same protocol; and what it takes in memory.
+//! Measures the speed of the search of every order, through the whole API server, beside
+//! `stateright` on a hand-written model of the same protocol; and its memory.
 //! `cargo run --release --manifest-path benches/explore/Cargo.toml`
 
 mod model;

@@ -16,7 +16,7 @@ struct Editor {
     steps: u8,
     attempts: u8,
     version: u8,
-    /// Whose edits were in what it read, a bit each.
+    /// The actors whose edits were in the object that it read, a bit each.
     read: u8,
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// How many per cent more instructions than recorded are not reported. The functions of the C
-/// library that copy and compare bytes differ between processors.
+/// The per cent by which instructions may exceed the recorded ones without a report. The functions
+/// of the C library that copy and compare bytes differ between processors.
 const TOLERANCE: u64 = 3;
 
 /// The instructions of all requests.
@@ -20,7 +20,7 @@ pub struct Figures {
 pub struct Figure {
     /// The name of the request.
     pub name: String,
-    /// How many there are.
+    /// The number of instructions.
     pub instructions: u64,
 }
 

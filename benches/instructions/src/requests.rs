@@ -17,7 +17,7 @@ const APPLY: &str = "application/apply-patch+yaml";
 
 /// A request to a server that has answered others before.
 pub struct Case {
-    /// What the request is.
+    /// The name of the request.
     pub name: String,
     /// The server before the request.
     pub server: ApiServer,

@@ -1,5 +1,5 @@
-//! How long a preview of many large objects takes: without a conflict, with a tenth in conflict, and
-//! where each object has one; for Helm 4, and for kubectl without a conflict.
+//! Measures a preview of many large objects: without a conflict, with a tenth in conflict, and with
+//! each object in conflict; for Helm 4, and for kubectl without a conflict.
 //! `cargo run --release --manifest-path benches/preview/Cargo.toml -- 300`
 
 mod chart;

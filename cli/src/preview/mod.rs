@@ -125,7 +125,7 @@ impl Tool {
     }
 }
 
-/// Prints a preview. Whether nothing is refused.
+/// Prints a preview. Returns whether nothing is refused.
 pub fn run(arguments: Arguments) -> CommandResult {
     let (tool, options) = tool(&arguments)?;
     let files = [&arguments.live, &arguments.next, &arguments.before];
@@ -173,7 +173,7 @@ pub fn run(arguments: Arguments) -> CommandResult {
     Ok(preview.is_whole())
 }
 
-/// What is said of an object: why it is refused, its troubles and its fields, a line each.
+/// Describes a row: the reason for its refusal, its troubles and its fields, a line each.
 fn said(row: &PreviewRow) -> String {
     let message = Some(row.message.clone()).filter(|it| !it.is_empty());
     let troubles = messages::troubles(row).into_iter();

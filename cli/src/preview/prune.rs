@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::BadInput;
 
-/// Which objects the tool deletes that no manifest names.
+/// The options that choose the objects which the tool deletes though no manifest names them.
 #[derive(Debug, clap::Args)]
 pub(super) struct PruneOptions {
     /// The tool deletes its objects that no manifest names (Argo CD, Flux, kubectl with one of the three
@@ -29,7 +29,7 @@ pub(super) struct PruneOptions {
 }
 
 impl PruneOptions {
-    /// What the tool deletes. `None` if the tool does not know such an option.
+    /// Returns the pruning that the options ask for. `None` if the tool does not know such an option.
     pub(super) fn of(
         &self,
         preset: Preset,

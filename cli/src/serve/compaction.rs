@@ -1,4 +1,4 @@
-//! What keeps the memory and the log of a server from growing with its history.
+//! Keeps the memory and the log of a server from growing with its history.
 
 use std::time::Duration;
 

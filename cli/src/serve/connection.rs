@@ -29,7 +29,7 @@ pub struct Connections {
     certificate: Option<Arc<Certificate>>,
     /// The names of the server, besides localhost.
     hosts: Arc<[String]>,
-    /// To whom requests are told.
+    /// The receiver of the audit events of requests.
     audit: Option<Audit>,
 }
 
@@ -166,7 +166,7 @@ impl Connections {
         }
     }
 
-    /// Lets go of what was before a revision, in memory and in the log.
+    /// Drops the history before a revision, in memory and in the log.
     ///
     /// # Errors
     /// If the log cannot be written anew. It stays as it is then.

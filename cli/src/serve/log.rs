@@ -6,10 +6,10 @@
 //! at most a last line that is not whole: nobody was answered, and the next start cuts it off. A line before
 //! the last one, or a whole line, that does not have its checksum is damage, and the program does not start.
 //!
-//! A long log is written anew: the first line says how many objects there are and up to which revision, a line
-//! for each of them follows, then the changes since. The new file takes the place of the old one when all of it
-//! is on the disk, so a program that is killed at any byte leaves one of the two, whole. What was before that
-//! revision is compacted away, as by etcd.
+//! A long log is written anew: the first line has the number of objects and their revision, a line for each of
+//! them follows, then the changes since. The new file takes the place of the old one when all of it is on the
+//! disk, so a program that is killed at any byte leaves one of the two, whole. The history before that revision
+//! is compacted away, as by etcd.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -27,7 +27,7 @@ use crate::BadInput;
 /// The document of the first line of a log that has every change.
 const HEAD: &str = r#"{"log":"optimist serve","version":1}"#;
 
-/// How much longer than twice what is needed a log gets before it is written anew, in bytes.
+/// The bytes by which a log may be longer than twice the needed length before it is written anew.
 const SPARE: u64 = 64 * 1024;
 
 /// A file with the changes of a store, in the order of revisions.
@@ -216,8 +216,8 @@ impl ChangeLog {
     }
 }
 
-/// What the first line says: how many objects follow, and what revision they are of. There are none in a log
-/// that has every change.
+/// The content of the first line: the number of objects that follow, and their revision. There are none in a
+/// log that has every change.
 #[derive(Default)]
 struct Beginning {
     revision: Revision,
@@ -240,7 +240,7 @@ impl Beginning {
     }
 }
 
-/// Writes what a store has now. How long that is.
+/// Writes the present content of a store. Returns its length.
 fn write_anew(file: &mut File, store: &Store) -> io::Result<u64> {
     let objects = store.range("").map(|(key, revision, object)| {
         let created = store.created(key);
@@ -391,7 +391,7 @@ mod tests {
         log.append_changes(store).unwrap();
     }
 
-    /// What a store has: keys, revisions and objects.
+    /// Lists the content of a store: keys, revisions and objects.
     fn told(store: &Store) -> Vec<String> {
         let objects = store.range("").map(|(key, revision, object)| {
             format!("{key} {:?} {revision} {object}", store.created(key))

@@ -94,8 +94,8 @@ pub struct Arguments {
     /// The file for the kubeconfig; else a temporary file, which is removed at the end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// How it says that it is ready: one line of JSON has the members url and kubeconfig, and page
-    /// if there is one.
+    /// The form of its message that it is ready: one line of JSON has the members url and kubeconfig, and
+    /// page if there is one.
     #[arg(long, default_value = "text")]
     output: Output,
 }

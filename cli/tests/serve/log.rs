@@ -1,4 +1,4 @@
-//! What `--log` keeps.
+//! The log that `--log` keeps.
 
 use std::fs;
 use std::path::PathBuf;

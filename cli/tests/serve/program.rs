@@ -17,7 +17,7 @@ pub struct Program {
     output: BufReader<ChildStdout>,
     pub url: String,
     pub kubeconfig: String,
-    /// Where the page is; empty if there is none.
+    /// The address of the page; empty if there is none.
     page: String,
 }
 
@@ -144,7 +144,7 @@ impl Program {
         self.connect().send(method, target, &all, body.as_bytes())
     }
 
-    /// As [`send`](Self::send), in JSON.
+    /// Sends like [`send`](Self::send), in JSON.
     pub fn json(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() {
             String::new()
@@ -195,7 +195,7 @@ impl Connection {
         (code, body)
     }
 
-    /// As [`send`](Self::send); `None` if the server ends before it has answered.
+    /// Sends like [`send`](Self::send); `None` if the server ends before it has answered.
     pub fn try_send(
         &mut self,
         method: &str,

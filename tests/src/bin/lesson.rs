@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all claims of a lesson are true.
+/// Returns whether all claims of a lesson are true.
 fn check(file: &str) -> bool {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,

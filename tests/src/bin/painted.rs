@@ -1,5 +1,5 @@
-//! How long a step takes to the painted frame in a history of 1,000 steps, and how much memory
-//! that history needs: `painted SITE`, with a release site (`cargo xtask dist`).
+//! Measures the time of a step to the painted frame in a history of 1,000 steps, and the memory of
+//! that history: `painted SITE`, with a release site (`cargo xtask dist`).
 
 use std::path::PathBuf;
 

@@ -13,10 +13,10 @@ use super::display::message_of;
 use super::recording::Answer;
 use super::replay::{Failure, Outcome, Problem, Report};
 
-/// How many groups are shown.
+/// The number of groups that are shown.
 const GROUPS: usize = 40;
 
-/// How much of a message's pattern counts.
+/// The characters of a message's pattern that count.
 const WIDTH: usize = 160;
 
 /// The groups of failures with their sizes and an example each, the largest first.
@@ -87,7 +87,7 @@ fn pointer_shape(pointer: &str) -> String {
     pointer.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// What kind of value this is; messages as patterns, HTTP statuses and truth values as they are.
+/// Returns the kind of a value; messages as patterns, HTTP statuses and truth values as they are.
 fn shape_of(value: Option<&Value>) -> String {
     match value {
         None => "nothing".to_owned(),

@@ -205,7 +205,7 @@ fn pair_off(
     });
 }
 
-/// Whether `{"$repeat": c, "$times": n}` stands for this text.
+/// Returns whether `{"$repeat": c, "$times": n}` stands for this text.
 fn abbreviates(value: &Value, text: &str) -> bool {
     match (
         value["$repeat"].as_str(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::compare::Difference;
 use super::replay::{Failure, Outcome, Problem, Report};
 
-/// How much of a value a line shows.
+/// The characters of a value that a line shows.
 const WIDTH: usize = 120;
 
 /// The line of a report, with the first thing that went wrong.

@@ -15,14 +15,14 @@ pub struct Exception {
     pub sequence: String,
     /// The number of the step, from 0.
     pub step: usize,
-    /// Why this difference is tolerated.
+    /// The reason why this difference is tolerated.
     pub reason: String,
-    /// Where: JSON pointers into the answer; each covers everything below it.
+    /// The places: JSON pointers into the answer; each covers everything below it.
     pub pointers: Vec<String>,
 }
 
 impl Exception {
-    /// Which of its pointers covers this difference.
+    /// Returns the position of the pointer that covers this difference.
     pub(super) fn covering(&self, difference: &Difference) -> Option<usize> {
         self.pointers.iter().position(|pointer| {
             let below = difference.pointer.strip_prefix(pointer.as_str());

@@ -10,7 +10,7 @@ use std::{fs, io};
 use super::recording::Recording;
 use super::replay::{Outcome, Report};
 
-/// Where the lists of this repository are.
+/// Returns the folder of this repository's lists.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/failing")
 }

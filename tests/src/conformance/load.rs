@@ -153,7 +153,7 @@ fn read_file(path: &Path, found: bool) -> Result<Vec<Recording>, LoadError> {
         .collect()
 }
 
-/// Whether a JSON file that was found below a folder is meant as a recording.
+/// Returns whether a JSON file that was found below a folder is meant as a recording.
 fn looks_like_recording(value: &Value) -> bool {
     let steps = value.get("steps").and_then(Value::as_array);
     value.get("rv_order").is_some()

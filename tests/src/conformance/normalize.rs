@@ -24,13 +24,14 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
 /// Go's reference time, as error messages print it: no time of this run.
 const REFERENCE_TIME: &str = "2006-01-02T15:04:05Z07";
 
-/// Where texts name versions of the server itself; these count as appearances.
+/// The words before and after versions of the server itself in texts; these versions count as
+/// appearances.
 const SERVER_VERSIONS: [(&str, &str); 2] = [
     ("ResourceVersion in record (", ")"),
     ("ResourceVersion in object meta: ", ""),
 ];
 
-/// Where else texts name versions: before and after the number.
+/// The words before and after other versions in texts.
 const OTHER_VERSIONS: [(&str, &str); 9] = [
     ("ResourceVersion in the precondition (", ")"),
     ("ResourceVersion in precondition: ", ""),
@@ -43,13 +44,14 @@ const OTHER_VERSIONS: [(&str, &str); 9] = [
     ("modRevision=", ""),
 ];
 
-/// Where texts name the current version of the whole store, which no recording can predict.
+/// The words around the current version of the whole store in texts, which no recording can
+/// predict.
 const CURRENT_VERSIONS: [(&str, &str, &str); 2] = [
     ("too old resource version: ", " (", ")"),
     ("Too large resource version: ", ", current: ", ""),
 ];
 
-/// What the answers of one sequence have in common: which values are versions, uids, and so on.
+/// The common values of one sequence's answers: versions, uids, and so on.
 #[derive(Debug)]
 pub struct Normalizer<'a> {
     namespace: &'a str,
@@ -249,7 +251,7 @@ pub(super) fn enliven(value: &Value, namespace: &str) -> Value {
     }
 }
 
-/// When installed objects were made: before the replay begins.
+/// The time of installed objects: before the replay begins.
 const INSTALLED: &str = "2026-06-01T00:00:00Z";
 
 fn is_uuid(text: &str) -> bool {
@@ -260,7 +262,7 @@ fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// Whether a port was given by the server: recordings ask for none but these.
+/// Returns whether a port was given by the server: recordings ask for none but these.
 fn is_allotted_port(key: Option<&str>, port: &Number) -> bool {
     const ASKED_FOR: [i64; 3] = [30080, 30081, 30099];
     matches!(key, Some("nodePort" | "healthCheckNodePort"))

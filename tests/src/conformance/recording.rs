@@ -18,7 +18,7 @@ pub struct Recording {
     /// The kind of object a random sequence is about.
     #[serde(default)]
     pub kind: Option<String>,
-    /// What a replay must be able to do.
+    /// The abilities that a replay needs.
     #[serde(default)]
     pub needs: Vec<String>,
     /// The file it is in, without its endings: known failures are listed by it.
@@ -28,7 +28,7 @@ pub struct Recording {
     /// above it, says.
     #[serde(skip)]
     pub release: Option<String>,
-    /// What happened, in order.
+    /// The steps, in order.
     #[serde(deserialize_with = "numbered")]
     pub steps: Vec<Step>,
 }
@@ -39,15 +39,16 @@ pub struct Recording {
 pub struct Step {
     /// A short note on the purpose of the step.
     pub label: Option<String>,
-    /// Whether the answer may differ between two runs of the real server, so that it is not compared.
+    /// `true` if the answer may differ between two runs of the real server, so that it is not
+    /// compared.
     pub nondeterministic: bool,
-    /// What to do.
+    /// The action of the step.
     pub action: Action,
     /// The recorded answer.
     pub expected: Answer,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Sends one request.
@@ -59,14 +60,14 @@ pub enum Action {
     Parallel {
         /// The request, with `{i}` for its number in body and query.
         call: Call,
-        /// How many of them.
+        /// The number of them.
         count: usize,
     },
     /// Opens a watch, reads until it is silent, closes it.
     Watch {
         /// The request that opens it.
         call: Call,
-        /// How long nothing must arrive until it counts as silent.
+        /// The time without an arrival after which it counts as silent.
         idle: Duration,
     },
     /// Opens a watch that stays open while the next steps run.
@@ -80,7 +81,7 @@ pub enum Action {
     WatchClose {
         /// Its name.
         id: String,
-        /// How long nothing must arrive until it counts as silent.
+        /// The time without an arrival after which it counts as silent.
         idle: Duration,
     },
     /// Lets time pass.
@@ -97,7 +98,7 @@ pub enum Action {
 /// A request; its texts are templates.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Who sends it: the name at the start of the User-Agent.
+    /// The actor that sends it: the name at the start of the User-Agent.
     pub actor: String,
     /// The HTTP method.
     pub method: String,

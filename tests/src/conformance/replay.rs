@@ -14,16 +14,16 @@ use super::template::Context;
 pub struct Report {
     /// The name of the recording.
     pub name: String,
-    /// Whether the server behaved as recorded.
+    /// The outcome of the replay.
     pub outcome: Outcome,
 }
 
-/// Whether the server behaved as recorded.
+/// The outcome of a replay: the server behaved as recorded, or not.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// The server behaved as recorded, with this number of exceptions.
     Passed {
-        /// How many exceptions matched.
+        /// The number of exceptions that matched.
         known: usize,
     },
     /// The server behaved differently; in the order of the steps, never empty.
@@ -35,18 +35,18 @@ pub enum Outcome {
     },
 }
 
-/// What went wrong at one step.
+/// The failure of one step.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The number of the step, from 0.
     pub step: usize,
-    /// What was sent; empty if nothing was.
+    /// The request that was sent; empty if there was none.
     pub request: String,
-    /// What went wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What can go wrong at a step.
+/// A problem of a step.
 #[derive(Clone, Debug)]
 pub enum Problem {
     /// The answer differs.
@@ -55,7 +55,7 @@ pub enum Problem {
         expected: Box<Answer>,
         /// The actual answer, normalized.
         got: Box<Answer>,
-        /// Where they differ; never empty.
+        /// The differences; never empty.
         differences: Vec<Difference>,
     },
     /// The step could not be run, and the replay ended there.

@@ -1,4 +1,4 @@
-//! How true a server is, as a page for others: what was compared and what differs, per kind and verb.
+//! The score of a server, as a page for others: the comparisons and the differences, per kind and verb.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ const BY_HAND: &str = "several, by hand";
 /// The verbs that the page tells apart, and the methods.
 const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "watch", "other"];
 
-/// What was found of one kind.
+/// The results for one kind.
 #[derive(Default)]
 struct Row {
     recordings: usize,

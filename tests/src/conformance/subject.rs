@@ -18,7 +18,7 @@ const WITHOUT_WATCH_CACHE: &str = "no-watch-cache";
 /// Something a step asks for and the server cannot do yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unsupported(
-    /// What it is.
+    /// The name of the feature.
     pub &'static str,
 );
 
@@ -84,7 +84,7 @@ fn parsed(text: String) -> Tree {
     serde_json::from_str(&text).unwrap_or(Tree::Text(text))
 }
 
-/// How finely time passes while a watch is read.
+/// The step of the clock while a watch is read.
 const TICK: Duration = Duration::from_millis(100);
 
 impl ObjectRef for ApiServer {

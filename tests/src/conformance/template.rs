@@ -34,11 +34,11 @@ pub struct Derived {
     pub value: String,
     /// The version it was made from.
     pub base: String,
-    /// What was added.
+    /// The number that was added.
     pub offset: i64,
 }
 
-/// What templates can refer to: the run so far.
+/// The run so far, to which templates can refer.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The namespace of the run.

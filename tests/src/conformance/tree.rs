@@ -46,7 +46,7 @@ impl Tree {
         }
     }
 
-    /// Whether this is an object with such a member.
+    /// Returns whether this is an object with such a member.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a `resourceVersion` belongs to.
+/// The subject of a `resourceVersion`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Level {
     /// Of an object.
@@ -11,7 +11,7 @@ pub(super) enum Level {
     Collection,
 }
 
-/// What the place of a value says about the `metadata` in it.
+/// The meaning of a value's place for the `metadata` in it.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Plain,

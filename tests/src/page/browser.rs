@@ -148,7 +148,7 @@ impl Browser {
         self.post("/frame", &json!({"id": frame}));
     }
 
-    /// What a script returns.
+    /// Runs a script, and returns its result.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
         self.post(
             "/execute/sync",

@@ -18,7 +18,7 @@ pub enum Engine {
     Firefox,
 }
 
-/// What a test changes around the page.
+/// A change that a test makes around the page.
 pub(super) enum Emulation<'a> {
     /// The size of the page in CSS pixels. Below 600 pixels of width the device is a phone.
     Size(u32, u32),
@@ -71,7 +71,8 @@ impl Engine {
         port.trim_end_matches('.').parse().ok()
     }
 
-    /// What the driver is asked to start: `CHROME` or `FIREFOX`, or the browser that it knows of.
+    /// Returns the capabilities that the driver is asked for, with the browser to start: `CHROME`
+    /// or `FIREFOX`, or the one that it knows of.
     pub(super) fn capabilities(self) -> Value {
         let (options, binary, own) = match self {
             Self::Chromium => ("goog:chromeOptions", env::var("CHROME"), chrome_options()),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Where the release site is: where `OPTIMIST_DIST` says, or in `dist/`.
+/// Returns the folder of the release site: the one in `OPTIMIST_DIST`, or `dist/`.
 ///
 /// # Panics
 /// If no site is there.
@@ -29,7 +29,7 @@ pub fn dist() -> PathBuf {
 
 const UNDER: &str = "/optimist/";
 
-/// Where `optimist serve` tells requests, as the page that it serves says in its head.
+/// The path at which `optimist serve` sends its requests, named in the head of the page that it serves.
 const EVENTS: &str = "optimist/events";
 
 /// A fault: what the server sends instead of a file.

@@ -32,10 +32,11 @@ const ROOM: &[&str] = &[
     "scrollable-region-focusable",
 ];
 
-/// What axe finds by such rules, each with where; empty if nothing. It looks when all that moves or
-/// changes its colour has come to rest. Values and folds stand in lines of code, which sets their
-/// height (WCAG 2.5.8, the exception for what is inline); axe cannot know that. What lies half under
-/// the edge of what scrolls is looked at again where it is scrolled to.
+/// Lists the faults that axe finds by such rules, each with its place; empty if there are none. It
+/// looks when everything that moves or changes its colour has come to rest. Values and folds stand
+/// in lines of code, which sets their height (WCAG 2.5.8, the exception for inline targets); axe
+/// cannot know that. An element that lies half under the edge of a scrolling part is scrolled to
+/// and looked at again.
 const AUDIT: &str = "
     const [rules] = arguments;
     const element = node => document.querySelector(node.target[0]);
@@ -76,12 +77,13 @@ const AUDIT: &str = "
 struct Visit {
     browser: Browser,
     axe: String,
-    /// What is looked at: all rules, or those that can differ from what was looked at elsewhere.
+    /// The rules to check: all of them, or those that can differ from screens that were looked at
+    /// elsewhere.
     rules: &'static [&'static str],
-    /// Whether every screen is looked at in the dark too.
+    /// `true` if every screen is looked at in the dark too.
     dark_too: bool,
     faults: Vec<String>,
-    /// How many were looked at.
+    /// The number of screens that were looked at.
     screens: usize,
 }
 
@@ -173,7 +175,8 @@ impl Visit {
         self.click("#dialog-close");
     }
 
-    /// What can be typed, chosen and unfolded in an editor that has read, and the dialogs.
+    /// Looks at an editor that has read, with everything that can be typed, chosen and unfolded in
+    /// it, and at the dialogs.
     fn editor(&mut self, how: &str) {
         let a = "Editor A";
         self.show_all_controls();
@@ -285,8 +288,8 @@ impl Visit {
         }
     }
 
-    /// What stands there while the program is on its way, where a part of it does not come, and
-    /// where it has stopped.
+    /// Looks at the page while the program is on its way, when a part of it does not come, and when
+    /// it has stopped.
     fn failures(&mut self, folder: &Path) {
         for (end, fault, words) in [
             ("_bg.wasm", Fault::Late, "#loading-words"),

@@ -100,8 +100,8 @@ fn a_finger_that_does_not_hover_sees_how_to_own_a_value() {
         };
         for (const sheet of document.styleSheets) visit(sheet.cssRules);
         return changed";
-    /// How many buttons that own a value are drawn, and those of them that cannot be seen or are too
-    /// small for a finger.
+    /// Counts the buttons that own a value, and those of them that cannot be seen or are too small
+    /// for a finger.
     const OWN: &str = "
         document.activeElement?.blur();
         const all = [...document.querySelectorAll('#card-a .owns .tool')].filter(it => it.checkVisibility());

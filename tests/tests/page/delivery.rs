@@ -12,7 +12,7 @@ use super::{press, says_nothing};
 /// The second file of the program.
 const REST: &str = "_rest.wasm";
 
-/// What the program has drawn, once it is there.
+/// Returns the page that the program has drawn, once it is there.
 const DRAWN: &str = "
     return document.querySelector('#card-server .yaml') && document.getElementById('app').outerHTML";
 

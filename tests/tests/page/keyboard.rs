@@ -1,4 +1,4 @@
-//! Who works with keys: the keyboard never falls to nothing when what had it goes.
+//! Tests for people who work with keys: the keyboard never falls to nothing when its element goes.
 
 use optimist_tests::page::{Browser, Site, dist};
 

@@ -4,7 +4,8 @@ use optimist_tests::page::{Browser, Site, dist};
 
 use super::says_nothing;
 
-/// What `optimist serve` told of two people with kubectl: both read version 86, and both replace it.
+/// The requests of two people with kubectl that `optimist serve` showed: both read version 86, and
+/// both replace it.
 const TOLD: &str = include_str!("live.log");
 
 /// Waits for as many steps with these codes.

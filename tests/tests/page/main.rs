@@ -12,7 +12,7 @@ mod visitor;
 
 use optimist_tests::page::Browser;
 
-/// What Enter is to a browser's driver.
+/// The key Enter for a browser's driver.
 const ENTER: &str = "\u{e007}";
 
 fn press(browser: &Browser, region: &str, name: &str) {

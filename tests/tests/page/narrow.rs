@@ -107,7 +107,7 @@ fn beside_a_lesson_no_head_of_a_card_and_no_request_is_cut() {
     }
 }
 
-/// What the visible part of a text is, where the text is cut: the beginning of its box or its end.
+/// Lists the texts that are cut: only the beginning or the end of their box is visible.
 const CUT_ENDS: &str = "
     const parts = '.was, .now, .marked .value, .ends > :last-child';
     return [...document.querySelectorAll(parts)]

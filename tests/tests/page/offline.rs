@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::press;
 
-/// How many releases the browser keeps.
+/// Counts the releases that the browser keeps.
 const KEPT: &str = "return caches.keys().then(names => names.length)";
 
 fn open(site: &Site) -> Browser {

@@ -278,7 +278,7 @@ fn says_nothing_but_the_probe(browser: &Browser) {
     assert!(severe.is_empty(), "the console complains: {severe:?}");
 }
 
-/// What the site keeps in this browser, seen from a page without a program.
+/// Returns everything that the site keeps in this browser, seen from a page without a program.
 fn kept_by_the_site(browser: &Browser, site: &Site) -> Value {
     browser.go(&format!("{}licences.html", site.url()));
     let all = "

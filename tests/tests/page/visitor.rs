@@ -47,7 +47,7 @@ pub(super) fn conflict(browser: &Browser, open: impl Fn(&str)) {
     );
 }
 
-/// What the cards scrolled away ends between two lines.
+/// Checks that the part of a card which is scrolled away ends between two lines.
 fn no_line_is_cut(browser: &Browser) {
     const SCRIPT: &str = "
         const top = part => part.getBoundingClientRect().top;

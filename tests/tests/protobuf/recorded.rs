@@ -1,4 +1,4 @@
-//! What a real server answered as JSON and as protobuf.
+//! Answers of a real server as JSON and as protobuf.
 
 use std::io::Read;
 use std::path::Path;

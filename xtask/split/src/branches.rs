@@ -230,7 +230,8 @@ mod tests {
         (module, function)
     }
 
-    /// How many instructions of the function are left when all but one of its places were reached.
+    /// Returns the number of instructions of the function that are left when all but one of its
+    /// places were reached.
     fn left_without(place: usize) -> Result<usize> {
         let (mut module, id) = module();
         let count = places(module.funcs.get(id).kind.unwrap_local()).len();

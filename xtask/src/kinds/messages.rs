@@ -74,7 +74,7 @@ pub struct Messages {
     pub lacks: Vec<String>,
 }
 
-/// The messages of these kinds, each with its list, and of what else is on the wire.
+/// Returns the messages of these kinds, each with its list, and the other messages on the wire.
 pub fn of_kinds(sources: &mut Sources, kinds: &[(String, String)]) -> Messages {
     let mut messages = Messages::default();
     for (section, kind) in kinds {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::go_types::Package;
 
-/// The package of what all kinds have.
+/// The package of the types that all kinds have.
 pub const META: &str = "meta/v1";
 
 /// The packages by their last two names, `core/v1`.

@@ -14,7 +14,7 @@ use super::served::Served;
 
 /// A text with commands, and what the page says that it does.
 pub struct Tried {
-    /// Where the page prints it.
+    /// The place at which the page prints it.
     pub name: String,
     /// The server on which it is run.
     pub server: ApiServer,
@@ -25,7 +25,7 @@ pub struct Tried {
     pub expected: Expected,
 }
 
-/// What the page says that commands do.
+/// The effect of the commands that the page promises.
 pub enum Expected {
     /// kubectl understands them, and reports at most what the server says.
     Understood,
@@ -39,7 +39,7 @@ pub enum Expected {
     Nothing(String),
 }
 
-/// What a text did that the page does not say.
+/// The outcome of a text, with its difference from the page's promise.
 pub struct Outcome {
     name: String,
     script: String,
@@ -65,8 +65,8 @@ impl Tried {
 }
 
 impl Tried {
-    /// What is left of the text without names and values: its commands with their options, the kind of
-    /// object, and what is expected.
+    /// Returns the text without names and values: its commands with their options, the kind of object, and
+    /// the expected effect.
     pub fn form(&self) -> String {
         let mut form: BTreeSet<String> = BTreeSet::new();
         for line in self.script.lines() {
@@ -142,7 +142,7 @@ struct Place {
     served: Served,
 }
 
-/// What kubectl prints if it does not understand a command.
+/// The output of kubectl if it does not understand a command.
 const NOT_UNDERSTOOD: [&str; 10] = [
     "unknown flag",
     "unknown shorthand flag",
@@ -171,7 +171,7 @@ impl Place {
         Self { folder, served }
     }
 
-    /// What a text does that the page does not say.
+    /// Runs a text, and returns its difference from the page's promise.
     fn problem(&self, tried: &Tried) -> Option<String> {
         self.served.replace(tried.server.clone());
         for (name, content) in &tried.files {
@@ -230,7 +230,7 @@ fn one_line(text: &str) -> String {
     words.join(" ")
 }
 
-/// Where two objects differ, apart from what is new at each run: times and versions.
+/// Returns the differences of two objects, apart from values that are new at each run: times and versions.
 fn differs(expected: &Value, found: &Value) -> Option<String> {
     let (expected, found) = (comparable(expected), comparable(found));
     (expected != found).then(|| {

@@ -460,7 +460,7 @@ fn request(
     shown(steps, tree);
 }
 
-/// What the page shows and keeps.
+/// Does the work by which the page shows and keeps a history.
 fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
     let stored = tree.world().stored().map(|(_, object)| object.clone());
     if let Some(object) = &stored {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// So large are the inputs that are filled up.
 pub const SIZE: usize = 256 * 1024;
 
-/// As many items as fit into an input, each by its number.
+/// Fills an input with as many items as fit, each made of its number.
 pub fn filled(begin: &str, end: &str, separator: &str, item: impl Fn(usize) -> String) -> String {
     let mut text = begin.to_owned();
     let mut i = 0;
@@ -60,5 +60,5 @@ pub fn thing(spec: &str) -> String {
     )
 }
 
-/// Where the Things are.
+/// The path of the Things.
 pub const THINGS: &str = "/apis/example.com/v1/namespaces/default/things";

@@ -1,7 +1,7 @@
-//! What the worst small inputs cost, natively: `worst [CASE]...`. Each case runs in a process of its
-//! own, which says how long its longest step took, how much memory its greediest step took beside
-//! what was there before it, and how much the process held at most. A case is over the limit with a
-//! step of more than 1 s on a processor, with a step of more than 256 MB, or if it does not end by
+//! Measures the worst small inputs, natively: `worst [CASE]...`. Each case runs in a process of its
+//! own, which prints the time of its longest step, the memory that its greediest step took beside
+//! that before it, and the most memory that the process held. A case is over the limit with a step
+//! of more than 1 s on a processor, with a step of more than 256 MB, or if it does not end by
 //! itself. Needs the `/proc` of Linux.
 
 mod cases;
@@ -46,7 +46,7 @@ impl Steps {
     }
 }
 
-/// How long this process ran on a processor: others that run meanwhile do not count.
+/// Returns how long this process ran on a processor: others that run meanwhile do not count.
 fn ran() -> Duration {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok());
