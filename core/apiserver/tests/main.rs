@@ -1,9 +1,11 @@
 //! Tests of the public items of this crate.
 
 mod actions;
+mod devices;
 mod limited;
 mod linear_work;
 mod pod_security;
+mod policies;
 mod properties;
 mod rare_kinds;
 mod refused;

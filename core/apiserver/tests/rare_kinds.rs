@@ -5,7 +5,7 @@ use http::Request;
 use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
-fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> (u16, Value) {
+pub(crate) fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let mut request = Request::builder().method(method).uri(path);
     if method == "PATCH" {
         request = request.header("content-type", "application/merge-patch+json");
@@ -16,14 +16,14 @@ fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> (u16,
     (response.status().as_u16(), body)
 }
 
-fn made(server: &mut ApiServer, path: &str, body: &Value) -> Value {
+pub(crate) fn made(server: &mut ApiServer, path: &str, body: &Value) -> Value {
     let (code, answer) = send(server, "POST", path, body);
     assert_eq!(code, 201, "{answer}");
     answer
 }
 
 /// The mistakes that an answer names, one after the other.
-fn mistakes((code, answer): (u16, Value)) -> Vec<String> {
+pub(crate) fn mistakes((code, answer): (u16, Value)) -> Vec<String> {
     assert_eq!(code, 422, "{answer}");
     let causes = answer["details"]["causes"].as_array().unwrap();
     let told = causes.iter().map(|cause| {
@@ -33,7 +33,7 @@ fn mistakes((code, answer): (u16, Value)) -> Vec<String> {
     told.collect()
 }
 
-fn refused(path: &str, body: &Value) -> Vec<String> {
+pub(crate) fn refused(path: &str, body: &Value) -> Vec<String> {
     mistakes(send(&mut ApiServer::default(), "POST", path, body))
 }
 

@@ -67,16 +67,17 @@ fn dependent(ty: &Struct, map: &mut JsonMap) {
             absent(map, "rollingUpdate", || json!({}));
         }
         "Container" | "EphemeralContainer" => {
-            let image = map.get("image").and_then(Value::as_str).unwrap_or_default();
-            let policy = if image::tag(image) == Some("latest") {
-                "Always"
-            } else {
-                "IfNotPresent"
-            };
+            let image = map.get("image").and_then(Value::as_str);
+            let policy = pull_policy(image.unwrap_or_default());
             absent(map, "imagePullPolicy", || policy.into());
         }
         "Volume" if map.len() == 1 && map.contains_key("name") => {
             map.insert("emptyDir".to_owned(), json!({}));
+        }
+        "ImageVolumeSource" => {
+            let image = map.get("reference").and_then(Value::as_str);
+            let policy = pull_policy(image.unwrap_or_default());
+            absent(map, "pullPolicy", || policy.into());
         }
         "ServicePort" => {
             if let Some(port) = map.get("port").cloned() {
@@ -90,6 +91,14 @@ fn dependent(ty: &Struct, map: &mut JsonMap) {
         "Service" => ingress_modes(map),
         "Pod" => pod(map),
         _ => kinds::dependent(ty, map),
+    }
+}
+
+/// An image whose tag says that it changes is pulled each time.
+fn pull_policy(image: &str) -> &'static str {
+    match image::tag(image) {
+        Some("latest") => "Always",
+        _ => "IfNotPresent",
     }
 }
 

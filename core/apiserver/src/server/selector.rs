@@ -63,6 +63,9 @@ impl Selector {
         if own {
             let why = match resource.kind.as_str() {
                 "Job" => format!("field label {} not supported for Job", go::quote(path)),
+                "ResourceSlice" => format!(
+                    "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {path}"
+                ),
                 _ => format!("field label not supported: {path}"),
             };
             return Err(Status::bad_request(why));

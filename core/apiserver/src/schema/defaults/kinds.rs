@@ -71,6 +71,13 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "RoleRef" if text(map, "apiGroup").is_empty() => {
             map.insert("apiGroup".to_owned(), RBAC_GROUP.into());
         }
+        "PersistentVolume" => {
+            // Not for the spec of a volume inside an attachment.
+            if let Some(Value::Object(spec)) = map.get_mut("spec") {
+                absent(spec, "persistentVolumeReclaimPolicy", || "Retain".into());
+                absent(spec, "volumeMode", || "Filesystem".into());
+            }
+        }
         "LimitRangeItem" if text(map, "type") == "Container" => limit(map),
         "ReplicationController" => replication_controller(map),
         "HorizontalPodAutoscalerSpec" if ty.field("metrics").is_some() => autoscaler(map),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Attributes;
 use crate::cel::{self, Outcome};
-use crate::object::{Metadata, text};
+use crate::object::{GroupVersion, Metadata, text};
 use crate::server::kinds::label_selector::{self, list};
 use crate::server::{ApiServer, Fact, Trace, storage_key, user};
 use crate::status::{Cause, Refusal, Status};
@@ -57,12 +57,14 @@ pub(super) fn ask(
             continue;
         };
         let own = &binding["spec"]["matchResources"];
-        if !matches(server, &policy["spec"]["matchConstraints"], asked, false)
-            || !own.is_null() && !matches(server, own, asked, true)
-        {
+        let constraints = &policy["spec"]["matchConstraints"];
+        let Some(version) = matched_version(server, constraints, asked, false) else {
+            continue;
+        };
+        if !own.is_null() && matched_version(server, own, asked, true).is_none() {
             continue;
         }
-        let evaluations = Evaluation::all(server, asked, &policy, binding).into_iter();
+        let evaluations = Evaluation::all(server, asked, &version, &policy, binding).into_iter();
         let denials: Vec<Denial> = evaluations.flat_map(|it| it.denials(trace)).collect();
         for denial in denials {
             let (policy, binding_name) = (policy.name(), binding.name());
@@ -110,19 +112,45 @@ fn refused(asked: &Attributes<'_>, why: &str, reason: &str) -> Refusal {
     status
 }
 
-/// Returns whether a request is one of those that a policy or binding names. A binding that names none means
-/// all of its policy.
-fn matches(server: &ApiServer, wanted: &Value, asked: &Attributes<'_>, of_binding: bool) -> bool {
-    let rules = list(wanted, "resourceRules");
-    let listed = rules.iter().any(|rule| rule_fits(rule, asked));
-    let excluded = list(wanted, "excludeResourceRules");
-    (listed || of_binding && rules.is_empty())
-        && !excluded.iter().any(|rule| rule_fits(rule, asked))
-        && namespace_fits(server, &wanted["namespaceSelector"], asked)
-        && objects_fit(&wanted["objectSelector"], asked)
+/// Returns the version in which a policy or binding sees a request that it names; `None` if it does not name
+/// it. One that names none means all of its policy (`Matcher.Matches`).
+fn matched_version(
+    server: &ApiServer,
+    wanted: &Value,
+    asked: &Attributes<'_>,
+    of_binding: bool,
+) -> Option<GroupVersion> {
+    if named_version(wanted, "excludeResourceRules", asked).is_some()
+        || !namespace_fits(server, &wanted["namespaceSelector"], asked)
+        || !objects_fit(&wanted["objectSelector"], asked)
+    {
+        return None;
+    }
+    if of_binding && list(wanted, "resourceRules").is_empty() {
+        return Some(asked.info.resource.group_version.clone());
+    }
+    named_version(wanted, "resourceRules", asked)
 }
 
-fn rule_fits(rule: &Value, asked: &Attributes<'_>) -> bool {
+/// Returns the version of a request that rules name: its own, or, unless the policy says `Exact`, another one
+/// in which the same objects are served (`matchesResourceRules`).
+fn named_version(wanted: &Value, rules: &str, asked: &Attributes<'_>) -> Option<GroupVersion> {
+    let rules = list(wanted, rules);
+    let fits = |version: &GroupVersion| rules.iter().any(|rule| rule_fits(rule, asked, version));
+    let own = &asked.info.resource.group_version;
+    if fits(own) {
+        return Some(own.clone());
+    }
+    if text(wanted, "matchPolicy") == "Exact" {
+        return None;
+    }
+    let others = asked.info.resource.versions.iter();
+    let others = others.flat_map(|versions| &versions.all);
+    let mut others = others.filter_map(|(version, _)| GroupVersion::parse(version));
+    others.find(|version| version != own && fits(version))
+}
+
+fn rule_fits(rule: &Value, asked: &Attributes<'_>, version: &GroupVersion) -> bool {
     let info = asked.info;
     let has = |field: &str, wanted: &str| {
         let mut items = list(rule, field).iter();
@@ -145,8 +173,8 @@ fn rule_fits(rule: &Value, asked: &Attributes<'_>) -> bool {
     scope
         && resource
         && has("operations", asked.operation)
-        && has("apiGroups", &info.resource.group_version.group)
-        && has("apiVersions", &info.resource.group_version.version)
+        && has("apiGroups", &version.group)
+        && has("apiVersions", &version.version)
         && (names.is_empty() || names.iter().any(|it| it == name))
 }
 
@@ -183,6 +211,37 @@ fn objects_fit(selector: &Value, asked: &Attributes<'_>) -> bool {
     empty(selector) || objects.any(|object| label_selector::matches(selector, object))
 }
 
+/// The variable `request`: the objects are of the given version, and the request may be of another one. What is
+/// empty is absent (`CreateAdmissionRequest` of `k8s.io/apiserver/pkg/admission/plugin/cel`).
+fn request(asked: &Attributes<'_>, version: &GroupVersion) -> Value {
+    let info = asked.info;
+    let resource = &info.resource;
+    let of = |version: &GroupVersion, what: &str, name: &str| json!({"group": version.group, "version": version.version, what: name});
+    let (kind, plural) = (&resource.kind, &resource.plural);
+    let own = &resource.group_version;
+    let mut request = json!({
+        "uid": "", "operation": asked.operation,
+        "kind": of(version, "kind", kind), "requestKind": of(own, "kind", kind),
+        "resource": of(version, "resource", plural),
+        "requestResource": of(own, "resource", plural),
+        "dryRun": info.options.dry_run,
+        "userInfo": {"username": user::NAME, "uid": user::NAME, "groups": user::GROUPS},
+        "options": {},
+    });
+    let object = asked.object.or(asked.old);
+    for (field, value) in [
+        ("subResource", info.subresource.as_str()),
+        ("requestSubResource", &info.subresource),
+        ("namespace", &info.namespace),
+        ("name", object.map_or("", Metadata::name)),
+    ] {
+        if !value.is_empty() {
+            request[field] = value.into();
+        }
+    }
+    request
+}
+
 /// One policy on one request with one of its parameters.
 #[derive(Clone)]
 struct Evaluation<'a> {
@@ -194,30 +253,30 @@ struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    fn new(server: &ApiServer, asked: &Attributes<'_>, policy: &'a Value) -> Self {
-        let info = asked.info;
-        let version = &info.resource.group_version;
-        let object = asked.object.or(asked.old);
-        let request = json!({
-            "operation": asked.operation,
-            "kind": {"group": version.group, "version": version.version, "kind": info.resource.kind},
-            "resource": {
-                "group": version.group, "version": version.version, "resource": info.resource.plural,
-            },
-            "subResource": info.subresource, "namespace": info.namespace,
-            "name": object.map_or("", Metadata::name), "dryRun": info.options.dry_run,
-            "userInfo": {"username": user::NAME, "uid": user::NAME, "groups": user::GROUPS},
-            "options": {},
-        });
-        let or_null = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
+    fn new(
+        server: &ApiServer,
+        asked: &Attributes<'_>,
+        version: &GroupVersion,
+        policy: &'a Value,
+    ) -> Self {
+        let seen = |object: Option<&Value>| match (object, &asked.info.resource.versions) {
+            (None, _) => Value::Null,
+            (Some(object), Some(versions)) if *version != asked.info.resource.group_version => {
+                (versions.convert)(object.clone(), &version.to_string())
+            }
+            (Some(object), _) => object.clone(),
+        };
         let namespace = namespace(server, asked);
         Self {
             policy,
             variables: vec![
-                ("object", or_null(asked.object)),
-                ("oldObject", or_null(asked.old)),
-                ("request", request),
-                ("namespaceObject", or_null(namespace.as_deref())),
+                ("object", seen(asked.object)),
+                ("oldObject", seen(asked.old)),
+                ("request", request(asked, version)),
+                (
+                    "namespaceObject",
+                    namespace.map_or(Value::Null, Arc::unwrap_or_clone),
+                ),
             ],
             unbound: None,
         }
@@ -227,10 +286,11 @@ impl<'a> Evaluation<'a> {
     fn all(
         server: &ApiServer,
         asked: &Attributes<'_>,
+        version: &GroupVersion,
         policy: &'a Value,
         binding: &Value,
     ) -> Vec<Self> {
-        let mut plain = Self::new(server, asked, policy);
+        let mut plain = Self::new(server, asked, version, policy);
         if policy["spec"]["paramKind"].is_null() {
             return vec![plain];
         }

@@ -143,10 +143,11 @@ const VOLUME_SOURCES: [&str; 22] = [
 ];
 
 /// Go's names of fields that are not just their JSON names with a capital.
-const NAMES: [(&str, &str); 35] = [
+const NAMES: [(&str, &str); 37] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
     ("awsElasticBlockStore", "AWSElasticBlockStore"),
+    ("cel", "CEL"),
     ("cephfs", "CephFS"),
     ("cidrs", "CIDRs"),
     ("csi", "CSI"),
@@ -163,6 +164,7 @@ const NAMES: [(&str, &str); 35] = [
     ("httpGet", "HTTPGet"),
     ("httpHeaders", "HTTPHeaders"),
     ("ip", "IP"),
+    ("ips", "IPs"),
     ("iqn", "IQN"),
     ("iscsi", "ISCSI"),
     ("iscsiInterface", "ISCSIInterface"),
@@ -279,7 +281,10 @@ fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth
     let order = ORDERS.iter().find(|(name, _)| *name == ty.name);
     let declared: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
     let mut members = Vec::new();
-    if ty.name == "PodTemplateSpec" {
+    if matches!(
+        ty.name.as_ref(),
+        "PodTemplateSpec" | "ResourceClaimTemplateSpec"
+    ) {
         // Its metadata is embedded.
         let metadata = value["metadata"].as_object().into_iter().flatten();
         for (name, value) in metadata {

@@ -111,6 +111,27 @@ pub(super) fn check_exact_range(range: &str, field: &ErrorPath<'_>) -> Option<Fi
     })
 }
 
+/// Checks an address with the length of its network, which is written in its only form
+/// (`IsValidInterfaceAddress`).
+pub(super) fn check_interface_address(address: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
+    let detail = match sloppy_range(address) {
+        None => "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)".into(),
+        Some((ip, bits)) => {
+            let bits = if is_4in6(ip) {
+                bits.saturating_sub(96)
+            } else {
+                bits
+            };
+            let exact = format!("{}/{bits}", canonical(ip));
+            if exact == address {
+                return None;
+            }
+            format!("must be in canonical form ({})", go::quote(&exact))
+        }
+    };
+    Some(FieldError::invalid(field, &address.into(), detail))
+}
+
 /// Returns whether a range is one of IPv6; `None` if it is no range.
 pub(super) fn is_ipv6_range(range: &str) -> Option<bool> {
     sloppy_range(range).map(|(ip, _)| ip.is_ipv6())

@@ -268,6 +268,19 @@ fn longer_than(most: usize, value: &str) -> Vec<String> {
     }
 }
 
+/// Checks a name as languages write it (`IsCIdentifier`).
+pub(super) fn identifier(value: &str) -> Vec<String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let starts_fine = !value.starts_with(|first: char| first.is_ascii_digit());
+    if !value.is_empty() && starts_fine && value.bytes().all(allowed) {
+        return Vec::new();
+    }
+    let what = "a valid C identifier must start with alphabetic character or '_', followed by a \
+                string of alphanumeric characters or '_'";
+    let examples = ["my_name", "MY_NAME", "MyName"];
+    vec![mismatch(what, "[A-Za-z_][A-Za-z0-9_]*", &examples)]
+}
+
 /// Says the form that a value must have, and the pattern that it was tried against; two examples and
 /// more come out with the upstream's comma before `or`.
 fn mismatch(what: &str, pattern: &str, examples: &[&str]) -> String {

@@ -151,6 +151,13 @@ pub(super) fn may_overcommit(name: &str) -> bool {
     is_native(name) && !is_huge_pages(name)
 }
 
+/// Returns whether a name is one of a resource that Kubernetes does not know (`IsExtendedResourceName`).
+pub(super) fn is_extended(name: &str) -> bool {
+    !is_native(name)
+        && !name.starts_with("requests.")
+        && names::qualified(&format!("requests.{name}")).is_empty()
+}
+
 /// `validateResourceName`.
 pub(super) fn reasons_against_any(name: &str) -> Vec<String> {
     let mut reasons = names::qualified(name);

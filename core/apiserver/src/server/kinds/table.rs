@@ -10,7 +10,8 @@ use super::super::admission::give_class;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
     Collection, Rules, StatusRules, addresses, api_service, autoscaling, certificates, checks,
-    claims, endpoints, event, jobs, metadata, names, nodes, scheduling, warnings,
+    claim_status, claims, device_slices, endpoints, event, jobs, metadata, names, nodes,
+    scheduling, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -235,6 +236,8 @@ fn rules(facts: &KindFacts) -> Rules {
                 Ok(())
             };
         }
+        "ResourceClaim" => rules.status.prepare = claim_status::prepare_status,
+        "ResourceSlice" => rules.prepare = device_slices::prepare,
         "ServiceCIDR" => rules.status.prepare = addresses::keep_all_but_status,
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {

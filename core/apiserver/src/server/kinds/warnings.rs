@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{ip, names, networking, pod_warnings, secret};
+use super::{device_slices, ip, names, networking, pod_warnings, secret};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
@@ -32,6 +32,7 @@ pub(super) fn of(kind: &str) -> Option<Warn> {
         "PersistentVolume" => volume,
         "PersistentVolumeClaim" => claim,
         "ReplicationController" => |object, live| pods(object, live, true, "spec.template", true),
+        "ResourceSlice" => device_slices::warn,
         "Secret" => secret::warn,
         "ServiceAccount" => service_account,
         "StatefulSet" => stateful_set,

@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::super::metadata::{self, IMMUTABLE};
 use super::super::names::{self, NameRule};
 use super::super::{
-    addresses, admission_policies, api_service, autoscaling_checks, certificates, claims,
-    conditions, cron, deployment, endpoints, flow_control, internal, ip, job_policies, job_status,
-    jobs, label_selector, networking, nodes, pod_template, policy, quotas, rbac, scheduling,
-    secret, storage, volume_sources, webhooks, workloads,
+    addresses, admission_policies, api_service, autoscaling_checks, certificates, claim_status,
+    claims, conditions, cron, deployment, device_slices, devices, endpoints, flow_control,
+    internal, ip, job_policies, job_status, jobs, label_selector, networking, nodes, pod_template,
+    policy, quotas, rbac, scheduling, secret, storage, volume_sources, webhooks, workloads,
 };
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
@@ -107,14 +107,17 @@ const WORDS: [(&str, Word); 27] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 23] = [
+const CALLS: [&[(&str, Check)]; 26] = [
     addresses::CALLS,
     admission_policies::CALLS,
     api_service::CALLS,
     autoscaling_checks::CALLS,
     certificates::CALLS,
+    claim_status::CALLS,
     claims::CALLS,
     cron::CALLS,
+    device_slices::CALLS,
+    devices::CALLS,
     endpoints::CALLS,
     flow_control::CALLS,
     job_policies::CALLS,
