@@ -53,6 +53,23 @@
 //!
 //! Features: `tower` shares a server between clients; `protobuf` takes and answers
 //! `application/vnd.kubernetes.protobuf`, and describes all types in `/openapi/v2`.
+//!
+//! A request goes in, the answer of a real server comes out; without that feature too:
+//!
+//! ```
+//! use http::Request;
+//! use optimist_apiserver::server::ApiServer;
+//!
+//! let mut server = ApiServer::default();
+//! let maps = "/api/v1/namespaces/default/configmaps";
+//! let map = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}"#;
+//! let created = server.handle(Request::post(maps).body(map.into()).unwrap());
+//! assert_eq!(created.status(), 201);
+//!
+//! let stale = map.replace(r#""name""#, r#""resourceVersion": "1", "name""#);
+//! let update = Request::put(format!("{maps}/a")).body(stale.into()).unwrap();
+//! assert_eq!(server.handle(update).status(), 409);
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -16,6 +16,44 @@
 //! that take the same states as the same can therefore differ in two things: in which order names
 //! that the server generates later are listed, and after which of several long delays expectations
 //! run out.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use http::Request;
+//! use optimist_apiserver::server::ApiServer;
+//! use optimist_checker::{HistorySearch, ResponseCache};
+//! use optimist_client::{Editor, EditorPlan, IntendedChange, Intent, WorkingCopy, Write};
+//! use optimist_ledger::{Ledger, ObjectRef};
+//! use optimist_system::System;
+//! use serde_json::json;
+//!
+//! let mut server = ApiServer::default();
+//! let maps = Arc::clone(server.resources().by_kind("v1", "ConfigMap").unwrap());
+//! let map = json!({"apiVersion": "v1", "kind": "ConfigMap",
+//!     "metadata": {"name": "a", "namespace": "default"}});
+//! let create = Request::post(maps.path("default", "")).body(map.to_string().into_bytes());
+//! server.handle(create.unwrap());
+//! let object = ObjectRef::new(&maps, &map);
+//! // Each reads the object, sets the field x and sends an Update.
+//! let editor = |manager: &str, value: &str| {
+//!     let change = IntendedChange::at("/data/x", Some(value.into()));
+//!     Editor::from(EditorPlan {
+//!         object: object.clone(),
+//!         manager: manager.into(),
+//!         copy: WorkingCopy::default(),
+//!         intent: Some(Intent::Change(vec![change])),
+//!         write: Write::default(),
+//!     })
+//! };
+//! let system = System::new(server, Ledger::default()).with_ledger();
+//! let system = system.with(editor("alice", "1")).with(editor("bob", "2"));
+//! let cache = ResponseCache::default();
+//! let mut search = HistorySearch::new(&system, object.clone(), false, 10_000, cache);
+//! search.run();
+//! // Two reads and two writes have six orders.
+//! assert_eq!(search.tally().total(), 6);
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -2,6 +2,22 @@
 //! method, retry after a conflict, and follow a whole collection. The crate does no input or
 //! output: it makes requests and reads answers. It depends on `optimist-apiserver`. The simulation
 //! and the page use it.
+//!
+//! ```
+//! use http::Request;
+//! use optimist_apiserver::server::ApiServer;
+//! use optimist_client::{ListMode, Reflector};
+//!
+//! // A reflector keeps the objects of a collection, as client-go's does.
+//! let mut server = ApiServer::default();
+//! let maps = "/api/v1/namespaces/default/configmaps";
+//! let map = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}"#;
+//! server.handle(Request::post(maps).body(map.into()).unwrap());
+//!
+//! let mut reflector = Reflector::new(maps, ListMode::List);
+//! reflector.step(&mut server, 1);
+//! assert_eq!(reflector.store().len(), 1);
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

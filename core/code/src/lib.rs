@@ -1,4 +1,15 @@
 //! Requests and reconcilers as commands and code.
+//!
+//! ```
+//! use optimist_code::{ClientRequest, kubectl};
+//! use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+//!
+//! let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+//! let get = tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
+//! let step = tree.step(get).unwrap();
+//! let request = ClientRequest::of_step(tree.origin(), step).unwrap();
+//! assert!(kubectl(&request).starts_with("kubectl get"));
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -18,6 +18,16 @@
 //!
 //! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
 //! [`case::Note`], and the page asks for it or says it.
+//!
+//! ```
+//! use optimist_diagnose::message::reported_errors;
+//!
+//! let errors = reported_errors(
+//!     "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; \
+//!      please apply your changes to the latest version and try again",
+//! );
+//! assert_eq!(errors.len(), 1);
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

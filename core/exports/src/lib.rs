@@ -1,4 +1,13 @@
 //! Exports of a history: a diagram, an issue report, and a script for a real cluster.
+//!
+//! ```
+//! use optimist_exports::mermaid;
+//! use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+//!
+//! let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+//! tree.act(Operation::Act(ActorId::A, Action::Get));
+//! assert!(mermaid(&tree).starts_with("sequenceDiagram"));
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

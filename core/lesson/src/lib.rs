@@ -1,6 +1,14 @@
 //! Lessons: short scripted histories with texts, predictions and goals. People write a lesson as a
 //! text file, and a run checks every claim in it. The crate depends on `optimist-simulation` and the
 //! crates below it. The page, links and `cargo xtask lesson` use it.
+//!
+//! ```
+//! use optimist_lesson::Lesson;
+//!
+//! // An error names the line.
+//! let error = Lesson::parse("title: A lesson\nsteps: 3\n").unwrap_err();
+//! assert!(error.to_string().contains("line"));
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

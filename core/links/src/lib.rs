@@ -3,6 +3,17 @@
 //!
 //! The text is a version, then JSON, deflated (RFC 1951) and in the URL-safe alphabet of base64
 //! (RFC 4648, section 5). It can come from anywhere, so nothing in it is trusted.
+//!
+//! ```
+//! use optimist_links::Session;
+//! use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+//!
+//! let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+//! tree.act(Operation::Act(ActorId::A, Action::Get));
+//! let text = Session::from_tree(&tree).to_text();
+//! let opened = Session::parse(&text).unwrap().replay().finish().unwrap();
+//! assert_eq!(opened.len(), tree.len());
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -13,6 +13,13 @@
 //!
 //! Names, kinds, labels, images, numbers, times and versions stay. The search is a heuristic: it can
 //! miss a value.
+//!
+//! ```
+//! use optimist_masking::{MASK, masked_text};
+//!
+//! let shown = masked_text("curl -u admin:hunter2 https://example.com");
+//! assert!(shown.contains(MASK) && !shown.contains("hunter2"));
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

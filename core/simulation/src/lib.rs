@@ -2,6 +2,23 @@
 //! history ([`verdict`]), and the search of every order ([`explore`]). The third actor can be a
 //! controller. The crate depends on `optimist-apiserver`, `optimist-client`, `optimist-ledger`
 //! and `optimist-controller`. Lessons, exports and the page use it.
+//!
+//! ```
+//! use optimist_client::{Write, edit_scalar};
+//! use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+//!
+//! // Two editors read the same version. Only one of them may write it.
+//! let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+//! for (editor, replicas) in [(ActorId::A, "5"), (ActorId::B, "2")] {
+//!     tree.act(Operation::Act(editor, Action::Get));
+//!     let copy = tree.world_mut().copy_mut(editor);
+//!     copy.edit(edit_scalar(copy.edited().unwrap(), "/spec/replicas", replicas).unwrap());
+//! }
+//! tree.act(Operation::Act(ActorId::A, Action::Send(Write::default())));
+//! let refused = tree.act(Operation::Act(ActorId::B, Action::Send(Write::default()))).unwrap();
+//! let exchange = tree.step(refused).unwrap().exchange.as_ref().unwrap();
+//! assert_eq!(exchange.code, 409);
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
