@@ -1,7 +1,11 @@
 //! Measures the speed of the search of every order, through the whole API server, beside
-//! `stateright` on a hand-written model of the same protocol; and its memory.
-//! `cargo run --release --manifest-path benches/explore/Cargo.toml`
+//! `stateright` on a hand-written model of the same protocol, and its memory; and the search of the
+//! states of a controller.
+//! `cargo run --release --manifest-path benches/explore/Cargo.toml`. With the name of one question
+//! (`editors` or `controllers`), it asks that question once, so that
+//! `valgrind --tool=callgrind` counts its instructions.
 
+mod controllers;
 mod model;
 
 use std::sync::Arc;
@@ -132,6 +136,18 @@ fn weigh(attempts: u8, micro_steps: bool) {
 }
 
 fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("editors") => {
+            let search = searched(&scenario(3, OnConflict::ReadAgain(4)));
+            println!("{} states", search.states());
+        }
+        Some("controllers") => controllers::ask_once(),
+        _ => measure_all(),
+    }
+}
+
+fn measure_all() {
+    controllers::measure();
     compare("2 editors, GET and PUT, 3 retries", 2, 3);
     compare("3 editors, GET and PUT", 3, 0);
     compare("3 editors, GET and PUT, 3 retries", 3, 3);

@@ -45,7 +45,7 @@ impl fmt::Display for MicroTime {
 }
 
 /// The deterministic source of everything that a real server takes from its machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
     /// The time at which the environment began.
     start: Timestamp,

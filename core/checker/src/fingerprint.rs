@@ -5,9 +5,8 @@
 
 mod digest;
 mod given;
+mod ranks;
 
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -19,15 +18,17 @@ use optimist_apiserver::server::{ApiServer, key_of};
 use optimist_apiserver::storage::Revision;
 use optimist_ledger::Acknowledged;
 
+use crate::fast_hash::{FastMap, Mixer};
 use digest::Digester;
 use given::Given;
 use optimist_client::{Editor, Procedure};
 use optimist_controller::program::{Run, Variable};
 use optimist_controller::{Cache, Client, Controller};
 use optimist_system::{Process, ProcessId, System};
+use ranks::{Ranks, TextId, Texts};
 
 /// A part of a state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Word {
     /// Counts as it is.
     Plain(u64),
@@ -36,9 +37,9 @@ enum Word {
     /// A number of which the order counts among all generations.
     Generation(i64),
     /// A text of which only counts where it occurs again.
-    Uid(Arc<str>),
+    Uid(TextId),
     /// A text of which only the order counts among all generated names.
-    Name(Arc<str>),
+    Name(TextId),
 }
 
 /// The words of an object.
@@ -48,9 +49,11 @@ type Digest = Arc<[Word]>;
 /// the same address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Digests {
-    known: HashMap<usize, (Arc<Value>, Digest)>,
+    known: FastMap<usize, (Arc<Value>, Digest)>,
     words: Vec<Word>,
     given: Given,
+    texts: Texts,
+    ranks: Ranks,
 }
 
 /// More digests are not kept.
@@ -70,6 +73,7 @@ impl Digests {
     pub(super) fn fingerprint(&mut self, state: &System) -> u128 {
         if self.known.len() > MOST_DIGESTS {
             self.known.clear();
+            self.texts = Texts::default();
         }
         self.words.clear();
         self.plain(state.faults());
@@ -96,11 +100,11 @@ impl Digests {
             }
         }
         self.ledger(state);
-        ranked(&self.words)
+        self.ranks.number(&self.words, &self.texts)
     }
 
     fn plain(&mut self, value: impl Hash) {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = Mixer::default();
         value.hash(&mut hasher);
         self.words.push(Word::Plain(hasher.finish()));
     }
@@ -112,11 +116,11 @@ impl Digests {
 
     fn object(&mut self, object: &Arc<Value>) {
         let address = Arc::as_ptr(object) as usize;
-        let known = self
-            .known
-            .entry(address)
-            .or_insert_with(|| (Arc::clone(object), Digester::object(object, &self.given)));
-        self.words.extend(known.1.iter().cloned());
+        let known = self.known.entry(address).or_insert_with(|| {
+            let digest = Digester::object(object, &self.given, &mut self.texts);
+            (Arc::clone(object), digest)
+        });
+        self.words.extend_from_slice(&known.1);
     }
 
     fn editor(&mut self, editor: &Editor) {
@@ -135,8 +139,8 @@ impl Digests {
     }
 
     fn path(&mut self, path: &Path) {
-        let words = Digester::path(path, &self.given);
-        self.words.extend(words.iter().cloned());
+        let words = Digester::path(path, &self.given, &mut self.texts);
+        self.words.extend_from_slice(&words);
     }
 
     /// The edits that a process can still lose, and what each process that can write was shown.
@@ -163,8 +167,8 @@ impl Digests {
                 self.path(&known.edit.path);
                 if let Some(value) = &known.edit.value {
                     let name = known.edit.path.0.last();
-                    let words = Digester::field(name, value, &self.given);
-                    self.words.extend(words.iter().cloned());
+                    let words = Digester::field(name, value, &self.given, &mut self.texts);
+                    self.words.extend_from_slice(&words);
                 }
                 self.readable(known.since, oldest);
             }
@@ -279,7 +283,8 @@ impl Digests {
             self.plain((place, remaining.len()));
             remaining.iter().for_each(|object| self.object(object));
         }
-        self.words.push(Word::Uid(run.uid().into()));
+        let uid = self.texts.intern(run.uid());
+        self.words.push(Word::Uid(uid));
         for (name, variable) in run.variables() {
             let (objects, shared) = match variable {
                 Variable::Object { object, shared } => (std::slice::from_ref(object), *shared),
@@ -309,53 +314,6 @@ fn oldest_readable(state: &System, key: &str) -> Option<Revision> {
         version.parse().unwrap_or_default()
     };
     caches.map(version).min()
-}
-
-/// The words with each number replaced by its rank, as one number.
-fn ranked(words: &[Word]) -> u128 {
-    let (mut versions, mut generations) = (BTreeSet::new(), BTreeSet::new());
-    let (mut names, mut uids) = (BTreeSet::new(), HashMap::new());
-    for word in words {
-        match word {
-            Word::Version(version) => {
-                versions.insert(*version);
-            }
-            Word::Generation(generation) => {
-                generations.insert(*generation);
-            }
-            Word::Name(name) => {
-                names.insert(name);
-            }
-            Word::Uid(uid) => {
-                let next = uids.len();
-                uids.entry(uid).or_insert(next);
-            }
-            Word::Plain(_) => {}
-        }
-    }
-    let versions = places(versions.into_iter());
-    let generations = places(generations.into_iter());
-    let names = places(names.into_iter());
-    let mut hashers = [DefaultHasher::new(), DefaultHasher::new()];
-    hashers[1].write_u8(1);
-    for word in words {
-        let (kind, value) = match word {
-            Word::Plain(value) => (0, *value),
-            Word::Version(version) => (1, versions[version]),
-            Word::Generation(generation) => (2, generations[generation]),
-            Word::Name(name) => (3, names[name]),
-            Word::Uid(uid) => (4, uids[uid] as u64),
-        };
-        for hasher in &mut hashers {
-            hasher.write_u8(kind);
-            hasher.write_u64(value);
-        }
-    }
-    u128::from(hashers[0].finish()) << 64 | u128::from(hashers[1].finish())
-}
-
-fn places<T: Hash + Eq>(sorted: impl Iterator<Item = T>) -> HashMap<T, u64> {
-    sorted.zip(0..).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The search of every state of a system, for the properties of a [`Question`].
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use optimist_system::{Event, Performed, System};
 
 use super::Question;
+use super::fast_hash::FastMap;
 use super::fingerprint::Digests;
 use super::settling::{self, Settling};
 
@@ -47,7 +48,7 @@ pub struct PropertySearch {
     nodes: Vec<Node>,
     /// The states that are found and not explored.
     frontier: VecDeque<(usize, System)>,
-    known: HashMap<u128, usize>,
+    known: FastMap<u128, usize>,
     digests: Digests,
     violations: Vec<(usize, Vec<Event>)>,
     /// Of each safety property, whether some event could have violated it.
@@ -64,14 +65,15 @@ impl PropertySearch {
             most_states,
             nodes: Vec::new(),
             frontier: VecDeque::new(),
-            known: HashMap::new(),
+            known: FastMap::default(),
             digests: Digests::of(&question.start),
             violations: broken.map(|(index, _)| (index, Vec::new())).collect(),
             tried: vec![false; question.always.len()],
             status: PropertySearchStatus::Running,
             question,
         };
-        let start = search.question.start.clone();
+        let mut start = search.question.start.clone();
+        start.server_mut().remember();
         search.find(start, None);
         search
     }

@@ -5,6 +5,9 @@ use std::sync::{Arc, OnceLock};
 use http::{Request, Response};
 use serde_json::Value;
 
+use optimist_apiserver::object::text;
+use optimist_apiserver::server::ReadBody;
+
 /// A request with its answer, as they went over the wire. The answer to a watch has the events that
 /// came before anybody took it, a line each: others come later.
 #[derive(Clone, Debug)]
@@ -38,7 +41,12 @@ impl AnsweredRequest {
     /// The body of the answer: an object, or a `metav1.Status`; `null` if it is no JSON. It is read
     /// once.
     pub fn received(&self) -> &Arc<Value> {
-        self.received.get_or_init(|| read(self.response.body()))
+        self.received.get_or_init(|| received(&self.response))
+    }
+
+    /// The items of the list in the answer, with the `apiVersion` and `kind` that the list has.
+    pub fn items(&self) -> Arc<[Arc<Value>]> {
+        items(&self.response, self.received())
     }
 
     /// Path and query of the request.
@@ -46,6 +54,38 @@ impl AnsweredRequest {
         let target = self.request.uri().path_and_query();
         target.map_or("", |target| target.as_str())
     }
+}
+
+/// The body of an answer; `null` if it is no JSON.
+pub(super) fn received(response: &Response<Vec<u8>>) -> Arc<Value> {
+    match response.extensions().get::<ReadBody>() {
+        Some(body) => Arc::clone(body.object()),
+        None => read(response.body()),
+    }
+}
+
+/// The items of the list in an answer.
+pub(super) fn items(response: &Response<Vec<u8>>, list: &Value) -> Arc<[Arc<Value>]> {
+    match response.extensions().get::<ReadBody>() {
+        Some(body) => Arc::clone(body.items(items_of)),
+        None => items_of(list),
+    }
+}
+
+/// The items of a list. Those of built-in kinds have no `apiVersion` and `kind`, because the list has
+/// them.
+fn items_of(list: &Value) -> Arc<[Arc<Value>]> {
+    let kind = text(list, "kind");
+    let kind = kind.strip_suffix("List").unwrap_or(kind);
+    let api_version = text(list, "apiVersion");
+    let items = list.get("items").and_then(Value::as_array);
+    let items = items.into_iter().flatten().map(|item| {
+        let mut item = item.clone();
+        item["apiVersion"] = api_version.into();
+        item["kind"] = kind.into();
+        Arc::new(item)
+    });
+    items.collect()
 }
 
 fn read(body: &[u8]) -> Arc<Value> {

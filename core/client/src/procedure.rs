@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use optimist_apiserver::server::Release;
 
+use super::answered::received;
 use super::conflict::is_conflict_status;
 use super::{AnsweredRequest, Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
 
@@ -46,10 +47,9 @@ impl From<&AnsweredRequest> for Reply {
 
 impl From<&Response<Vec<u8>>> for Reply {
     fn from(response: &Response<Vec<u8>>) -> Self {
-        let body = serde_json::from_slice(response.body());
         Self {
             code: response.status().as_u16(),
-            body: Arc::new(body.unwrap_or_default()),
+            body: received(response),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use http::{Request, Response, header};
 use serde_json::Value;
 
-use super::answered::AnsweredRequest;
+use super::answered::{AnsweredRequest, items};
 use super::object_store::ObjectStore;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
@@ -209,7 +209,7 @@ impl Reflector {
         let request = self.request(&query);
         let response = server.handle(request.clone());
         let body = body_of(&response);
-        let status = response.status();
+        let (status, items) = (response.status(), items(&response, &body));
         self.answered = Some(AnsweredRequest::new(request, response));
         if !status.is_success() {
             let unavailable = is_unavailable(&body);
@@ -222,7 +222,7 @@ impl Reflector {
             }
             return refused(status, &body);
         }
-        pages.take(body);
+        pages.take(&body, &items);
         if !pages.token.is_empty() {
             self.phase = Phase::Listing(pages);
             return ReflectorProgress::Paged;
@@ -400,24 +400,13 @@ impl Pages {
         }
     }
 
-    /// Stores a page. Items of built-in kinds have no version and kind, because the list has them.
-    fn take(&mut self, mut list: Value) {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    /// Stores a page.
+    fn take(&mut self, list: &Value, items: &[Arc<Value>]) {
         if self.version.is_empty() {
             self.version = list.resource_version().to_owned();
         }
-        self.token = text(&list["metadata"]["continue"]);
-        let kind = text(&list["kind"]);
-        let kind = kind.strip_suffix("List").unwrap_or(&kind).to_owned();
-        let api_version = text(&list["apiVersion"]);
-        let Some(items) = list.get_mut("items").and_then(Value::as_array_mut) else {
-            return;
-        };
-        for mut item in std::mem::take(items) {
-            item["apiVersion"] = api_version.as_str().into();
-            item["kind"] = kind.as_str().into();
-            self.items.push(Arc::new(item));
-        }
+        self.token = list.meta_text("continue").to_owned();
+        self.items.extend(items.iter().cloned());
     }
 }
 

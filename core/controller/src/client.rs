@@ -126,6 +126,12 @@ impl Client {
         self.answered.take()
     }
 
+    /// The items of the list that the last request was answered with.
+    pub(crate) fn listed(&self) -> Vec<Arc<Value>> {
+        let answered = self.answered.as_ref();
+        answered.map_or_else(Vec::new, |answered| answered.items().to_vec())
+    }
+
     /// Sets what the network loses of the next write, if it comes before the end of a step.
     pub(crate) fn set_loses(&mut self, lost: Option<Lost>) {
         self.loses = lost;
@@ -166,18 +172,6 @@ impl Client {
         }
         Ok(answer)
     }
-}
-
-/// The items of a list, with the apiVersion and kind that the list has.
-pub(crate) fn items(list: &Value, resource: &Resource) -> Vec<Arc<Value>> {
-    let items = list.get("items").and_then(Value::as_array);
-    let items = items.into_iter().flatten().map(|item| {
-        let mut item = item.clone();
-        item["apiVersion"] = resource.group_version.to_string().into();
-        item["kind"] = resource.kind.as_str().into();
-        Arc::new(item)
-    });
-    items.collect()
 }
 
 /// `namespace/name`, or the name alone.

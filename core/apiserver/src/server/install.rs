@@ -94,6 +94,7 @@ impl ApiServer {
                 return Ok(current);
             }
         }
+        self.moves_on();
         resource.before_storing(&mut object);
         let newest = self.store.revision();
         if let Some(own) = own {

@@ -14,6 +14,7 @@ mod install;
 pub(crate) mod kinds;
 mod list;
 mod list_options;
+mod memory;
 mod patching;
 #[cfg(feature = "protobuf")]
 mod protobuf;
@@ -48,6 +49,7 @@ pub use fresh::Authorization;
 pub use install::InstallError;
 pub use kinds::Rules;
 pub use list_options::is_true;
+pub use memory::ReadBody;
 pub use release::Release;
 pub use request::ResourcePath;
 pub use request::{Options, RequestInfo, Verb};
@@ -59,6 +61,7 @@ pub use view::{Format, Shape, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::list_options::ListOptions;
+use self::memory::Memory;
 use self::watch_caches::WatchCaches;
 use crate::environment::Environment;
 use crate::object::Metadata;
@@ -77,6 +80,7 @@ pub struct ApiServer {
     caches: WatchCaches,
     release: Release,
     authorization: Authorization,
+    memory: Option<Memory>,
 }
 
 impl Default for ApiServer {
@@ -128,6 +132,13 @@ impl ApiServer {
     /// explain the answer. A watch is answered with the events that there are at once; to go on watching,
     /// [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+        match self.memory.take() {
+            Some(memory) => memory.answer(self, request),
+            None => self.answer_anew(request),
+        }
+    }
+
+    fn answer_anew(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         let mut trace = Trace::default();
         if let Some(answer) = discovery::answer(&request, self) {
             return answer;
@@ -201,6 +212,7 @@ impl ApiServer {
     /// # Errors
     /// If that revision is in the future, or already compacted.
     pub fn compact(&mut self, revision: Revision) -> Result<(), RevisionError> {
+        self.moves_on();
         self.store.compact(revision)
     }
 
@@ -209,6 +221,7 @@ impl ApiServer {
     /// client did not read them in time ends, as upstream closes one that is unresponsive
     /// (`cacher/cache_watcher.go cacheWatcher.add`, v1.36).
     pub fn forget(&mut self) {
+        self.moves_on();
         let caches = &self.caches;
         self.store.forget(|change| caches.holds(change));
         self.caches.forget(self.store.forgotten());
@@ -217,12 +230,12 @@ impl ApiServer {
     /// Restarts the server. The store stays. All watches end, and each watch cache starts with a
     /// new list of the stored objects.
     pub fn restart(&mut self) {
-        let enabled = self.caches.enabled();
-        self.caches.restart(enabled, &self.store, &self.resources);
+        self.restart_with_watch_cache(self.caches.enabled());
     }
 
     /// Restarts the server with or without watch caches (`--watch-cache`).
     pub fn restart_with_watch_cache(&mut self, enabled: bool) {
+        self.moves_on();
         self.caches.restart(enabled, &self.store, &self.resources);
     }
 
@@ -286,6 +299,7 @@ impl ApiServer {
 
     /// Continues as a server of another release, as after an upgrade.
     pub fn set_release(&mut self, release: Release) {
+        self.moves_on();
         self.release = release;
     }
 

@@ -31,6 +31,7 @@ impl ApiServer {
             environment,
             release: Release::default(),
             authorization,
+            memory: None,
         }
     }
 }

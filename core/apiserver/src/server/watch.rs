@@ -363,16 +363,16 @@ impl Watch {
             }
             stream.after = change.revision;
             if self.scope.contains(&change.key) {
-                events.extend(self.event(change));
+                events.extend(self.event(server, change));
             }
         }
     }
 
     /// Returns the event of a change for this watcher (`convertToWatchEvent`,
     /// `watchChan.transform`).
-    fn event(&self, change: &Change) -> Option<WatchEvent> {
+    fn event(&self, server: &ApiServer, change: &Change) -> Option<WatchEvent> {
         let selected = |object: &Option<Arc<Value>>| {
-            let object = object.as_ref().map(|stored| self.shown(stored));
+            let object = object.as_ref().map(|stored| self.shown(server, stored));
             object.filter(|object| self.selector.matches(object))
         };
         match (selected(&change.before), selected(&change.after)) {
@@ -388,8 +388,8 @@ impl Watch {
     }
 
     /// A stored object as it is read.
-    fn shown(&self, stored: &Arc<Value>) -> Arc<Value> {
-        let mut object = self.resource.read_back(stored);
+    fn shown(&self, server: &ApiServer, stored: &Arc<Value>) -> Arc<Value> {
+        let mut object = server.read_back(&self.resource, stored);
         self.resource.show(&mut object);
         object
     }
@@ -398,7 +398,7 @@ impl Watch {
     fn everything(&self, server: &ApiServer) -> Vector<WatchEvent> {
         let objects = self.scope.now(&server.store).into_iter();
         objects
-            .map(|(_, stored)| self.shown(&stored))
+            .map(|(_, stored)| self.shown(server, &stored))
             .filter(|object| self.selector.matches(object))
             .map(|object| WatchEvent::new(EventType::Added, object))
             .collect()

@@ -17,6 +17,7 @@ pub(super) struct WatchCaches {
     followed: Revision,
     /// The last revision of each moment at which there was a change.
     moments: Vector<(Duration, Revision)>,
+    changes: u64,
 }
 
 impl WatchCaches {
@@ -28,9 +29,15 @@ impl WatchCaches {
             caches: OrdMap::new(),
             followed: store.revision(),
             moments: Vector::unit((now, store.revision())),
+            changes: 0,
         };
         caches.fill(store, resources);
         caches
+    }
+
+    /// How often a request has changed the caches.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Starts the server again, with or without watch caches.
@@ -59,8 +66,13 @@ impl WatchCaches {
     /// Lets the cache of a resource catch up with the store, as a read that must see the newest
     /// state does (`ConditionalProgressRequester`).
     pub(super) fn catch_up(&mut self, resource: &Resource, revision: Revision) {
-        if let Some(cache) = self.caches.get_mut(&resource.storage_prefix) {
+        let prefix = &resource.storage_prefix;
+        let is_behind = |cache: &WatchCache| cache.revision() < revision;
+        if self.caches.get(prefix).is_some_and(is_behind)
+            && let Some(cache) = self.caches.get_mut(prefix)
+        {
             cache.progress(revision);
+            self.changes += 1;
         }
     }
 
@@ -69,6 +81,7 @@ impl WatchCaches {
         if store.revision() == self.followed {
             return;
         }
+        self.changes += 1;
         for change in store.log_after(self.followed) {
             let mut prefixes = self.caches.keys();
             let prefix = prefixes.find(|prefix| is_below(&change.key, prefix));
@@ -127,6 +140,7 @@ impl WatchCaches {
         for resource in resources.iter().filter(|resource| is_cached(resource)) {
             let prefix = &resource.storage_prefix;
             if !self.caches.contains_key(prefix) {
+                self.changes += 1;
                 let cache = WatchCache::listed_at(store.revision());
                 self.caches.insert(prefix.clone(), cache);
             }

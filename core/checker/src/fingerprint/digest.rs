@@ -1,7 +1,6 @@
 //! The words of an object. Some parts of it count as they are; of those that the server chose, only
 //! the order or the equality counts.
 
-use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use serde_json::Value;
@@ -10,7 +9,9 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::Metadata;
 
 use super::given::Given;
+use super::ranks::Texts;
 use super::{Digest, Word};
+use crate::fast_hash::Mixer;
 
 /// The place of a value in an object: the server writes some fields itself.
 #[derive(Clone, Copy, PartialEq)]
@@ -49,9 +50,10 @@ impl Place {
 
 /// Makes the digest of an object.
 pub(super) struct Digester<'a> {
-    hasher: DefaultHasher,
+    hasher: Mixer,
     words: Vec<Word>,
     given: &'a Given,
+    texts: &'a mut Texts,
     /// The name that the server generated for the object.
     generated_name: Option<&'a str>,
     /// The generation of the object.
@@ -59,19 +61,20 @@ pub(super) struct Digester<'a> {
 }
 
 impl<'a> Digester<'a> {
-    fn new(given: &'a Given) -> Self {
+    fn new(given: &'a Given, texts: &'a mut Texts) -> Self {
         Self {
-            hasher: DefaultHasher::new(),
+            hasher: Mixer::default(),
             words: Vec::new(),
             given,
+            texts,
             generated_name: None,
             generation: 0,
         }
     }
 
     /// The words of an object.
-    pub(super) fn object(object: &'a Value, given: &'a Given) -> Digest {
-        let mut digest = Self::new(given);
+    pub(super) fn object(object: &'a Value, given: &'a Given, texts: &'a mut Texts) -> Digest {
+        let mut digest = Self::new(given, texts);
         let generated = !object.meta_text("generateName").is_empty();
         digest.generated_name = generated.then(|| object.name());
         digest.generation = object.generation();
@@ -80,8 +83,13 @@ impl<'a> Digester<'a> {
     }
 
     /// The words of a field of an object, apart from it.
-    pub(super) fn field(name: Option<&PathElement>, value: &'a Value, given: &'a Given) -> Digest {
-        let mut digest = Self::new(given);
+    pub(super) fn field(
+        name: Option<&PathElement>,
+        value: &'a Value,
+        given: &'a Given,
+        texts: &'a mut Texts,
+    ) -> Digest {
+        let mut digest = Self::new(given, texts);
         let name = match name {
             Some(PathElement::Field(name)) => name,
             _ => "",
@@ -93,8 +101,8 @@ impl<'a> Digester<'a> {
     }
 
     /// The words of a path: the keys of its items can be values that the server chose.
-    pub(super) fn path(path: &'a Path, given: &'a Given) -> Digest {
-        let mut digest = Self::new(given);
+    pub(super) fn path(path: &'a Path, given: &'a Given, texts: &'a mut Texts) -> Digest {
+        let mut digest = Self::new(given, texts);
         for element in &path.0 {
             match element {
                 PathElement::Field(name) => (0, name).hash(&mut digest.hasher),
@@ -167,9 +175,11 @@ impl<'a> Digester<'a> {
         if set_by_server && member == "resourceVersion" {
             self.word(Word::Version(text.parse().unwrap_or_default()));
         } else if is_uid(text) && (set_by_server || !self.given.has(text)) {
-            self.word(Word::Uid(text.into()));
+            let uid = self.texts.intern(text);
+            self.word(Word::Uid(uid));
         } else if self.generated_name == Some(text) {
-            self.word(Word::Name(text.into()));
+            let name = self.texts.intern(text);
+            self.word(Word::Name(name));
         } else if is_time(text) && (set_by_server || !self.given.has(text)) {
             "time".hash(&mut self.hasher);
         } else {

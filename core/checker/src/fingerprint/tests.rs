@@ -103,8 +103,9 @@ fn what_a_user_wrote_counts_as_it_is_whatever_it_looks_like() {
     }
     let member = |member: &str, value: serde_json::Value| {
         let object = json!({"kind": "ConfigMap", "data": {member: value}});
-        let words = digest::Digester::object(&object, &given::Given::default());
-        ranked(&words)
+        let mut texts = Texts::default();
+        let words = Digester::object(&object, &Given::default(), &mut texts);
+        Ranks::default().number(&words, &texts)
     };
     for (name, a, b) in [
         ("resourceVersion", json!("a"), json!("b")),

@@ -1,8 +1,11 @@
 //! The result of a reflector's step.
 
+use std::sync::Arc;
+
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
+use crate::answered::received;
 use optimist_apiserver::server::WatchEvent;
 
 /// The result of a step of a reflector.
@@ -62,11 +65,15 @@ pub(super) fn refused_watch(response: &Response<Vec<u8>>) -> ReflectorProgress {
 }
 
 /// The body of an answer. The text of one that is no JSON, as of a path that is not served, is its message.
-pub(super) fn body_of(response: &Response<Vec<u8>>) -> Value {
-    serde_json::from_slice(response.body()).unwrap_or_else(|_| {
-        let text = String::from_utf8_lossy(response.body());
-        json!({"message": text.trim()})
-    })
+pub(super) fn body_of(response: &Response<Vec<u8>>) -> Arc<Value> {
+    let body = received(response);
+    match *body {
+        Value::Null => {
+            let text = String::from_utf8_lossy(response.body());
+            Arc::new(json!({"message": text.trim()}))
+        }
+        _ => body,
+    }
 }
 
 pub(super) fn refused(code: StatusCode, status: &Value) -> ReflectorProgress {

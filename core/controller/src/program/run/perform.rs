@@ -12,7 +12,7 @@ use super::values::{render, set_at};
 use super::{Context, Next, Remaining, Run, Variable};
 use crate::api_error::ApiError;
 use crate::cache::Cache;
-use crate::client::{Source, collection, items};
+use crate::client::{Source, collection};
 use crate::handler::controller_of;
 use crate::program::limits::is_too_large;
 use crate::program::{Kind, OnError, Statement};
@@ -177,7 +177,7 @@ impl Run {
                 let call = Call::List { namespace };
                 let answer = context.client.send(context.server, &resource, &call);
                 *sent = if_sent(call, &answer);
-                answer.map(|list| items(&list, &resource))
+                answer.map(|_| context.client.listed())
             }
         };
         let mut objects = match answer {

@@ -1,0 +1,322 @@
+//! The answers that a server gave before and gives again. A search asks the same request of the same
+//! server in many orders.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use http::{Request, Response};
+use serde_json::Value;
+
+use super::{ApiServer, Resource, Resources};
+use crate::environment::Environment;
+use crate::storage::Revision;
+
+/// More answers, and more objects, are not remembered.
+const MOST: usize = 4_000;
+
+/// A memory, and where a server is in it. Clones of a server share what is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    known: Arc<Mutex<Known>>,
+    /// Two servers of one place differ at most in their environments.
+    place: u64,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    answers: HashMap<Question, Arc<Remembered>>,
+    /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
+    objects: HashMap<(usize, usize), ReadObject>,
+    /// The number of the last place.
+    places: u64,
+}
+
+/// What an answer follows from.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Question {
+    place: u64,
+    environment: Environment,
+    request: Box<[u8]>,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    response: Response<Vec<u8>>,
+    /// The server afterwards, without a memory.
+    server: ApiServer,
+    place: u64,
+}
+
+/// A stored object with its form to a reader. It is kept with its resource, so that nothing else gets
+/// their addresses.
+#[derive(Debug)]
+struct ReadObject {
+    _stored: Arc<Value>,
+    _resource: Arc<Resource>,
+    read: Arc<Value>,
+}
+
+/// The body of a remembered answer, read once for everybody: an extension of the response.
+#[derive(Clone, Debug)]
+pub struct ReadBody {
+    object: Arc<Value>,
+    items: Arc<OnceLock<Arc<[Arc<Value>]>>>,
+}
+
+impl ReadBody {
+    /// The body.
+    pub fn object(&self) -> &Arc<Value> {
+        &self.object
+    }
+
+    /// The items of a list, as the first client made them of the body.
+    pub fn items(&self, make: impl FnOnce(&Value) -> Arc<[Arc<Value>]>) -> &Arc<[Arc<Value>]> {
+        self.items.get_or_init(|| make(&self.object))
+    }
+}
+
+/// What a server has besides its environment. It differs after every change that a request makes.
+#[derive(Debug)]
+struct Mark {
+    revisions: [Revision; 3],
+    caches: u64,
+    resources: Arc<Resources>,
+}
+
+impl PartialEq for Mark {
+    fn eq(&self, other: &Self) -> bool {
+        self.revisions == other.revisions
+            && self.caches == other.caches
+            && Arc::ptr_eq(&self.resources, &other.resources)
+    }
+}
+
+impl Mark {
+    fn of(server: &ApiServer) -> Self {
+        let store = &server.store;
+        Self {
+            revisions: [store.revision(), store.compacted(), store.forgotten()],
+            caches: server.caches.changes(),
+            resources: Arc::clone(&server.resources),
+        }
+    }
+}
+
+impl Memory {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the server was changed by something else than a request.
+    pub(super) fn moves_on(&mut self) {
+        let place = {
+            let mut known = self.lock();
+            known.places += 1;
+            known.places
+        };
+        self.place = place;
+    }
+
+    /// Answers a request to a server whose memory this is, and gives the server its memory back.
+    pub(super) fn answer(
+        mut self,
+        server: &mut ApiServer,
+        request: Request<Vec<u8>>,
+    ) -> Response<Vec<u8>> {
+        let question = Question {
+            place: self.place,
+            environment: server.environment.clone(),
+            request: text_of(&request),
+        };
+        let remembered = self.lock().answers.get(&question).map(Arc::clone);
+        if let Some(remembered) = remembered {
+            self.place = remembered.place;
+            *server = remembered.server.clone();
+            server.memory = Some(self);
+            return remembered.response.clone();
+        }
+        let before = Mark::of(server);
+        let mut response = server.answer_anew(request);
+        if Mark::of(server) != before {
+            self.moves_on();
+        }
+        if let Ok(object) = serde_json::from_slice(response.body()) {
+            response.extensions_mut().insert(ReadBody {
+                object: Arc::new(object),
+                items: Arc::default(),
+            });
+        }
+        let remembered = Remembered {
+            response: response.clone(),
+            server: server.clone(),
+            place: self.place,
+        };
+        let mut known = self.lock();
+        if known.answers.len() >= MOST {
+            known.answers.clear();
+        }
+        known.answers.insert(question, Arc::new(remembered));
+        drop(known);
+        server.memory = Some(self);
+        response
+    }
+
+    /// A stored object as it is read.
+    fn read_back(&self, resource: &Arc<Resource>, stored: &Arc<Value>) -> Arc<Value> {
+        let addresses = (
+            Arc::as_ptr(stored) as usize,
+            Arc::as_ptr(resource) as *const () as usize,
+        );
+        let mut known = self.lock();
+        if let Some(known) = known.objects.get(&addresses) {
+            return Arc::clone(&known.read);
+        }
+        if known.objects.len() >= MOST {
+            known.objects.clear();
+        }
+        let read = resource.read_back(stored);
+        let object = ReadObject {
+            _stored: Arc::clone(stored),
+            _resource: Arc::clone(resource),
+            read: Arc::clone(&read),
+        };
+        known.objects.insert(addresses, object);
+        read
+    }
+}
+
+impl ApiServer {
+    /// Remembers its answers from here on, with all clones of it: the same request to the same server
+    /// is answered once. The answers are those that it would give without.
+    pub fn remember(&mut self) {
+        self.memory = Some(Memory::default());
+    }
+
+    /// A stored object as it is read, once for all who read it.
+    pub(super) fn read_back(&self, resource: &Arc<Resource>, stored: &Arc<Value>) -> Arc<Value> {
+        match &self.memory {
+            Some(memory) if !resource.is_builtin() => memory.read_back(resource, stored),
+            _ => resource.read_back(stored),
+        }
+    }
+
+    /// Notes in the memory that something else than a request changes the server.
+    pub(super) fn moves_on(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            memory.moves_on();
+        }
+    }
+}
+
+/// Everything of a request from which its answer follows.
+fn text_of(request: &Request<Vec<u8>>) -> Box<[u8]> {
+    let mut text = Vec::with_capacity(request.body().len() + 200);
+    text.extend_from_slice(request.method().as_str().as_bytes());
+    text.push(b' ');
+    text.extend_from_slice(request.uri().to_string().as_bytes());
+    for (name, value) in request.headers() {
+        text.push(b'\n');
+        text.extend_from_slice(name.as_str().as_bytes());
+        text.push(b':');
+        text.extend_from_slice(value.as_bytes());
+    }
+    text.extend_from_slice(b"\n\n");
+    text.extend_from_slice(request.body());
+    text.into_boxed_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> Vec<u8> {
+        let body = match body.is_null() {
+            true => Vec::new(),
+            false => body.to_string().into_bytes(),
+        };
+        let request = Request::builder().method(method).uri(path);
+        let request = request.header("content-type", "application/json");
+        server.handle(request.body(body).unwrap()).into_body()
+    }
+
+    fn map(name: &str, value: &str) -> Value {
+        json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name}, "data": {"key": value}})
+    }
+
+    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+    fn answers(server: &ApiServer) -> usize {
+        server.memory.as_ref().unwrap().lock().answers.len()
+    }
+
+    #[test]
+    fn a_request_is_answered_once_by_all_servers_that_are_the_same() {
+        let mut server = ApiServer::default();
+        server.remember();
+        let mut other = server.clone();
+        let first = send(&mut server, "POST", MAPS, &map("a", "1"));
+        assert_eq!(send(&mut other, "POST", MAPS, &map("a", "1")), first);
+        assert_eq!(answers(&server), 1);
+        assert_eq!(
+            server.store().revision(),
+            other.store().revision(),
+            "the other has stored it too"
+        );
+        let reads = [MAPS, &format!("{MAPS}/a")];
+        for path in reads {
+            let read = send(&mut server, "GET", path, &Value::Null);
+            assert_eq!(send(&mut other, "GET", path, &Value::Null), read);
+        }
+        assert_eq!(answers(&server), 3);
+    }
+
+    #[test]
+    fn servers_with_different_histories_or_times_answer_for_themselves() {
+        let mut server = ApiServer::default();
+        server.remember();
+        let mut clones = [(); 4].map(|()| server.clone());
+        send(&mut clones[1], "POST", MAPS, &map("b", "1"));
+        clones[2].environment_mut().advance(Duration::from_secs(9));
+        clones[3].install(map("b", "2")).unwrap();
+        for server in &mut clones {
+            let mut forgetful = ApiServer {
+                memory: None,
+                ..server.clone()
+            };
+            for (method, path, body) in [
+                ("POST", MAPS, map("a", "1")),
+                ("GET", MAPS, Value::Null),
+                ("GET", &format!("{MAPS}/b"), Value::Null),
+            ] {
+                assert_eq!(
+                    send(server, method, path, &body),
+                    send(&mut forgetful, method, path, &body)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_compacted_is_not_listed_from_memory() {
+        let mut server = ApiServer::default();
+        server.remember();
+        send(&mut server, "POST", MAPS, &map("a", "1"));
+        let past = format!(
+            "{MAPS}?resourceVersion={}&resourceVersionMatch=Exact",
+            server.store().revision()
+        );
+        send(&mut server, "POST", MAPS, &map("b", "1"));
+        let code = |body: &[u8]| serde_json::from_slice::<Value>(body).unwrap()["code"].clone();
+        let listed = send(&mut server, "GET", &past, &Value::Null);
+        assert_eq!(code(&listed), Value::Null);
+        server.compact(server.store().revision()).unwrap();
+        server.restart();
+        let listed = send(&mut server, "GET", &past, &Value::Null);
+        assert_eq!(code(&listed), 410);
+    }
+}

@@ -1,0 +1,119 @@
+//! One number for the words of a state, with each number and text that the server chose replaced by its
+//! rank.
+
+use std::collections::HashMap;
+use std::hash::Hasher;
+use std::sync::Arc;
+
+use super::Word;
+use crate::fast_hash::Mixer;
+
+/// An index into the known texts.
+pub(super) type TextId = u32;
+
+/// Uids and generated names, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Texts {
+    all: Vec<Arc<str>>,
+    ids: HashMap<Arc<str>, TextId>,
+}
+
+impl Texts {
+    /// The number of a text.
+    pub(super) fn intern(&mut self, text: &str) -> TextId {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let (text, id) = (Arc::<str>::from(text), self.all.len() as TextId);
+        self.all.push(Arc::clone(&text));
+        self.ids.insert(text, id);
+        id
+    }
+
+    fn get(&self, id: TextId) -> &str {
+        self.all.get(id as usize).map_or("", |text| text)
+    }
+}
+
+/// Room for the ranks of one state after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranks {
+    versions: Vec<u64>,
+    generations: Vec<i64>,
+    names: Vec<TextId>,
+    /// In the order in which they occur.
+    uids: Vec<TextId>,
+    /// The rank of each uid, by its number; 0 for one that has not occurred.
+    places: Vec<u32>,
+}
+
+/// Two odd numbers without a pattern, from the digits of the square roots of 2 and 3.
+const FACTORS: [u64; 2] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
+
+impl Ranks {
+    /// The words as one number.
+    pub(super) fn number(&mut self, words: &[Word], texts: &Texts) -> u128 {
+        self.rank(words, texts);
+        let mut mixers = FACTORS.map(Mixer::with_factor);
+        for word in words {
+            let (kind, value) = match word {
+                Word::Plain(value) => (0, *value),
+                Word::Version(version) => (1, place(self.versions.binary_search(version))),
+                Word::Generation(number) => (2, place(self.generations.binary_search(number))),
+                Word::Name(name) => {
+                    let name = texts.get(*name);
+                    let known = self
+                        .names
+                        .binary_search_by(|known| texts.get(*known).cmp(name));
+                    (3, place(known))
+                }
+                Word::Uid(uid) => {
+                    let place = self.places.get(*uid as usize);
+                    (4, place.copied().unwrap_or_default().into())
+                }
+            };
+            for mixer in &mut mixers {
+                mixer.write_u64(value ^ kind << 60);
+            }
+        }
+        for uid in self.uids.drain(..) {
+            if let Some(place) = self.places.get_mut(uid as usize) {
+                *place = 0;
+            }
+        }
+        let [high, low] = mixers.map(|mixer| mixer.finish());
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    fn rank(&mut self, words: &[Word], texts: &Texts) {
+        self.versions.clear();
+        self.generations.clear();
+        self.names.clear();
+        self.places.resize(texts.all.len(), 0);
+        for word in words {
+            match word {
+                Word::Plain(_) => {}
+                Word::Version(version) => self.versions.push(*version),
+                Word::Generation(generation) => self.generations.push(*generation),
+                Word::Name(name) => self.names.push(*name),
+                Word::Uid(uid) => {
+                    if let Some(place @ 0) = self.places.get_mut(*uid as usize) {
+                        self.uids.push(*uid);
+                        *place = self.uids.len() as u32;
+                    }
+                }
+            }
+        }
+        self.versions.sort_unstable();
+        self.versions.dedup();
+        self.generations.sort_unstable();
+        self.generations.dedup();
+        self.names
+            .sort_unstable_by(|a, b| texts.get(*a).cmp(texts.get(*b)));
+        self.names.dedup();
+    }
+}
+
+fn place(found: Result<usize, usize>) -> u64 {
+    found.unwrap_or_default() as u64
+}
