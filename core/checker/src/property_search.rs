@@ -73,7 +73,7 @@ impl PropertySearch {
             question,
         };
         let mut start = search.question.start.clone();
-        start.server_mut().remember();
+        start.server_mut().cache_answers();
         search.find(start, None);
         search
     }

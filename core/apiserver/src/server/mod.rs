@@ -2,6 +2,7 @@
 
 mod actions;
 mod admission;
+mod answer_cache;
 mod audit;
 mod body;
 mod continue_token;
@@ -14,7 +15,6 @@ mod install;
 pub(crate) mod kinds;
 mod list;
 mod list_options;
-mod memory;
 mod patching;
 #[cfg(feature = "protobuf")]
 mod protobuf;
@@ -41,6 +41,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
+pub use answer_cache::ReadBody;
 pub use audit::AuditEntry;
 pub use body::MAX_BODY_SIZE;
 pub use custom::{Custom, DefinedVersions, ScalePaths};
@@ -49,7 +50,6 @@ pub use fresh::Authorization;
 pub use install::InstallError;
 pub use kinds::Rules;
 pub use list_options::is_true;
-pub use memory::ReadBody;
 pub use release::Release;
 pub use request::ResourcePath;
 pub use request::{Options, RequestInfo, Verb};
@@ -60,8 +60,8 @@ pub use table::{Include, JsonPath, MetaVersion, PrinterColumn};
 pub use view::{Format, Shape, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
+use self::answer_cache::AnswerCache;
 use self::list_options::ListOptions;
-use self::memory::Memory;
 use self::watch_caches::WatchCaches;
 use crate::environment::Environment;
 use crate::object::Metadata;
@@ -80,7 +80,7 @@ pub struct ApiServer {
     caches: WatchCaches,
     release: Release,
     authorization: Authorization,
-    memory: Option<Memory>,
+    answer_cache: Option<AnswerCache>,
 }
 
 impl Default for ApiServer {
@@ -132,8 +132,8 @@ impl ApiServer {
     /// explain the answer. A watch is answered with the events that there are at once; to go on watching,
     /// [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-        match self.memory.take() {
-            Some(memory) => memory.answer(self, request),
+        match self.answer_cache.take() {
+            Some(cache) => cache.answer(self, request),
             None => self.answer_anew(request),
         }
     }

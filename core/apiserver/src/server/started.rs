@@ -31,7 +31,7 @@ impl ApiServer {
             environment,
             release: Release::default(),
             authorization,
-            memory: None,
+            answer_cache: None,
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The answers that a server gave before and gives again. A search asks the same request of the same
-//! server in many orders.
+//! A cache of answers: a search sends the same request to the same server in many orders.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,12 +10,12 @@ use super::{ApiServer, Resource, Resources};
 use crate::environment::Environment;
 use crate::storage::Revision;
 
-/// More answers, and more objects, are not remembered.
+/// More answers, and more objects, are not cached.
 const MOST: usize = 4_000;
 
-/// A memory, and where a server is in it. Clones of a server share what is known.
+/// The cache of a server and its clones.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct AnswerCache {
     known: Arc<Mutex<Known>>,
     /// Two servers of one place differ at most in their environments.
     place: u64,
@@ -24,31 +23,31 @@ pub(super) struct Memory {
 
 #[derive(Debug, Default)]
 struct Known {
-    answers: HashMap<Question, Arc<Remembered>>,
+    answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
     objects: HashMap<(usize, usize), ReadObject>,
     /// The number of the last place.
     places: u64,
 }
 
-/// What an answer follows from.
+/// A request, and the server that it is sent to.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Question {
+struct AnswerKey {
     place: u64,
     environment: Environment,
     request: Box<[u8]>,
 }
 
 #[derive(Debug)]
-struct Remembered {
+struct CachedAnswer {
     response: Response<Vec<u8>>,
-    /// The server afterwards, without a memory.
+    /// The server afterwards, without a cache.
     server: ApiServer,
     place: u64,
 }
 
-/// A stored object with its form to a reader. It is kept with its resource, so that nothing else gets
-/// their addresses.
+/// A stored object, and the object that a client reads. It is kept with its resource, so that nothing else
+/// gets their addresses.
 #[derive(Debug)]
 struct ReadObject {
     _stored: Arc<Value>,
@@ -56,7 +55,7 @@ struct ReadObject {
     read: Arc<Value>,
 }
 
-/// The body of a remembered answer, read once for everybody: an extension of the response.
+/// The parsed body of a cached answer: an extension of the response, so that it is parsed once.
 #[derive(Clone, Debug)]
 pub struct ReadBody {
     object: Arc<Value>,
@@ -69,21 +68,21 @@ impl ReadBody {
         &self.object
     }
 
-    /// The items of a list, as the first client made them of the body.
+    /// The items of a list; the first caller makes them from the body.
     pub fn items(&self, make: impl FnOnce(&Value) -> Arc<[Arc<Value>]>) -> &Arc<[Arc<Value>]> {
         self.items.get_or_init(|| make(&self.object))
     }
 }
 
-/// What a server has besides its environment. It differs after every change that a request makes.
+/// The versions of a server besides its environment: each change that a request makes gives others.
 #[derive(Debug)]
-struct Mark {
+struct Versions {
     revisions: [Revision; 3],
     caches: u64,
     resources: Arc<Resources>,
 }
 
-impl PartialEq for Mark {
+impl PartialEq for Versions {
     fn eq(&self, other: &Self) -> bool {
         self.revisions == other.revisions
             && self.caches == other.caches
@@ -91,8 +90,8 @@ impl PartialEq for Mark {
     }
 }
 
-impl Mark {
-    fn of(server: &ApiServer) -> Self {
+impl Versions {
+    fn now(server: &ApiServer) -> Self {
         let store = &server.store;
         Self {
             revisions: [store.revision(), store.compacted(), store.forgotten()],
@@ -102,12 +101,12 @@ impl Mark {
     }
 }
 
-impl Memory {
+impl AnswerCache {
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the server was changed by something else than a request.
+    /// Gives the server a place of its own, because it was changed.
     pub(super) fn moves_on(&mut self) {
         let place = {
             let mut known = self.lock();
@@ -117,27 +116,27 @@ impl Memory {
         self.place = place;
     }
 
-    /// Answers a request to a server whose memory this is, and gives the server its memory back.
+    /// Answers a request to the server from which this cache was taken, and gives it back.
     pub(super) fn answer(
         mut self,
         server: &mut ApiServer,
         request: Request<Vec<u8>>,
     ) -> Response<Vec<u8>> {
-        let question = Question {
+        let key = AnswerKey {
             place: self.place,
             environment: server.environment.clone(),
             request: text_of(&request),
         };
-        let remembered = self.lock().answers.get(&question).map(Arc::clone);
-        if let Some(remembered) = remembered {
-            self.place = remembered.place;
-            *server = remembered.server.clone();
-            server.memory = Some(self);
-            return remembered.response.clone();
+        let cached = self.lock().answers.get(&key).map(Arc::clone);
+        if let Some(cached) = cached {
+            self.place = cached.place;
+            *server = cached.server.clone();
+            server.answer_cache = Some(self);
+            return cached.response.clone();
         }
-        let before = Mark::of(server);
+        let before = Versions::now(server);
         let mut response = server.answer_anew(request);
-        if Mark::of(server) != before {
+        if Versions::now(server) != before {
             self.moves_on();
         }
         if let Ok(object) = serde_json::from_slice(response.body()) {
@@ -146,7 +145,7 @@ impl Memory {
                 items: Arc::default(),
             });
         }
-        let remembered = Remembered {
+        let cached = CachedAnswer {
             response: response.clone(),
             server: server.clone(),
             place: self.place,
@@ -155,9 +154,9 @@ impl Memory {
         if known.answers.len() >= MOST {
             known.answers.clear();
         }
-        known.answers.insert(question, Arc::new(remembered));
+        known.answers.insert(key, Arc::new(cached));
         drop(known);
-        server.memory = Some(self);
+        server.answer_cache = Some(self);
         response
     }
 
@@ -186,29 +185,29 @@ impl Memory {
 }
 
 impl ApiServer {
-    /// Remembers its answers from here on, with all clones of it: the same request to the same server
-    /// is answered once. The answers are those that it would give without.
-    pub fn remember(&mut self) {
-        self.memory = Some(Memory::default());
+    /// Caches answers from here on, for this server and its clones: a request to two equal ones is handled
+    /// once. Each answer is the same as without.
+    pub fn cache_answers(&mut self) {
+        self.answer_cache = Some(AnswerCache::default());
     }
 
     /// A stored object as it is read, once for all who read it.
     pub(super) fn read_back(&self, resource: &Arc<Resource>, stored: &Arc<Value>) -> Arc<Value> {
-        match &self.memory {
-            Some(memory) if !resource.is_builtin() => memory.read_back(resource, stored),
+        match &self.answer_cache {
+            Some(cache) if !resource.is_builtin() => cache.read_back(resource, stored),
             _ => resource.read_back(stored),
         }
     }
 
-    /// Notes in the memory that something else than a request changes the server.
+    /// Tells the cache that the server is changed by something else than a request.
     pub(super) fn moves_on(&mut self) {
-        if let Some(memory) = &mut self.memory {
-            memory.moves_on();
+        if let Some(cache) = &mut self.answer_cache {
+            cache.moves_on();
         }
     }
 }
 
-/// Everything of a request from which its answer follows.
+/// The parts of a request that its answer depends on.
 fn text_of(request: &Request<Vec<u8>>) -> Box<[u8]> {
     let mut text = Vec::with_capacity(request.body().len() + 200);
     text.extend_from_slice(request.method().as_str().as_bytes());
@@ -251,13 +250,13 @@ mod tests {
     const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
     fn answers(server: &ApiServer) -> usize {
-        server.memory.as_ref().unwrap().lock().answers.len()
+        server.answer_cache.as_ref().unwrap().lock().answers.len()
     }
 
     #[test]
     fn a_request_is_answered_once_by_all_servers_that_are_the_same() {
         let mut server = ApiServer::default();
-        server.remember();
+        server.cache_answers();
         let mut other = server.clone();
         let first = send(&mut server, "POST", MAPS, &map("a", "1"));
         assert_eq!(send(&mut other, "POST", MAPS, &map("a", "1")), first);
@@ -278,14 +277,18 @@ mod tests {
     #[test]
     fn servers_with_different_histories_or_times_answer_for_themselves() {
         let mut server = ApiServer::default();
-        server.remember();
+        server.cache_answers();
         let mut clones = [(); 4].map(|()| server.clone());
         send(&mut clones[1], "POST", MAPS, &map("b", "1"));
         clones[2].environment_mut().advance(Duration::from_secs(9));
-        clones[3].install(map("b", "2")).unwrap();
+        let mut installed = map("b", "2");
+        installed["metadata"] = json!({"name": "b", "namespace": "default",
+            "uid": "00000000-0000-4000-8000-000000000001",
+            "creationTimestamp": "2026-01-01T00:00:00Z"});
+        clones[3].install(installed).unwrap();
         for server in &mut clones {
             let mut forgetful = ApiServer {
-                memory: None,
+                answer_cache: None,
                 ..server.clone()
             };
             for (method, path, body) in [
@@ -302,9 +305,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compacted_is_not_listed_from_memory() {
+    fn a_compacted_version_is_not_listed_from_the_cache() {
         let mut server = ApiServer::default();
-        server.remember();
+        server.cache_answers();
         send(&mut server, "POST", MAPS, &map("a", "1"));
         let past = format!(
             "{MAPS}?resourceVersion={}&resourceVersionMatch=Exact",
