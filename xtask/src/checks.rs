@@ -1,9 +1,10 @@
 //! The checks of `cargo xtask test`.
 
+use std::fs;
 use std::process::Command;
 
 use crate::browser;
-use crate::failure::StageResult;
+use crate::failure::{Failure, StageResult};
 use crate::progress::{self, Counted};
 use crate::toolchain::{self, TARGET};
 use crate::workspace::{FRONTEND, Workspace};
@@ -45,13 +46,20 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 12] = [
+pub static CHECKS: [Check; 13] = [
     Check {
         name: "format",
         stage: "lint",
         place: Place::Nowhere,
         needs: &[],
         run: format,
+    },
+    Check {
+        name: "packages",
+        stage: "lint",
+        place: Place::Nowhere,
+        needs: &[],
+        run: packages,
     },
     Check {
         name: "tools",
@@ -200,6 +208,19 @@ fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
         progress::stream("cargo fmt", &mut command, &mend)?;
     }
     Ok(())
+}
+
+/// Packs the crates of `core` as they would be published, without compiling them again.
+fn packages(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
+    let mut command = workspace.cargo();
+    command.args(["package", "--no-verify", "--allow-dirty", "--offline"]);
+    let folders = fs::read_dir(workspace.root().join("core"))
+        .map_err(|error| Failure::new(format!("the folder core cannot be read: {error}"), FIX))?;
+    for folder in folders.flatten() {
+        let name = format!("optimist-{}", folder.file_name().display());
+        command.args(["--package", &name]);
+    }
+    progress::stream("cargo package", &mut command, FIX)
 }
 
 /// Lints all crates as native ones, the page too: none of its code is only for the browser.
