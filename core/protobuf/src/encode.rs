@@ -9,7 +9,7 @@ use crate::facts::{Alternative, Facts, Field, Message, Shape, Type};
 use crate::time;
 
 const VARINT: u8 = 0;
-const FIXED_64: u8 = 1;
+pub(crate) const FIXED_64: u8 = 1;
 const BYTES: u8 = 2;
 
 /// Writes the value of a member whose JSON is in a message as text: `fieldsV1`, and what has no type. The
@@ -198,16 +198,16 @@ impl Encoder<'_> {
     }
 }
 
-fn put_tag(number: u32, wire_type: u8, out: &mut Vec<u8>) {
+pub(crate) fn put_tag(number: u32, wire_type: u8, out: &mut Vec<u8>) {
     put_varint(u64::from(number) << 3 | u64::from(wire_type), out);
 }
 
-fn put_integer(number: u32, value: i64, out: &mut Vec<u8>) {
+pub(crate) fn put_integer(number: u32, value: i64, out: &mut Vec<u8>) {
     put_tag(number, VARINT, out);
     put_varint(value.cast_unsigned(), out);
 }
 
-fn put_bytes(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn put_bytes(number: u32, bytes: &[u8], out: &mut Vec<u8>) {
     put_tag(number, BYTES, out);
     put_varint(bytes.len() as u64, out);
     out.extend_from_slice(bytes);

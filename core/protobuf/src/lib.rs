@@ -12,11 +12,13 @@
 mod decode;
 mod encode;
 mod facts;
+mod openapi;
 mod reader;
 mod time;
 
 pub use decode::{Envelope, Error, decode};
 pub use encode::{WriteJson, encode, watch_event};
+pub use openapi::{OPENAPI_V2_MEDIA_TYPES, openapi_v2};
 
 /// The media type.
 pub const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";

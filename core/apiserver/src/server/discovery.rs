@@ -59,16 +59,7 @@ pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<R
         ["api", version] => resource_list(&GroupVersion::new("", *version), resources)?,
         ["apis", name, version] => resource_list(&GroupVersion::new(*name, *version), resources)?,
         #[cfg(feature = "protobuf")]
-        ["openapi", "v2"] if View::takes_json(request.headers()) => {
-            openapi::swagger::document(resources)
-        }
-        // A real server has it as protobuf too, of other messages than those of objects.
-        #[cfg(feature = "protobuf")]
-        ["openapi", "v2"] => {
-            let mut refused = Response::new(Vec::new());
-            *refused.status_mut() = StatusCode::NOT_ACCEPTABLE;
-            return Some(refused);
-        }
+        ["openapi", "v2"] => return Some(openapi::swagger::answer(request.headers(), resources)),
         ["openapi", "v3"] => openapi::index(resources),
         ["openapi", "v3", "api", version] => {
             openapi::document(&GroupVersion::new("", *version), resources)?

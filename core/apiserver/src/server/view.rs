@@ -102,17 +102,6 @@ impl View {
         view.unwrap_or_default().format
     }
 
-    /// Returns whether a client takes JSON.
-    #[cfg(feature = "protobuf")]
-    pub(super) fn takes_json(headers: &HeaderMap) -> bool {
-        let accept = headers.get(header::ACCEPT);
-        let accept = accept.map_or(Some("*/*"), |value| value.to_str().ok());
-        clauses(accept.unwrap_or_default())
-            .into_iter()
-            .filter_map(|clause| of_clause(clause, true))
-            .any(|view| view.format == Format::Json)
-    }
-
     /// Returns an answer in the shape that the client wants.
     ///
     /// # Errors

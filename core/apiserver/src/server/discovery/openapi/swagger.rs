@@ -3,18 +3,45 @@
 
 use std::collections::BTreeMap;
 
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use optimist_protobuf::OPENAPI_V2_MEDIA_TYPES;
 use serde_json::{Value, json};
 
 use super::{declare, described, names, paths_of};
 use crate::object::JsonMap;
-use crate::server::{Definition, Resource, Resources};
+use crate::server::{Definition, Resource, Resources, json_response, response};
 
 /// The keywords that OpenAPI v2 does not have
 /// (`k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2`).
 const NOT_IN_V2: [&str; 4] = ["anyOf", "not", "nullable", "oneOf"];
 
+/// Answers with the document in the first form that the client takes: JSON, or the messages of gnostic
+/// (`k8s.io/kube-openapi/pkg/handler`).
+pub(in crate::server::discovery) fn answer(
+    headers: &HeaderMap,
+    resources: &Resources,
+) -> Response<Vec<u8>> {
+    let accepted = headers.get(header::ACCEPT).map(HeaderValue::to_str);
+    let accepted = match accepted {
+        Some(Ok(accepted)) if !accepted.is_empty() => accepted,
+        _ => "*/*",
+    };
+    for clause in accepted.split(',') {
+        let media_type = clause.split(';').next().unwrap_or_default().trim();
+        if OPENAPI_V2_MEDIA_TYPES.contains(&media_type) {
+            let [_, told] = OPENAPI_V2_MEDIA_TYPES;
+            let bytes = optimist_protobuf::openapi_v2(&document(resources));
+            return response(StatusCode::OK, bytes, told);
+        }
+        if matches!(media_type, "application/json" | "application/*" | "*/*") {
+            return json_response(StatusCode::OK, &document(resources), resources);
+        }
+    }
+    response(StatusCode::NOT_ACCEPTABLE, Vec::new(), "text/plain")
+}
+
 /// The document.
-pub(in crate::server::discovery) fn document(resources: &Resources) -> Value {
+fn document(resources: &Resources) -> Value {
     let (mut paths, mut definitions) = (JsonMap::new(), JsonMap::new());
     for resource in resources.iter() {
         let group = &resource.group_version.group;
@@ -196,9 +223,24 @@ mod tests {
                 "OwnerReference",
             ]
         );
-        let protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-        let get = Request::get("/openapi/v2").header(http::header::ACCEPT, protobuf);
-        assert_eq!(server.handle(get.body(Vec::new()).unwrap()).status(), 406);
+        let mut accepting = |accepted: &str| {
+            let get = Request::get("/openapi/v2").header(header::ACCEPT, accepted);
+            server.handle(get.body(Vec::new()).unwrap())
+        };
+        let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+        let answer = accepting(&format!("{protobuf}, application/json"));
+        let told = answer.headers().get(header::CONTENT_TYPE).unwrap();
+        assert_eq!(
+            told,
+            "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+        );
+        assert!(
+            answer
+                .body()
+                .starts_with(b"\x0a\x032.0\x12\x13\x0a\x0aKubernetes\x12\x05v1.36")
+        );
+        assert_eq!(accepting("application/cbor").status(), 406);
+        assert_eq!(accepting("*/*").status(), 200);
         let thing = &definitions["com.example.demo.v1.Thing"]["properties"]["not"];
         assert_eq!(thing, &json!({"type": "string"}));
         let mut found = Vec::new();
