@@ -9,7 +9,7 @@ use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
 
-use super::tracker::changed_fields;
+use super::changed_fields::changed_fields;
 use super::{Answered, ObjectRef, RefusalKind};
 
 /// The effect of an answered request on one object, with the content that the answer showed. It follows

@@ -9,7 +9,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
 
-use super::tracker::changed_fields;
+use super::changed_fields::changed_fields;
 use super::{Answered, Done, Edit, Effect, ObjectRef, UpdateTracker};
 
 /// The record of everyone's edits of every object. Its caller reports each request with its answer,

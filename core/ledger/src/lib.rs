@@ -37,14 +37,16 @@
 #![warn(missing_docs)]
 
 mod answered;
+mod changed_fields;
 mod effect;
 mod ledger;
 mod tracker;
+mod verdict;
 
 pub use answered::Answered;
+pub use changed_fields::changed_fields;
 pub use effect::Effect;
 pub use ledger::{Intention, Ledger};
-pub use optimist_client::ObjectRef;
-pub use tracker::{
-    Acknowledged, Done, Edit, Loss, RefusalKind, Replaced, UpdateTracker, Verdict, changed_fields,
-};
+pub use optimist_client::{Edit, ObjectRef};
+pub use tracker::UpdateTracker;
+pub use verdict::{Acknowledged, Done, Loss, RefusalKind, Replaced, Verdict};

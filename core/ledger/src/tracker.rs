@@ -10,128 +10,23 @@
 //! new edit. An answer that the object does not exist shows its deletion. The verdict depends on what was shown and what was stored, and not on the write
 //! method.
 
-use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 
 use imbl::OrdSet;
 use serde_json::Value;
 
-use optimist_apiserver::apply::{Path, PathElement, Places};
+use optimist_apiserver::apply::{Path, Places};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::storage::Revision;
-pub use optimist_client::Edit;
+use optimist_client::Edit;
 
+use super::changed_fields::{any_overlaps, is_index, item_of};
 use super::effect::{Effect, Written};
 use super::ledger::Intention;
-
-/// A lost edit: the server acknowledged it, and it is no longer in the object.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loss<Id> {
-    /// The author of the edit.
-    pub owner: Id,
-    /// The edit, with the value that was lost.
-    pub edit: Arc<Edit>,
-    /// The actor whose write removed the edit, without having been shown it.
-    pub culprit: Id,
-    /// `true` if the culprit meant to set the same field: a *blind overwrite*. If `false`, the
-    /// culprit did not mean to change that field.
-    pub blind: bool,
-}
-
-/// An edit that another actor replaced after it had been shown the edit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Replaced<Id> {
-    /// The author of the edit.
-    pub owner: Id,
-    /// The edit, with the value that was replaced.
-    pub edit: Arc<Edit>,
-    /// The author of the later write.
-    pub by: Id,
-    /// `true` if it was a retry after a conflict. A retry repeats its edit on the latest object,
-    /// whatever its values.
-    pub retry: bool,
-}
-
-/// The verdict of a history, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
-    /// An acknowledged edit was lost, and no client got an error.
-    Lost,
-    /// An actor was refused and gave up. No edit was lost.
-    Refused,
-    /// An actor got a 2xx, and the answer shows that the server did not store the edit.
-    LeftOut,
-    /// An acknowledged edit is not in the object, because an actor that had been shown it replaced
-    /// it.
-    Replaced,
-    /// Every acknowledged edit is in the object.
-    InObject,
-}
-
-impl Verdict {
-    /// All of them, the best first.
-    pub const ALL: [Verdict; 5] = [
-        Verdict::InObject,
-        Verdict::Replaced,
-        Verdict::LeftOut,
-        Verdict::Refused,
-        Verdict::Lost,
-    ];
-}
-
-/// The kind of a refusal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RefusalKind {
-    /// 409: the stored version or the owner of a field is not the expected one.
-    Conflict,
-    /// 404: the object is gone.
-    Gone,
-    /// 415, 422 and all other codes: this request is not possible for this object.
-    NotPossible,
-}
-
-impl RefusalKind {
-    /// All of them.
-    pub const ALL: [RefusalKind; 3] = [
-        RefusalKind::Conflict,
-        RefusalKind::Gone,
-        RefusalKind::NotPossible,
-    ];
-
-    /// The kind of refusal for a status code.
-    pub fn of(code: u16) -> Self {
-        match code {
-            409 => RefusalKind::Conflict,
-            404 | 410 => RefusalKind::Gone,
-            _ => RefusalKind::NotPossible,
-        }
-    }
-}
-
-/// An acknowledged edit that is still in the object.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Acknowledged<Id> {
-    /// The author of the edit.
-    pub owner: Id,
-    /// The edit.
-    pub edit: Arc<Edit>,
-    /// The actors that have been shown it.
-    pub readers: Vec<Id>,
-    /// The version that the object had once the edit was made; the largest number for a deletion,
-    /// which has none.
-    pub since: Revision,
-}
-
-impl<Id: PartialEq> Acknowledged<Id> {
-    fn read_by(&mut self, who: Id) {
-        if !self.readers.contains(&who) {
-            self.readers.push(who);
-        }
-    }
-}
+use super::verdict::{Acknowledged, Done, Loss, RefusalKind, Replaced, Verdict};
 
 /// Follows a history step by step. `Id` tells the actors apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,39 +86,6 @@ impl<Id> UpdateTracker<Id> {
             written: Vec::new(),
             shown: Vec::new(),
         }
-    }
-}
-
-/// The change of the set of edits by an accepted write.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Done<Id> {
-    /// The edits of other actors that it removed and that its writer had not been shown.
-    pub losses: Vec<Loss<Id>>,
-    /// The edits of other actors that it removed and that its writer had been shown.
-    pub replaced: Vec<Replaced<Id>>,
-    /// The edits of its writer that the server did not store.
-    pub left_out: Vec<Arc<Edit>>,
-    /// `true` if the object had an edit of another actor, which the write could remove.
-    pub contested: bool,
-}
-
-impl<Id> Default for Done<Id> {
-    fn default() -> Self {
-        Self {
-            losses: Vec::new(),
-            replaced: Vec::new(),
-            left_out: Vec::new(),
-            contested: false,
-        }
-    }
-}
-
-impl<Id> Done<Id> {
-    pub(super) fn append(&mut self, more: Self) {
-        self.losses.extend(more.losses);
-        self.replaced.extend(more.replaced);
-        self.left_out.extend(more.left_out);
-        self.contested |= more.contested;
     }
 }
 
@@ -343,6 +205,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             .for_each(|known| known.read_by(who));
     }
 
+    /// Records an accepted write.
     fn accepted(
         &mut self,
         who: Id,
@@ -351,19 +214,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         root: &Struct,
     ) -> Done<Id> {
         let (before, after) = (write.before.as_deref(), write.after.as_deref());
-        let whatever;
-        let edits = match (intention.edits, before, after) {
-            (Some(edits), ..) => edits,
-            (None, Some(before), Some(after)) => {
-                whatever = Edit::between(before, after, root);
-                &whatever
-            }
-            (None, Some(_), None) => {
-                whatever = vec![Edit::deletion()];
-                &whatever
-            }
-            (None, None, _) => &[],
-        };
+        let edits = meant_edits(intention, before, after, root);
+        let edits = edits.as_ref();
         if !write.is_answered {
             return self.unanswered(who, write, edits, root);
         }
@@ -384,18 +236,42 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             self.written.push(who);
         }
         let (mut before, mut after) = (before.map(Places::of), after.map(Places::of));
-        let since = write.after.as_deref().map_or(Revision::MAX, version_of);
         let mut done = self.take_away(who, write, (edits, after.as_mut()), (root, retry));
+        let places = (before.as_mut(), after.as_mut());
+        let stored = self.stored_edits((who, write), edits, places, root, &mut done.left_out);
+        self.acknowledge(who, stored);
+        self.record(write, &done);
+        let left_out = done.left_out.iter();
+        self.left_out
+            .extend(left_out.map(|edit| (who, Arc::clone(edit))));
+        if let Some(object) = shown {
+            self.read(who, object);
+        }
+        done
+    }
+
+    /// Returns the edits of an accepted write that the server stored, each with whether it holds now.
+    /// Adds the others to `left_out`.
+    fn stored_edits(
+        &self,
+        (who, write): (Id, &Written),
+        edits: &[Arc<Edit>],
+        (mut before, mut after): (Option<&mut Places<'_>>, Option<&mut Places<'_>>),
+        root: &Struct,
+        left_out: &mut Vec<Arc<Edit>>,
+    ) -> Vec<(Acknowledged<Id>, bool)> {
+        let since = write.after.as_deref().map_or(Revision::MAX, version_of);
         let mut stored = Vec::new();
         for edit in edits {
-            let Some(edit) = edit.as_stored(before.as_mut(), after.as_mut(), root) else {
-                done.left_out.push(Arc::clone(edit));
+            let places = (before.as_deref_mut(), after.as_deref_mut());
+            let Some(edit) = edit.as_stored(places.0, places.1, root) else {
+                left_out.push(Arc::clone(edit));
                 continue;
             };
             // Otherwise the write also removed the object: it removed the last finalizer.
-            let holds = edit.holds_at(after.as_mut(), root);
+            let holds = edit.holds_at(after.as_deref_mut(), root);
             let mut readers = vec![who];
-            if holds && edit.holds_at(before.as_mut(), root) {
+            if holds && edit.holds_at(before.as_deref_mut(), root) {
                 let others = self.shown.iter().filter(|shown| shown.who != who);
                 let saw = others.filter(|shown| !shown.is_changed(&edit));
                 readers.extend(saw.map(|shown| shown.who));
@@ -408,26 +284,23 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             };
             stored.push((edit, holds));
         }
+        stored
+    }
+
+    /// Records the fields that a write changed, and the edits of others that it removed.
+    fn record(&mut self, write: &Written, done: &Done<Id>) {
         for shown in &mut self.shown {
             shown.changed.extend(write.changed.iter().cloned());
         }
-        self.acknowledge(who, stored);
         if write.after.is_none() {
             self.forget_marks();
         }
-        let left_out = done.left_out.iter();
-        self.left_out
-            .extend(left_out.map(|edit| (who, Arc::clone(edit))));
         self.losses.extend(done.losses.iter().cloned());
         self.replaced.extend(done.replaced.iter().cloned());
-        if let Some(object) = shown {
-            self.read(who, object);
-        }
-        done
     }
 
-    /// A write whose answer was lost. It did to the edits of others what it did, but its own edits are
-    /// not acknowledged: nobody promised its writer anything.
+    /// Records a write whose answer was lost. It can remove edits of others, but its own edits are not
+    /// acknowledged: nobody promised its writer anything.
     fn unanswered(
         &mut self,
         who: Id,
@@ -437,14 +310,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     ) -> Done<Id> {
         let mut after = write.after.as_deref().map(Places::of);
         let done = self.take_away(who, write, (edits, after.as_mut()), (root, false));
-        for shown in &mut self.shown {
-            shown.changed.extend(write.changed.iter().cloned());
-        }
-        if write.after.is_none() {
-            self.forget_marks();
-        }
-        self.losses.extend(done.losses.iter().cloned());
-        self.replaced.extend(done.replaced.iter().cloned());
+        self.record(write, &done);
         done
     }
 
@@ -589,50 +455,23 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 }
 
-fn is_index(element: &PathElement) -> bool {
-    matches!(element, PathElement::Index(_))
-}
-
-/// The path of an item of a list without keys, by its value.
-fn item_of(list: &[PathElement], item: Value) -> Path {
-    Path([list, &[PathElement::Value(item)]].concat())
-}
-
-/// The fields whose stored value changed. The empty path if the object was created or deleted. An
-/// item of a list without keys that changed in place is also there by its old and its new value.
-pub fn changed_fields(before: Option<&Value>, after: Option<&Value>, root: &Struct) -> Vec<Path> {
-    match (before, after) {
-        (Some(before), Some(after)) => {
-            let mut changed = Vec::new();
-            for edit in Edit::between(before, after, root) {
-                let list = edit.path.0.split_last().filter(|(last, _)| is_index(last));
-                let items = [before, after].map(|object| edit.path.find(object));
-                for item in items.into_iter().flatten() {
-                    changed.extend(list.map(|(_, list)| item_of(list, item.clone())));
-                }
-                changed.push(edit.path.clone());
-            }
-            changed
-        }
-        (None, None) => Vec::new(),
-        _ => vec![Path(Vec::new())],
-    }
-}
-
 /// The version that an object has; the largest number if it has none.
 fn version_of(object: &Value) -> Revision {
     object.resource_version().parse().unwrap_or(Revision::MAX)
 }
 
-/// Returns whether one of the paths is a prefix of the path, or the path is a prefix of it.
-fn any_overlaps<P: Borrow<Path> + Ord + Clone>(paths: &OrdSet<P>, path: &Path) -> bool {
-    let mut begin = Path(Vec::with_capacity(path.0.len()));
-    for element in std::iter::once(None).chain(path.0.iter().map(Some)) {
-        begin.0.extend(element.cloned());
-        if paths.contains::<Path>(&begin) {
-            return true;
-        }
+/// Returns the edits that a write meant to make: every change of the object if it had no narrower
+/// intention.
+fn meant_edits<'a>(
+    intention: Intention<'a>,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    root: &Struct,
+) -> Cow<'a, [Arc<Edit>]> {
+    match (intention.edits, before, after) {
+        (Some(edits), ..) => Cow::Borrowed(edits),
+        (None, Some(before), Some(after)) => Cow::Owned(Edit::between(before, after, root)),
+        (None, Some(_), None) => Cow::Owned(vec![Edit::deletion()]),
+        (None, None, _) => Cow::Borrowed(&[]),
     }
-    let mut next = paths.range::<_, Path>((Bound::Included(path), Bound::Unbounded));
-    next.next().is_some_and(|next| next.borrow().overlaps(path))
 }
