@@ -1,19 +1,20 @@
 //! The behaviour of a kind, as data.
 
-use std::borrow::Cow;
+mod stored;
+
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{Collection, EmptiedBytes, FINALIZE, NotAllocated, Rules};
+use super::kinds::{Collection, FINALIZE, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
-use crate::object::{GroupName, GroupVersion, Metadata, text};
+use crate::object::{GroupName, GroupVersion};
+use crate::schema::Empties;
 use crate::schema::kinds::Root;
-use crate::schema::{Empties, Struct, fill_defaults};
 use crate::status::{FieldError, Refusal, Status};
-use crate::storage::{Revision, Store};
+use crate::storage::Store;
 
 /// A kind and its rules (upstream: the resource's strategy).
 #[derive(Debug)]
@@ -195,68 +196,6 @@ impl Resource {
         (facts.collect(), warnings)
     }
 
-    /// Gives an object the form in which it is stored.
-    pub(super) fn before_storing(&self, object: &mut Value) {
-        match (&self.definition, object) {
-            (Definition::Custom(custom), object) => custom.before_storing(object),
-            (Definition::Builtin(rules), object) => {
-                let root = match rules.stored_as {
-                    Some(version) => self.convert(object, version),
-                    None => None,
-                };
-                if let Some(root) = root {
-                    // What the version that is stored fills in shows in all of them.
-                    fill_defaults(object, root);
-                }
-                if let Value::Object(map) = object {
-                    root.unwrap_or(&self.root).forget_empty(map);
-                }
-            }
-        }
-    }
-
-    /// Makes an object that is stored have the bytes that are empty and not absent: those of the request, where
-    /// it writes them, or else those that are stored.
-    pub(super) fn keep_empty_bytes(
-        &self,
-        subresource: &str,
-        object: &mut Value,
-        empties: &Empties,
-        stored: &Value,
-    ) {
-        let Some(bytes) = self.emptied_bytes() else {
-            return;
-        };
-        if bytes.written_by == subresource {
-            empties.put_bytes(object);
-        } else if has_empty(stored, bytes)
-            && let Some(Value::Object(parent)) = object.pointer_mut(bytes.parent)
-        {
-            parent.entry(bytes.field).or_insert_with(|| "".into());
-        }
-    }
-
-    /// The field of bytes that a client can empty.
-    pub(super) fn emptied_bytes(&self) -> Option<&EmptiedBytes> {
-        match &self.definition {
-            Definition::Builtin(rules) => rules.emptied_bytes,
-            Definition::Custom(_) => None,
-        }
-    }
-
-    /// Writes an object as it comes back from the stored version: the fields that this version fills in belong
-    /// to the writer of the object.
-    pub(super) fn settle(&self, object: &mut Value) {
-        if let Definition::Builtin(Rules {
-            stored_as: Some(version),
-            ..
-        }) = &self.definition
-            && self.convert(object, version).is_some()
-        {
-            self.convert(object, &self.group_version.to_string());
-        }
-    }
-
     /// Refuses an object whose check would take long: the check of a custom resource by its schema,
     /// or the check of the expressions and defaults of a definition.
     ///
@@ -276,109 +215,6 @@ impl Resource {
         Err(Status::too_large(
             "this is too much for this page: checking it by its schema would take too long",
         ))
-    }
-
-    /// Converts an object to another version, and returns its type there; `None` if there is no
-    /// such version.
-    fn convert(&self, object: &mut Value, version: &str) -> Option<&Struct> {
-        let versions = self.versions.as_ref()?;
-        let (_, root) = versions.all.iter().find(|(known, _)| known == version)?;
-        *object = (versions.convert)(object.take(), version);
-        Some(root)
-    }
-
-    /// The version in which etcd holds its objects.
-    pub(super) fn stored_version(&self) -> GroupVersion {
-        let stored = match &self.definition {
-            Definition::Builtin(rules) => rules.stored_as.and_then(GroupVersion::parse),
-            Definition::Custom(_) => None,
-        };
-        stored.unwrap_or_else(|| self.group_version.clone())
-    }
-
-    /// Makes an object fit into a request to etcd.
-    ///
-    /// # Errors
-    /// The error of etcd or of its client, if it does not fit.
-    pub(super) fn fit(
-        &self,
-        key: &str,
-        expected: Revision,
-        object: &mut Value,
-    ) -> Result<(), Refusal> {
-        match &self.definition {
-            Definition::Builtin(_) => Ok(()),
-            Definition::Custom(_) => custom::fit(key, expected, object),
-        }
-    }
-
-    /// A stored object as it is read.
-    pub(super) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
-        match &self.definition {
-            Definition::Builtin(rules) => {
-                let mut shown = Arc::clone(stored);
-                if rules.stored_as.is_some() {
-                    let version = self.group_version.to_string();
-                    self.convert(Arc::make_mut(&mut shown), &version);
-                }
-                if let Some(bytes) = rules.emptied_bytes
-                    && has_empty(&shown, bytes)
-                    && let Some(Value::Object(parent)) =
-                        Arc::make_mut(&mut shown).pointer_mut(bytes.parent)
-                {
-                    parent.remove(bytes.field);
-                }
-                shown
-            }
-            Definition::Custom(custom) => custom.read_back(stored),
-        }
-    }
-
-    /// Returns an object as the server holds it between the versions of its kind (`runtime.Scheme`'s internal
-    /// version); tables and metadata show it.
-    pub(super) fn held<'a>(&self, object: &'a Value) -> Cow<'a, Value> {
-        let Definition::Builtin(rules) = &self.definition else {
-            return Cow::Borrowed(object);
-        };
-        let mut held = Cow::Borrowed(object);
-        if let Some(version) = rules.stored_as {
-            let held = held.to_mut();
-            // An item of a list does not say of which version it is.
-            held["apiVersion"] = self.group_version.to_string().into();
-            held["kind"] = self.kind.as_str().into();
-            self.convert(held, version);
-        }
-        let annotations = &object["metadata"]["annotations"];
-        for annotation in rules.annotates {
-            if annotations.get(annotation).is_some() {
-                forget_annotation(held.to_mut(), annotation);
-            }
-        }
-        held
-    }
-
-    /// Returns whether etcd stores a new object in another encoding than an updated object.
-    pub(super) fn is_encoded_anew(&self) -> bool {
-        match &self.definition {
-            Definition::Builtin(rules) => rules.encoded_anew,
-            Definition::Custom(_) => false,
-        }
-    }
-
-    /// An object, or a list of them, as it is shown.
-    pub(super) fn show(&self, answer: &mut Arc<Value>) {
-        let Definition::Builtin(Rules {
-            shown: Some(shown), ..
-        }) = &self.definition
-        else {
-            return;
-        };
-        let answer = Arc::make_mut(answer);
-        if text(answer, "kind") == self.kind {
-            shown(answer);
-        } else if let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) {
-            items.iter_mut().for_each(shown);
-        }
     }
 
     /// Returns whether a subresource is served.
@@ -574,21 +410,5 @@ impl Resource {
             path.push_str(name);
         }
         path
-    }
-}
-
-/// Returns whether bytes are stored that are empty and not absent.
-fn has_empty(stored: &Value, bytes: &EmptiedBytes) -> bool {
-    let parent = stored.pointer(bytes.parent);
-    parent.is_some_and(|parent| parent[bytes.field] == "")
-}
-
-/// Removes an annotation, and the annotations if none is left.
-fn forget_annotation(object: &mut Value, annotation: &str) {
-    if let Some(Value::Object(annotations)) = object.metadata_mut().get_mut("annotations") {
-        annotations.remove(annotation);
-        if annotations.is_empty() {
-            object.set_meta("annotations", Value::Null);
-        }
     }
 }

@@ -1,0 +1,197 @@
+//! The forms of a kind's objects in etcd, inside the server and in answers.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Definition, Resource};
+use crate::object::{GroupVersion, Metadata, text};
+use crate::schema::{Empties, Struct, fill_defaults};
+use crate::server::custom;
+use crate::server::kinds::{EmptiedBytes, Rules};
+use crate::status::Refusal;
+use crate::storage::Revision;
+
+impl Resource {
+    /// Gives an object the form in which it is stored.
+    pub(in crate::server) fn before_storing(&self, object: &mut Value) {
+        match (&self.definition, object) {
+            (Definition::Custom(custom), object) => custom.before_storing(object),
+            (Definition::Builtin(rules), object) => {
+                let root = match rules.stored_as {
+                    Some(version) => self.convert(object, version),
+                    None => None,
+                };
+                if let Some(root) = root {
+                    // What the version that is stored fills in shows in all of them.
+                    fill_defaults(object, root);
+                }
+                if let Value::Object(map) = object {
+                    root.unwrap_or(&self.root).forget_empty(map);
+                }
+            }
+        }
+    }
+
+    /// Makes an object that is stored have the bytes that are empty and not absent: those of the request, where
+    /// it writes them, or else those that are stored.
+    pub(in crate::server) fn keep_empty_bytes(
+        &self,
+        subresource: &str,
+        object: &mut Value,
+        empties: &Empties,
+        stored: &Value,
+    ) {
+        let Some(bytes) = self.emptied_bytes() else {
+            return;
+        };
+        if bytes.written_by == subresource {
+            empties.put_bytes(object);
+        } else if has_empty(stored, bytes)
+            && let Some(Value::Object(parent)) = object.pointer_mut(bytes.parent)
+        {
+            parent.entry(bytes.field).or_insert_with(|| "".into());
+        }
+    }
+
+    /// The field of bytes that a client can empty.
+    pub(in crate::server) fn emptied_bytes(&self) -> Option<&EmptiedBytes> {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.emptied_bytes,
+            Definition::Custom(_) => None,
+        }
+    }
+
+    /// Writes an object as it comes back from the stored version: the fields that this version fills in belong
+    /// to the writer of the object.
+    pub(in crate::server) fn settle(&self, object: &mut Value) {
+        if let Definition::Builtin(Rules {
+            stored_as: Some(version),
+            ..
+        }) = &self.definition
+            && self.convert(object, version).is_some()
+        {
+            self.convert(object, &self.group_version.to_string());
+        }
+    }
+
+    /// Converts an object to another version, and returns its type there; `None` if there is no
+    /// such version.
+    fn convert(&self, object: &mut Value, version: &str) -> Option<&Struct> {
+        let versions = self.versions.as_ref()?;
+        let (_, root) = versions.all.iter().find(|(known, _)| known == version)?;
+        *object = (versions.convert)(object.take(), version);
+        Some(root)
+    }
+
+    /// The version in which etcd holds its objects.
+    pub(in crate::server) fn stored_version(&self) -> GroupVersion {
+        let stored = match &self.definition {
+            Definition::Builtin(rules) => rules.stored_as.and_then(GroupVersion::parse),
+            Definition::Custom(_) => None,
+        };
+        stored.unwrap_or_else(|| self.group_version.clone())
+    }
+
+    /// Makes an object fit into a request to etcd.
+    ///
+    /// # Errors
+    /// The error of etcd or of its client, if it does not fit.
+    pub(in crate::server) fn fit(
+        &self,
+        key: &str,
+        expected: Revision,
+        object: &mut Value,
+    ) -> Result<(), Refusal> {
+        match &self.definition {
+            Definition::Builtin(_) => Ok(()),
+            Definition::Custom(_) => custom::fit(key, expected, object),
+        }
+    }
+
+    /// A stored object as it is read.
+    pub(in crate::server) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
+        match &self.definition {
+            Definition::Builtin(rules) => {
+                let mut shown = Arc::clone(stored);
+                if rules.stored_as.is_some() {
+                    let version = self.group_version.to_string();
+                    self.convert(Arc::make_mut(&mut shown), &version);
+                }
+                if let Some(bytes) = rules.emptied_bytes
+                    && has_empty(&shown, bytes)
+                    && let Some(Value::Object(parent)) =
+                        Arc::make_mut(&mut shown).pointer_mut(bytes.parent)
+                {
+                    parent.remove(bytes.field);
+                }
+                shown
+            }
+            Definition::Custom(custom) => custom.read_back(stored),
+        }
+    }
+
+    /// Returns an object as the server holds it between the versions of its kind (`runtime.Scheme`'s internal
+    /// version); tables and metadata show it.
+    pub(in crate::server) fn held<'a>(&self, object: &'a Value) -> Cow<'a, Value> {
+        let Definition::Builtin(rules) = &self.definition else {
+            return Cow::Borrowed(object);
+        };
+        let mut held = Cow::Borrowed(object);
+        if let Some(version) = rules.stored_as {
+            let held = held.to_mut();
+            // An item of a list does not say of which version it is.
+            held["apiVersion"] = self.group_version.to_string().into();
+            held["kind"] = self.kind.as_str().into();
+            self.convert(held, version);
+        }
+        let annotations = &object["metadata"]["annotations"];
+        for annotation in rules.annotates {
+            if annotations.get(annotation).is_some() {
+                forget_annotation(held.to_mut(), annotation);
+            }
+        }
+        held
+    }
+
+    /// Returns whether etcd stores a new object in another encoding than an updated object.
+    pub(in crate::server) fn is_encoded_anew(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.encoded_anew,
+            Definition::Custom(_) => false,
+        }
+    }
+
+    /// An object, or a list of them, as it is shown.
+    pub(in crate::server) fn show(&self, answer: &mut Arc<Value>) {
+        let Definition::Builtin(Rules {
+            shown: Some(shown), ..
+        }) = &self.definition
+        else {
+            return;
+        };
+        let answer = Arc::make_mut(answer);
+        if text(answer, "kind") == self.kind {
+            shown(answer);
+        } else if let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) {
+            items.iter_mut().for_each(shown);
+        }
+    }
+}
+
+/// Returns whether bytes are stored that are empty and not absent.
+fn has_empty(stored: &Value, bytes: &EmptiedBytes) -> bool {
+    let parent = stored.pointer(bytes.parent);
+    parent.is_some_and(|parent| parent[bytes.field] == "")
+}
+
+/// Removes an annotation, and the annotations if none is left.
+fn forget_annotation(object: &mut Value, annotation: &str) {
+    if let Some(Value::Object(annotations)) = object.metadata_mut().get_mut("annotations") {
+        annotations.remove(annotation);
+        if annotations.is_empty() {
+            object.set_meta("annotations", Value::Null);
+        }
+    }
+}
