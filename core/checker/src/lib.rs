@@ -10,8 +10,7 @@
 //! others, so they are performed together with the visible statement before them (partial-order
 //! reduction).
 //!
-//! How long something takes is left open: a delay or a delivery can end before or after any other
-//! event. Two states are the same if they differ only in the numbers of versions and generations
+//! Durations are left open: a delay or a delivery can end before or after any other event. Two states are the same if they differ only in the numbers of versions and generations
 //! (their order counts), in times of a clock, uids, generated name endings and counted failures. Two runs
 //! that take the same states as the same can therefore differ in two things: in which order names
 //! that the server generates later are listed, and after which of several long delays expectations

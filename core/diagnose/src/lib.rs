@@ -1,23 +1,23 @@
-//! What people bring from a cluster, read and run on the API server of this workspace.
+//! Reads the input that people have from a cluster, and runs it on the API server of this workspace.
 //!
-//! 1. [`input::detect`] decides what a text is: an object, a manifest, a watch, an audit log, an
+//! 1. [`input::detect`] decides the kind of a text: an object, a manifest, a watch, an audit log, an
 //!    error message.
-//! 2. [`case::Case::all_of`] collects what was brought about each object, and
-//!    [`case::Case::install`] stores the object as it is on a server.
+//! 2. [`case::Case::all_of`] collects the input about each object, and [`case::Case::install`] stores
+//!    the object as it is on a server.
 //! 3. [`ownership::ObjectOwnership`] says who owns each line of the object.
 //! 4. [`ways::ChangeTable`] runs a change in every way of writing, and the ways out of a conflict.
 //!    [`ways::concurrent_writer`] begins a search of every order with somebody else who writes.
-//! 5. [`scene::Scene`] rebuilds what an error message tells of.
-//!    [`modified`] runs what a client can do after "the object has been modified".
-//! 6. [`completions`] says of a text that does not say everything what holds however it is filled in.
-//! 7. [`observed`] and [`audit`] say what happened: who set which field, fights, lost updates;
-//!    [`lanes`] puts it in lanes, one for each client.
-//! 8. [`preview`] says of many objects what a delivery tool will do to them.
-//! 9. [`without_private`] leaves out what looks private in a case, and [`anonymize`] all values, so that
-//!    it can be shown to others.
+//! 5. [`scene::Scene`] rebuilds the situation behind an error message. [`modified`] runs the next steps
+//!    that a client can take after "the object has been modified".
+//! 6. [`completions`] draws the conclusions that hold however the gaps of a text are filled in.
+//! 7. [`observed`] and [`audit`] find the events in a history: who set which field, fights, lost
+//!    updates; [`lanes`] puts them in lanes, one for each client.
+//! 8. [`preview`] shows the effects of a delivery tool on many objects.
+//! 9. [`without_private`] leaves out everything in a case that looks private, and [`anonymize`] all
+//!    values, so that people can show it to others.
 //!
-//! The crate knows no browser and guesses nothing: what a text does not say stays `None` or becomes a
-//! [`case::Note`], and the page asks for it or says it.
+//! The crate knows no browser and guesses nothing: a part that a text leaves out stays `None` or becomes
+//! a [`case::Note`], and the page asks for it or says so.
 //!
 //! ```
 //! use optimist_diagnose::message::reported_errors;
