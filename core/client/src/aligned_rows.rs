@@ -332,8 +332,8 @@ impl Aligner<'_> {
         rows
     }
 
-    /// Returns whether the value of a place is folded at first: what the server keeps for itself always,
-    /// what has very many members, and small inner values of objects that are long.
+    /// Returns whether the value of a place is folded at first: the server's own fields always, values
+    /// with very many members, and small inner values of objects that are long.
     fn is_folded(&self, place: &Place<'_>, below: usize) -> bool {
         let many = |value: &&Value| match value {
             Value::Array(list) => list.len() > MANY,
@@ -406,7 +406,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns whether the copies that have what is around it do not all have the same value.
+    /// Returns whether the copies that have the value around it do not all have the same value.
     fn differs_within(&self, around: &Place<'_>) -> bool {
         let copies = (0..COPIES).filter(|copy| around.values[*copy].is_some());
         let mut values = copies.map(|copy| self.values[copy]);

@@ -11,8 +11,8 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch;
 use optimist_apiserver::server::{Definition, Resource};
 
-/// The object as the apply would have it: `read` with what the manifest says, without what the
-/// manifest that was applied last had and the manifest leaves out. Fields that others set stay.
+/// Returns the object as the apply would have it: `read` with the fields of the manifest, without
+/// those of the last applied manifest that this one leaves out. Fields that others set stay.
 pub(crate) fn applied(resource: &Resource, read: &Value, edited: &Value) -> Value {
     three_way(
         resource,
@@ -22,8 +22,9 @@ pub(crate) fn applied(resource: &Resource, read: &Value, edited: &Value) -> Valu
     )
 }
 
-/// The patch of a three-way merge: what makes of `read` the object that has what `manifest` says, and
-/// no longer what only `last` had. Kinds that clients do not know get a merge patch.
+/// Returns the patch of a three-way merge: it changes `read` into an object with the fields of
+/// `manifest`, and without those that only `last` had. Kinds that clients do not know get a merge
+/// patch.
 pub fn three_way_patch(resource: &Resource, last: &Value, read: &Value, manifest: &Value) -> Value {
     two_way(resource, read, &three_way(resource, last, read, manifest))
 }

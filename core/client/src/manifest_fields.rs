@@ -1,4 +1,4 @@
-//! Manifests by their fields: what one says of an object that is there already.
+//! Manifests by their fields, beside an object that exists.
 
 use optimist_apiserver::apply::{Path, Set, extract, field_set, merge};
 use optimist_apiserver::object::{Metadata, text};
@@ -21,7 +21,7 @@ pub fn in_namespace(manifest: &Value, namespace: &str) -> Value {
     manifest
 }
 
-/// The object with what a manifest says: what an editor would type.
+/// Returns the object with the fields of a manifest, as an editor would type them.
 pub fn merged(object: &Value, manifest: &Value, resource: &Resource) -> Value {
     let mut merged = merge(object, &bare(manifest), &resource.root);
     // The version of the object is kept, so that clients that send it send what they read.
@@ -31,7 +31,7 @@ pub fn merged(object: &Value, manifest: &Value, resource: &Resource) -> Value {
     merged
 }
 
-/// A manifest without some fields, and without what is empty then.
+/// Returns a manifest without some fields, and without the maps and lists that are empty then.
 pub fn without(manifest: &Value, fields: &[Path]) -> Value {
     let mut left = manifest.clone();
     for field in fields {

@@ -10,7 +10,7 @@ use optimist_apiserver::server::{Definition, Resource};
 /// A client that people know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Preset {
-    /// `kubectl edit`: a patch with what was edited, without the version that was read
+    /// `kubectl edit`: a patch with the edits, without the version that was read
     /// (`pkg/cmd/util/editor/editoptions.go visitToPatch`; the manager: `pkg/cmd/edit/edit.go`).
     KubectlEdit,
     /// `kubectl apply` (`pkg/cmd/apply/patcher.go patchSimple`; the manager:
@@ -62,7 +62,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// Those that write what an editor changed: kubectl, then controllers.
+    /// Those that write an editor's changes: kubectl, then controllers.
     pub const ALL: [Preset; 9] = [
         Preset::KubectlEdit,
         Preset::KubectlApply,
@@ -75,7 +75,7 @@ impl Preset {
         Preset::Autoscaler,
     ];
 
-    /// The others: delivery tools and controllers that write what a manifest says.
+    /// The others: delivery tools and controllers that write a manifest.
     pub const OF_MANIFESTS: [Preset; 8] = [
         Preset::Helm3,
         Preset::Helm4,

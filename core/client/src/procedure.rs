@@ -55,7 +55,7 @@ impl From<&Response<Vec<u8>>> for Reply {
 }
 
 impl Reply {
-    /// Returns whether the server did what it was asked for.
+    /// Returns whether the server accepted the request.
     pub fn is_accepted(&self) -> bool {
         self.code < 300
     }
@@ -71,8 +71,8 @@ impl Reply {
     }
 }
 
-/// A process: where it is in what it does, with what it has been shown. Cloning is cheap, and two
-/// that are equal do the same from here on.
+/// A process: its place in its procedure, with everything that it has been shown. Cloning is cheap, and
+/// two that are equal do the same from here on.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Procedure {
     /// It edits an object.

@@ -12,8 +12,8 @@ pub struct WantedChange {
     /// The field manager of the tools that let people choose one
     /// ([`Preset::manager_is_chosen`]); `None` for the default of each tool.
     pub manager: Option<String>,
-    /// The manifest of the same tool before this one, for tools that compare with it (Helm 3). `None`
-    /// if it is not known; then it is taken to have had what the tool owns in the object.
+    /// The manifest of the same tool before this one, for tools that compare with it (Helm 3). `None` if
+    /// it is not known; then it is taken to have had the fields that the tool owns in the object.
     pub previous: Option<Value>,
     /// The method by which Helm applied the last release.
     pub last_release: ReleaseMethod,
@@ -27,8 +27,8 @@ pub struct WantedChange {
 /// The method by which Helm 4 applied the last release of a chart, by the record of the release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ReleaseMethod {
-    /// In the client, as Helm 3 does. When Helm changes to server-side apply, it takes over what it
-    /// owns by Update (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
+    /// In the client, as Helm 3 does. When Helm changes to server-side apply, it takes over the fields
+    /// that it owns by Update (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
     #[default]
     ClientSide,
     /// Server-side. The fields that it owns by Update count as another manager's.
@@ -71,7 +71,7 @@ impl WantedChange {
 pub enum Way {
     /// `kubectl create` (`k8s.io/kubectl/pkg/cmd/create/create.go`, v1.36).
     Create,
-    /// A client that people know, and what it does about conflicts of ownership.
+    /// A client that people know, and its treatment of conflicts of ownership.
     Client(Preset, OnOwned),
 }
 

@@ -1,5 +1,5 @@
-//! The garbage collector (`pkg/controller/garbagecollector/garbagecollector.go`, v1.36): what becomes of
-//! objects whose owners are gone or wait for them.
+//! The garbage collector (`pkg/controller/garbagecollector/garbagecollector.go`, v1.36): it handles objects
+//! whose owners are gone or wait for them.
 
 use std::sync::Arc;
 

@@ -29,8 +29,7 @@ const MOST_PASSES: usize = 1_000;
 /// The controllers that run; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
-    /// The garbage collector: what becomes of an object when its owners go (`background`, `foreground`,
-    /// `orphan`).
+    /// The garbage collector: it handles an object when its owners go (`background`, `foreground`, `orphan`).
     pub garbage_collector: bool,
     /// The namespace controller, and the service account `default` of each namespace.
     pub namespaces: bool,

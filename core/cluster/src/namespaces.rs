@@ -1,5 +1,6 @@
-//! The namespace controller (`pkg/controller/namespace/deletion/namespaced_resources_deleter.go`), and
-//! what each namespace gets (`pkg/controller/serviceaccount/serviceaccounts_controller.go`,
+//! The namespace controller (`pkg/controller/namespace/deletion/namespaced_resources_deleter.go`),
+//! and the objects that each namespace gets
+//! (`pkg/controller/serviceaccount/serviceaccounts_controller.go`,
 //! `pkg/controller/certificates/rootcacertpublisher/publisher.go`; v1.36).
 //!
 //! Not written: the conditions that say why a namespace still waits.
@@ -29,7 +30,7 @@ pub(crate) fn look(server: &mut ApiServer, root_ca: Option<&str>) {
     }
 }
 
-/// Deletes what is in a namespace, and lets it go when it is empty.
+/// Deletes the objects in a namespace, and lets it go when it is empty.
 fn finalize(server: &mut ApiServer, mut namespace: Value) {
     let name = namespace.name().to_owned();
     let Some(Value::Array(finalizers)) = namespace["spec"].get_mut("finalizers") else {
@@ -56,7 +57,7 @@ fn finalize(server: &mut ApiServer, mut namespace: Value) {
     }
 }
 
-/// Gives a namespace what each one has.
+/// Gives a namespace the objects that each one has.
 fn furnish(server: &mut ApiServer, namespace: &str, root_ca: Option<&str>) {
     let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
     let account = json!({"metadata": {"name": "default", "namespace": namespace}});

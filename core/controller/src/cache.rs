@@ -172,8 +172,8 @@ impl Cache {
         }
     }
 
-    /// Lists, if that is to be done, and opens the watch. Returns what the handlers are told. That
-    /// the version of a watch is too old is only known when its first event is delivered.
+    /// Lists, if a list is due, and opens the watch. Returns the notifications for the handlers. A
+    /// version that is too old for a watch only shows when its first event is delivered.
     pub fn sync(&mut self, server: &mut ApiServer) -> Vec<Notification> {
         let mut notifications = Vec::new();
         // A list can be refused once, and a watch can be refused once; a list has few pages.
@@ -193,8 +193,8 @@ impl Cache {
         step.notifications.into_iter().next()
     }
 
-    /// The same, with what the reflector did: an event was read, the watch was lost, or a request
-    /// was sent. `None` if no event is there or no watch is open.
+    /// The same, with the step of the reflector: an event was read, the watch was lost, or a request was
+    /// sent. `None` if no event is there or no watch is open.
     pub fn deliver_step(&mut self, server: &mut ApiServer) -> Option<CacheStep> {
         if !self.is_watching() {
             return None;
@@ -245,8 +245,7 @@ impl Cache {
         *self = Self::new(Arc::clone(&self.resource), &self.namespace, self.list_mode);
     }
 
-    /// Replaces an object without the server: what happens to a cache when a client changes a
-    /// cached object in place.
+    /// Replaces an object without the server, like a client that changes a cached object in place.
     pub fn change_in_place(&mut self, object: Arc<Value>) {
         self.reflector.store_mut().put(object);
     }

@@ -46,7 +46,7 @@ pub enum CachedObjects {
 pub enum Lost {
     /// The request: the server never sees it.
     Request,
-    /// The answer: the server has done what it was asked for.
+    /// The answer: the server has done the work.
     Answer,
 }
 
@@ -132,7 +132,8 @@ impl Client {
         answered.map_or_else(Vec::new, |answered| answered.items().to_vec())
     }
 
-    /// Sets what the network loses of the next write, if it comes before the end of a step.
+    /// Sets the message of the next write that the network loses, if there is a write before the
+    /// end of a step.
     pub(crate) fn set_loses(&mut self, lost: Option<Lost>) {
         self.loses = lost;
     }

@@ -150,8 +150,8 @@ impl Controller {
         self.run.as_ref()
     }
 
-    /// Fills the caches and opens their watches, also after a restart or a lost watch. Keys of
-    /// what the handlers are told are added to the queue.
+    /// Fills the caches and opens their watches, also after a restart or a lost watch. Adds the
+    /// keys of the notifications to the queue.
     pub fn sync(&mut self, server: &mut ApiServer) {
         for index in 0..self.caches.len() {
             self.sync_cache(index, server);
@@ -173,7 +173,7 @@ impl Controller {
         Some(self.report(index, step))
     }
 
-    /// Delivers the next event of a cache, and says what became of it. `None` if there is none.
+    /// Delivers the next event of a cache, and reports it. `None` if there is none.
     pub fn deliver(&mut self, index: usize, server: &mut ApiServer) -> Option<CacheReport> {
         let step = self.caches.get_mut(index)?.deliver_step(server)?;
         Some(self.report(index, step))
@@ -236,7 +236,7 @@ impl Controller {
         Some((key, failed.is_none()))
     }
 
-    /// The key, and what the queue did if the run failed at once.
+    /// Takes a key. If the run failed at once, also returns the reaction of the queue.
     fn take_key(&mut self, server: &ApiServer) -> Option<(String, Option<QueueReaction>)> {
         if !self.can_take() {
             return None;
@@ -421,7 +421,7 @@ impl Controller {
         handled
     }
 
-    /// Counts what was expected. A child that is about to go when it is first seen counts as
+    /// Counts the expected writes. A child that is about to go when it is first seen counts as
     /// deleted (`ReplicaSetController.addPod`).
     fn observe(&mut self, notification: &Notification, owners: &[String]) {
         for owner in owners {
@@ -452,7 +452,7 @@ fn priority(notification: &Notification) -> KeyPriority {
     }
 }
 
-/// A performed statement, with what a finished run does not keep.
+/// A performed statement, with the parts that a finished run does not keep.
 struct Stepped {
     step: StatementStep,
     call: Option<Call>,

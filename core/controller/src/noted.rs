@@ -18,9 +18,10 @@ use crate::queue::ReconcileResult;
 use crate::report::WorkerReport;
 
 impl Controller {
-    /// Tells a ledger what a step of the worker was shown and what it wrote, by the step's report
-    /// and the answer to its request. Returns what it did to the edits of others. `since` is the
-    /// version of the store before the step, and `lost` is what the network lost of its request.
+    /// Tells a ledger the objects that a step of the worker was shown and its write, by the step's
+    /// report and the answer to its request. Returns the effect on the edits of others. `since` is
+    /// the version of the store before the step, and `lost` is the message of its request that the
+    /// network lost.
     pub fn note<Id: Copy + PartialEq>(
         &self,
         ledger: &mut Ledger<Id>,

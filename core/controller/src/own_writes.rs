@@ -85,8 +85,8 @@ pub struct ConsistencyStore {
 }
 
 impl ConsistencyStore {
-    /// Notes a write for an owner (`WroteAt`). An owner with another uid is another object: what
-    /// was written for the old one does not count any more.
+    /// Notes a write for an owner (`WroteAt`). An owner with another uid is another object: writes for the
+    /// old one do not count any more.
     pub fn wrote_at(&mut self, owner: &str, uid: &str, collection: &str, version: &str) {
         let written = self.by_owner.entry(owner.to_owned()).or_default();
         if written.0 != uid {

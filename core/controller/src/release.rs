@@ -1,4 +1,4 @@
-//! The releases of the libraries of a controller, and what differs between them.
+//! The releases of the libraries of a controller, and their differences.
 
 use optimist_apiserver::server::ApiServer;
 use optimist_client::ListMode;

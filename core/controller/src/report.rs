@@ -38,7 +38,7 @@ pub struct Handled {
     pub notification: Notification,
     /// The predicate that dropped it; `None` if it reached the handler.
     pub dropped_by: Option<Predicate>,
-    /// The keys that the handler added, and what became of each.
+    /// The keys that the handler added, each with the effect on the queue.
     pub keys: Vec<(String, KeyAddition)>,
 }
 

@@ -294,8 +294,8 @@ impl Case {
         }
     }
 
-    /// The start of a history with this object, for Play and for links, and what was added to make it
-    /// run. The object is its last one.
+    /// Returns the start of a history with this object, for Play and for links, with notes about
+    /// additions. The object is its last one.
     ///
     /// # Errors
     /// If the input has no live object.
@@ -348,7 +348,7 @@ impl Case {
     }
 }
 
-/// An object as a server can hold it, and what was added to it.
+/// Returns an object as a server can hold it, with notes about additions.
 ///
 /// # Errors
 /// If no definition can add its kind, and this release does not have it.
@@ -478,7 +478,8 @@ fn fill_addresses(object: &mut Value, resource: &Resource) {
     }
 }
 
-/// Leaves out what a built-in kind does not know. Returns what it was, in the words of Go's decoder.
+/// Leaves out fields that a built-in kind does not know. Returns them, in the words of Go's
+/// decoder.
 fn forget_unknown(object: &mut Value, resource: &Resource) -> Vec<String> {
     let decoded = decode(Node::from(object.clone()), &resource.root);
     let Ok(decoded) = decoded else {

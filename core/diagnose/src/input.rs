@@ -91,7 +91,7 @@ pub enum NotDetected {
         /// The problem.
         message: String,
     },
-    /// A document has structure and lacks what makes it an object.
+    /// A document has structure but lacks fields that every object has.
     Missing {
         /// The document, counted from 1.
         document: usize,
@@ -286,7 +286,7 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
     }
 }
 
-/// Refuses what is no object, and what is too much.
+/// Refuses a document that is no object, or that is too large.
 fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
     limits::check(object).map_err(|refusal| NotDetected::TooMuch(refusal.message))?;
     let mut fields = Vec::new();

@@ -104,7 +104,7 @@ pub enum RowOutcome {
     Written,
     /// The write was accepted and changed nothing; or the same version was seen again.
     Unchanged,
-    /// The write was accepted, and only to see what would happen.
+    /// The write was accepted as a dry run.
     DryRun,
     /// The request was refused.
     Refused,

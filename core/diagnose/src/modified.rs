@@ -51,9 +51,9 @@ impl NextAttempt {
         self.code < 300 && self.keeps_own && self.keeps_other
     }
 
-    /// The way with kubectl. The change is the one of the person who runs it, so it is named and not
-    /// written out. `subresource` is the one that the refused write went to. Empty for what nobody should
-    /// run, and for an object that kubectl cannot name.
+    /// Returns the commands with kubectl. The change is the one of the person who runs it, so it is named
+    /// and not written out. `subresource` is the one that the refused write went to. Empty for an attempt
+    /// that nobody should run, and for an object that kubectl cannot name.
     pub fn commands(&self, subresource: Option<&str>) -> Vec<Instruction> {
         let subject = self.history.world().subject();
         let object = kubectl_object(subject.resource(), subject.namespace(), subject.name());
@@ -98,8 +98,8 @@ impl NextAttempt {
         }
     }
 
-    /// The last request in Go, with client-go, with the made-up change; for a client that reads again,
-    /// with its retries. `None` for what nobody should run.
+    /// Returns the last request in Go, with client-go, with the made-up change; for a client that reads
+    /// again, with its retries. `None` for an attempt that nobody should run.
     pub fn go(&self) -> Option<String> {
         if self.method == WriteMethod::Update {
             return None;
@@ -141,7 +141,7 @@ pub fn refusal(installed: &Installed) -> Option<HistoryTree> {
     Some(tree)
 }
 
-/// Runs what a client can do after the refusal. `None` where there is no refusal.
+/// Runs a next attempt of a client after the refusal. `None` if there is no refusal.
 pub fn attempt(installed: &Installed, method: WriteMethod) -> Option<NextAttempt> {
     let mut tree = refusal(installed)?;
     let refused = tree.current();

@@ -407,8 +407,8 @@ pub struct ReturningField {
     pub returns: usize,
 }
 
-/// The fields that came back to an earlier value and of which no writer is known, the most returns
-/// first. The fields of the status are left out: they follow what runs.
+/// Returns the fields that came back to an earlier value and whose writer is not known, the most
+/// returns first. The fields of the status are left out: they follow the running program.
 pub fn returning_fields(changes: &[FieldChange]) -> Vec<ReturningField> {
     let mut found: Vec<ReturningField> = Vec::new();
     let mut earlier: Vec<Vec<Option<&Value>>> = Vec::new();

@@ -26,8 +26,8 @@ pub struct ManagerEntry {
     pub api_version: String,
     /// The time when its entry last changed; `None` if the entry has no time.
     pub since: Option<Timestamp>,
-    /// The values that it owns in the object, in their order. A value that is owned with what is
-    /// around it counts once.
+    /// The values that it owns in the object, in their order. A value that is owned with the value around
+    /// it counts once.
     pub fields: Vec<Path>,
     /// Those of them that no other manager owns.
     pub alone: Vec<Path>,

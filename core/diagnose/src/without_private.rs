@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::anonymize::texts::{needed_lines, needed_of_log};
 use crate::input::{Input, detect};
 
-/// A case without what looks private.
+/// A case without values that look private.
 #[derive(Clone, Debug, Default)]
 pub struct WithoutPrivate {
     /// Its texts.
@@ -28,7 +28,7 @@ pub struct WithoutPrivate {
     pub undetected: usize,
 }
 
-/// Leaves out what looks private, a text at a time.
+/// Leaves out values that look private, a text at a time.
 #[derive(Clone, Debug)]
 pub struct PrivateSearch {
     left: VecDeque<String>,
@@ -69,7 +69,7 @@ impl PrivateSearch {
         !self.is_done
     }
 
-    /// The case without what looks private; `None` while there is more to do.
+    /// Returns the case without values that look private; `None` while there is more to do.
     pub fn result(&self) -> Option<&WithoutPrivate> {
         self.is_done.then_some(&self.done)
     }

@@ -2,9 +2,9 @@
 //! lost, replaced or refused.
 //!
 //! There is one ledger for everyone who makes a history: a person who plays it, a search of every
-//! order, and a controller's search. It is told every request with its answer and every read of a
-//! cache, and knows nothing of who chose them. It is below `optimist-controller` and
-//! `optimist-simulation`, so that both have the same answer to what a lost update is.
+//! order, and a controller's search. Its caller reports every request with its answer and every
+//! read of a cache; the ledger does not know who chose them. It is below `optimist-controller` and
+//! `optimist-simulation`, so that both have the same definition of a lost update.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,14 +1,13 @@
 //! The verdict of a history: which edits are in the object, replaced, refused or lost.
 //!
-//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it. An
-//! acknowledged edit is *lost* when a later write undoes it, overwrites it or deletes the object,
-//! and the later writer had not been shown the edit. The edit is *replaced knowingly* when the
-//! later writer had been shown it. A program that reads again and repeats its edit was shown the
-//! edit, although it did not look. If the object already had the value when an edit was written,
-//! every actor that was shown the value since then has been shown the edit. A value that was
-//! removed and set again is a new edit: an actor that saw only the earlier value was not shown the
-//! new edit. An answer that the object does not exist shows its deletion. The verdict depends on what was shown and what was stored, and not on the write
-//! method.
+//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it. An acknowledged edit is
+//! *lost* when a later write undoes it, overwrites it or deletes the object, and the later writer had not been shown
+//! the edit. The edit is *replaced knowingly* when the later writer had been shown it. A program that reads again and
+//! repeats its edit was shown the edit, although it did not look. If the object already had the value when an edit was
+//! written, every actor that was shown the value since then has been shown the edit. A value that was removed and set
+//! again is a new edit: an actor that saw only the earlier value was not shown the new edit. An answer that the object
+//! does not exist shows its deletion. The verdict depends on the objects that were shown and stored, and not on the
+//! write method.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -90,8 +89,8 @@ impl<Id> UpdateTracker<Id> {
 }
 
 impl<Id: Copy + PartialEq> UpdateTracker<Id> {
-    /// The same edits and readers under other names of the actors, with nothing lost, replaced,
-    /// refused or left out so far: for a question about what happens from here on.
+    /// Returns the same edits and readers under other names of the actors, with nothing lost, replaced, refused or left
+    /// out so far: for a question about the future from here on.
     pub fn renamed<Other>(&self, name: impl Fn(Id) -> Other) -> UpdateTracker<Other> {
         let all = |ids: &[Id]| ids.iter().map(|id| name(*id)).collect();
         let kept = self.kept.iter().map(|known| Acknowledged {
@@ -160,8 +159,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         });
     }
 
-    /// Records an actor's request for the object that is answered by now, and returns what it did to
-    /// the edits of others. The intention's edits are of this object.
+    /// Records an actor's request for the object that is answered by now, and returns its effect on the edits of
+    /// others. The intention's edits are of this object.
     pub fn answered(
         &mut self,
         who: Id,

@@ -65,7 +65,7 @@ impl World {
             .is_some_and(|system| system.enabled().is_empty())
     }
 
-    /// Notes what a step broke. `before` is the world before it.
+    /// Notes the properties that a step broke. `before` is the world before it.
     pub(super) fn note_broken(&mut self, before: &World) {
         let Some((always, _)) = ready_properties(before) else {
             return;

@@ -27,7 +27,7 @@ pub enum EndingOutcome {
 pub struct Ending {
     /// The method that sends the edit.
     pub method: WriteMethod,
-    /// The last step of the branch that has it, and what came of it; `None` if it was not tried.
+    /// The last step of the branch that has it, and its outcome; `None` if it was not tried.
     pub tried: Option<(NodeId, EndingOutcome)>,
     /// `true` if the current step is in that branch.
     pub here: bool,

@@ -90,8 +90,8 @@ impl HistoryTree {
         Some(last.unwrap_or(id))
     }
 
-    /// Performs what an actor has left to try again after a conflict, to its end, with one node for
-    /// each step. Returns the last node; `None` if it has nothing to try again.
+    /// Performs an actor's next attempt after a conflict, to its end, with one node for each step.
+    /// Returns the last node; `None` if it has nothing to try again.
     pub fn retry(&mut self, actor: ActorId) -> Option<NodeId> {
         let mut last = None;
         while let Some(action) = self.world().next_attempt(actor) {

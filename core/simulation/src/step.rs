@@ -202,7 +202,7 @@ impl Exchange {
         object.is_addressed_by(&self.method, &self.target, self.sent.name())
     }
 
-    /// Returns whether the server noted that the result equals what is stored.
+    /// Returns whether the server noted that the result equals the stored object.
     pub fn is_unchanged(&self) -> bool {
         let mut facts = self.facts.iter();
         facts.any(|fact| matches!(fact, Fact::Unchanged(_)))
@@ -266,7 +266,7 @@ impl Step {
         }
     }
 
-    /// Records what it did to the edits of others.
+    /// Records its effect on the edits of others.
     pub(super) fn has_done(&mut self, done: Done<ActorId>) {
         (self.losses, self.replaced, self.left_out) = (done.losses, done.replaced, done.left_out);
     }

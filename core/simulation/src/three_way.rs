@@ -32,7 +32,7 @@ pub struct ThreeWay {
     pub read: Option<String>,
     /// The resourceVersion that is stored after the step; `None` if the object is deleted.
     pub stored: Option<String>,
-    /// First what the actor changed, then what others changed.
+    /// First the actor's changes, then those of others.
     pub rows: Vec<ThreeWayRow>,
 }
 

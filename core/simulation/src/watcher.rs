@@ -1,5 +1,5 @@
 //! A client that watches the object: its stream of events, the events that it misses while the
-//! connection is down, and what a reflector does when its version is too old
+//! connection is down, and the reaction of a reflector when its version is too old
 //! (`k8s.io/client-go/tools/cache/reflector.go`).
 
 use std::sync::Arc;

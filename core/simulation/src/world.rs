@@ -29,8 +29,8 @@ use optimist_system::{Process, ProcessId, System};
 #[derive(Clone, Debug)]
 pub struct World {
     start: Arc<Start>,
-    /// The server, what each actor has begun and not ended, and who wrote and was shown what. The
-    /// number of a process is that of its actor.
+    /// The server, the procedures that actors have begun and not ended, and the ledger. The number of a
+    /// process is that of its actor.
     system: System<ActorId>,
     /// Each observed object with its watcher.
     subjects: Vec<(ObjectRef, Watcher)>,
@@ -428,7 +428,7 @@ impl World {
         self.updates().verdict(stored, &self.resource().root)
     }
 
-    /// The edits of the object: what is kept, lost, replaced and refused.
+    /// Returns the edits of the object: kept, lost, replaced and refused.
     pub fn updates(&self) -> &UpdateTracker<ActorId> {
         let of_object = self.ledger().of(self.subject().key());
         of_object.unwrap_or(&NO_EDITS)

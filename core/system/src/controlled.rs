@@ -55,7 +55,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         Some(performed)
     }
 
-    /// Tells the ledger what a step of a worker read and wrote.
+    /// Tells the ledger the objects that a step of a worker read, and its write.
     fn note(
         &mut self,
         process: ProcessId,

@@ -1,4 +1,4 @@
-//! The operations of a controller, each of which can be chosen alone, and what one did.
+//! The operations of a controller, each of which can be chosen alone, and their results.
 
 use std::fmt;
 use std::time::Duration;

@@ -13,7 +13,7 @@ pub type ProcessId = u8;
 pub enum Process {
     /// It does nothing.
     Idle,
-    /// A procedure, such as an editor: it does once what it means to do.
+    /// A procedure, such as an editor: it does its work once.
     Procedure(Procedure),
     /// A controller, or a program that runs once.
     Controller(Arc<Controller>),

@@ -1,4 +1,4 @@
-//! The system: its state, the events that are possible, and what each does.
+//! The system: its state, the events that are possible, and the effect of each.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl System {
 }
 
 impl<Name: Copy + PartialEq> System<Name> {
-    /// A system without processes. Its ledger begins with what is known by then.
+    /// Makes a system without processes. Its ledger begins with the edits that are known by then.
     pub fn new(server: ApiServer, ledger: Ledger<Name>) -> Self {
         Self {
             server,
@@ -103,7 +103,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         self.keeps_ledger
     }
 
-    /// The ledger of who wrote what and was shown what. A system that does [not keep
+    /// Returns the ledger of all writes and of everything that was shown. A system that does [not keep
     /// it](Self::keeps_ledger) has the one of its beginning.
     pub fn ledger(&self) -> &Ledger<Name> {
         &self.ledger
@@ -171,7 +171,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         known.map(|known| *known = does.into()).is_some()
     }
 
-    /// The server, for what no process of the system does to it.
+    /// Returns the server, for changes that no process of the system makes.
     pub fn server_mut(&mut self) -> &mut ApiServer {
         &mut self.server
     }

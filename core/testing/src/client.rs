@@ -19,7 +19,7 @@ use crate::exchange::{Exchange, Lost};
 use crate::rule::Interception;
 use crate::server::{Record, TestServer};
 
-/// A client of a [`TestServer`] by name: what `kube::Client::new` takes. Clones are the same client.
+/// A client of a [`TestServer`] by name, which `kube::Client::new` takes. Clones are the same client.
 #[derive(Clone, Debug)]
 pub struct TestClient {
     server: TestServer,
@@ -149,7 +149,7 @@ impl TestClient {
         }
     }
 
-    /// Tells the ledger what a request did, and what it shows if its answer comes at once.
+    /// Tells the ledger the effect of a request, and the objects in its answer if it comes at once.
     fn account(&self, exchange: &Exchange, at_once: bool, server: &ApiServer, record: &mut Record) {
         let nothing = Value::Null;
         let answered = Answered {
@@ -171,7 +171,7 @@ impl TestClient {
         record.lose(self.id, done);
     }
 
-    /// Records what an answer shows that was late.
+    /// Records the objects that a late answer shows.
     fn receive(&self, response: &Response<Vec<u8>>, interception: &Interception) {
         if interception.is_answered_at_once() || interception.answer.is_some() {
             return;

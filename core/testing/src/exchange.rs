@@ -44,7 +44,7 @@ pub struct Exchange {
 pub enum Lost {
     /// The request: the server did not see it.
     Request,
-    /// The answer: the server did what was asked.
+    /// The answer: the server did the work.
     Answer,
 }
 
@@ -55,7 +55,7 @@ impl Exchange {
         (200..300).contains(&self.code) && self.facts.iter().any(unchanged) && !self.is_dry_run()
     }
 
-    /// Returns whether it only asked what would happen.
+    /// Returns whether it is a dry run.
     pub fn is_dry_run(&self) -> bool {
         let query = self.target.split_once('?').map_or("", |(_, query)| query);
         let mut options = query.split('&');
@@ -92,7 +92,7 @@ impl Exchange {
 }
 
 impl fmt::Display for Exchange {
-    /// A line: who, what, and what became of it.
+    /// Writes a line: the sender, the request and its result.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             client,

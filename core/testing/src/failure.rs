@@ -9,7 +9,7 @@ use optimist_apiserver::shared::SharedServer;
 
 use crate::server::Record;
 
-/// Tells what happened if the test fails: when the last client of the server goes.
+/// Reports the requests if the test fails: when the last client of the server goes.
 #[derive(Debug)]
 pub(crate) struct Failure {
     shared: SharedServer,

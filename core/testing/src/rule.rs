@@ -1,4 +1,4 @@
-//! Interceptors by rule: what happens to some requests on their way.
+//! Interceptors by rule, which change some requests on their way.
 
 use std::fmt;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl Rule {
         self.with(Effect::DropRequest)
     }
 
-    /// Loses the answer: the server did what was asked, and the client gets an error of the connection.
+    /// Loses the answer: the server did the work, and the client gets an error of the connection.
     #[must_use]
     pub fn drops_answer(self) -> Self {
         self.with(Effect::DropAnswer)
@@ -153,8 +153,8 @@ impl Rule {
         self.with(Effect::DelayRequest(by))
     }
 
-    /// The answer is on its way for some time, on the clock of the [test](crate::TestServer::advance): what it
-    /// shows can be old when it comes. The events of a watch are not late.
+    /// The answer is on its way for some time, on the clock of the [test](crate::TestServer::advance): the
+    /// object in it can be old when it comes. The events of a watch are not late.
     #[must_use]
     pub fn delays_answer(self, by: Duration) -> Self {
         self.with(Effect::DelayAnswer(by))
@@ -171,7 +171,7 @@ impl Rule {
         Self { effect, ..self }
     }
 
-    /// Adds what the rule does to a request, if it means it. It counts the request.
+    /// Adds the effect of the rule to a request, if it means it. It counts the request.
     pub(crate) fn meet(
         &mut self,
         client: &str,

@@ -62,8 +62,8 @@ impl fmt::Display for LostUpdate {
 }
 
 impl Default for TestServer {
-    /// A server with what a kube-apiserver has right after its start. Its uids and names are the same in
-    /// every run.
+    /// Makes a server with the objects that a kube-apiserver has right after its start. Its uids and names are
+    /// the same in every run.
     fn default() -> Self {
         let environment = Environment::default();
         Self::new(ApiServer::fresh(environment, Authorization::AlwaysAllow))
@@ -174,7 +174,7 @@ impl TestServer {
         self.act(|_, record| record.lost.clone())
     }
 
-    /// Fails the test if an update was lost, and prints what happened.
+    /// Fails the test if an update was lost, and prints the losses and the requests.
     ///
     /// # Panics
     /// If an update was lost.
@@ -188,7 +188,7 @@ impl TestServer {
         self.check(lost.is_empty(), &lost.join("\n"));
     }
 
-    /// Fails the test if an accepted write changed nothing, and prints what happened.
+    /// Fails the test if an accepted write changed nothing, and prints the requests.
     ///
     /// # Panics
     /// If a write changed nothing.
@@ -198,7 +198,7 @@ impl TestServer {
         self.check(count == 0, &format!("{count} writes changed nothing"));
     }
 
-    /// Fails the test if the [owners](Self::owners) of a field are others, and prints what happened.
+    /// Fails the test if the [owners](Self::owners) of a field are others, and prints the requests.
     ///
     /// # Panics
     /// If other managers own the field, or own it in another order.
@@ -222,8 +222,9 @@ impl TestServer {
         }
     }
 
-    /// The managers that own a field, which is a JSON pointer into the object, such as `/spec/replicas`. The
-    /// object is `namespace/name`, or `name` if it has no namespace. Nobody owns what is not there.
+    /// Returns the managers that own a field, which is a JSON pointer into the object, such as
+    /// `/spec/replicas`. The object is `namespace/name`, or `name` if it has no namespace. A field that does
+    /// not exist has no owner.
     pub fn owners(&self, api_version: &str, kind: &str, object: &str, field: &str) -> Vec<String> {
         let (namespace, name) = object.split_once('/').unwrap_or(("", object));
         self.act(|server, _| {
@@ -255,7 +256,7 @@ impl TestServer {
         &self.shared
     }
 
-    /// Does something with the server and with what is known of the requests.
+    /// Does something with the server and with the record of the requests.
     pub(crate) fn act<T>(&self, act: impl FnOnce(&mut ApiServer, &mut Record) -> T) -> T {
         self.shared.with(|server| {
             let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);

@@ -90,9 +90,9 @@ pub enum NextRequest {
     Nothing,
 }
 
-/// An editor that is somewhere in its plan: it reads, sends its edits, and does after a conflict what
-/// its write method says (`retry.RetryOnConflict`). Each attempt is a request of its own, and others can
-/// come in between.
+/// An editor at some place in its plan: it reads, sends its edits, and reacts to a conflict as its write
+/// method demands (`retry.RetryOnConflict`). Each attempt is a request of its own, and others can come
+/// in between.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Editor {
     plan: Arc<EditorPlan>,

@@ -131,7 +131,7 @@ impl Flux {
         self.stage == Stage::DryRun
     }
 
-    /// Decides what comes after the dry run.
+    /// Decides the next step after the dry run.
     fn compare(&mut self, shown: &Value) {
         let cleanup = match self.is_told(SSA, "Merge") {
             true => Vec::new(),

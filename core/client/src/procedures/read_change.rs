@@ -1,4 +1,4 @@
-//! A change beside the object as a tool has read it: what the tool makes of both.
+//! A change beside the object as a tool has read it: the tool makes its write of both.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Tools that apply server-side: what they do before and after, and about fields in conflict.
+//! Tools that apply server-side: their requests before and after, and their treatment of fields in
+//! conflict.
 
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ impl ServerSideApply {
         }
     }
 
-    /// The same, that leaves out what conflicts.
+    /// The same, that leaves out the fields in conflict.
     pub(super) fn leaving_out(self, leaves_out: bool) -> Self {
         Self { leaves_out, ..self }
     }

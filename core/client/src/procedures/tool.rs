@@ -1,4 +1,4 @@
-//! A tool that writes a change: it reads the object, and sends what the tool sends.
+//! A tool that writes a change: it reads the object, and sends the requests of the real tool.
 
 use std::sync::Arc;
 
@@ -37,11 +37,11 @@ pub struct ToolPlan {
     pub way: Way,
     /// The change.
     pub change: Arc<WantedChange>,
-    /// The object as it was when the change was thought of; `None` for what the tool reads first.
+    /// The object as it was when the change was thought of; `None` for a tool that reads it first.
     pub first: Option<Arc<Value>>,
 }
 
-/// A tool that is somewhere in what it does.
+/// A tool at some place in its procedure.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Tool {
     plan: Arc<ToolPlan>,
@@ -80,7 +80,7 @@ impl Tool {
         tool
     }
 
-    /// An apply of fields by a tool that applies server-side, with what the tool does before and
+    /// Makes an apply of fields by a tool that applies server-side, with the tool's requests before and
     /// after it.
     pub fn with_fields(plan: ToolPlan, live: Arc<Value>, fields: Value, manager: &str) -> Self {
         let mut tool = Self::from(plan);
@@ -170,7 +170,7 @@ impl Tool {
         }
     }
 
-    /// Returns whether it reads again after a conflict and writes its change over what it read.
+    /// Returns whether it reads again after a conflict and writes its change over the new object.
     pub(crate) fn repeats_edits(&self) -> bool {
         match &self.stage {
             Stage::Editing(editor) => editor.plan().write.on_conflict.reads_again(),
@@ -302,12 +302,11 @@ impl ReadChange<'_> {
         Some(SingleRequest::new(agent, call))
     }
 
-    /// An apply, with what its tool does before and after: Helm 4 makes what it owns by Update part
-    /// of its applier's entry, if the last release was applied in the client
-    /// (`helm.sh/helm/v4/pkg/kube/client.go upgradeClientSideFieldManager`, v4.2). Argo CD makes the
-    /// entry of kubectl's client-side apply its own, then kubectl applies
-    /// (`argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject, performCSAUpgradeMigration`,
-    /// v3.5).
+    /// Makes an apply, with its tool's requests before and after: Helm 4 moves the fields that it owns by
+    /// Update into its applier's entry, if the last release was applied in the client
+    /// (`helm.sh/helm/v4/pkg/kube/client.go upgradeClientSideFieldManager`, v4.2). Argo CD makes the entry
+    /// of kubectl's client-side apply its own, then kubectl applies
+    /// (`argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject, performCSAUpgradeMigration`, v3.5).
     fn applies(&self, preset: Preset, manager: &str, body: Value, force: bool) -> ServerSideApply {
         let agent = Agent {
             is_strict: preset.validates_strictly(),

@@ -52,8 +52,8 @@ impl DeliveredBy {
     }
 }
 
-/// Returns whether a label or annotation says to which tool the object belongs: what the tool writes follows
-/// from it.
+/// Returns whether a label or annotation names the tool to which the object belongs: the tool's writes
+/// depend on it.
 pub fn is_read_by_tools(name: &str) -> bool {
     [
         RELEASE_NAME,
@@ -163,8 +163,8 @@ fn tracks(preset: Preset) -> bool {
     )
 }
 
-/// The manifest of a new object with what the tool adds to it, as another object of the same delivery
-/// says it. Argo CD's id names the object itself (`BuildAppInstanceValue` in
+/// Returns the manifest of a new object with the tool's additions, as another object of the same delivery
+/// has them. Argo CD's id names the object itself (`BuildAppInstanceValue` in
 /// `argo-cd/util/argo/resource_tracking.go`, v3.5).
 pub fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
     let application = entry(sibling, "annotations", TRACKING_ID);
@@ -185,7 +185,7 @@ pub fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
     manifest
 }
 
-/// Returns whether it is known what the tool adds to manifests.
+/// Returns whether the tool's additions to manifests are known.
 pub fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
     let by = DeliveredBy::of(&[live, manifest]);
     match preset {

@@ -1,5 +1,5 @@
-//! From client-side apply to server-side apply: a patch of `managedFields`, sent again on what is
-//! read after a conflict.
+//! From client-side apply to server-side apply: a patch of `managedFields`, made again from the new
+//! object after a conflict.
 
 use std::sync::Arc;
 use std::time::Duration;

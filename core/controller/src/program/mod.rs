@@ -22,7 +22,7 @@ use crate::handler::Handler;
 use crate::predicate::Predicate;
 use crate::queue::ReconcileResult;
 
-/// A reconciler, with what it watches and how its client reads.
+/// A reconciler, with the kinds that it watches and the way in which its client reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Program {
@@ -110,7 +110,7 @@ pub struct ControllerOptions {
     /// `true` if cached reads wait for the client's own writes (controller-runtime v0.25,
     /// `EnableReadYourWritesConsistency`).
     pub read_your_own_writes: bool,
-    /// `true` if a run for a key fails until the caches have what earlier runs for the key wrote
+    /// `true` if a run for a key fails until the caches have the writes of earlier runs for the key
     /// (Kubernetes 1.36, `StaleControllerConsistency`).
     pub wait_for_own_version: bool,
 }
@@ -364,7 +364,7 @@ impl BoolExpression {
         Self::Not(Box::new(self))
     }
 
-    /// Returns whether it depends on what the controller remembers, not only on variables.
+    /// Returns whether it depends on the controller's memory, not only on variables.
     pub(crate) fn reads_memory(&self) -> bool {
         match self {
             Self::ExpectationsSatisfied => true,

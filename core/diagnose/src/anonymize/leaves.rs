@@ -15,7 +15,7 @@ pub(super) enum Use {
     Value,
     /// A value in base64.
     Bytes,
-    /// The image of a container: what is in it decides a default (`imagePullPolicy`).
+    /// The image of a container: its text decides a default (`imagePullPolicy`).
     Image,
     /// A selector of labels as a text: `app=web,tier=front`.
     Selector,
@@ -87,7 +87,7 @@ fn metadata(value: &mut Value, root: Option<&Struct>, visit: &mut Visit<'_>) {
     }
 }
 
-/// The label by which a tool knows what is its own.
+/// The label by which a tool knows its own objects.
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
 fn labels(value: &mut Value, visit: &mut Visit<'_>) {

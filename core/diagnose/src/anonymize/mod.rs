@@ -71,7 +71,7 @@ pub enum StayReason {
     Answer,
 }
 
-/// The texts of a case, with what their values are.
+/// The texts of a case, with the kinds of their values.
 #[derive(Clone, Debug)]
 pub struct CaseValues {
     input: Vec<Option<Input>>,

@@ -124,8 +124,9 @@ impl Findings {
     }
 }
 
-/// A value is lost if a write without a version replaces it, its client had not been shown it, and
-/// another client had written it. A client is shown what it reads, and what its own writes return.
+/// Finds lost values. A value is lost if a write without a version replaces it, its client had not
+/// been shown it, and another client had written it. A client is shown the objects that it reads,
+/// and those that its own writes return.
 fn lost(
     history: &RecordedHistory,
     log: &AuditLog,

@@ -1,8 +1,9 @@
-//! An audit log of kube-apiserver: what was sent, by whom, and what the server answered.
+//! An audit log of kube-apiserver: requests, their senders, and the server's answers.
 //!
-//! [`AuditReader`] reads the log in slices. [`AuditLog::objects`] lists the objects that it is about.
-//! [`RecordedHistory`](recorded::RecordedHistory) replays what happened to one of them, with the core
-//! run beside each request, and [`Findings`](findings::Findings) says what stands out.
+//! [`AuditReader`] reads the log in slices. [`AuditLog::objects`] lists the objects that it is
+//! about. [`RecordedHistory`](recorded::RecordedHistory) replays the requests to one of them, with
+//! the core run beside each request, and [`Findings`](findings::Findings) lists fights, lost
+//! updates and other findings.
 
 pub mod findings;
 pub mod recorded;
@@ -87,7 +88,7 @@ impl AuditEvent {
         )
     }
 
-    /// Returns whether it only shows what would happen.
+    /// Returns whether it is a dry run.
     pub fn is_dry_run(&self) -> bool {
         self.query("dryRun").is_some()
     }
@@ -295,13 +296,14 @@ impl AuditedObject {
     }
 }
 
-/// Returns whether a line of a log tells of an object: what clients ask about the API itself does not.
+/// Returns whether a line of a log names an object: requests of clients about the API itself do
+/// not.
 pub fn names_object(line: &str) -> bool {
     let event: Result<Value, _> = serde_json::from_str(line);
     event.is_ok_and(|event| event.get("objectRef").is_some())
 }
 
-/// The event of a document; `None` if it lacks what makes it a request.
+/// Reads the event of a document; `None` if it is no request.
 fn read(value: &Value, line: usize) -> Option<AuditEvent> {
     let owned = |value: &Value, field: &str| text(value, field).to_owned();
     let (verb, uri) = (owned(value, "verb"), owned(value, "requestURI"));

@@ -196,8 +196,8 @@ fn differences(
     found
 }
 
-/// An answer without what no server can foresee: neither times, nor a uid and a version that the core
-/// made up because the log does not have them.
+/// Returns an answer without values that no server can foresee: neither times, nor a uid and a version
+/// that the core made up because the log does not have them.
 fn comparable(answer: &Value, known: Option<(&Value, KnownObject)>) -> Value {
     let mut answer = answer.clone();
     if text(&answer, "kind") == "Status" {

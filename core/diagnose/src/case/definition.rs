@@ -4,9 +4,9 @@ use optimist_apiserver::apply::{Managers, Path, PathElement};
 use optimist_apiserver::object::{GroupVersion, Metadata, map_mut, text};
 use serde_json::{Value, json};
 
-/// A definition of the object's kind that keeps every field, and knows of lists what the owners show. All
-/// versions that the object and its managers name are served. `/status` and `/scale` are served if a manager wrote
-/// there.
+/// Makes a definition of the object's kind that keeps every field; it knows of lists only as much as the owners
+/// show. All versions that the object and its managers name are served. `/status` and `/scale` are served if a
+/// manager wrote there.
 pub(crate) fn schemaless(object: &Value, plural: &str) -> Value {
     let own = GroupVersion::parse(text(object, "apiVersion"));
     let own = own.unwrap_or_else(|| GroupVersion::new("", ""));

@@ -1,4 +1,4 @@
-//! The answers that are tried, and what a change is under each of them.
+//! The answers that are tried, and the change under each of them.
 
 use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Path, Set};
 use optimist_apiserver::apply::{field_set, to_fields_v1};

@@ -124,7 +124,7 @@ impl CompletedChange {
         first
     }
 
-    /// Leaves of the first row what holds in the others.
+    /// Keeps in the first row only the results that hold in the others.
     fn keep_common(&self, first: &mut Row, others: &[(&Answer, Row)], open: &[OpenQuestion]) {
         let is_open = |of: fn(&Then) -> bool| open.iter().any(|one| of(&one.then));
         if is_open(|then| matches!(then, Then::Code { .. })) {

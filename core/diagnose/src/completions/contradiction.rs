@@ -20,9 +20,9 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
-    /// The contradiction between a message and the row of the client that got it; `None` if both say
-    /// the same, or if the row leaves open what the answer is. The row is the one of the client that got
-    /// the message, without options.
+    /// Returns the contradiction between a message and the row of the client that got it; `None` if both
+    /// agree, or if the row leaves its answer open. The row is the one of the client that got the
+    /// message, without options.
     pub fn between(error: &ReportedError, row: &Row) -> Option<Self> {
         let PrintedError::Apply(conflicts) = &error.error else {
             return None;

@@ -46,7 +46,7 @@ pub enum Answer {
     /// This manager wrote the object with client-side apply: it owns the annotation
     /// `kubectl.kubernetes.io/last-applied-configuration`.
     ClientSideApply(String),
-    /// Nothing was recorded of who owns what, so that the server names `before-first-apply`.
+    /// No owners were recorded, so that the server names `before-first-apply`.
     Untracked,
     /// The manifest has only the fields that the message names.
     SmallManifest,
@@ -115,7 +115,7 @@ enum Source {
     Input(Box<(Installed, WantedChange, Vec<Value>)>),
 }
 
-/// A change of an object, under all answers to what a text leaves open.
+/// A change of an object, under all answers to the questions that a text leaves open.
 #[derive(Clone, Debug)]
 pub struct CompletedChange {
     /// Under the answers that are the simplest.

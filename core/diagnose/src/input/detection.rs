@@ -15,7 +15,7 @@ use super::{
 use crate::message::reported_errors;
 use crate::observed::VersionReader;
 
-/// The detection of a text: what [`detect`](super::detect) does, a slice at a time.
+/// The detection of a text like [`detect`](super::detect), a slice at a time.
 #[derive(Debug)]
 pub struct Detection {
     text: Arc<str>,

@@ -1,4 +1,5 @@
-//! Texts that hold no object, known by their form; and what terminals and web pages put around a text.
+//! Texts that hold no object, known by their form; and the decorations of terminals and web pages
+//! around a text.
 
 use super::NotDetected;
 
@@ -50,7 +51,7 @@ impl NamedObject {
     }
 }
 
-/// A word as a part of a command: what is no name of Kubernetes is left out.
+/// Returns a word as a part of a command: characters that no name of Kubernetes has are left out.
 fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | ':');
     let named = text.len() <= 253 && text.chars().all(plain) && !text.starts_with('-');
@@ -188,10 +189,10 @@ fn control_character((line, text): (usize, &str)) -> Option<(usize, TextForm)> {
     Some((line, TextForm::ControlCharacter(found)))
 }
 
-/// A text without what a terminal, a chat or a web page put around it; `None` if there is nothing of
-/// that kind. Lines stay where they are: colours of a terminal, the lines around blocks of Markdown,
-/// commands after a prompt, line numbers, marks of quoted text, spaces of typography at the beginning
-/// of lines.
+/// Returns a text without the decorations of a terminal, a chat or a web page; `None` if there are
+/// none. Lines stay where they are: colours of a terminal, the lines around blocks of Markdown,
+/// commands after a prompt, line numbers, marks of quoted text, spaces of typography at the
+/// beginning of lines.
 pub fn plain(text: &str) -> Option<String> {
     let colourless = without_escapes(text);
     let mut lines: Vec<&str> = colourless.lines().collect();

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Takes away what terminals, pipelines and letters add to each line: colours, carriage returns, times,
-/// marks of quotations.
+/// Removes the additions of terminals, pipelines and letters from each line: colours, carriage
+/// returns, times, marks of quotations.
 pub(super) fn without_decoration(text: &str) -> String {
     let text = without_colours(text).replace("\r\n", "\n");
     let mut lines: Vec<&str> = text.lines().collect();

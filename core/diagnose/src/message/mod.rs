@@ -1,5 +1,5 @@
-//! Error messages of the API server, found in what tools print around them: Helm, Terraform, Argo CD,
-//! Flux, Pulumi, Ansible, kubectl, logs of controllers, `Status` objects.
+//! Error messages of the API server, found in the output of tools: Helm, Terraform, Argo CD, Flux, Pulumi,
+//! Ansible, kubectl, logs of controllers, `Status` objects.
 
 mod context;
 mod escapes;
@@ -31,7 +31,7 @@ pub enum Tool {
     Helm,
     /// A Kubernetes provider of Terraform or OpenTofu.
     Terraform,
-    /// The provider `gavinbunney/kubectl` or `alekc/kubectl` of Terraform, which runs what kubectl does.
+    /// The provider `gavinbunney/kubectl` or `alekc/kubectl` of Terraform, which runs kubectl's code.
     TerraformKubectl,
     /// Argo CD.
     ArgoCd,
@@ -221,7 +221,7 @@ pub fn reported_errors(text: &str) -> Vec<ReportedError> {
 }
 
 impl ObjectHint {
-    /// Adds what the message itself says: it outranks what stands around it.
+    /// Adds the description in the message itself: it outranks the text around it.
     fn add(&mut self, own: Self) {
         for (place, value) in [
             (&mut self.api_version, own.api_version),

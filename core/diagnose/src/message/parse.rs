@@ -88,7 +88,7 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
     })
 }
 
-/// Returns whether what follows is a part of a message that names its object.
+/// Returns whether the following text is a part of a message that names its object.
 fn is_inside(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let since = |mark: &str| line.rfind(mark).map(|at| &line[at..]);
@@ -170,7 +170,7 @@ fn apply(text: &str) -> Option<Said> {
     Some((object, PrintedError::Apply(conflicts)))
 }
 
-/// `conflict with "a" with subresource "status" using v1:`, and what is behind it.
+/// Reads `conflict with "a" with subresource "status" using v1:`, and returns the text behind it.
 fn manager(text: &str) -> Option<(ManagerConflict, &str)> {
     let text = text
         .strip_prefix("conflicts with ")
@@ -201,7 +201,7 @@ fn manager(text: &str) -> Option<(ManagerConflict, &str)> {
     Some((conflict, text.strip_prefix(':')?))
 }
 
-/// A string in quotes, as Go prints it, and what is behind it.
+/// Reads a string in quotes, as Go prints it, and returns the text behind it.
 fn string(text: &str) -> Option<(String, &str)> {
     let inner = text.strip_prefix('"')?;
     let mut end = 0;
@@ -217,7 +217,7 @@ fn string(text: &str) -> Option<(String, &str)> {
     Some((plain, &inner[end + 1..]))
 }
 
-/// A path on this or the next line, and what is behind it.
+/// Reads a path on this or the next line, and returns the text behind it.
 fn field(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let text = text.strip_prefix("- ").unwrap_or(text);

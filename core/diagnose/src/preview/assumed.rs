@@ -11,7 +11,7 @@ use crate::ways::Assumption;
 pub enum Assumed {
     /// The object was printed without `managedFields`: its owners are not known.
     NoManagedFields,
-    /// The tool compares with what it applied last, and the object has no annotation that says it.
+    /// The tool compares with the manifest that it applied last, and the object has no annotation with it.
     NoLastApplied,
     /// The input has no definition of the kind: fields are merged without a schema, values are not checked.
     NoDefinition,
@@ -52,7 +52,7 @@ pub enum Assumed {
 }
 
 impl Assumed {
-    /// Returns whether it is about the tool and what it wrote before, and not about one object.
+    /// Returns whether it is about the tool and its last write, and not about one object.
     pub fn is_of_tool(&self) -> bool {
         matches!(
             self,

@@ -236,7 +236,8 @@ impl Cluster {
         }
     }
 
-    /// An object of the cluster that the tool delivered, for what it adds to new ones.
+    /// Returns an object of the cluster that the tool delivered: it shows the tool's additions for
+    /// new ones.
     pub(super) fn sibling(&self, preset: Preset, next: &HashSet<Key>) -> Option<&Value> {
         let delivered = |(key, object): &&(Key, Arc<Value>)| {
             next.contains(key) && crate::ways::is_delivered(preset, object)

@@ -30,8 +30,8 @@ pub struct HandOver {
 pub enum HandOverKind {
     /// The fields are left to their owner: they leave the manifest.
     Leave,
-    /// The fields of client-side apply become the tool's, by a patch of `managedFields` that tests what
-    /// it changes.
+    /// The fields of client-side apply become the tool's, by a patch of `managedFields` that tests the
+    /// entries which it changes.
     Migrate,
     /// The tool takes the fields over, in this object alone.
     TakeOver,

@@ -57,7 +57,7 @@ pub struct PreviewInput {
 pub struct DeliveryTool {
     /// The tool: kubectl apply or one of [`Preset::OF_MANIFESTS`].
     pub preset: Preset,
-    /// `true` if it takes over what others own (`--force-conflicts`, `Force=true`). Argo CD with
+    /// `true` if it takes over fields that others own (`--force-conflicts`, `Force=true`). Argo CD with
     /// server-side apply and Flux always do.
     pub force: bool,
     /// The rule by which it deletes objects that no manifest names any more.
@@ -100,7 +100,7 @@ pub enum AfterRefusal {
     /// It writes them (`k8s.io/kubectl/pkg/cmd/apply/apply.go Run`, v0.36; Terraform, where nothing
     /// depends on the refused one).
     GoesOn,
-    /// It stops there: what it wrote before stays (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2).
+    /// It stops there: its earlier writes stay (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2).
     Stops,
     /// It sends a dry run of each first and writes nothing (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`,
     /// v0.76; `argo-cd/gitops-engine/pkg/sync/sync_context.go runTasks`, v3.5).

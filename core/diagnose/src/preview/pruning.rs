@@ -64,8 +64,7 @@ impl Pruning {
         }
     }
 
-    /// Adds what the tool adds to a manifest in order to find the object again
-    /// (`applyset.go AddLabels`, v0.36).
+    /// Adds the tool's labels to a manifest, by which it finds the object again (`applyset.go AddLabels`, v0.36).
     pub(super) fn label(&self, manifest: &mut Value) {
         if let Self::ApplySet { id } = self {
             let labels = manifest.metadata().and_then(|meta| meta.get("labels"));

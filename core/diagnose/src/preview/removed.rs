@@ -92,9 +92,9 @@ impl Removal {
         Some(self.earlier.as_ref()?.iter().any(is_same))
     }
 
-    /// Terraform deletes what its state has and the configuration has not. The object itself does not say in
-    /// whose state it is: every configuration has the same field manager
-    /// (`terraform/internal/terraform/node_resource_plan_orphan.go`, v1).
+    /// Returns the fate of an object under Terraform: it deletes objects that its state has and the
+    /// configuration has not. The object itself does not show in whose state it is: every configuration has
+    /// the same field manager (`terraform/internal/terraform/node_resource_plan_orphan.go`, v1).
     fn of_terraform(&self, object: &Value) -> Fate {
         match self.was_written(object) {
             Some(true) => Fate::Deleted(None),
@@ -103,8 +103,9 @@ impl Removal {
         }
     }
 
-    /// Helm deletes what the last release had and this one does not, but for what is to be kept
-    /// (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2; the annotation: `ResourcePolicyAnno`).
+    /// Returns the fate of an object under Helm: it deletes objects that the last release had and this one
+    /// does not, but for those to be kept (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2; the
+    /// annotation: `ResourcePolicyAnno`).
     fn of_helm(&self, object: &Value, own: &DeliveredBy) -> Fate {
         if says(object, "helm.sh/resource-policy", "keep") {
             return Fate::NotTouched(None);

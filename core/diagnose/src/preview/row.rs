@@ -30,7 +30,7 @@ pub struct PreviewRow {
     pub code: Option<u16>,
     /// The reason why it is refused or not run; empty if it is neither.
     pub message: String,
-    /// Field by field, what becomes of it. Fields that keep value and owners are left out.
+    /// The effects, field by field. Fields that keep value and owners are left out.
     pub fields: Vec<PreviewField>,
     /// The entries of `managedFields` in versions that the definition of the kind does not have. The
     /// server refuses writes because of them.
@@ -488,7 +488,7 @@ fn is_identity(path: &Path) -> bool {
     }
 }
 
-/// The objects of a run without what looks private.
+/// The objects of a run without values that look private.
 struct Masked {
     masking: Masking,
     before: Value,

@@ -43,7 +43,7 @@ pub struct GivenParts {
     pub manager: Option<String>,
 }
 
-/// A part that the message does not say, with what stands in its place.
+/// A part that the message leaves out, with the value in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingPart {
     /// The kind with its version.
@@ -109,7 +109,7 @@ pub enum NoScene {
     OtherPart,
     /// The kind is not served by this release, or the object cannot be stored.
     NotInstalled(NotInstalled),
-    /// The core says something else: what it says.
+    /// The core answers with this other message.
     SaysOtherwise(String),
 }
 
@@ -142,7 +142,7 @@ const VERSION: &str = "1000";
 const UID: &str = "00000000-0000-4000-8000-000000000000";
 
 impl Scene {
-    /// The scene of an error, with what a person adds.
+    /// Rebuilds the scene of an error, with the parts that a person adds.
     ///
     /// # Errors
     /// The reason why there is none.
@@ -221,7 +221,8 @@ struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Fills in what the error needs: the fields with other values, their owners, the version.
+    /// Fills in the values that the error needs: the fields with other values, their owners, the
+    /// version.
     fn fill(&mut self, missing: &mut Vec<MissingPart>) {
         self.live.set_meta("uid", UID);
         self.live.set_meta("resourceVersion", VERSION);
@@ -404,7 +405,7 @@ fn client(tool: Option<Tool>) -> Option<Preset> {
     }
 }
 
-/// The object with what the message says of its identity.
+/// Returns the object with the identity that the message gives.
 fn named(
     error: &ReportedError,
     given: &GivenParts,

@@ -11,10 +11,10 @@ use crate::message::{PrintedError, ReportedError};
 use crate::ways::{ReleaseMethod, WantedChange, part_of};
 
 impl Installed {
-    /// The write that a conflict message tells of: the manager's manifest with other values of the
-    /// fields in conflict. The manifest is what the manager has applied before, or else the object.
-    /// No message says the values, so they are made up. `None` for any other error, and where the
-    /// object has none of the fields.
+    /// Returns the write that a conflict message reports: the manager's manifest with other values
+    /// of the fields in conflict. The manifest is the one that the manager has applied before, or
+    /// else the object. No message has the values, so they are made up. `None` for any other error,
+    /// and if the object has none of the fields.
     pub fn refused_write(&self, error: &ReportedError) -> Option<WantedChange> {
         let PrintedError::Apply(conflicts) = &error.error else {
             return None;

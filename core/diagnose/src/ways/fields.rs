@@ -1,4 +1,4 @@
-//! Field by field, what a way of writing did to an object and to its owners.
+//! The effects of a way of writing on an object and its owners, field by field.
 
 use std::collections::BTreeSet;
 
@@ -146,12 +146,13 @@ impl<'v> Comparison<'v> {
         all
     }
 
-    /// Returns whether the first value has what the second one says. The server may have filled it up.
+    /// Returns whether the first value covers the second one. The server may have filled in more.
     fn covers(&self, values: Option<(&Value, &Value)>, path: &Path) -> bool {
         values.is_some_and(|(after, wanted)| covers(after, wanted, path, self.root))
     }
 
-    /// The object as it would be without these fields: what the server fills in then.
+    /// Returns the object as it would be without these fields: with the defaults that the server fills in
+    /// then.
     fn defaults<'p>(&self, fields: impl DoubleEndedIterator<Item = &'p Path>) -> Value {
         let mut without = self.after.clone();
         if self.declared.is_some() {
@@ -161,8 +162,8 @@ impl<'v> Comparison<'v> {
         without
     }
 
-    /// Returns whether a manifest of the writer had a field that the writer owns. An Update owns also what the
-    /// server filled in: then a value that the server would fill in again was in none.
+    /// Returns whether a manifest of the writer had a field that the writer owns. An Update also owns the
+    /// fields that the server filled in: a value that the server would fill in again was in no manifest.
     fn was_declared(&self, path: &Path, old: &Managers, places: &mut ComparedPlaces<'_>) -> bool {
         let applied = |owned: &Owned| owned.manager.operation == ManagedFieldsOperation::Apply;
         let mut own = old.iter().filter(|owned| owned.manager.name == self.writer);

@@ -1,4 +1,4 @@
-//! Ways out of a conflict of an apply: each is run, with what it does to the object and its owners.
+//! Ways out of a conflict of an apply: each is run, with its effects on the object and its owners.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -266,7 +266,7 @@ impl Conflict {
     }
 
     /// Returns whether fields of the conflict lose their value or all their owners. kubectl makes the entry of
-    /// client-side apply its own, and what its manifest does not have goes.
+    /// client-side apply its own, and fields that its manifest does not have go.
     fn lets_go(&self, row: &Row) -> bool {
         let after = managers(&row.after);
         self.fields.iter().any(|field| {
@@ -297,7 +297,7 @@ impl Conflict {
         agreed
     }
 
-    /// The writer applies a manifest, with what its tool does before and after.
+    /// Lets the writer apply a manifest, with its tool's requests before and after.
     fn apply(&self, client: &mut Client<'_>, manifest: &Value, force: bool) -> bool {
         let on_owned = match force {
             true => OnOwned::Force,
@@ -371,7 +371,7 @@ impl Conflict {
         true
     }
 
-    /// An applier applies what it declared, without the fields.
+    /// Lets an applier apply its manifest without the fields.
     fn applies_without(&self, client: &mut Client<'_>, other: &Owned) -> bool {
         let object = read(client.server, client.subject);
         let mut set = other.set.clone();

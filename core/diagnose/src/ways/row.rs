@@ -35,7 +35,7 @@ pub struct Row {
     pub causes: Vec<ConflictCause>,
     /// The texts of the Warning headers of all answers.
     pub warnings: Vec<String>,
-    /// Field by field, what became of the object. Fields that kept value and owners are left out.
+    /// The effects, field by field. Fields that kept value and owners are left out.
     pub fields: Vec<FieldOutcome>,
     /// The result of the same run once more; `None` if this one was refused.
     pub second_run: Option<SecondRun>,
@@ -108,7 +108,7 @@ fn deciding(requests: &[Exchange]) -> Option<usize> {
 }
 
 impl Row {
-    /// The place of the request that decides what the client says in the end.
+    /// Returns the position of the request that decides the client's result.
     pub fn deciding(&self) -> Option<usize> {
         deciding(&self.requests)
     }
@@ -230,8 +230,8 @@ fn writer(requests: &[Exchange]) -> String {
     named.map_or_else(|| agent.to_owned(), |(_, manager)| manager.into_owned())
 }
 
-/// A row that is run in parts, each short enough for a page: a run, the same run once more, and what
-/// became of the fields.
+/// A row that is run in parts, each short enough for a page: a run, the same run once more, and the
+/// effects on the fields.
 #[derive(Clone, Debug)]
 pub struct PartialRow {
     way: Way,
@@ -261,7 +261,7 @@ impl PartialRow {
         &self.server
     }
 
-    /// Does the next part with a procedure, and then another one on what it left.
+    /// Does the next part with a procedure, and then another one on its result.
     pub(super) fn advance(
         mut self,
         table: &ChangeTable,
@@ -304,7 +304,7 @@ pub enum RowProgress {
     Done(Option<Box<Row>>),
 }
 
-/// Runs a procedure, and then another one on what it left.
+/// Runs a procedure, and then another one on its result.
 pub(super) fn run(
     table: &ChangeTable,
     way: Way,

@@ -7,8 +7,8 @@ use optimist_apiserver::schema::decode;
 use optimist_apiserver::server::{Definition, Resource};
 use serde_json::Value;
 
-/// Takes out what Go's decoder puts in the place of required fields that a manifest does not have: null,
-/// or for a struct the empty map.
+/// Takes out the values that Go's decoder puts in the place of required fields that a manifest does not
+/// have: null, or for a struct the empty map.
 pub(crate) fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
     let blank = |value: &Value| match value {
         Value::Object(members) => members.is_empty(),
@@ -30,9 +30,9 @@ pub(crate) fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
     }
 }
 
-/// A manifest in the words of the server: quantities and times as it writes them, and without what the
-/// kind does not know. The `stringData` of a Secret becomes its `data`, as the server stores it
-/// (`pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret`, v1.36).
+/// Returns a manifest in the words of the server: quantities and times as it writes them, and without
+/// fields that the kind does not know. The `stringData` of a Secret becomes its `data`, as the server
+/// stores it (`pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret`, v1.36).
 pub(super) fn in_server_words(manifest: &Value, resource: &Resource) -> Value {
     let mut said = manifest.clone();
     if let Definition::Builtin(_) = resource.definition

@@ -72,7 +72,7 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The version that was read.
         version: Revision,
-        /// `true` if an unsent edit was redone on what was read.
+        /// `true` if an unsent edit was redone on the new copy.
         redone: bool,
     },
     /// The server accepted a write and left its edits out; the object did not change.
@@ -241,7 +241,7 @@ pub enum Suggestion {
     Get(ActorId),
     /// Get as this actor too.
     GetToo(ActorId),
-    /// Get, to see what is stored.
+    /// Get, to see the stored object.
     GetToSee(ActorId),
     /// Get, which redoes the edit, and send again.
     GetAndSendAgain(ActorId),
@@ -255,7 +255,7 @@ pub enum Suggestion {
     SendRedone(ActorId, Revision),
     /// Send again.
     SendAgain(ActorId),
-    /// Send, and see what the server compares.
+    /// Send, and see the server compare versions.
     SendStale(ActorId),
     /// Send the copy of a deleted object.
     SendDeleted(ActorId),

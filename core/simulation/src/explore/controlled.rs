@@ -46,8 +46,8 @@ impl World {
         (actor, plan)
     }
 
-    /// The system at this moment: the controller by its number as an actor, and after the three
-    /// actors what the editors do. `None` if the world has no controller.
+    /// Returns the system at this moment: the controller by its number as an actor, and after the
+    /// three actors the plans of the editors. `None` if the world has no controller.
     pub(crate) fn system(&self, editors: &[(ActorId, EditorPlan)]) -> Option<System> {
         let controller = self.controller()?.clone();
         let ledger = self.ledger().renamed(|actor| actor as ProcessId);
@@ -102,9 +102,9 @@ pub enum ControllerWitness {
 /// The answer for one property of the question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyAnswer {
-    /// Every history has it, and in some of them somebody did what could have broken it.
+    /// Every history has it, and some of them have a step that could have broken it.
     Holds,
-    /// Every history has it, but in none of them did anybody do what could have broken it.
+    /// Every history has it, but none of them has a step that could have broken it.
     Untried,
     /// Some history does not have it.
     Broken(ControllerWitness),

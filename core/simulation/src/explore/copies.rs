@@ -52,7 +52,7 @@ impl Plan {
     }
 }
 
-/// Returns whether what is typed is a manifest: it says nothing of the fields that it leaves out.
+/// Returns whether the typed text is a manifest: it does not touch the fields that it leaves out.
 fn sends_a_manifest(write: &Write) -> bool {
     let applies = write.strategy == optimist_client::Strategy::Apply;
     write.declares == Declares::Manifest

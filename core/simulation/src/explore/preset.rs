@@ -7,7 +7,7 @@ use crate::{LoadError, NGINX, World};
 use optimist_apiserver::patch::JsonPatch;
 use optimist_client::{IntendedChange, Intent, Subresource, Write, WriteMethod};
 
-/// A starting object, and what two actors mean to do with it.
+/// A starting object, and the edits that two actors mean to make.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplorePreset {
     /// Its name in addresses, and the key of its messages.
@@ -21,7 +21,7 @@ pub struct ExplorePreset {
 /// The action of one actor.
 #[derive(Clone, Copy, Debug)]
 pub enum PresetAction {
-    /// It changes what it read by a JSON patch (RFC 6902).
+    /// It changes the object that it read by a JSON patch (RFC 6902).
     Edit(&'static str),
     /// The same, by way of the `status` subresource.
     Status(&'static str),
@@ -34,7 +34,7 @@ pub enum PresetAction {
 pub enum ThirdActor {
     /// It adds an annotation, which no other actor changes.
     Annotates,
-    /// It says in the status, through its subresource, what it has seen.
+    /// It reports in the status, through its subresource, the state that it has seen.
     Reports,
     /// It deletes the object.
     Deletes,

@@ -52,8 +52,8 @@ pub struct Plan {
     /// `true` if it owns the fields that it changes from the start, by an apply; of the others only
     /// those that do so too. `false` leaves the owners as they are stored.
     pub owns: bool,
-    /// Its write method, and what it does after a conflict. A deletion carries a precondition if
-    /// the method sends the version.
+    /// Its write method, and its reaction to a conflict. A deletion carries a precondition if the
+    /// method sends the version.
     pub write: Write,
     /// Its own way of writing, for [`WriteMethod::Own`](optimist_client::WriteMethod::Own).
     pub own: Option<OwnWrite>,
@@ -101,8 +101,8 @@ impl Scenario {
         }
     }
 
-    /// A scenario that starts with the stored object of a world, and with what its ledger knows of
-    /// the object. Its clock does not move.
+    /// Makes a scenario that starts with the stored object of a world, and with the edits of the
+    /// object in its ledger. Its clock does not move.
     pub fn of(world: &World) -> Self {
         let object = world.stored().map(|(_, object)| Arc::clone(object));
         Self {
@@ -219,8 +219,8 @@ impl Scenario {
         }
     }
 
-    /// The system of its server and its actors, and what its ledger knows: those that do not read
-    /// first were shown the starting object.
+    /// Returns the system of its server, its actors and its ledger: those that do not read first
+    /// were shown the starting object.
     pub(super) fn system(&self) -> System {
         let mut updates = self.updates.clone();
         for (who, plan) in (0..).zip(&self.plans) {

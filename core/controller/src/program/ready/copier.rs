@@ -19,7 +19,7 @@ pub struct Copier {
     /// `true` if only changes of the child's generation wake the controller. A kind without a
     /// generation has none.
     pub generation_changed: bool,
-    /// `true` if a run waits for what earlier runs wrote.
+    /// `true` if a run waits for the writes of earlier runs.
     pub wait_for_own_version: bool,
 }
 

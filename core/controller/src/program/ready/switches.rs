@@ -60,12 +60,12 @@ pub enum Switch {
     Expectations,
     /// AlreadyExists is taken to mean that the child is there; else it is an error.
     IgnoreAlreadyExists,
-    /// A run fails until the caches have what earlier runs wrote
+    /// A run fails until the caches have the writes of earlier runs
     /// ([`ControllerOptions::wait_for_own_version`]).
     WaitForOwnVersion,
     /// Cached reads wait for the client's own writes ([`ControllerOptions::read_your_own_writes`]).
     ReadYourOwnWrites,
-    /// The status follows from what was read; else it has the time of the write.
+    /// The status follows from the objects that were read; else it has the time of the write.
     NoClock,
     /// The controller compares before it writes.
     Compare,

@@ -140,8 +140,8 @@ pub(super) fn render(value: &Value, text: &dyn Fn(&str) -> String) -> Value {
     }
 }
 
-/// Sets or removes the member at a JSON pointer. Missing objects on its path are made; what is on
-/// the path and is no object is replaced by one.
+/// Sets or removes the member at a JSON pointer. Missing objects on its path are made; a value on
+/// the path that is no object is replaced by one.
 pub(super) fn set_at(object: &mut Value, field: &str, value: Option<Value>) {
     let Some((path, last)) = field.rsplit_once('/') else {
         return;

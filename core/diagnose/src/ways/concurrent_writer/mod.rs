@@ -1,8 +1,8 @@
 //! A way of writing while somebody else writes in between: a start for Explore.
 //!
-//! [`ChangeTable::in_between`] gives a history in which both have read the object and typed their
-//! edits, and neither has sent them. Actor A sends what a row of the table sent. Actor B is
-//! [another writer](OtherWriter) of the object, with an edit that is made up.
+//! [`ChangeTable::in_between`] gives a history in which both have read the object and typed their edits, and
+//! neither has sent them. Actor A sends the request of a row of the table. Actor B is [another
+//! writer](OtherWriter) of the object, with an edit that is made up.
 
 mod other;
 
@@ -51,15 +51,15 @@ fn has_at_most(value: &Value, left: &mut usize) -> bool {
 }
 
 impl ChangeTable {
-    /// Returns whether Explore sends for a row exactly what the row sent, whenever the client reads: the row
-    /// is one request that follows from what was read and from the change. Never for a very large
-    /// object.
+    /// Returns whether Explore sends for a row exactly the request of the row, whenever the client reads:
+    /// the row is one request that follows from the object that was read and from the change. Never for a
+    /// very large object.
     pub fn can_be_explored(&self, row: &Row) -> bool {
         self.before_sending(row).is_some()
     }
 
-    /// A history in which the client of a row and another writer have read the object and have sent
-    /// nothing. `None` if Explore cannot send [exactly](Self::can_be_explored) what the row sent.
+    /// Returns a history in which the client of a row and another writer have read the object and have sent
+    /// nothing. `None` if Explore cannot send [exactly](Self::can_be_explored) the request of the row.
     pub fn in_between(&self, row: &Row) -> Option<HistoryTree> {
         let tree = self.before_sending(row)?;
         let refused_or_taken = [FieldEffect::Refused, FieldEffect::TakenOver];
@@ -74,7 +74,7 @@ impl ChangeTable {
         self.in_between(&only_request(out))
     }
 
-    /// Returns whether Explore sends for a way out exactly what the way out sent.
+    /// Returns whether Explore sends for a way out exactly the request of the way out.
     pub fn out_can_be_explored(&self, out: &Remedy) -> bool {
         self.can_be_explored(&only_request(out))
     }
@@ -237,7 +237,7 @@ fn both_have_read(world: World) -> Option<HistoryTree> {
     Some(tree)
 }
 
-/// Types what is in a copy.
+/// Types the content of a copy.
 fn type_as(tree: &mut HistoryTree, editor: ActorId, typed: &WorkingCopy) -> Option<()> {
     let copy = tree.world_mut().copy_mut(editor);
     copy.edit((**typed.edited()?).clone());

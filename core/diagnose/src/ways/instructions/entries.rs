@@ -37,8 +37,8 @@ fn entries(object: &Value) -> &[Value] {
     entries.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The changes from the entries of an object to those that it has later. First what comes, then what
-/// goes: no field is without its owner in between.
+/// Returns the changes from the entries of an object to those that it has later. First the new ones,
+/// then the removed ones: no field is without its owner in between.
 pub(super) fn changes<'a>(before: &'a Value, after: &'a Value) -> Vec<EntryChange<'a>> {
     let of =
         |list: &'a [Value], entry: &Value| list.iter().find(|it| identity(it) == identity(entry));

@@ -14,8 +14,8 @@ use super::{Instruction, InstructionLanguage, applies};
 use crate::ways::{ChangeTable, OnOwned, Remedy, Row};
 
 impl ChangeTable {
-    /// The steps of a way out in which other managers give fields up: what the writer applies with its
-    /// own tool, and what becomes of the entries of the others.
+    /// Returns the steps of a way out in which other managers give fields up: the apply of the
+    /// writer with its own tool, and the changes in the entries of the others.
     pub(super) fn handover(&self, out: &Remedy, preset: Preset, values: bool) -> Vec<Instruction> {
         let row = &out.row;
         let subject = self.subject();

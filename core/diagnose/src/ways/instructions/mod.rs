@@ -95,8 +95,8 @@ impl Instruction {
         }
     }
 
-    /// A command of kubectl that writes: its name, and what follows the name. Before it the same one
-    /// that stores nothing.
+    /// Makes a command of kubectl that writes: its name, and the rest of the line. Before it comes the
+    /// same one in a form that stores nothing.
     pub(crate) fn write(name: &str, rest: &str) -> Self {
         let dry_run = format!("kubectl {name} --dry-run=server{rest}\n");
         Self {
@@ -176,8 +176,8 @@ impl ChangeTable {
         all
     }
 
-    /// The command of kubectl that applies the manifest of a row in the name of its writer: what a tool
-    /// that has no option for one object cannot do.
+    /// Returns the command of kubectl that applies the manifest of a row in the name of its writer: for a
+    /// tool that has no option for one object.
     pub fn by_kubectl(&self, row: &Row, values: bool) -> Option<Instruction> {
         let Way::Client(_, on_owned) = row.way else {
             return None;
@@ -213,7 +213,8 @@ impl ChangeTable {
         all
     }
 
-    /// The command by which kubectl applies server-side as the writer of a row: what was sent, or a file.
+    /// Returns the command by which kubectl applies server-side as the writer of a row: with the body
+    /// that was sent, or with a file.
     fn server_side(
         &self,
         row: &Row,
@@ -370,7 +371,7 @@ impl Row {
         self.requests.iter().rev().find(|it| applies(it))
     }
 
-    /// The object that was read, with what a merge patch of the row changes.
+    /// Returns the object that was read, with the changes of the row's merge patch.
     fn after_edits(&self) -> Value {
         let mut object = (*self.before).clone();
         if let Some(sent) = self.requests.last() {
