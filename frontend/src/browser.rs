@@ -182,8 +182,9 @@ pub(crate) fn holder() -> Option<HtmlElement> {
     (holder.tag_name() != "BODY").then_some(holder)
 }
 
-/// Gives the keyboard back to what had it before something lay over the page, once that is gone: to
-/// the element itself, else to what opens the menu that it stands in, else to what happened.
+/// Gives the keyboard back to the element that had it before something lay over the page, once that
+/// is gone: to the element itself, else to the control that opens its menu, else to the caption of
+/// the current step.
 pub(crate) fn give_back(to: HtmlElement) {
     let then = move || {
         let menu = to.closest("details").ok().flatten();
@@ -201,7 +202,7 @@ pub(crate) fn give_back(to: HtmlElement) {
     gloo_timers::callback::Timeout::new(0, then).forget();
 }
 
-/// Scrolls as little as is needed to see an element and some space around it, in what scrolls
+/// Scrolls as little as is needed to see an element and some space around it, in the scrolling part
 /// directly around it and nothing else: the page itself stays where it is.
 pub(crate) fn reveal(selector: &str, margin: f64) {
     let found = document().and_then(|document| document.query_selector(selector).ok()?);
@@ -265,8 +266,8 @@ fn whole_lines(around: &Element, so_far: f64) -> i32 {
     (padding + lines * line.height()).round() as i32
 }
 
-/// Closes what unfolds over the page when something else is pressed, or Escape, or what in it does
-/// something.
+/// Closes menus that lie over the page when something else is pressed, or Escape, or one of their
+/// controls is used.
 pub(crate) fn close_menus(event: &Event) {
     let Some(body) = document().and_then(|document| document.body()) else {
         return;
@@ -311,8 +312,8 @@ pub(crate) fn all_within(outer: &Element, selector: &str) -> impl Iterator<Item 
     (0..count).filter_map(move |i| found.as_ref()?.get(i)?.dyn_into().ok())
 }
 
-/// Scrolls what scrolls so that the first part found in it is on top; to the beginning where there
-/// is no such part.
+/// Scrolls a scrolling part so that the first inner part found in it is on top; to the beginning if
+/// there is no such part.
 pub(crate) fn scroll_within(outer: &str, part: &str) {
     let found = document().and_then(|document| document.query_selector(outer).ok()?);
     let Some(outer) = found else { return };
@@ -327,7 +328,7 @@ pub(crate) fn scroll_within(outer: &str, part: &str) {
     outer.set_scroll_top(top);
 }
 
-/// Scrolls what scrolls to its beginning.
+/// Scrolls a scrolling part to its beginning.
 pub(crate) fn scroll_to_top(selector: &str) {
     let found = document().and_then(|document| document.query_selector(selector).ok()?);
     if let Some(outer) = found {
@@ -400,7 +401,7 @@ pub(crate) fn salt() -> u64 {
     (js_sys::Math::random() * 1e15) as u64
 }
 
-/// Does what the state wants done; `false` if the browser has no room in a storage or forbids it.
+/// Performs an effect of the state; `false` if the browser has no room in a storage or forbids it.
 pub(crate) fn perform(effect: &Effect) -> bool {
     match effect {
         Effect::Storage(effect) | Effect::MustStore(effect) => return change_storage(effect),

@@ -33,7 +33,8 @@ pub(crate) fn record_holder(event: &Event) {
     HELD.replace(held);
 }
 
-/// Gives the keyboard to something near, after the next rendering, if what had it can no longer have it.
+/// Gives the keyboard to something near, after the next rendering, if the element that had it can no
+/// longer have it.
 pub(crate) fn mend() {
     Timeout::new(0, || {
         let held = HELD.take();

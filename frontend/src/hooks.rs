@@ -111,7 +111,7 @@ pub(crate) fn use_menus() {
     });
 }
 
-/// The keyboard does not fall to nothing when what has it goes.
+/// Keeps the keyboard from falling to nothing when the element that has it goes.
 #[hook]
 pub(crate) fn use_focus(store: &StateHandle) {
     use_effect_with((), |()| {
@@ -152,7 +152,7 @@ pub(crate) fn use_style(theme: Theme) {
     });
 }
 
-/// Scrolls to the current step and to what it is about.
+/// Scrolls to the current step and to its object.
 #[hook]
 pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
     let tree = &store.session.tree;
@@ -177,7 +177,7 @@ pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
     );
 }
 
-/// Scrolls to what was added to a working copy: it does not always stand where it was typed.
+/// Scrolls to an addition to a working copy: it does not always stand where it was typed.
 #[hook]
 pub(crate) fn use_addition_in_sight(store: &StateHandle) {
     use_effect_with(store.editing.added.clone(), |added| {
@@ -189,7 +189,8 @@ pub(crate) fn use_addition_in_sight(store: &StateHandle) {
     });
 }
 
-/// Scrolls a working copy so far that what people edit is in sight, not only its metadata.
+/// Scrolls a working copy so far that the fields that people edit are in sight, not only its
+/// metadata.
 fn reveal_content(slug: &str) {
     let not = ["apiVersion", "kind", "metadata"]
         .map(|field| format!(":not([id^=\"{slug}/{field}\"])"))

@@ -11,7 +11,7 @@ use crate::state::{
     ViewMsg,
 };
 
-/// Keys, and what they do in words.
+/// A key, and its effect in words.
 pub(crate) type Key = (&'static str, fn() -> String);
 
 /// The keys, as the help lists them.

@@ -1,5 +1,6 @@
-//! Optimist's page: it draws what the core says and passes on what people do. It holds no semantics
-//! of Kubernetes; it calls the crates in `core` for everything that a server or a client does.
+//! Optimist's page: it draws the decisions of the core and passes on the actions of people. It
+//! holds no semantics of Kubernetes; it calls the crates in `core` for everything that a server or
+//! a client does.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -3,7 +3,7 @@
 
 use crate::browser;
 
-/// From now on what a panic says is written to the console and into the notice.
+/// Writes the text of every later panic to the console and into the notice.
 pub fn tell_on_the_page() {
     std::panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);

@@ -1,5 +1,6 @@
-//! Saves what is open as one HTML file with the whole program in it: brings the files of the release
-//! together, and hands the file to the browser. The texts of the file are in `optimist_state`.
+//! Saves the open page as one HTML file with the whole program in it: brings the files of the
+//! release together, and hands the file to the browser. The texts of the file are in
+//! `optimist_state`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -93,7 +94,7 @@ pub(crate) async fn save(
     Ok(Some(SavedFile { name, size }))
 }
 
-/// The line of the saved page that says what it is, as markup.
+/// Returns the line of the saved page that describes it, as markup.
 fn page_note(own: &str, address: &str) -> String {
     let release = own.trim_start_matches("optimist-");
     let release = release.split('.').next().unwrap_or_default();

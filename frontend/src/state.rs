@@ -1,4 +1,4 @@
-//! The state of the page as a reducer: messages change it, and the browser does what follows.
+//! The state of the page as a reducer: messages change it, and the browser performs the effects.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -86,7 +86,7 @@ pub(crate) trait Sends {
         self.sender().dispatch(message.into());
     }
 
-    /// A callback that sends what is made of its event.
+    /// Returns a callback that sends the message made from its event.
     fn on<E, M: Into<Msg>>(&self, message: impl Fn(E) -> M + 'static) -> Callback<E> {
         let dispatcher = self.sender();
         Callback::from(move |event| dispatcher.dispatch(message(event).into()))

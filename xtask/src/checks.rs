@@ -21,7 +21,7 @@ pub struct Check {
     pub stage: &'static str,
     /// The folder and workspace in which it runs.
     pub place: Place,
-    /// The names of the checks that make what this one needs.
+    /// The names of the checks that make the files which this one needs.
     pub needs: &'static [&'static str],
     /// The check itself.
     pub run: fn(&Workspace, &mut Counted) -> StageResult<()>,

@@ -1,4 +1,4 @@
-//! The error type of this program: what went wrong, and what to try.
+//! The error type of this program: the problem, and a remedy to try.
 
 use std::fmt;
 

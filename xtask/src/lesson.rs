@@ -5,7 +5,7 @@ use std::path::absolute;
 use crate::failure::{Failure, StageResult};
 use crate::workspace::Workspace;
 
-/// Runs lessons, prints what happens in them, and fails if a claim in a lesson is false.
+/// Runs lessons, prints their events, and fails if a claim in a lesson is false.
 pub fn check(workspace: &Workspace, files: &[String]) -> StageResult<()> {
     let mut run = workspace.command(workspace.build(&["lesson"])?.join("lesson"));
     for file in files {

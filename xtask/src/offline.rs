@@ -46,7 +46,7 @@ pub fn add(site: &Path, earlier: &Files) -> StageResult<()> {
     Ok(())
 }
 
-/// Adds the manifest and what it names.
+/// Adds the manifest and the files that it names.
 ///
 /// # Errors
 /// If a file cannot be copied.

@@ -1,4 +1,4 @@
-//! Runs a tool as a named step: prints what it does, that it still runs, and how long it took.
+//! Runs a tool as a named step: prints its name, that it still runs, and its time.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -176,8 +176,8 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Prints the numbers, if there were tests, and what tests counted. A count of `expected` that no
-    /// test reported is printed as missing.
+    /// Prints the numbers, if there were tests, and the counts of tests. A count of `expected` that
+    /// no test reported is printed as missing.
     pub fn print(&self, expected: &[&str]) {
         for what in expected {
             let reported = self.reported.get(*what);

@@ -1,5 +1,5 @@
 //! The page that people save as one HTML file: the page of the release with its program in itself, and
-//! with places for what is saved. The page fills the places (`frontend/state/src/saved_page.rs`).
+//! with places for the saved state. The page fills the places (`frontend/state/src/saved_page.rs`).
 
 use crate::failure::StageResult;
 use crate::html::{self, SCRIPTS_WHILE_WORKING, STYLES_WHILE_WORKING, unexpected};

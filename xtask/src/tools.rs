@@ -129,7 +129,7 @@ fn wasm_opt(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     }
 }
 
-/// The script that finds what keeps people from using a page (axe-core).
+/// Returns the script that finds barriers on a page (axe-core).
 pub fn axe(workspace: &Workspace) -> StageResult<PathBuf> {
     let folder = workspace.tool("axe-core", AXE);
     let script = folder.join("node_modules/axe-core/axe.min.js");

@@ -130,7 +130,7 @@ pub fn lost_update(lost: &LostUpdate, writer: &str, loser: &str) -> String {
     }
 }
 
-/// A conflict, and what the client did next.
+/// Says a conflict, and the client's reaction.
 pub fn recorded_conflict(conflict: &RecordedConflict, who: &str) -> String {
     let next = match conflict.reaction {
         Reaction::ReadAgain => en::audit_read_again(),

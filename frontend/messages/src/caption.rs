@@ -1,4 +1,4 @@
-//! The caption: what happened at the current step and why, and what to try next.
+//! The caption: the event at the current step, its cause, and a next step to try.
 
 use optimist_apiserver::pointer::unescape;
 use optimist_simulation::{
@@ -120,7 +120,7 @@ fn lost(kind: &Kind) -> Caption {
     )
 }
 
-/// An accepted write; `None` for what no actor did.
+/// Captions an accepted write; `None` for an event that no actor caused.
 fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
     let name = |actor| &world.actor(actor).name;
     Some(match kind {

@@ -145,7 +145,7 @@ pub struct Trouble {
 /// A kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TroubleKind {
-    /// A controller broke what it is for.
+    /// A controller broke one of its own goals.
     Broken,
     /// Updates were lost.
     Lost,

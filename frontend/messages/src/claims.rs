@@ -32,7 +32,7 @@ pub(crate) fn open_questions(row: &Row) -> Vec<String> {
     said
 }
 
-/// Returns whether it is open what becomes of a field.
+/// Returns whether the fate of a field is open.
 pub(crate) fn is_open(row: &Row, column: &Path) -> bool {
     row.open.iter().any(|one| match &one.then {
         Then::Code { .. } | Then::NoValidValues => true,

@@ -1,5 +1,5 @@
-//! The card of a controller: its examples, its switches, its cache and queue, and what its steps
-//! did.
+//! The card of a controller: its examples, its switches, its cache and queue, and the events of its
+//! steps.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use optimist_simulation::{
 
 use crate::{Caption, en};
 
-/// The name of an example and what it does, in a sentence.
+/// Returns the name of an example, and a sentence about its program.
 pub fn example(name: ReadyProgramName) -> (String, String) {
     use ReadyProgramName as Name;
     match name {

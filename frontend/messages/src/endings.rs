@@ -1,4 +1,4 @@
-//! The other endings of a history, and what came of each.
+//! The other endings of a history, and the outcome of each.
 
 use std::sync::Arc;
 

@@ -23,7 +23,8 @@ pub fn letter(actor: usize) -> &'static str {
     ActorId::ALL.get(actor).map_or("?", |actor| actor.letter())
 }
 
-/// The title of a pair of edits, and what the actors do; `None` for a pair without messages.
+/// Returns the title of a pair of edits, and a sentence about its actors; `None` for a pair without
+/// messages.
 pub fn pair(pair: &ExplorePreset) -> Option<(String, String)> {
     Some(match pair.slug {
         "different-fields" => (
@@ -286,7 +287,8 @@ pub fn step(search: &Search, edge: &Transition) -> String {
     }
 }
 
-/// The same where there is little room; of a step inside a request only what the server does.
+/// Describes a step in the same way for a place with little room; for a step inside a request, only
+/// the server's part.
 pub fn label(search: &Search, edge: &Transition) -> String {
     match edge.what {
         TransitionKind::ServerReads => en::label_reads(),

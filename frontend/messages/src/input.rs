@@ -93,7 +93,7 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
     })
 }
 
-/// Returns whether a tool repeats by itself what was refused.
+/// Returns whether a tool repeats a refused write by itself.
 fn is_controller(tool: Tool) -> bool {
     matches!(
         tool,

@@ -1,4 +1,4 @@
-//! The search of every order of a controller's steps: its properties, and what was found of each.
+//! The search of every order of a controller's steps: its properties, and the result for each.
 
 use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_simulation::BrokenProperty;
@@ -16,7 +16,7 @@ pub fn safety(property: &Safety) -> String {
     }
 }
 
-/// Says what a program is for, in one line.
+/// Says the goals of a program, in one line.
 pub fn goals(always: &[Safety], at_rest: &[Goal]) -> String {
     let mut goals: Vec<String> = always.iter().map(safety).collect();
     goals.push(settles(at_rest));

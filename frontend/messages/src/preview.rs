@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{en, ways};
 
-/// The headline, and what it stands on.
+/// Returns the headline, and the assumptions under it.
 pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     let all = preview.rows.len();
     let refused = preview.rows.iter();

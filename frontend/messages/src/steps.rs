@@ -56,7 +56,7 @@ pub fn last_write(tree: &HistoryTree) -> String {
     }
 }
 
-/// The pill on the server's lane: what the store did.
+/// Returns the pill on the server's lane: the store's change.
 pub fn pill(step: &Step) -> Option<String> {
     match step.outcome() {
         Outcome::Done if matches!(step.operation, Operation::Compact { .. }) => {
@@ -360,8 +360,8 @@ pub fn sentence(step: &Step, world: &World) -> String {
     told(step, world, answer(step), "", &watch::spoken(step))
 }
 
-/// The name of a row: what can be seen in it, in the same order. `answer` is the answer that the row
-/// shows, `events` are the words of the events that it draws.
+/// Names a row by everything that can be seen in it, in the same order. `answer` is the answer that
+/// the row shows, `events` are the words of the events that it draws.
 pub fn row_sentence(step: &Step, world: &World, answer: String, events: &[String]) -> String {
     let events: String = events.iter().map(|event| format!(" {event}.")).collect();
     told(step, world, answer, &events, "")

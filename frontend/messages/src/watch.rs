@@ -1,4 +1,4 @@
-//! The watch: how it stands, and what its steps did.
+//! The watch: the state of its connection, and the results of its steps.
 
 use optimist_simulation::{
     Connection, ExplanationKind as Kind, Operation, Outcome, Received, Step, WatchAction,
@@ -13,7 +13,7 @@ pub fn empty() -> String {
     en::watch_empty()
 }
 
-/// `rv 101`, or what an error is.
+/// Returns `rv 101`, or the name of an error.
 pub fn version(received: &Received) -> String {
     let status = received.status_line();
     status.unwrap_or_else(|| en::version(&received.version))

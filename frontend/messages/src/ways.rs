@@ -58,8 +58,8 @@ pub fn effect(effect: FieldEffect) -> String {
     }
 }
 
-/// The owners of a field before and after, if they changed; else its owners. Empty if it has none, or if
-/// they depend on what a text does not say.
+/// Returns the owners of a field before and after, if they changed; else its owners. Empty if it has
+/// none, or if they depend on a part that a text leaves out.
 pub fn owners_change(outcome: &FieldOutcome) -> String {
     if outcome.owners_before.is_empty() && outcome.owners_after.is_empty() {
         return String::new();
@@ -285,7 +285,7 @@ pub fn instruction_warning(warning: &InstructionWarning) -> String {
     }
 }
 
-/// A way out of a conflict: what it is called, and what it means.
+/// Returns the name of a way out of a conflict, and its meaning.
 pub fn remedy(out: &Remedy) -> (String, String) {
     // What a write that is refused would do is not said.
     let accepted = out.row.code.is_some_and(|code| code < 300);
@@ -326,8 +326,8 @@ pub fn not_settling<'a>(outs: impl Iterator<Item = &'a Remedy>) -> String {
     }
 }
 
-/// A next write after "the object has been modified": what it is called, and what it means. `None` for
-/// a way that is no [next write](optimist_diagnose::modified::NEXT).
+/// Returns the name of a next write after "the object has been modified", and its meaning. `None` for a
+/// way that is no [next write](optimist_diagnose::modified::NEXT).
 pub fn next_write(method: WriteMethod) -> Option<(String, String)> {
     Some(match method {
         WriteMethod::UpdateReadAgain => (en::next_read_again(), en::next_read_again_says()),

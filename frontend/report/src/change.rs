@@ -153,7 +153,7 @@ fn remedy(out: &mut CaseDocument, settled: &SettledConflict) {
     }
 }
 
-/// A command, code or lines of a manifest, with what is to be known and done before.
+/// Writes a command, code or lines of a manifest, with the warnings and the steps to take before.
 pub(crate) fn instruction(out: &mut CaseDocument, one: &Instruction) {
     for warning in &one.warnings {
         out.says(&messages::instruction_warning(warning));

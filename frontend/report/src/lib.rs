@@ -1,6 +1,6 @@
-//! A case of Diagnose as a Markdown document, for an issue. The sentences are those of the page: both
-//! take them from `optimist-messages`, and what they say from `optimist-state`. Text of others is
-//! never markup in it (`optimist_exports::markdown`), and values that look private are masked.
+//! A case of Diagnose as a Markdown document, for an issue. The sentences are those of the page:
+//! both take them from `optimist-messages`, and their facts from `optimist-state`. Text of others
+//! is never markup in it (`optimist_exports::markdown`), and values that look private are masked.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -65,8 +65,8 @@ fn request_of(exchange: &Exchange) -> String {
     format!("{} {}", exchange.method, visible(&short))
 }
 
-/// The facts that the server noted where it decided, and what the caption does not tell of the
-/// edits: it tells of one lost update only, and a lesson has other things to tell.
+/// Returns the facts that the server noted for its decision, and the effects on edits that the
+/// caption leaves out: it names one lost update only, and a lesson has other things to tell.
 fn why(store: &StateHandle, step: &Step) -> Vec<String> {
     let taught = store.learn.learning().is_some();
     let results = step.edit_results().into_iter().enumerate();

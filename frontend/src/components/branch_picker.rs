@@ -14,7 +14,7 @@ const CROWDED: usize = 2;
 #[derive(Clone, PartialEq)]
 pub(crate) struct Branch {
     pub(crate) node: NodeId,
-    /// Its name, or what became of it.
+    /// Its name, or its outcome.
     pub(crate) label: String,
     /// The first steps of the branch.
     pub(crate) summary: String,

@@ -127,7 +127,7 @@ fn sides(store: &StateHandle, names: &Names, point: &BranchPoint, ends: [NodeId;
     }
 }
 
-/// One branch: its steps after both part, and what can be done with it. `before` is the number of steps
+/// Shows one branch: its steps after both part, and its controls. `before` is the number of steps
 /// that both share.
 fn side(store: &StateHandle, names: &Names, end: NodeId, nodes: &[NodeId], before: usize) -> Html {
     let tree = &store.session.tree;

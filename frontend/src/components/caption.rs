@@ -1,4 +1,4 @@
-//! The current step in plain words, and what to try next.
+//! The current step in plain words, and a next step to try.
 
 use optimist_client::visible;
 use optimist_messages::{self as messages, label};
@@ -42,7 +42,7 @@ pub(crate) fn caption(store: &StateHandle) -> Html {
     }
 }
 
-/// The current step, and what to try next.
+/// Shows the current step, and a next step to try.
 fn what_happened(store: &StateHandle) -> Html {
     let words = messages::caption(&store.session.tree.explain(store.view.right), store.world());
     // A lesson says itself what to do next.

@@ -20,7 +20,7 @@ fn value_text(value: Option<&Value>) -> String {
     visible(text.trim_end()).into_owned()
 }
 
-/// The head of a column: what it is, and its version where there is one.
+/// Shows the head of a column: its name, and its version if it has one.
 fn head(name: String, version: Option<&String>) -> Html {
     html! {
         <th scope="col">

@@ -1,4 +1,4 @@
-//! An editor: what it read, what it changed since, and how it sends that.
+//! An editor: the object that it read, its edits, and its way of sending them.
 
 use optimist_client::{COPIES, Declares, Strategy, dotted};
 use optimist_messages::{cards, label, writes_otherwise};

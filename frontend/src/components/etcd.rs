@@ -1,4 +1,4 @@
-//! The keys of etcd behind the objects, revision by revision, and what etcdctl prints of them.
+//! The keys of etcd behind the objects, revision by revision, and etcdctl's output about them.
 
 use std::cell::Cell;
 
@@ -160,7 +160,7 @@ fn table(
     }
 }
 
-/// A command and what the terminal shows after it.
+/// Shows a command and the terminal's output after it.
 fn printed(world: &World, of: &KeyValue, command: Command) -> Html {
     let store = world.server().store();
     let Etcdctl { command, output } = match command {

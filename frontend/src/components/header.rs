@@ -85,7 +85,7 @@ fn theme_button(store: &StateHandle) -> Html {
     }
 }
 
-/// The theme that is not shown: what it is called, its sign, and what to choose for it.
+/// Returns the theme that is not shown: its name, its sign, and the choice that shows it.
 pub(crate) fn other_theme(theme: Theme) -> (String, Icon, Theme) {
     let prefers_dark = browser::prefers_dark();
     let dark = match theme {
@@ -105,7 +105,7 @@ pub(crate) fn other_theme(theme: Theme) -> (String, Icon, Theme) {
     }
 }
 
-/// The ways in, as links: the address is what says which one is open.
+/// Shows the ways in, as links: the address decides which one is open.
 fn navigation(store: &StateHandle) -> Html {
     let link = |page: &Page| {
         html! {

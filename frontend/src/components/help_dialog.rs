@@ -1,4 +1,4 @@
-//! The help: what Optimist is, and the keys.
+//! The help: a description of Optimist, and the keys.
 
 use optimist_messages::label;
 use yew::{Html, html};

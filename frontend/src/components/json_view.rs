@@ -1,4 +1,4 @@
-//! A body as JSON: what matters is bold, what does not is folded.
+//! A body as JSON: important members are bold, others are folded.
 
 use optimist_client::visible;
 use optimist_messages::label;

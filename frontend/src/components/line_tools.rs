@@ -114,7 +114,7 @@ pub(super) fn own(props: &YamlViewProps, line: &Line) -> Html {
     }
 }
 
-/// Delete takes the line out, `+` adds to what it holds or stands in.
+/// Handles the keys of a line: Delete removes it, `+` adds to its value or to the value around it.
 pub(super) fn line_keys(
     props: &YamlViewProps,
     editor: ActorId,
@@ -170,7 +170,7 @@ fn place_of(pointer: &str) -> String {
     }
 }
 
-/// The fields in which is typed what is added to a line, or to the list item that it begins.
+/// Shows the fields for typing an addition to a line, or to the list item that it begins.
 pub(super) fn additions(props: &YamlViewProps, line: &Line) -> impl Iterator<Item = Html> {
     let item = item_begun(line).filter(|_| !grows(line));
     let places = [Some(&line.pointer), item].into_iter().flatten();

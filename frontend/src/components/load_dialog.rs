@@ -12,7 +12,7 @@ use super::file_button::text_of;
 use super::icon::{Icon, icon};
 use crate::state::{Dialog, ManifestMsg, Sends, StateHandle, ViewMsg};
 
-/// Reads a file into the dialog. One that cannot be read leaves what was typed.
+/// Reads a file into the dialog. One that cannot be read leaves the typed text.
 fn read_file(store: &StateHandle, file: File) {
     let dispatcher = store.dispatcher();
     spawn_local(async move {

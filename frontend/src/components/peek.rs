@@ -67,7 +67,8 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     }
 }
 
-/// A patch as it was sent; of a whole object what was changed in it, of a manifest what it means.
+/// Shows the content of a request: a patch as it was sent, of a whole object its changes, of a
+/// manifest its intended edits.
 fn carried(step: &Step, sent: &Value) -> Html {
     if *sent == Value::Null {
         return html! { <p>{ label::no_body() }</p> };

@@ -1,4 +1,4 @@
-//! Every stored version, newest first: who wrote it, and what it changed.
+//! Every stored version, newest first: its writer, and its changes.
 
 use optimist_client::{ValueChange, changes, dotted};
 use optimist_messages::label;

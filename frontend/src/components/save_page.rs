@@ -1,4 +1,4 @@
-//! The button that saves what is open as one HTML file, and how far that is.
+//! The button that saves the open page as one HTML file, and its progress.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::saved_page::{SaveProblem, SavedFile, save};
 pub(crate) struct SavePageProps {
     /// The title of the page.
     pub(crate) title: AttrValue,
-    /// The fragment that opens what is saved.
+    /// The fragment that opens the saved state.
     pub(crate) fragment: AttrValue,
 }
 

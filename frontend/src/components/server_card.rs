@@ -107,7 +107,8 @@ fn release(store: &StateHandle) -> Html {
     }
 }
 
-/// The server can accept what a real one refuses, if it cannot evaluate a rule of the kind.
+/// Warns that the server can accept an object that a real one refuses, if it cannot evaluate a rule
+/// of the kind.
 fn unevaluated_rules(store: &StateHandle) -> Html {
     match messages::unevaluated_rules(&store.world().unevaluated_rules()) {
         Some(said) => {
@@ -150,7 +151,7 @@ pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: Marks) ->
     }
 }
 
-/// The stored object, with what the last step changed in it.
+/// Shows the stored object, with the changes of the last step in it.
 fn object(store: &StateHandle, rows: &CardRows, (marks, tone): Marks) -> Html {
     let Some((_, object)) = store.world().stored() else {
         return html! {

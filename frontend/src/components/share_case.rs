@@ -13,7 +13,7 @@ use crate::state::{
     CaseLeftOut, DiagnoseState, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
 };
 
-/// The case of which something is left out, once it is known what.
+/// Returns the case to share, once the values to leave out are found.
 pub(super) fn shared(store: &StateHandle) -> Option<&SharedCase> {
     match store.share.values.as_ref()? {
         ValuesLeftOut::Found(shared) => Some(shared),

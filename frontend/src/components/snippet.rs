@@ -1,4 +1,4 @@
-//! A step's request as a command or as code that sends it, to take away, and what kubectl prints.
+//! A step's request as a command or as code that sends it, to copy, and kubectl's output.
 
 use optimist_client::visible;
 use optimist_code::{
@@ -20,7 +20,7 @@ pub(crate) enum Language {
     Rust,
 }
 
-/// Draws the request of a step. For kubectl, what the terminal prints comes first.
+/// Draws the request of a step. For kubectl, the output in the terminal comes first.
 pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> Html {
     let call = ClientRequest::of_step(store.world(), step);
     let Some((call, exchange)) = call.zip(step.exchange.as_ref()) else {

@@ -1,4 +1,4 @@
-//! The actors, the server and what happened.
+//! The actors, the server and the timeline.
 
 use optimist_messages::label;
 use optimist_simulation::ActorId;
@@ -8,7 +8,7 @@ use super::divider::divider;
 use super::{Cards, Timeline, caption, header, inspector, kept_notice, lane_tabs, transport};
 use crate::state::StateHandle;
 
-/// The actors, the server and what happened, beside the lesson that is taken.
+/// Shows the actors, the server and the timeline, beside the lesson that is taken.
 pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
     html! {
         <>

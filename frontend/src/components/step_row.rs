@@ -1,5 +1,5 @@
-//! One step of the timeline: a request and its answer, and what the store did. The current step has
-//! an arrow for each; any other step is one line.
+//! One step of the timeline: a request and its answer, and the store's change. The current step has an arrow for
+//! each; any other step is one line.
 
 use optimist_messages::{self as messages, label};
 use optimist_simulation::{ActorId, EventArrow, NodeId, Outcome, RunPart, Step};

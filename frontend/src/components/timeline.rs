@@ -16,7 +16,7 @@ pub(crate) struct TimelineProps {
     pub(crate) store: StateHandle,
 }
 
-/// The row that is pointed at, and what tells of it.
+/// The row that is pointed at, and the handlers that follow the pointer and the keyboard.
 struct Pointer {
     at: Option<Pointed>,
     onpointerover: Callback<PointerEvent>,

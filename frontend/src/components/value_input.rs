@@ -48,8 +48,8 @@ struct FieldEvents {
     onblur: Callback<FocusEvent>,
 }
 
-/// Gives the keyboard to a field as it comes, and a place to keep what the field made of the value:
-/// it has ways of its own to end lines.
+/// Gives the keyboard to a field as it comes. Returns a place to keep the field's form of the
+/// value: it has ways of its own to end lines.
 #[hook]
 fn use_first_text(input: &NodeRef) -> Rc<RefCell<String>> {
     let at_first = use_mut_ref(String::new);

@@ -28,7 +28,7 @@ pub(crate) struct YamlViewProps {
     pub(crate) id: &'static str,
     pub(crate) label: String,
     pub(crate) object: Arc<Value>,
-    /// Places that are marked, and what was there.
+    /// Places that are marked, with their former values.
     pub(crate) marks: Vec<ValueChange>,
     /// The colour of the marks.
     pub(crate) tone: &'static str,
@@ -248,7 +248,7 @@ fn fold_row(props: &YamlViewProps, row: &AlignedRow, line: &Line, open: bool) ->
     }
 }
 
-/// The row that folds members together: defaults, or what few people look at.
+/// Shows the row that folds members together: defaults, or members that few people look at.
 fn members_row(props: &YamlViewProps, row: &AlignedRow, within: &[AlignedRow], open: bool) -> Html {
     let changed = |row: &AlignedRow| {
         let mark = props.line(row).and_then(|line| props.mark(line));
@@ -330,7 +330,7 @@ fn room(characters: Option<usize>) -> Option<&'static str> {
     }
 }
 
-/// A value, what it was, and what the server has now.
+/// Shows a value, its former value, and the server's value now.
 fn value_and_changes(
     props: &YamlViewProps,
     row: &AlignedRow,
@@ -378,7 +378,8 @@ fn start_edit(props: &YamlViewProps, line: &Line, token: &Token) -> Option<EditM
     Some(EditMsg::Start(*editor, Typing::Value, pointer, plain))
 }
 
-/// A value, which can be edited if `start` is there. `other` is what it was, or is elsewhere.
+/// Shows a value, which can be edited if `start` is there. `other` is its former value, or that of
+/// another copy.
 fn value(
     props: &YamlViewProps,
     line: &Line,

@@ -138,7 +138,7 @@ fn of_errors(errors: &[ReportedError]) -> (String, Html) {
     (messages::errors_title(errors), list)
 }
 
-/// The object of an error, its tool, its fields and managers, and what is missing.
+/// Shows the object of an error, its tool, its fields and managers, and the missing parts.
 fn about(one: &ReportedError) -> Html {
     let values = messages::error_values(&one.error);
     let missing = messages::error_missing(one);

@@ -26,7 +26,7 @@ const MAX_CHANGES: usize = 300;
 /// The maximum number of steps of a fight that are drawn.
 const MAX_FLIPS: usize = 120;
 
-/// Draws a history: first who fights over what, then its steps, then each field.
+/// Draws a history: first its fights, then its steps, then each field.
 pub(super) fn history(store: &StateHandle, recorded: &Recorded, reading: &CaseReading) -> Html {
     let Some(history) = recorded.versions() else {
         return Html::default();

@@ -10,7 +10,8 @@ use yew::{AttrValue, Html, html};
 use crate::components::Copy;
 use crate::state::StateHandle;
 
-/// The owners that the error messages of the case name; what to bring if there are none.
+/// Shows the owners that the error messages of the case name; if there are none, the input that
+/// would show them.
 pub(super) fn of_messages(store: &StateHandle) -> Html {
     let mut rows = Vec::new();
     for error in store.diagnose.errors() {
@@ -70,7 +71,7 @@ pub(super) fn command(text: String) -> Html {
     }
 }
 
-/// A command, code or lines of a manifest, with what is to be known and done before.
+/// Shows a command, code or lines of a manifest, with the warnings and the steps to take before.
 pub(super) fn instruction(one: &Instruction) -> Html {
     let text = one.text.trim_end().to_owned();
     let warnings = one.warnings.iter().map(messages::instruction_warning);

@@ -1,4 +1,4 @@
-//! The scene of an error message: what it does not say, and fields to fill that in.
+//! The scene of an error message: the parts that it leaves out, and fields to fill them in.
 
 use optimist_client::visible;
 use optimist_diagnose::scene::{GivenParts, MissingPart, Scene};
@@ -9,7 +9,7 @@ use yew::{Callback, Event, Html, TargetCast, html};
 use crate::browser::selected;
 use crate::state::{DiagnoseMsg, Sends, StateHandle};
 
-/// Draws what was made up for a scene.
+/// Draws the made-up parts of a scene.
 pub(super) fn scene(store: &StateHandle, scene: &Scene) -> Html {
     html! {
         <div class="scene">

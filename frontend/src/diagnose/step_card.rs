@@ -1,4 +1,4 @@
-//! The step of a recorded history that is selected: what was observed, and why, by the core.
+//! The step of a recorded history that is selected: the observation, and the core's explanation.
 
 use optimist_apiserver::object::text;
 use optimist_client::visible;
@@ -60,7 +60,7 @@ pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> H
     }
 }
 
-/// A version: when it was made, and what changed.
+/// Shows a version: its time, and its changes.
 fn of_version(history: &Recorded, row: &LaneRow, at: usize) -> Html {
     html! {
         <>
@@ -70,7 +70,7 @@ fn of_version(history: &Recorded, row: &LaneRow, at: usize) -> Html {
     }
 }
 
-/// A request: what was sent and answered, what changed, and why.
+/// Shows a request: its body and answer, the changes, and the explanation.
 fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at: usize) -> Html {
     let Some(step) = replay.history.steps.get(at) else {
         return Html::default();

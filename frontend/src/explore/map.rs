@@ -87,7 +87,8 @@ fn explanation(model: &Explored, search: &Search, outlook: &[Tally]) -> Html {
     }
 }
 
-/// The history that is drawn out: through what is looked at, or the shortest of the worst kind.
+/// Returns the history that is drawn out: through the selected step, or the shortest of the worst
+/// kind.
 fn marked(model: &Explored, search: &Search) -> Vec<TransitionId> {
     match model.focus {
         Some(MapFocus::State(id)) => search.path_to(id),

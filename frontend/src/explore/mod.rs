@@ -64,7 +64,7 @@ fn use_request(store: &StateHandle, model: &Explored) {
     });
 }
 
-/// Tells the state what is explored, for links.
+/// Tells the state the explored setup, for links.
 #[hook]
 fn use_link(store: &StateHandle, model: &Explored) {
     let (store, model) = (store.clone(), model.clone());

@@ -86,8 +86,8 @@ pub(super) fn state(
     })
 }
 
-/// Opens what is pointed at on the map. A finger points by touching: it opens only what it has
-/// touched before.
+/// Opens the element that is pointed at on the map. A finger points by touching: it opens only an
+/// element that it has touched before.
 pub(super) fn focused(
     store: &StateHandle,
     model: &Explored,

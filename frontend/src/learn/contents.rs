@@ -62,7 +62,7 @@ fn next_lesson(course: &CourseProgress<'_>) -> Html {
     html! { <a class="button primary" href={lesson_fragment(&next.name)}>{ says }</a> }
 }
 
-/// Draws the number of finished lessons, and what saves, opens and forgets the progress.
+/// Draws the number of finished lessons, and the controls that save, open and forget the progress.
 fn so_far(store: &StateHandle, course: &CourseProgress<'_>, progress: Option<&str>) -> Html {
     let open = |text| LearnMsg::OpenProgress(text).into();
     let open = file_button(

@@ -1,4 +1,4 @@
-//! The lesson that is taken: its text, what is asked, and the way on.
+//! The lesson that is taken: its text, its questions and tasks, and the way on.
 
 use optimist_lesson::{LessonStep, Prediction};
 use optimist_messages::label;
@@ -75,7 +75,7 @@ fn believed(store: &StateHandle, course: &Course, belief: &str) -> Html {
     }
 }
 
-/// Shows the belief again when the lesson is finished, and what is true instead.
+/// Shows the belief again when the lesson is finished, beside the truth.
 fn believed_before(course: &Course) -> Html {
     let (walk, lesson) = (&course.walk, course.walk.lesson());
     let last = walk.at() + 1 == lesson.steps.len();

@@ -10,7 +10,7 @@ use yew::{Html, classes, html};
 use crate::components::icon::{Icon, icon};
 use crate::state::{Course, LearnMsg, Sends, StateHandle};
 
-/// The switches of the program, the button that searches, and what was found.
+/// Shows the switches of the program, the button that searches, and the results.
 pub(super) fn switches(store: &StateHandle, course: &Course, challenge: &SwitchChallenge) -> Html {
     let program = SwitchChallenge::program(course.walk.lesson());
     let all = program.map_or(&[][..], |ready| ready.name.switches());

@@ -186,7 +186,7 @@ fn hint_button(store: &StateHandle, course: &Course) -> Html {
     }
 }
 
-/// Says why what was tried does not reach the goal, where the lesson knows it.
+/// Says why the reader's try does not reach the goal, if the lesson knows it.
 fn feedback(store: &StateHandle, course: &Course) -> Html {
     let feedback = course.walk.feedback(&store.session.tree);
     let feedback = feedback.filter(|_| !course.walk.solved());

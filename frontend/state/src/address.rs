@@ -74,7 +74,7 @@ pub enum LessonAddress<'a> {
     List,
     /// To the lesson of this name.
     Lesson(&'a str),
-    /// To what cannot be the name of a lesson.
+    /// An address of something that cannot be the name of a lesson.
     Unknown(&'a str),
 }
 
@@ -87,7 +87,7 @@ impl<'a> LessonAddress<'a> {
         }
     }
 
-    /// From what follows the name of the page.
+    /// Reads the text after the name of the page.
     fn parse(path: &'a str) -> Self {
         let name = path.split('/').next().unwrap_or_default();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -101,7 +101,7 @@ impl<'a> LessonAddress<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// From a fragment, with its `#`; what follows the name of a page (`#/play/2`) is ignored
+    /// Reads a fragment, with its `#`; the text after the name of a page (`#/play/2`) is ignored
     /// except in Learn.
     pub fn parse(fragment: &'a str) -> Self {
         let (place, query) = fragment.split_once('?').unwrap_or((fragment, ""));

@@ -51,8 +51,8 @@ pub fn aligned_rows(cards: &CardObjects) -> AlignedRows {
     AlignedRows::of(copies, &cards.resource.root)
 }
 
-/// The rows that say of a value what it was or what it is elsewhere, and how many characters that needs, by
-/// the keys of the rows. `marks` is what was changed in each copy.
+/// Returns the rows that show another value than the present one, and the characters that it needs, by the
+/// keys of the rows. `marks` are the changes in each copy.
 pub fn rows_of_changes(
     aligned: &AlignedRows,
     marks: &[Vec<ValueChange>; COPIES],

@@ -77,7 +77,7 @@ pub struct EditingState {
 /// A message about the working copies.
 #[derive(Clone, Debug)]
 pub enum EditMsg {
-    /// Begins to type in place: whose, what, at which pointer, and with which text.
+    /// Begins to type in place: the editor, the kind of typing, the pointer and the text.
     Start(ActorId, Typing, String, String),
     /// Takes the text that was typed in place.
     Commit(String),
@@ -227,7 +227,7 @@ impl EditingState {
         }
     }
 
-    /// Adds what was typed. In a map or list that is empty now, the next addition is typed.
+    /// Adds the typed value. In a map or list that is empty now, the next addition is typed.
     fn add(
         &mut self,
         editing: Editing,

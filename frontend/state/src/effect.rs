@@ -54,7 +54,7 @@ pub fn slice<T>(
     }
 }
 
-/// The effects of one update, and what may be asked during it.
+/// The effects of one update, and the questions that it may ask the browser.
 pub(crate) struct Effects<'a> {
     platform: &'a dyn Platform,
     list: Vec<Effect>,

@@ -55,8 +55,8 @@ impl OrdersSearch {
         self.search.borrow().states()
     }
 
-    /// Works a little. Returns what was found once enough is known: everything is searched, or
-    /// every property is broken.
+    /// Works a little. Returns the finding once enough is known: everything is searched, or every
+    /// property is broken.
     fn advance(&mut self) -> Option<OrdersFinding> {
         let mut search = self.search.borrow_mut();
         let status = search.advance(4);

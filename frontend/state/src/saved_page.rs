@@ -15,7 +15,8 @@ const PLACES: [&str; 5] = [
 /// The text before the names of the files that the page needs.
 const FILES: &str = "<meta name=\"optimist-files\" content=\"";
 
-/// The longest fragment that opens what is saved, in characters: Firefox refuses an address of 1 MiB.
+/// The longest fragment that opens a saved state, in characters: Firefox refuses an address of 1
+/// MiB.
 pub const MAX_SAVED: usize = 1_000_000;
 
 /// The most characters of a file name, without its end.
@@ -39,18 +40,18 @@ pub struct SavedContent<'a> {
     pub shown: &'a str,
     /// The address of the site that it is from.
     pub address: &'a str,
-    /// The line that says what the file is, as markup.
+    /// The line that describes the file, as markup.
     pub note: &'a str,
 }
 
-/// The texts of the line that says what a saved page is.
+/// The texts of the line that describes a saved page.
 #[derive(Clone, Copy, Debug)]
 pub struct SavedNote<'a> {
     /// The name of the line for screen readers.
     pub label: &'a str,
     /// The date and the program that made the file.
     pub told: &'a str,
-    /// The name of the link that shows again what was saved.
+    /// The name of the link that shows the saved state again.
     pub again: &'a str,
     /// The name of the link to the site.
     pub site: &'a str,

@@ -16,8 +16,8 @@ use crate::share::Withheld;
 /// again.
 pub const MAX_SEARCHED: usize = 1_000_000;
 
-/// The most characters of a case that can be looked through for what looks private: a link with more
-/// does not open.
+/// The most characters of a case that can be searched for values that look private: a link with
+/// more does not open.
 pub const MAX_LOOKED_THROUGH: usize = 16_000_000;
 
 /// A case of which something is left out, and how far it is.
@@ -27,7 +27,7 @@ pub enum ValuesLeftOut {
     Looking(Rc<RefCell<PrivateSearch>>),
     /// The answers with and without values are compared.
     Searching(Rc<RefCell<ValueSearch>>),
-    /// It is known what stays.
+    /// The values that stay are known.
     Found(Rc<SharedCase>),
     /// Nothing is left of the case.
     Empty,

@@ -30,7 +30,7 @@ pub struct Contained {
 /// into it, and Rust's standard library. `program` is the package of which it is made.
 ///
 /// # Errors
-/// If cargo cannot say what it depends on, or the licence of a package has no text.
+/// If cargo cannot list the dependencies, or the licence of a package has no text.
 pub fn of_program(program: &str, target: &str) -> Result<Vec<Contained>> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
     let metadata = MetadataCommand::new()
@@ -61,7 +61,7 @@ pub fn of_program(program: &str, target: &str) -> Result<Vec<Contained>> {
     Ok(contained)
 }
 
-/// The packages that are linked into the program: not what only runs while it is built.
+/// Returns the packages that are linked into the program: not those that only run while it is built.
 fn linked<'a>(metadata: &'a Metadata, program: &str) -> Result<Vec<&'a Package>> {
     let resolve = metadata.resolve.as_ref().context("no dependencies")?;
     let nodes: BTreeMap<&PackageId, _> = resolve.nodes.iter().map(|it| (&it.id, it)).collect();

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
 
-/// Brotli bytes that everything the first screen needs may take. The aim is 200 kB; two builds of one
-/// source differ by a few hundred bytes. It was 205 kB: what tells of a broken controller and of long
-/// values is on the first screen until the parts of the page are split anew.
+/// The most Brotli bytes of everything that the first screen needs. The aim is 200 kB; two builds
+/// of one source differ by a few hundred bytes. It was 205 kB: the code for a broken controller and
+/// for long values is on the first screen until the parts of the page are split anew.
 const BUDGET: usize = 205_000;
 
 /// A file of the site: its name and its bytes.
@@ -135,7 +135,8 @@ fn first_screen(files: &[File]) -> Vec<bool> {
     first
 }
 
-/// The page without what it names and loads later: what is left names what the first screen needs.
+/// Returns the page without the files that it names and loads later: only names of files for the
+/// first screen are left.
 fn without_later(html: &str) -> String {
     let mut html = html.to_owned();
     for later in [

@@ -1,9 +1,9 @@
 //! Finds the constants that the first part needs: those that were read until the page was drawn,
 //! those whose address is in its code, and those whose address is in such a constant.
 //!
-//! The linker's map says where each constant begins and how long it is. A number in the code or in
-//! a constant that could be an address counts as one, so the first part may have more than it needs.
-//! Only constants move, never what the program can write.
+//! The linker's map has the beginning and the length of each constant. A number in the code or in a
+//! constant that could be an address counts as one, so the first part may have more than it needs.
+//! Only constants move, never memory that the program can write.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const LEAST: usize = 24;
 /// An optimizer may subtract a small number from the address of a constant before it adds an index.
 const BEFORE: u32 = 256;
 
-/// A piece of memory: where it begins, and what is in it.
+/// A piece of memory: its address, and its bytes.
 pub type Piece = (u32, Vec<u8>);
 
 /// The bytes that each part writes into the memory when it is loaded.

@@ -1,4 +1,4 @@
-//! Short names for what the program imports from its script. wasm-bindgen gives each function a name
+//! Short names for the program's imports from its script. wasm-bindgen gives each function a name
 //! with a hash, which is in both files and does not compress.
 
 use anyhow::{Context, Result};

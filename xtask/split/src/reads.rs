@@ -22,7 +22,7 @@ pub fn written(module: &Module) -> Result<Range<u32>> {
     written.context("the module has no data")
 }
 
-/// The locals of a function that notes what it reads.
+/// The locals of a function that notes its reads.
 #[derive(Clone, Copy)]
 struct Locals {
     /// The address of the read.
@@ -44,7 +44,7 @@ pub struct ReadRecorder {
 }
 
 impl ReadRecorder {
-    /// Has every function note what it reads.
+    /// Makes every function note its reads.
     pub fn mark(&self, module: &mut Module) {
         let functions: Vec<_> = module.funcs.iter_local().map(|(id, _)| id).collect();
         for id in functions {

@@ -35,11 +35,11 @@ pub struct Parts {
 /// Instructions that a function must lose to be there twice, short and whole.
 const WORTH_IT: usize = 32;
 
-/// The name under which the rest imports what the first part exports.
+/// The name under which the rest imports the exports of the first part.
 const FIRST: &str = "first";
 
-/// Splits a module: the functions that ran by these marks of [`instrument`] stay, and the functions
-/// and constants that they name. The map is what the linker wrote about the module, the script is what wasm-bindgen wrote for it.
+/// Splits a module: the functions that ran by these marks of [`instrument`] stay, and the functions and constants that
+/// they name. The linker wrote the map about the module, and wasm-bindgen the script for it.
 ///
 /// # Errors
 /// If the bytes are no wasm, or not that of a page.
@@ -62,7 +62,7 @@ pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>, script: &str) -> Re
     })
 }
 
-/// The module that notes what runs ([`branches::mark`]).
+/// Returns the module that notes the functions that run ([`branches::mark`]).
 ///
 /// # Errors
 /// If the bytes are no wasm.
@@ -347,7 +347,7 @@ impl Plan {
     }
 }
 
-/// Shortens those of the functions that are worth it: what each of them uses from then on.
+/// Shortens those of the functions that are worth it. Returns the functions that each of them uses from then on.
 fn shorten<'a>(
     module: &mut Module,
     ran: &Ran,

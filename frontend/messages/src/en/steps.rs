@@ -1,4 +1,4 @@
-//! The timeline, the steps, the branches of a session, and what a request carries.
+//! The timeline, the steps, the branches of a session, and the content of requests.
 
 crate::catalogue::messages! {
     // The timeline.

@@ -1,4 +1,4 @@
-//! A controller as the third actor: its program, what it has in memory, and what it does next.
+//! A controller as the third actor: its program, its memory, and its next step.
 
 mod dialog;
 mod memory;

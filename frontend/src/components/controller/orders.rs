@@ -1,4 +1,4 @@
-//! The search of every order from the current step, and what it found.
+//! The search of every order from the current step, and its results.
 
 use optimist_client::visible;
 use optimist_messages::{label, orders as messages};
@@ -9,7 +9,7 @@ use yew::{Html, classes, html};
 use crate::components::icon::{Icon, icon};
 use crate::state::{ControllerMsg, OrderProperty, OrdersFinding, Sends, StateHandle};
 
-/// The button that searches, then how far the search is, then what it found.
+/// Shows the button that searches, then the progress of the search, then its results.
 pub(super) fn orders(store: &StateHandle) -> Html {
     let Some(orders) = store.orders() else {
         return search(store);

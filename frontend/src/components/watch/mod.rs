@@ -1,4 +1,4 @@
-//! The server's *Watch* view: what reaches a watcher, and what it does when nothing does.
+//! The server's *Watch* view: the events that reach a watcher, and its reconnections.
 
 pub(crate) mod arrows;
 

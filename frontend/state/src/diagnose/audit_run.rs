@@ -74,7 +74,7 @@ impl AuditRun {
         }
     }
 
-    /// Shows what is known of an earlier part of the log, until this one is read, and then the same
+    /// Shows the result of an earlier part of the log, until this one is read, and then the same
     /// object.
     pub(super) fn continuing(self, earlier: &Self) -> Self {
         let looked_at = earlier.objects.get(earlier.chosen);

@@ -122,8 +122,8 @@ pub struct SettledConflict {
 }
 
 impl ChangeRun {
-    /// The table of a case; `None` without a live object and a manifest. `given` is what people added to
-    /// error messages.
+    /// Starts the table of a case; `None` without a live object and a manifest. `given` are the parts
+    /// that people added to error messages.
     pub(super) fn start(
         reading: &CaseReading,
         client: Preset,
@@ -251,7 +251,7 @@ impl ChangeRun {
         }
     }
 
-    /// Leaves out of warnings what is only known of the made-up object: which fields it loses.
+    /// Leaves out of warnings the facts about the made-up object: the fields that it loses.
     fn keep_known(&self, instructions: &mut [Instruction]) {
         for one in instructions.iter_mut().filter(|_| self.made_up) {
             let known = |it: &InstructionWarning| {
@@ -429,7 +429,7 @@ fn mask(row: &mut Row, wanted: &Value) {
     row.after = after;
 }
 
-/// Masks a field. The places are those before, after, and in what is wanted.
+/// Masks a field. The places are those before, after, and in the wanted object.
 fn mask_field(outcome: &mut FieldOutcome, places: &mut [Places<'_>; 3]) {
     let field = &outcome.field.0;
     let shown = places.each_mut().map(|object| object.find(field).cloned());

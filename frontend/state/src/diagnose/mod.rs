@@ -1,5 +1,5 @@
 //! The state of Diagnose: the texts from a cluster, and the selected parts of them.
-//! `optimist_diagnose` decides what the texts mean.
+//! `optimist_diagnose` decides the meaning of the texts.
 
 mod audit_run;
 mod change_run;
@@ -185,7 +185,7 @@ impl CaseSection {
 pub enum DiagnoseMsg {
     /// The text as it is typed.
     Draft(String),
-    /// Takes what is typed.
+    /// Takes the typed text.
     TakeDraft,
     /// Takes a text.
     Bring(String),

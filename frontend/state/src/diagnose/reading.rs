@@ -1,4 +1,4 @@
-//! Reads the texts of the case into objects. `optimist_diagnose` decides what they mean.
+//! Reads the texts of the case into objects. `optimist_diagnose` decides their meaning.
 
 use std::rc::Rc;
 
@@ -105,7 +105,7 @@ impl CaseReading {
         }
     }
 
-    /// The scene of an error message, with what people add to it.
+    /// Makes the scene of an error message, with the parts that people add to it.
     ///
     /// # Errors
     /// The reason why there is none.
@@ -157,7 +157,7 @@ impl CaseReading {
     }
 }
 
-/// Versions of one object, and what changed between them.
+/// Versions of one object, and the changes between them.
 #[derive(Clone, Debug)]
 pub struct ObservedHistory {
     /// The `resourceVersion` of each, oldest first.

@@ -147,8 +147,8 @@ impl DiagnoseState {
         Some(())
     }
 
-    /// Begins to look again at what follows, after the case has changed. If nothing has to be read for
-    /// it, that is done at once.
+    /// Begins to compute the following parts again, after the case has changed. If nothing has to
+    /// be read for it, that is done at once.
     pub(super) fn look_again(&mut self) {
         self.owner = None;
         let items = self.items.iter();

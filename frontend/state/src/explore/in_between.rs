@@ -1,4 +1,4 @@
-//! A case of Diagnose in Explore: who writes in between, and what the tab keeps of it.
+//! A case of Diagnose in Explore: the writer in between, and the part of it that the tab keeps.
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Write;
@@ -150,7 +150,7 @@ impl State {
         fx.write(StorageArea::Tab, SETUP, setup);
     }
 
-    /// Explores again what the tab has kept, when the page is opened.
+    /// Explores the kept case again, when the page is opened.
     pub(crate) fn open_explore(&mut self, fx: &Effects<'_>) {
         if self.page != Page::Explore || self.explore.request.is_some() {
             return;

@@ -121,7 +121,7 @@ pub enum RowState {
     Running,
     /// All histories are searched.
     Done(Rc<Search>),
-    /// It stopped before its end, with what it had found until then.
+    /// It stopped before its end, with the results until then.
     Stopped(StopReason, Rc<Search>),
     /// The user cancelled it.
     Cancelled,

@@ -25,7 +25,7 @@ pub struct Course {
     pub name: String,
     /// Its text.
     pub(super) source: Rc<str>,
-    /// Its pages, and what was done on each.
+    /// Its pages, with the reader's work on each.
     pub walk: Walkthrough,
     /// Says whether the learner holds the belief of the lesson, before the lesson; `None` if nothing was said.
     pub believes: Option<bool>,
@@ -39,7 +39,7 @@ pub struct Course {
     pub switches: SwitchChoice,
 }
 
-/// A choice of switches, and what the search of every history found with them.
+/// A choice of switches, and the result of the search of every history with them.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchChoice {
     /// The switches that are on; `None` before the first choice.

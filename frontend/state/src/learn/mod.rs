@@ -40,7 +40,7 @@ pub enum LearnMsg {
     OpenProgress(String),
     /// Forgets how far one got in each lesson.
     ForgetProgress,
-    /// Lets happen what is still to happen, or turns to the next page.
+    /// Runs the next scripted action, or turns to the next page.
     Forward,
     /// Turns to the page before.
     Back,

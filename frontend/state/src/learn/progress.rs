@@ -92,7 +92,7 @@ fn all(kept: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(kept).ok()
 }
 
-/// Joins a saved progress to the stored one: of each lesson, what is further. `None`, and nothing changes, if
+/// Joins a saved progress to the stored one: of each lesson, the further one. `None`, and nothing changes, if
 /// one of the two cannot be read.
 pub(crate) fn join_progress(saved: &str, fx: &mut Effects<'_>) -> Option<()> {
     let saved = all(saved)?;
