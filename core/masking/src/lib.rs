@@ -29,6 +29,7 @@ mod known;
 mod names;
 mod object;
 mod pairs;
+mod refusals;
 mod shapes;
 mod structure;
 

@@ -2,34 +2,21 @@
 //! `--password x`, `<pwd>x</pwd>`. The text may be cut, escaped, a difference of two files, or part of
 //! a sentence.
 
+mod value;
+
 use std::ops::Range;
 
+use self::value::is_field;
 use super::Span;
 use super::names::{by_name, is_blank};
+use super::refusals::{self, REFUSALS};
 
 /// The longest name before a value.
 const MAX_NAME: usize = 120;
 
-/// The search for the closing quote of a value ends after this many bytes.
-const MAX_QUOTED: usize = 1 << 16;
-
 /// A value can follow this many bytes after a name, if both have a field: `name: DB_PASSWORD,
 /// value: x`.
 const NEAR: usize = 200;
-
-/// The beginnings of refusals of a value, after the name of its field
-/// (`k8s.io/apimachinery/pkg/util/validation/field/errors.go`, v1.36).
-const REFUSALS: [&str; 9] = [
-    "Invalid value",
-    "Unsupported value",
-    "Duplicate value",
-    "Required value",
-    "Not found",
-    "Forbidden",
-    "Too long",
-    "Too many",
-    "Internal error",
-];
 
 /// The rules for reading a text.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +44,7 @@ pub(super) fn find(text: &str, reading: Reading, found: &mut Vec<Span>) {
             _ => {}
         }
     }
-    refusals(text, reading.secret, scan.found);
+    refusals::find(text, reading.secret, scan.found);
 }
 
 struct Scan<'a> {
@@ -207,124 +194,6 @@ impl Scan<'_> {
         }
     }
 
-    /// The value behind the `:` or `=` at a position.
-    fn value(&self, at: usize, key: &Key) -> Option<Range<usize>> {
-        let colon = self.at(at) == b':';
-        let mut begin = at + 1;
-        if self.at(begin) == b'>' {
-            begin += 1;
-        }
-        let spaced = matches!(self.at(begin), b' ' | b'\t' | b'\r' | b'\n');
-        while matches!(self.at(begin), b' ' | b'\t' | b'\r') {
-            begin += 1;
-        }
-        let first = self.begins_line(key);
-        if begin >= self.bytes.len() || self.at(begin) == b'\n' {
-            return (colon && first).then(|| self.block(begin, key)).flatten();
-        }
-        if let Some(quoted) = self.quoted(begin) {
-            return Some(quoted);
-        }
-        let end = self.end_of_line(begin);
-        if key.is_quoted && !first {
-            // Of JSON only a number; else it is a sentence: `secrets "token": the object…`.
-            let digits = self.bytes[begin..end]
-                .iter()
-                .take_while(|byte| byte.is_ascii_digit());
-            return Some(begin..begin + digits.count()).filter(|range| !range.is_empty());
-        }
-        if first && (!colon || spaced) {
-            return Some(self.lines(begin, end, key, colon));
-        }
-        let of_header = colon && matches!(by_name(self.name(key)), Some("a token"));
-        let open = self
-            .text
-            .get(self.begin_of_line(key.begin)..key.begin)
-            .unwrap_or_default();
-        let in_flow = colon && open.rfind('{') > open.rfind('}');
-        let line = self.text.get(begin..end)?;
-        let stop = |(i, c): (usize, char)| match c {
-            '"' | '\'' | '`' => true,
-            _ if of_header && spaced && line.starts_with(|c: char| c.is_ascii_uppercase()) => false,
-            ',' | '}' if in_flow => true,
-            ';' | '&' | ',' => assigns(&line[i + 1..]),
-            c => c.is_whitespace() && !in_flow,
-        };
-        let length = line
-            .char_indices()
-            .find(|one| stop(*one))
-            .map_or(line.len(), |(i, _)| i);
-        let value = line[..length].trim_end_matches(|c: char| {
-            c.is_whitespace() || matches!(c, '\\' | ')' | ']' | '}' | ',' | ';')
-        });
-        Some(begin..begin + value.len()).filter(|range| !range.is_empty())
-    }
-
-    /// A value in quotes; their backslashes are those before the first one.
-    fn quoted(&self, begin: usize) -> Option<Range<usize>> {
-        let escapes = self.bytes[begin..]
-            .iter()
-            .take_while(|byte| **byte == b'\\')
-            .count();
-        let quote = Some(self.at(begin + escapes)).filter(|byte| is_quote(*byte))?;
-        let inside = begin + escapes + 1;
-        let end = match escapes {
-            0 => self.bytes.len().min(inside + MAX_QUOTED),
-            _ => self.end_of_line(inside),
-        };
-        let mut run = 0;
-        for at in inside..end {
-            let byte = self.at(at);
-            if byte == quote && (run == escapes || escapes == 0 && run % 2 == 0) {
-                let range = inside..at - escapes.min(run);
-                return Some(range).filter(|range| range.start < range.end);
-            }
-            run = if byte == b'\\' { run + 1 } else { 0 };
-        }
-        let end = self.end_of_line(inside);
-        Some(inside..end).filter(|range| range.start < range.end)
-    }
-
-    /// The rest of a line, with the lines that continue it.
-    fn lines(&self, begin: usize, end: usize, key: &Key, colon: bool) -> Range<usize> {
-        let line = self.text.get(begin..end).unwrap_or_default();
-        if self.reading.sentences
-            && let Some((word, rest)) = line.split_once(' ')
-            && rest.contains([':', '='])
-        {
-            return begin..begin + word.len();
-        }
-        let is_block = line.trim_end().len() <= 3 && line.starts_with(['|', '>']);
-        match self.block(end, key).filter(|_| colon) {
-            Some(block) if is_block => block,
-            Some(block) => begin..block.end,
-            None => begin..begin + line.trim_end().len(),
-        }
-    }
-
-    /// The lines below a name that belong to it, if they are no fields.
-    fn block(&self, end_of_line: usize, key: &Key) -> Option<Range<usize>> {
-        let depth = key.begin - self.begin_of_line(key.begin);
-        let mut block: Option<Range<usize>> = None;
-        let mut at = end_of_line + 1;
-        while at < self.bytes.len() {
-            let end = self.end_of_line(at);
-            let line = self.text.get(at..end)?;
-            let marks = |c: char| matches!(c, ' ' | '\t' | '+' | '-' | '>' | '<');
-            let inner = line.trim_start_matches(marks);
-            if !inner.trim().is_empty() {
-                let begin = at + line.len() - inner.len();
-                if begin - at <= depth || block.is_none() && is_field(inner) {
-                    break;
-                }
-                let from = block.map_or(begin, |block| block.start);
-                block = Some(from..at + line.trim_end().len());
-            }
-            at = end + 1;
-        }
-        block
-    }
-
     /// All values of the data of a Secret.
     fn data(&mut self, begin: usize, key: &Key) {
         let rest = self.text.get(begin..).unwrap_or_default();
@@ -452,93 +321,6 @@ impl Scan<'_> {
         };
         if let Some(range) = range.filter(|range| !range.is_empty()) {
             self.add_value(Some(begin..at), range, "a password");
-        }
-    }
-
-    /// The argument behind an option: the next word, also as the next item of a list.
-    fn argument(&self, at: usize) -> Option<Range<usize>> {
-        let rest = self.text.get(at..)?;
-        let gap =
-            rest.find(|c: char| !c.is_whitespace() && !matches!(c, '"' | '\'' | ',' | '\\' | '`'))?;
-        let (between, value) = rest.split_at(gap);
-        let lines = between.matches('\n').count();
-        let continued = between.contains('\\') || between.contains(',');
-        let (begin, value) = match value.strip_prefix("- ") {
-            Some(item) if lines == 1 => {
-                let item = item.trim_start_matches(['"', '\'', ' ']);
-                (rest.len() - item.len() + at, item)
-            }
-            _ if lines > 0 && !continued => return None,
-            _ => (at + gap, value),
-        };
-        let end = value.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`'));
-        let value = value[..end.unwrap_or(value.len())].trim_end_matches(['\\', ',', ']']);
-        let is_option = value.starts_with("--") || value.len() == 2 && value.starts_with('-');
-        (!is_option && !value.is_empty()).then(|| begin..begin + value.len())
-    }
-}
-
-/// Returns whether a line begins with the name of a field.
-fn is_field(line: &str) -> bool {
-    let plain = line.trim_start_matches(['"', '\'']);
-    let length = plain.bytes().take_while(|byte| is_of_name(*byte)).count();
-    let rest = plain[length..].trim_start_matches(['"', '\'']);
-    length > 0 && (rest.starts_with(": ") || rest.trim_end() == ":")
-}
-
-/// Returns whether a text begins with another assignment: `Encrypt=true`.
-fn assigns(text: &str) -> bool {
-    let text = text.trim_start();
-    let length = text
-        .bytes()
-        .take_while(|byte| is_of_name(*byte) || *byte == b' ')
-        .count();
-    length > 0 && text[length..].starts_with('=')
-}
-
-/// Values that the server refuses and names, if their fields are private.
-fn refusals(text: &str, secret: bool, found: &mut Vec<Span>) {
-    for refusal in [
-        ": Invalid value: ",
-        ": Unsupported value: ",
-        ": Duplicate value: ",
-    ] {
-        for (at, _) in text.match_indices(refusal) {
-            let path = text[..at]
-                .rsplit(char::is_whitespace)
-                .next()
-                .unwrap_or_default();
-            let parts = path.split(['.', '[', ']', '"', '=', '\\']);
-            let mut parts = parts.filter(|part| !part.is_empty());
-            let of_data = secret && matches!(parts.clone().next(), Some("data" | "stringData"));
-            let in_brackets = path.contains("=\"") || path.contains("=\\\"");
-            let last = parts.clone().next_back();
-            let named = match in_brackets {
-                true => parts.find_map(by_name),
-                false => last.and_then(by_name),
-            };
-            let looks_like = named.or(of_data.then_some("data of a Secret"));
-            let Some(looks_like) = looks_like else {
-                continue;
-            };
-            let begin = at + refusal.len();
-            let rest = &text[begin..];
-            let end = match rest.strip_prefix('"') {
-                Some(inside) => {
-                    let mut run = 0;
-                    let close = inside.bytes().position(|byte| {
-                        let closes = byte == b'"' && run % 2 == 0;
-                        run = if byte == b'\\' { run + 1 } else { 0 };
-                        closes
-                    });
-                    close.map_or(rest.len(), |close| close + 1)
-                }
-                None => rest.find(": ").unwrap_or(rest.len()),
-            };
-            let skip = usize::from(rest.starts_with('"'));
-            if skip < end {
-                found.push(Span::new(begin + skip..begin + end, looks_like));
-            }
         }
     }
 }
