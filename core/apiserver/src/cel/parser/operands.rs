@@ -1,0 +1,154 @@
+//! Parses operands: literals, lists, maps, names and parentheses.
+
+use super::{OPERAND, Parser, RESERVED, Read};
+use crate::cel::ast::{Entry, Expr, Kind, Literal, Mistake};
+use crate::cel::lexer::Token;
+use crate::cel::macros;
+
+impl Parser {
+    /// Parses an expression without an operator.
+    pub(super) fn primary(&mut self) -> Read<Expr> {
+        let place = self.place();
+        match self.peek().clone() {
+            Token::Symbol("(") => {
+                self.advance();
+                let inner = self.expression()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Token::Symbol("[") => self.list(place),
+            Token::Symbol("{") => self.map(place),
+            Token::Symbol("-") => {
+                self.advance();
+                let token = self.advance();
+                self.number(place, &token, "-")
+            }
+            Token::Symbol(".") => {
+                self.advance();
+                let name = self.name()?;
+                self.named(place, format!(".{name}"))
+            }
+            Token::Ident(name) => self.word(place, name),
+            Token::String(text) => {
+                self.advance();
+                Ok(self.literal(place, Literal::String(text)))
+            }
+            Token::Bytes(bytes) => {
+                self.advance();
+                Ok(self.literal(place, Literal::Bytes(bytes)))
+            }
+            token @ (Token::Int(_) | Token::Uint(_) | Token::Float(_)) => {
+                self.advance();
+                self.number(place, &token, "")
+            }
+            other => {
+                let found = other.shown();
+                self.wrong(format!("mismatched input '{found}' expecting {OPERAND}"))
+            }
+        }
+    }
+
+    fn word(&mut self, place: usize, name: String) -> Read<Expr> {
+        let literal = match name.as_str() {
+            "true" => Literal::Bool(true),
+            "false" => Literal::Bool(false),
+            "null" => Literal::Null,
+            "in" => return self.wrong(format!("mismatched input 'in' expecting {OPERAND}")),
+            _ => {
+                self.advance();
+                return self.named(place, name);
+            }
+        };
+        self.advance();
+        Ok(self.literal(place, literal))
+    }
+
+    /// A variable, a function with its arguments, or a message of a type.
+    fn named(&mut self, place: usize, name: String) -> Read<Expr> {
+        if RESERVED.contains(&name.as_str()) {
+            let message = format!("reserved identifier: {name}");
+            return Err(Mistake::new(place, message).into());
+        }
+        let open = self.place();
+        if self.accept("(") {
+            let args = self.arguments(")")?;
+            return Ok(macros::global(self, open, name, args)?);
+        }
+        if self.is("{")
+            && matches!(
+                self.tokens.get(self.at + 1),
+                Some((Token::Ident(_) | Token::Symbol("}"), _))
+            )
+        {
+            while *self.peek() != Token::End && !self.accept("}") {
+                self.advance();
+            }
+            return Ok(self.make(open, Kind::Struct(name)));
+        }
+        Ok(self.ident(place, &name))
+    }
+
+    fn list(&mut self, place: usize) -> Read<Expr> {
+        self.advance();
+        let (mut items, mut optional) = (Vec::new(), Vec::new());
+        while !self.accept("]") {
+            if self.accept("?") {
+                optional.push(items.len());
+            }
+            items.push(self.expression()?);
+            if !self.accept(",") {
+                self.expect("]")?;
+                break;
+            }
+        }
+        Ok(self.make(place, Kind::List { items, optional }))
+    }
+
+    fn map(&mut self, place: usize) -> Read<Expr> {
+        self.advance();
+        let mut entries = Vec::new();
+        while !self.accept("}") {
+            let optional = self.accept("?");
+            let key = self.expression()?;
+            self.expect(":")?;
+            let value = self.expression()?;
+            entries.push(Entry {
+                key,
+                value,
+                optional,
+            });
+            if !self.accept(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        Ok(self.make(place, Kind::Map(entries)))
+    }
+
+    fn number(&mut self, place: usize, token: &Token, sign: &str) -> Read<Expr> {
+        let radix = |text: &str| match text.strip_prefix("0x") {
+            Some(digits) => (digits.to_owned(), 16),
+            None => (text.to_owned(), 10),
+        };
+        let literal = match token {
+            Token::Int(text) => {
+                let (digits, radix) = radix(text);
+                let value = i64::from_str_radix(&format!("{sign}{digits}"), radix);
+                value.map(Literal::Int).map_err(|_| "invalid int literal")
+            }
+            Token::Uint(text) => {
+                let (digits, radix) = radix(text);
+                let value = u64::from_str_radix(&digits, radix);
+                value.map(Literal::Uint).map_err(|_| "invalid uint literal")
+            }
+            Token::Float(text) => {
+                let value = format!("{sign}{text}").parse::<f64>().ok();
+                let value = value.filter(|it| it.is_finite());
+                value.map(Literal::Double).ok_or("invalid double literal")
+            }
+            _ => Err("invalid int literal"),
+        };
+        let literal = literal.map_err(|why| Mistake::new(place, why))?;
+        Ok(self.literal(place, literal))
+    }
+}
