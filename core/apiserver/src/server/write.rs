@@ -1,32 +1,29 @@
 //! Create and update (`k8s.io/apiserver/pkg/registry/generic/registry/store.go`,
 //! `pkg/registry/rest/create.go` and `update.go`, `pkg/endpoints/handlers/*.go`).
 
+mod creation;
 mod equality;
 mod preconditions;
 mod prepare;
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use serde_json::Value;
 
 use self::equality::keep_idle_times;
-use self::preconditions::{check_version, uid_differs, version_of};
-use self::prepare::{before_update, restore, shown_as_sent};
+use self::preconditions::{check_version, uid_differs};
+use self::prepare::before_update;
 use super::body::Draft;
-use super::resource::{Endpoint, Generation};
+use super::resource::Endpoint;
 use super::{
-    Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, admission, body, delete,
-    kinds::NotAllocated,
-    kinds::metadata::{self, merge_owners},
-    kinds::namespace::TERMINATING,
-    scale, storage_key,
+    Answer, ApiServer, Fact, RequestInfo, Trace, admission, body, delete, kinds::NotAllocated,
+    kinds::metadata::merge_owners, scale, storage_key,
 };
 use crate::apply::FieldManager;
 use crate::limits;
-use crate::object::{GroupName, Metadata, text};
+use crate::object::Metadata;
 use crate::schema::{self, Empties};
-use crate::status::{Cause, Refusal, Status};
+use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 /// An object before an update.
@@ -42,41 +39,6 @@ struct Stored<'a> {
 }
 
 impl ApiServer {
-    pub(super) fn create(
-        &mut self,
-        info: &RequestInfo,
-        bytes: &[u8],
-        trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
-        let Draft {
-            mut object,
-            empties,
-            warnings,
-            ..
-        } = body::decode_object(info, bytes)?;
-        trace.warnings.extend(warnings);
-        normalize_namespace(info, &mut object)?;
-        for field in [
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "uid",
-            "selfLink",
-        ] {
-            object.metadata_mut().remove(field);
-        }
-        // Only a valid version counts here: other text is dropped. A dry run shows any text.
-        let version = object.resource_version().parse::<Revision>();
-        let carries_version = version.is_ok_and(|version| version != 0) && !info.options.dry_run;
-        trace.warnings.extend(merge_owners(&mut object, false));
-        self.manager(info, endpoint(info)?)
-            .update(&self.nothing(info), &mut object, &info.manager);
-        let object = self.create_object(info, object, &empties, carries_version, trace)?;
-        Ok(Answer {
-            code: StatusCode::CREATED,
-            ..Answer::ok(object)
-        })
-    }
-
     pub(super) fn update(
         &mut self,
         info: &RequestInfo,
@@ -205,23 +167,6 @@ impl ApiServer {
         self.store_update(info, object, &empties, before, trace)
     }
 
-    /// Creates the object that an update or apply names and that does not exist.
-    fn create_missing(
-        &mut self,
-        info: &RequestInfo,
-        mut object: Value,
-        trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
-        version_of(&object)?;
-        trace.warnings.extend(merge_owners(&mut object, true));
-        let none = Empties::default();
-        let object = self.create_object(info, object, &none, false, trace)?;
-        Ok(Answer {
-            code: StatusCode::CREATED,
-            ..Answer::ok(object)
-        })
-    }
-
     /// Puts an object that is ready in the place of the stored one, unless they are equal.
     fn store_update(
         &mut self,
@@ -285,122 +230,6 @@ impl ApiServer {
         nothing
     }
 
-    fn create_object(
-        &mut self,
-        info: &RequestInfo,
-        mut object: Value,
-        empties: &Empties,
-        carries_version: bool,
-        trace: &mut Trace,
-    ) -> Result<Arc<Value>, Refusal> {
-        self.check_creation(info, &object)?;
-        trace.facts.extend(info.resource.not_thorough());
-        self.before_create(info, &mut object, empties)?;
-        trace
-            .warnings
-            .extend(info.resource.warn(&info.subresource, &object, None));
-        self.admit_create(info, &object, trace)?;
-        trace.facts.extend(info.resource.judged(&object, None).0);
-        if carries_version {
-            let message = "resourceVersion should not be set on objects to be created";
-            return Err(Status::internal(message));
-        }
-        self.store_new(info, object, trace)
-    }
-
-    /// Refuses a creation for reasons outside the object.
-    fn check_creation(&self, info: &RequestInfo, object: &Value) -> Result<(), Refusal> {
-        limits::check(object)?;
-        info.resource.check_work(object)?;
-        let shown = match object.name() {
-            "" => object.meta_text("generateName"),
-            name => name,
-        };
-        if self.definition_terminates(&info.resource) {
-            let why = "create not allowed while custom resource definition is terminating";
-            return Err(Status::forbidden(&info.group_resource(), shown, why));
-        }
-        self.check_namespace(info, shown)
-    }
-
-    /// The fields that the server sets before it stores a new object, and the checks of the object
-    /// (`rest.BeforeCreate`).
-    fn before_create(
-        &mut self,
-        info: &RequestInfo,
-        object: &mut Value,
-        empties: &Empties,
-    ) -> Result<(), Refusal> {
-        if object.name().is_empty() {
-            let prefix = object.meta_text("generateName").to_owned();
-            if !prefix.is_empty() {
-                let name = prefix + &self.environment.name_suffix();
-                object.set_meta("name", name);
-            }
-        }
-        object.set_meta("creationTimestamp", self.environment.now().to_string());
-        object.set_meta("uid", self.environment.uid());
-        if !info.options.dry_run {
-            object.set_meta("resourceVersion", Value::Null);
-        }
-        // On every path, the rules of the main resource make a new object.
-        if let Some(main) = info.resource.endpoint("")
-            && !info.resource.restores()
-        {
-            restore(object, &self.nothing(info), &main.reset_fields);
-        }
-        self.allocate(info, object, None)?;
-        info.resource.prepare(&info.subresource, object, None);
-        if info.resource.generation != Generation::None {
-            object.set_meta("generation", 1);
-        }
-        let mut errors = info.resource.validate(&info.subresource, object, None);
-        if errors.is_empty() {
-            errors = metadata::create(object);
-        }
-        if errors.is_empty() {
-            return Ok(());
-        }
-        let errors = shown_as_sent(info, object, empties, None, errors);
-        let kind = info.resource.group_kind_of(object);
-        Err(Status::invalid(&kind, object.name(), &errors))
-    }
-
-    /// Stores a new object, unless its name is taken.
-    fn store_new(
-        &mut self,
-        info: &RequestInfo,
-        mut object: Value,
-        trace: &mut Trace,
-    ) -> Result<Arc<Value>, Refusal> {
-        let key = storage_key(&info.resource, object.namespace(), object.name());
-        let resource = info.group_resource();
-        if let Some((_, existing)) = self.store.get(&key) {
-            return Err(if !object.meta_text("generateName").is_empty() {
-                Status::not_unique(&resource, object.name())
-            } else if existing.meta_text("deletionTimestamp").is_empty() {
-                Status::already_exists(&resource, object.name())
-            } else {
-                Status::being_deleted(&resource, object.name())
-            });
-        }
-        info.resource.before_storing(&mut object);
-        if info.options.dry_run {
-            trace.facts.push(Fact::DryRun);
-            return Ok(info.resource.read_back(&Arc::new(object)));
-        }
-        info.resource.fit(&key, 0, &mut object)?;
-        let name = object.name().to_owned();
-        self.store
-            .put_if(&key, 0, |revision| {
-                trace.facts.push(Fact::Created(revision));
-                object.set_meta("resourceVersion", revision.to_string());
-                Arc::new(object)
-            })
-            .map(|stored| info.resource.read_back(&stored))
-            .map_err(|_| Status::already_exists(&resource, &name))
-    }
-
     /// Fills in the values of admission and allocation (`Store.BeginCreate`, `BeginUpdate`).
     fn allocate(
         &self,
@@ -431,36 +260,6 @@ impl ApiServer {
                 }
                 NotAllocated::Failed(refusal) => refusal,
             })
-    }
-
-    pub(super) fn check_namespace(
-        &self,
-        info: &RequestInfo,
-        object_name: &str,
-    ) -> Result<(), Refusal> {
-        let name = &info.namespace;
-        let namespace = self.store.get(&format!("/registry/namespaces/{name}"));
-        let Some((_, namespace)) = namespace else {
-            if name.is_empty() || name == DEFAULT_NAMESPACE {
-                return Ok(());
-            }
-            return Err(Status::not_found(&GroupName::new("", "namespaces"), name));
-        };
-        if text(&namespace["status"], "phase") != TERMINATING {
-            return Ok(());
-        }
-        let why = format!(
-            "unable to create new content in namespace {name} because it is being terminated"
-        );
-        let mut refusal = Status::forbidden(&info.group_resource(), object_name, &why);
-        if let Some(details) = &mut refusal.details {
-            details.causes.push(Cause {
-                reason: "NamespaceTerminating",
-                message: format!("namespace {name} is being terminated"),
-                field: "metadata.namespace".to_owned(),
-            });
-        }
-        Err(refusal)
     }
 }
 
