@@ -8,7 +8,7 @@ pub(crate) use kinds::TEMPLATE_GENERATION;
 
 use serde_json::{Value, json};
 
-use super::{Quantity, Scalar, Struct, Type};
+use super::{Quantity, Scalar, Struct, Type, pod_amounts};
 use crate::object::JsonMap;
 
 /// Fills in defaults, from the outside in.
@@ -241,6 +241,49 @@ fn pod(pod: &mut JsonMap) {
             }
         }
     }
+    if spec.contains_key("resources")
+        && let Some(spec) = pod.get_mut("spec")
+    {
+        resources_of_pod(spec);
+    }
+}
+
+/// Gives a pod with resources of its own what it leaves out of them, from its containers and from its limits
+/// (`defaultHugePagePodLimits`, `defaultPodRequests`).
+fn resources_of_pod(spec: &mut Value) {
+    const PAGES: &str = "hugepages-";
+    let given = |spec: &Value, which: &str| match &spec["resources"][which] {
+        Value::Object(amounts) => amounts.clone(),
+        _ => JsonMap::new(),
+    };
+    let (mut requests, mut limits) = (given(spec, "requests"), given(spec, "limits"));
+    if requests.is_empty() && limits.is_empty() {
+        return;
+    }
+    for (name, amount) in pod_amounts::of_containers(spec, "limits") {
+        if name.starts_with(PAGES) && !requests.contains_key(&name) {
+            let amount = amount.to_string().into();
+            limits.entry(name).or_insert(amount);
+        }
+    }
+    if !limits.is_empty() {
+        for (name, amount) in pod_amounts::of_containers(spec, "requests") {
+            if matches!(name.as_str(), "cpu" | "memory") {
+                let amount = amount.to_string().into();
+                requests.entry(name).or_insert(amount);
+            }
+        }
+        for (name, limit) in limits.clone() {
+            if matches!(name.as_str(), "cpu" | "memory") || name.starts_with(PAGES) {
+                requests.entry(name).or_insert(limit);
+            }
+        }
+    }
+    for (which, amounts) in [("requests", requests), ("limits", limits)] {
+        if !amounts.is_empty() {
+            spec["resources"][which] = amounts.into();
+        }
+    }
 }
 
 /// A pod that names a limit but no request asks for as much as it may have.
@@ -278,6 +321,38 @@ mod tests {
             fill_defaults(&mut container, builtin("Container").unwrap());
             assert_eq!(text(&container, "imagePullPolicy"), policy, "{image}");
         }
+    }
+
+    #[test]
+    fn a_volume_of_an_image_is_pulled_as_a_container_is() {
+        let mut volume = json!({"name": "v", "image": {"reference": "data:1"}});
+        fill_defaults(&mut volume, builtin("Volume").unwrap());
+        assert_eq!(volume["image"]["pullPolicy"], "IfNotPresent");
+    }
+
+    #[test]
+    fn a_pod_with_limits_of_its_own_requests_what_its_containers_do_or_the_limits() {
+        let container =
+            |resources: Value| json!({"name": "c", "image": "i", "resources": resources});
+        let mut pod = json!({"spec": {
+            "resources": {"limits": {"cpu": "2", "memory": "1Gi"}},
+            "containers": [
+                container(json!({"requests": {"cpu": "250m", "example.com/gpu": "1"}})),
+                container(json!({"requests": {"cpu": "500m"}, "limits": {"hugepages-2Mi": "4Mi"}})),
+            ],
+        }});
+        fill_defaults(&mut pod, builtin("Pod").unwrap());
+        assert_eq!(
+            pod["spec"]["resources"],
+            json!({
+                "limits": {"cpu": "2", "memory": "1Gi", "hugepages-2Mi": "4Mi"},
+                "requests": {"cpu": "750m", "memory": "1Gi", "hugepages-2Mi": "4Mi"},
+            })
+        );
+        let mut pod = json!({"spec": {"resources": {"requests": {"cpu": "1"}}, "containers": [
+            container(json!({"limits": {"cpu": "2"}}))]}});
+        fill_defaults(&mut pod, builtin("Pod").unwrap());
+        assert_eq!(pod["spec"]["resources"], json!({"requests": {"cpu": "1"}}));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod defaults;
 mod empties;
 pub mod kinds;
 pub mod openapi;
+pub(crate) mod pod_amounts;
 mod quantity;
 
 use std::sync::Arc;

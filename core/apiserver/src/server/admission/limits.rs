@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 
 use super::Attributes;
 use crate::object::{Metadata, text};
-use crate::schema::Quantity;
+use crate::schema::{Quantity, pod_amounts};
 use crate::server::kinds::label_selector::list;
-use crate::server::kinds::pod_amounts;
 use crate::status::Refusal;
 use crate::storage::Store;
 

@@ -40,7 +40,6 @@ mod networking;
 mod nodes;
 mod pod;
 mod pod_admission;
-pub(super) mod pod_amounts;
 mod pod_annotations;
 mod pod_gated;
 mod pod_host;

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::label_selector::list;
-use super::{internal, names, pod_amounts, resources};
+use super::{internal, names, resources};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, text};
-use crate::schema::Quantity;
+use crate::schema::{Quantity, pod_amounts};
 use crate::status::{FieldError, Problem};
 
 const OF_PODS: [&str; 2] = ["cpu", "memory"];

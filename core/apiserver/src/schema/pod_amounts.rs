@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::label_selector::list;
+use super::Quantity;
 use crate::object::text;
-use crate::schema::Quantity;
 
 /// Amounts by resource.
-pub(in crate::server) type Amounts = BTreeMap<String, Quantity>;
+pub(crate) type Amounts = BTreeMap<String, Quantity>;
+
+/// The containers of a kind; none if the list is absent.
+fn list<'a>(spec: &'a Value, kind: &str) -> &'a [Value] {
+    spec[kind].as_array().map_or(&[], Vec::as_slice)
+}
 
 fn amounts(resources: &Value, which: &str) -> Amounts {
     let members = resources[which].as_object().into_iter().flatten();
@@ -35,29 +39,12 @@ fn most(sum: &mut Amounts, other: &Amounts) {
     }
 }
 
-/// The requests and limits of a pod, in the form of those of a container (`PodRequests`, `PodLimits`).
-pub(in crate::server) fn of(pod: &Value) -> Value {
+/// Returns the requests and limits of a pod, in the form of those of a container (`PodRequests`, `PodLimits`).
+pub(crate) fn of(pod: &Value) -> Value {
     let spec = &pod["spec"];
     let mut all = json!({});
     for which in ["requests", "limits"] {
-        let mut sum = Amounts::new();
-        for container in list(spec, "containers") {
-            add(&mut sum, &amounts(&container["resources"], which));
-        }
-        // What runs before needs no more than the most of one, with the sidecars before it.
-        let (mut sidecars, mut before) = (Amounts::new(), Amounts::new());
-        for container in list(spec, "initContainers") {
-            let mut own = amounts(&container["resources"], which);
-            if text(container, "restartPolicy") == "Always" {
-                add(&mut sum, &own);
-                add(&mut sidecars, &own);
-                own = sidecars.clone();
-            } else {
-                add(&mut own, &sidecars);
-            }
-            most(&mut before, &own);
-        }
-        most(&mut sum, &before);
+        let mut sum = of_containers(spec, which);
         for (name, amount) in amounts(&spec["resources"], which) {
             sum.insert(name, amount);
         }
@@ -74,8 +61,32 @@ pub(in crate::server) fn of(pod: &Value) -> Value {
     all
 }
 
+/// Sums up the requests or the limits of the containers of a pod (`AggregateContainerRequests`,
+/// `AggregateContainerLimits`).
+pub(super) fn of_containers(spec: &Value, which: &str) -> Amounts {
+    let mut sum = Amounts::new();
+    for container in list(spec, "containers") {
+        add(&mut sum, &amounts(&container["resources"], which));
+    }
+    // The containers that run before need no more than the most of one, with the sidecars before it.
+    let (mut sidecars, mut before) = (Amounts::new(), Amounts::new());
+    for container in list(spec, "initContainers") {
+        let mut own = amounts(&container["resources"], which);
+        if text(container, "restartPolicy") == "Always" {
+            add(&mut sum, &own);
+            add(&mut sidecars, &own);
+            own = sidecars.clone();
+        } else {
+            add(&mut own, &sidecars);
+        }
+        most(&mut before, &own);
+    }
+    most(&mut sum, &before);
+    sum
+}
+
 /// Requests and limits under the names that quotas have for them.
-pub(in crate::server) fn computed(resources: &Value) -> Amounts {
+pub(crate) fn computed(resources: &Value) -> Amounts {
     let mut computed = Amounts::new();
     for (name, amount) in amounts(resources, "requests") {
         let native = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage");
