@@ -36,6 +36,14 @@ fn replicas(deployment: &Value) -> i64 {
     deployment["spec"]["replicas"].as_i64().unwrap_or(1)
 }
 
+/// Returns whether a rollout has a time by which it must progress (`HasProgressDeadline`).
+fn has_deadline(deployment: &Value) -> bool {
+    let seconds = deployment["spec"]["progressDeadlineSeconds"].as_i64();
+    seconds.is_some_and(|seconds| seconds != i64::from(i32::MAX))
+}
+
+/// Makes the status of a deployment whose replicas are all ready. A condition that has the same status and
+/// reason already stays as it is (`SetDeploymentCondition` of `pkg/controller/deployment/util`).
 fn ready(deployment: &Value, now: &str) -> Value {
     // Counts of zero are not written, and null takes away those that were.
     let count = match replicas(deployment) {
@@ -59,9 +67,21 @@ fn ready(deployment: &Value, now: &str) -> Value {
     let mut conditions: Vec<Value> = before.cloned().unwrap_or_default();
     for (kind, reason, message) in own {
         let old = conditions.iter().position(|it| text(it, "type") == kind);
+        if kind == "Progressing" && !has_deadline(deployment) {
+            old.map(|position| conditions.remove(position));
+            continue;
+        }
+        let is_true = |condition: &Value| text(condition, "status") == "True";
+        let same = |condition: &&Value| is_true(condition) && text(condition, "reason") == reason;
+        if old
+            .and_then(|position| conditions.get(position))
+            .is_some_and(|it| same(&it))
+        {
+            continue;
+        }
         let old = old.map(|position| conditions.remove(position));
         // A condition that is true already was not made true now.
-        let since = old.filter(|it| text(it, "status") == "True");
+        let since = old.filter(is_true);
         let since = since.map_or_else(|| now.into(), |it| it["lastTransitionTime"].clone());
         conditions.push(json!({"type": kind, "status": "True", "reason": reason,
             "message": message, "lastUpdateTime": now, "lastTransitionTime": since}));

@@ -43,13 +43,22 @@ fn finalize(server: &mut ApiServer, mut namespace: Value) {
     let options =
         json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
     let mut remains = false;
-    for resource in kinds(server).iter().filter(|it| it.namespaced) {
+    let mut resources: Vec<_> = kinds(server)
+        .into_iter()
+        .filter(|it| it.namespaced)
+        .collect();
+    // What pods need stays until they are gone (`OrderedNamespaceDeletion`).
+    resources.sort_by_key(|resource| resource.kind != "Pod");
+    for resource in resources {
         let collection = resource.path(&name, "");
         if list(server, &collection).is_empty() {
             continue;
         }
         send(server, MANAGER, Method::DELETE, &collection, &options);
         remains |= !list(server, &collection).is_empty();
+        if remains && resource.kind == "Pod" {
+            break;
+        }
     }
     if !remains {
         let path = format!("/api/v1/namespaces/{name}/finalize");

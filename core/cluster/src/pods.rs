@@ -49,8 +49,11 @@ fn ready(pod: &Value, now: &str) -> Value {
         .flatten()
         .filter(|it| !CONDITIONS.contains(&text(it, "type")))
         .cloned();
+    // Pods count their changes since v1.35 (`CalculatePodConditionObservedGeneration` of `pkg/api/v1/pod`).
+    let generation = pod.generation();
     let own = CONDITIONS.iter().map(|kind| {
-        json!({"type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": now})
+        json!({"type": kind, "observedGeneration": generation, "status": "True",
+            "lastProbeTime": null, "lastTransitionTime": now})
     });
     let conditions: Vec<Value> = own.chain(others).collect();
     let containers = pod["spec"]["containers"].as_array();
@@ -58,6 +61,6 @@ fn ready(pod: &Value, now: &str) -> Value {
         json!({"name": container["name"], "image": container["image"], "imageID": "",
             "ready": true, "started": true, "restartCount": 0, "state": {"running": {"startedAt": now}}})
     });
-    json!({"phase": "Running", "startTime": now, "conditions": conditions,
+    json!({"observedGeneration": generation, "phase": "Running", "startTime": now, "conditions": conditions,
         "containerStatuses": running.collect::<Value>()})
 }

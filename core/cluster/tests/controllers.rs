@@ -226,6 +226,7 @@ fn pods_become_ready_and_go_when_they_are_deleted() {
     let conditions = pod["status"]["conditions"].as_array().unwrap();
     let ready = conditions.iter().find(|it| it["type"] == "Ready").unwrap();
     assert_eq!(ready["status"], "True");
+    assert_eq!(ready["observedGeneration"], 1);
     assert_eq!(pod["status"]["containerStatuses"][0]["ready"], true);
     let gated = get(server, &format!("{pods}/g")).unwrap();
     assert_eq!(gated["status"]["phase"], "Pending");
@@ -250,7 +251,8 @@ fn a_deployment_says_that_its_replicas_are_ready() {
     assert_eq!(send(server, "POST", path, deployment).0, 201);
     let path = format!("{path}/web");
     assert_eq!(controllers.run(server), 1);
-    let mut web = get(server, &path).unwrap();
+    let first = get(server, &path).unwrap();
+    let mut web = first.clone();
     assert_eq!(web["status"]["availableReplicas"], 3);
     assert_eq!(web["status"]["observedGeneration"], 1);
     web["spec"]["replicas"] = 0.into();
@@ -259,5 +261,53 @@ fn a_deployment_says_that_its_replicas_are_ready() {
     let web = get(server, &path).unwrap();
     assert_eq!(web["status"]["availableReplicas"], Value::Null);
     assert_eq!(web["status"]["observedGeneration"], 2);
+    assert_eq!(web["status"]["conditions"], first["status"]["conditions"]);
     assert_eq!(web["status"]["conditions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_deployment_without_a_deadline_does_not_say_that_it_progresses() {
+    let server = &mut ApiServer::default();
+    let controllers = Controllers::new(Switches {
+        deployments: true,
+        ..Switches::default()
+    });
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    let labels = json!({"app": "web"});
+    let deployment = json!({"metadata": {"name": "web"}, "spec": {
+        "progressDeadlineSeconds": i32::MAX, "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    assert_eq!(send(server, "POST", path, deployment).0, 201);
+    controllers.run(server);
+    let web = get(server, &format!("{path}/web")).unwrap();
+    let conditions = web["status"]["conditions"].as_array().unwrap();
+    assert!(matches!(&conditions[..], [one] if one["type"] == "Available"));
+}
+
+#[test]
+fn what_pods_need_stays_in_a_namespace_until_they_are_gone() {
+    let server = &mut ApiServer::default();
+    let controllers = Controllers::new(Switches {
+        namespaces: true,
+        ..Switches::default()
+    });
+    let namespace = json!({"metadata": {"name": "n"}});
+    assert_eq!(send(server, "POST", "/api/v1/namespaces", namespace).0, 201);
+    let map = json!({"metadata": {"name": "m"}});
+    let maps = "/api/v1/namespaces/n/configmaps";
+    assert_eq!(send(server, "POST", maps, map).0, 201);
+    let pods = "/api/v1/namespaces/n/pods";
+    let mut pod = json!({"metadata": {"name": "p", "finalizers": ["example.com/wait"]},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    assert_eq!(send(server, "POST", pods, pod.clone()).0, 201);
+    send(server, "DELETE", "/api/v1/namespaces/n", json!({}));
+    controllers.run(server);
+    assert!(get(server, &format!("{maps}/m")).is_some());
+    pod = get(server, &format!("{pods}/p")).unwrap();
+    pod["metadata"]["finalizers"] = json!([]);
+    assert_eq!(send(server, "PUT", &format!("{pods}/p"), pod).0, 200);
+    controllers.run(server);
+    assert!(get(server, &format!("{maps}/m")).is_none());
+    assert!(get(server, "/api/v1/namespaces/n").is_none());
 }
