@@ -152,6 +152,15 @@ pub fn heading(actors: usize) -> String {
     }
 }
 
+/// Answers how many ways of writing lose no edit in any order, if every order of each was searched.
+pub fn answer(kept: usize, ways: usize) -> String {
+    match kept {
+        0 => en::answer_none(),
+        _ if kept == ways => en::answer_all(),
+        _ => en::answer_some(&kept, &ways),
+    }
+}
+
 /// Names a verdict after a count of histories.
 pub fn ending(verdict: Verdict, actors: usize, count: u128) -> String {
     match verdict {

@@ -7,10 +7,10 @@ use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
-use super::{Explored, on, replay, sentences};
-use crate::state::{BarPart, ExploreMsg, ExploreRow, MapFocus, RowState, StateHandle, bar_parts};
+use super::{Explored, on, sentences};
+use crate::state::{BarPart, ExploreMsg, ExploreRow, MapFocus, RowState, bar_parts};
 
-pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
+pub(super) fn matrix(model: &Explored) -> Html {
     let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
     let shown = model.shown_rows().into_iter();
     let mut shown = shown.filter_map(|at| model.rows.get(at));
@@ -22,6 +22,18 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
     };
     html! {
         <>
+            <ul class="legend" aria-label={label::legend()}>
+                <li class="kept">{ legend_kept }</li>
+                <li class="replaced">{ label::legend_replaced() }</li>
+                <li class="refused">{ label::legend_refused() }</li>
+                <li class="lost">{ label::legend_lost() }</li>
+                if left_out {
+                    <li class="left-out">{ label::legend_left_out() }</li>
+                }
+                if rare {
+                    <li class="rare">{ label::legend_rare() }</li>
+                }
+            </ul>
             <table class="matrix">
                 <caption class="unseen">{ label::matrix_caption() }</caption>
                 <thead>
@@ -37,8 +49,9 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
                         <th scope="col">{ label::matrix_lost() }</th>
                     </tr>
                 </thead>
+                { grouped(model, left_out) }
                 <tbody>
-                    { for model.shown_rows().into_iter().map(|at| row(store, model, at, left_out)) }
+                    { row(model, model.mixed_row(), left_out) }
                     <Mixed
                         key="mixed"
                         setup={model.setup.clone()}
@@ -49,22 +62,41 @@ pub(super) fn matrix(store: &StateHandle, model: &Explored) -> Html {
                     />
                 </tbody>
             </table>
-            <ul class="legend" aria-label={label::legend()}>
-                <li class="kept">{ legend_kept }</li>
-                <li class="replaced">{ label::legend_replaced() }</li>
-                <li class="refused">{ label::legend_refused() }</li>
-                <li class="lost">{ label::legend_lost() }</li>
-                if left_out {
-                    <li class="left-out">{ label::legend_left_out() }</li>
-                }
-                if rare {
-                    <li class="rare">{ label::legend_rare() }</li>
-                }
-            </ul>
             { progress(model) }
             <p class="moral">
                 { label::explore_moral() }
             </p>
+        </>
+    }
+}
+
+/// The rows but the mixed one: the ways of writing that never lose an edit come first.
+fn grouped(model: &Explored, left_out: bool) -> Html {
+    let columns = if left_out { "7" } else { "6" };
+    let group = |name: Option<String>, rows: &[usize]| {
+        if rows.is_empty() {
+            return html! {};
+        }
+        html! {
+            <tbody>
+                if let Some(name) = name {
+                    <tr class="group"><th scope="rowgroup" colspan={columns}>{ name }</th></tr>
+                }
+                { for rows.iter().map(|at| row(model, *at, left_out)) }
+            </tbody>
+        }
+    };
+    let own: Vec<usize> = model.own_row().into_iter().collect();
+    let Some(groups) = model.grouped_rows() else {
+        let ways: Vec<usize> = (0..model.mixed_row()).collect();
+        return html! { <>{ group(None, &own) }{ group(None, &ways) }</> };
+    };
+    html! {
+        <>
+            { group(None, &own) }
+            { group(Some(label::matrix_never_lose()), &groups.never_lose) }
+            { group(Some(label::matrix_can_lose()), &groups.can_lose) }
+            { group(Some(label::matrix_impossible()), &groups.impossible) }
         </>
     }
 }
@@ -103,12 +135,12 @@ fn progress(model: &Explored) -> Html {
     }
 }
 
-fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html {
+fn row(model: &Explored, at: usize, left_out: bool) -> Html {
     let Some(row) = model.rows.get(at) else {
         return html! {};
     };
     let chosen = at == model.chosen;
-    let count = |verdict: Verdict| count(store, model, row, verdict);
+    let count = |verdict: Verdict| count(row, verdict);
     let name = if at == model.mixed_row() {
         label::matrix_mixed()
     } else {
@@ -118,15 +150,13 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
     let note = sentences::stopped(row);
     let own = model.own_row() == Some(at);
     html! {
-        <tr key={at} class={classes!(chosen.then_some("chosen"))}>
+        <tr
+            key={at}
+            class={classes!(chosen.then_some("chosen"))}
+            onclick={on(model, move |_: MouseEvent| ExploreMsg::Choose(at))}
+        >
             <th scope="row" class="way">
-                <button
-                    type="button"
-                    aria-pressed={chosen.to_string()}
-                    onclick={on(model, move |_: MouseEvent| ExploreMsg::Choose(at))}
-                >
-                    { name }
-                </button>
+                <button type="button" aria-pressed={chosen.to_string()}>{ name }</button>
                 if let Some(note) = note {
                     <span class="note">{ note }</span>
                 }
@@ -136,7 +166,7 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
                     }) }
                 }
             </th>
-            <td class="bar">{ bar(store, model, at, row) }</td>
+            <td class="bar">{ bar(model, at, row) }</td>
             { count(Verdict::InObject) }
             { count(Verdict::Replaced) }
             if left_out {
@@ -149,20 +179,16 @@ fn row(store: &StateHandle, model: &Explored, at: usize, left_out: bool) -> Html
 }
 
 /// Draws the number of histories of a row that end with a verdict.
-fn count(store: &StateHandle, model: &Explored, row: &ExploreRow, verdict: Verdict) -> Html {
+fn count(row: &ExploreRow, verdict: Verdict) -> Html {
     let count = row.tally.of(verdict);
     let all = count > 0 && count == row.tally.total();
     let known = row.search().is_some() || row.tally.total() > 0;
-    // The bar does the same for the keyboard.
-    let search = row.search().filter(|_| count > 0);
     // Only where not all of them are conflicts.
     let kinds = (row.tally.refused_by(RefusalKind::Conflict) < row.tally.refused)
         .then(|| messages::refusals(&row.tally));
-    let onclick = search.map(|search| replay::ending(store, model, search, verdict));
     html! {
         <td
             class={classes!("count", super::classes::tone(verdict), (count > 0).then_some("some"))}
-            {onclick}
         >
             if !known {
                 <span class="muted">{ "·" }</span>
@@ -177,26 +203,25 @@ fn count(store: &StateHandle, model: &Explored, row: &ExploreRow, verdict: Verdi
     }
 }
 
-/// The outcomes as parts of a bar; each opens the shortest history that ends so.
-fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Html {
+/// The outcomes as parts of a bar. The counts beside it say the same.
+fn bar(model: &Explored, at: usize, row: &ExploreRow) -> Html {
     let total = row.tally.total();
-    let Some(search) = row.search().filter(|_| total > 0) else {
+    if row.search().is_none() || total == 0 {
         let state = match row.state {
             RowState::Running => "searching",
             RowState::Waiting => "waiting",
             _ => "nothing",
         };
         return html! { <div class={classes!("outcomes", state)} /> };
-    };
+    }
     let part = |part: BarPart| {
         let BarPart { verdict, count, .. } = part;
         let mark = part.mark.map(|beside| format!(";--beside:{beside}"));
-        let label = label::matrix_open(
+        let title = label::matrix_part(
             &messages::number(count),
             &messages::number(total),
             &messages::ending(verdict, model.setup.actors(), count),
         );
-        let onclick = replay::ending(store, model, search, verdict);
         let chosen = at == model.chosen;
         let hover = move |focus: Option<MapFocus>| {
             on(model, move |_: MouseEvent| {
@@ -204,20 +229,17 @@ fn bar(store: &StateHandle, model: &Explored, at: usize, row: &ExploreRow) -> Ht
             })
         };
         html! {
-            <button
-                type="button"
+            <span
                 class={classes!(super::classes::tone(verdict), part.mark.map(|_| "rare"))}
                 style={format!("flex-grow:{}{}", part.share, mark.unwrap_or_default())}
-                aria-label={label.clone()}
-                title={label}
-                {onclick}
+                {title}
                 onmouseenter={hover(Some(MapFocus::Ending(verdict)))}
                 onmouseleave={hover(None)}
             />
         }
     };
     html! {
-        <div class="outcomes">
+        <div class="outcomes" aria-hidden="true">
             { for bar_parts(&row.tally).into_iter().map(part) }
         </div>
     }

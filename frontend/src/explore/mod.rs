@@ -15,7 +15,7 @@ mod store;
 
 use std::rc::Rc;
 
-use optimist_messages::{explore as messages, label};
+use optimist_messages::label;
 use yew::{
     Callback, Html, Properties, UseReducerHandle, classes, component, hook, html, use_effect_with,
     use_reducer,
@@ -93,7 +93,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                 { kept_notice(store) }
                 <main class="explore-body">
                     <section class="explore-choice" aria-label={label::explore_scenario()}>
-                        <h2>{ messages::heading(model.setup.actors()) }</h2>
+                        <h2>{ sentences::heading(&model) }</h2>
                         <p class="says">{ sentences::intents(&model) }</p>
                         if let Some(between) = model.setup.subject.between() {
                             { in_between::in_between(store, between) }
@@ -101,7 +101,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                         { setup::setup(&model) }
                     </section>
                     <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label={label::explore_outcomes()}>
-                        { matrix::matrix(store, &model) }
+                        { matrix::matrix(&model) }
                     </section>
                     <section class="explore-map" aria-label={label::explore_map()}>
                         { map::map(store, &model) }

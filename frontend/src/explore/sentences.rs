@@ -9,6 +9,14 @@ use crate::state::{
     EditSource, ExploreModel, ExploreRow, RowState, StopReason, ThirdActorChoice, WritersInBetween,
 };
 
+/// The answer to the question of the page, or the question as long as it has none.
+pub(super) fn heading(model: &ExploreModel) -> String {
+    match model.grouped_rows() {
+        Some(groups) => messages::answer(groups.never_lose.len(), groups.searched()),
+        None => messages::heading(model.setup.actors()),
+    }
+}
+
 /// The name of a row.
 pub(super) fn name(model: &ExploreModel, row: usize) -> String {
     if let Some(way) = model.way_of(row) {

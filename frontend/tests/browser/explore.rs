@@ -105,10 +105,48 @@ async fn the_same_two_edits_are_counted_under_every_way_of_writing() {
     assert_eq!(counts("Apply, fields of their own"), ["all", "0", "0", "0"]);
 }
 
+/// The groups of the matrix, each with the names of its rows.
+fn groups() -> Vec<(String, Vec<String>)> {
+    let bodies = all(".matrix tbody:has(.group)");
+    let texts = |body: &Element, selector: &str| -> Vec<String> {
+        let found = body.query_selector_all(selector).unwrap();
+        (0..found.length())
+            .filter_map(|i| found.item(i).unwrap().text_content())
+            .collect()
+    };
+    let group = |body: &Element| (texts(body, ".group").concat(), texts(body, "th button"));
+    bodies.iter().map(group).collect()
+}
+
+#[wasm_bindgen_test]
+async fn the_answer_comes_first_and_the_rows_are_grouped_by_it() {
+    let page = explore().await;
+    let groups = groups();
+    let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Never lose an edit", "Can lose an edit"]);
+    let [never, can] = [&groups[0].1, &groups[1].1];
+    assert_eq!(can, &["Update, no resourceVersion"]);
+    let (kept, all) = (never.len(), never.len() + can.len());
+    let answer = format!("{kept} of {all} ways of writing never lose an edit");
+    assert!(
+        page.text(SCENARIO).contains(&answer),
+        "{}",
+        page.text(SCENARIO)
+    );
+}
+
+#[wasm_bindgen_test]
+async fn a_click_on_an_outcome_selects_its_row_and_stays_here() {
+    let page = explore().await;
+    open_first(".matrix tr:has(.outcomes .refused) .outcomes").await;
+    assert!(page.text(MAP).contains("Update with resourceVersion"));
+    assert_eq!(all(".matrix tr.chosen").len(), 1);
+}
+
 #[wasm_bindgen_test]
 async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
     let page = explore().await;
-    page.press(OUTCOMES, "4 of 6 lose an update").await;
+    page.press(MAP, "Open it in Play").await;
     at_rest().await;
     assert_eq!(page.position(), "step 4 / 4");
     let stored = page.text("Stored object");
@@ -119,7 +157,8 @@ async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
 #[wasm_bindgen_test]
 async fn a_refusal_opens_in_play_at_its_409() {
     let page = explore().await;
-    page.press(OUTCOMES, "4 of 6 refuse an actor").await;
+    page.press(OUTCOMES, "Update with resourceVersion").await;
+    page.press(MAP, "Open A GET · B GET · A PUT").await;
     at_rest().await;
     let body = page.text("Response body");
     assert!(body.contains("\"code\": 409"), "{body}");
@@ -304,7 +343,7 @@ async fn an_opened_history_keeps_the_session_that_it_replaces_also_through_a_rel
     at("#/explore");
     page.at_rest().await;
     searched(&page).await;
-    page.press(OUTCOMES, "4 of 6 lose an update").await;
+    page.press(MAP, "Open it in Play").await;
     page.at_rest().await;
     assert_eq!(page.position(), "step 4 / 4");
     page.close().await;

@@ -507,7 +507,7 @@ fn every_history_of_two_edits_is_counted_and_opens_in_play_and_a_phone_has_room_
             "at {width}"
         );
         assert_eq!(browser.run(OUT, &[]), "", "sticks out at {width}");
-        press(&browser, "Outcomes", "4 of 6 lose an update");
+        press(&browser, "Map of the orders", "Open it in Play");
         let position = "return document.querySelector('.position')?.textContent";
         assert_eq!(browser.wait("the history", position, &[]), "step 4 / 4");
     }

@@ -6,6 +6,12 @@ crate::catalogue::messages! {
     explore_scenario() "Scenario";
     explore_outcomes() "Outcomes";
     explore_map() "Map of the orders";
+    answer_some(kept, ways) "{kept} of {ways} ways of writing never lose an edit";
+    answer_all() "No way of writing loses an edit";
+    answer_none() "Every way of writing can lose an edit";
+    matrix_never_lose() "Never lose an edit";
+    matrix_can_lose() "Can lose an edit";
+    matrix_impossible() "Not possible here";
     explore_map_hint() "Each circle is a state, each line is one request and its answer. Point at one to see what it means. Click it to open that order in Play.";
     setup_edits() "Edits";
     setup_from_play() "Working copies in Play";
@@ -39,7 +45,7 @@ crate::catalogue::messages! {
     matrix_refused() "refused";
     matrix_lost() "lost update";
     matrix_all() "all";
-    matrix_open(count, total, ending) "{count} of {total} {ending}. Open the shortest in Play";
+    matrix_part(count, total, ending) "{count} of {total} {ending}";
     map_searching(states) "Searching: {states} states so far.";
     map_too_large(states, steps) "{states} states with {steps} steps between them: more than a picture can show. The list has every ending.";
     legend() "Legend";

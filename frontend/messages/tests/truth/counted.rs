@@ -52,7 +52,7 @@ pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
     ("ending_left_out", others),
     ("ending_in_object_both", others),
     ("ending_in_object_all", others),
-    ("matrix_open", |said, it| {
+    ("matrix_part", |said, it| {
         let own = match said.inner("ending")?.name() {
             "ending_lost" => it.lost,
             "ending_refused" => it.refused,
@@ -96,10 +96,61 @@ fn others(said: &Said, it: &Counted) -> Option<bool> {
     Some(0 < count && count <= it.total - it.lost - it.refused)
 }
 
+/// The ways of writing of a pair of edits, with those of which no order loses an edit.
+pub struct Ways {
+    all: u64,
+    kept: u64,
+}
+
+/// The conditions of the answer to the question of the page.
+pub const ANSWERS: &[(&str, ConditionOf<Ways>)] = &[
+    ("answer_some", |said, it| {
+        Some(said.number("kept")? == it.kept && said.number("ways")? == it.all)
+    }),
+    ("answer_all", |_, it| Some(it.kept == it.all)),
+    ("answer_none", |_, it| Some(it.kept == 0)),
+];
+
 /// The names of all messages that have a condition here.
 pub fn names() -> Vec<&'static str> {
     let all = COUNTED.iter().chain(PASSED).chain(SO_FAR);
-    all.map(|(name, _)| *name).collect()
+    let answers = ANSWERS.iter().map(|(name, _)| *name);
+    all.map(|(name, _)| *name).chain(answers).collect()
+}
+
+/// Plays every order of some pairs of edits in some ways of writing, and hears the answers.
+pub fn answers(hearing: &mut Hearing) -> Option<()> {
+    use WriteMethod::{Merge, Update, UpdateVersioned};
+    for slug in ["different-fields", "same-field"] {
+        let preset = PRESETS.iter().find(|it| it.slug == slug)?;
+        let start = HistoryTree::new(World::load(preset.manifest).ok()?.0);
+        for tried in [
+            &[Update][..],
+            &[UpdateVersioned],
+            &[Update, UpdateVersioned, Merge],
+        ] {
+            let (mut own, mut found) = (0, 0);
+            for way in tried {
+                let scenario = preset.scenario().ok()?.in_ways(&[*way, *way], 1).ok()?;
+                let mut search = Search::new(scenario, 4000);
+                search.run();
+                let paths = orders(&search, 24)?;
+                let mut trees = paths
+                    .iter()
+                    .map(|path| replayed(&search, path, path.len(), start.clone()));
+                own += u64::from(!trees.any(|tree| outcome(&tree).0));
+                found += usize::from(search.tally().of(Verdict::Lost) == 0);
+            }
+            let ways = Ways {
+                all: tried.len() as u64,
+                kept: own,
+            };
+            let text = said_of::answer(found, tried.len());
+            let of_all: Conditions<Ways> = ANSWERS.iter().copied().collect();
+            hearing.hear(&text, &of_all, &ways, &|| format!("   {slug}: {tried:?}"));
+        }
+    }
+    Some(())
 }
 
 /// Every way through a search, if there are not too many.
@@ -200,7 +251,7 @@ fn counts(
         let ending = said_of::ending(verdict, actors, count);
         if count > 0 {
             let text =
-                label::matrix_open(&said_of::number(count), &said_of::number(total), &ending);
+                label::matrix_part(&said_of::number(count), &said_of::number(total), &ending);
             hearing.hear(&text, &of_all, &counted, &told);
         }
         if count == total && count > 1 {

@@ -156,6 +156,24 @@ impl ExploreRow {
     }
 }
 
+/// The rows of the matrix by what can become of an edit, as positions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowGroups {
+    /// No order loses an edit.
+    pub never_lose: Vec<usize>,
+    /// Some order loses an edit.
+    pub can_lose: Vec<usize>,
+    /// The kind of the object does not have this way of writing.
+    pub impossible: Vec<usize>,
+}
+
+impl RowGroups {
+    /// The number of rows whose orders were searched.
+    pub fn searched(&self) -> usize {
+        self.never_lose.len() + self.can_lose.len()
+    }
+}
+
 /// The selected part of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapFocus {
@@ -257,6 +275,21 @@ impl ExploreModel {
             .into_iter()
             .chain(0..=self.mixed_row())
             .collect()
+    }
+
+    /// The rows in which all actors write alike, by what can become of an edit. `None` until every
+    /// order of each is searched, for a row that stopped early says nothing about the others.
+    pub fn grouped_rows(&self) -> Option<RowGroups> {
+        let mut groups = RowGroups::default();
+        for (at, row) in self.rows.iter().enumerate().take(self.mixed_row()) {
+            match &row.state {
+                RowState::Done(_) if row.tally.of(Verdict::Lost) == 0 => groups.never_lose.push(at),
+                RowState::Done(_) => groups.can_lose.push(at),
+                RowState::Impossible(_) => groups.impossible.push(at),
+                _ => return None,
+            }
+        }
+        Some(groups).filter(|groups| groups.searched() > 0)
     }
 
     /// The position of the write method with which all actors write in a row; `None` for the row

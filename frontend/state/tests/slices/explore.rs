@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::{Tally, ThirdActor};
+use optimist_simulation::explore::{PRESETS, Search, Tally, ThirdActor};
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_state::{
     EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup, MapFocus,
@@ -38,6 +38,27 @@ fn the_parts_of_a_bar_are_to_scale_and_what_is_rare_has_a_mark() {
     let marks: Vec<_> = parts(tally(998, 1, 1)).iter().map(|it| it.2).collect();
     assert_eq!(marks, [None, Some(-0.5), Some(0.5)], "side by side");
     assert_eq!(parts(Tally::default()), []);
+}
+
+#[test]
+fn the_ways_are_grouped_once_every_order_of_each_is_searched() {
+    let preset = PRESETS.iter().find(|it| it.slug == "different-fields");
+    let scenario = preset.and_then(|it| it.scenario().ok()).unwrap();
+    let mut model = ExploreModel::new();
+    assert_eq!(model.grouped_rows(), None, "nothing is searched");
+    for at in 0..model.mixed_row() {
+        let way = model.ways[model.way_of(at).unwrap()];
+        let mut search = Search::new(scenario.clone().in_ways(&[way, way], 1).unwrap(), 10_000);
+        search.run();
+        assert_eq!(model.grouped_rows(), None, "row {at} is not searched yet");
+        model.rows[at].tally = search.tally();
+        model.rows[at].state = RowState::Done(Rc::new(search));
+    }
+    let groups = model.grouped_rows().expect("all are searched");
+    assert_eq!(groups.can_lose, [0], "only an Update without a version");
+    assert_eq!(groups.never_lose.len(), model.mixed_row() - 1);
+    model.rows[3].state = RowState::Cancelled;
+    assert_eq!(model.grouped_rows(), None, "one of them is not known");
 }
 
 #[test]
