@@ -22,6 +22,12 @@ const LEAST: usize = 24;
 /// An optimizer may subtract a small number from the address of a constant before it adds an index.
 const BEFORE: u32 = 256;
 
+/// The minimum length of a long text.
+const LONG: usize = 4096;
+
+/// An optimizer may name a byte shortly after the begin of a text, or shortly before its end.
+const NEAR: u32 = 256;
+
 /// A piece of memory: its address, and its bytes.
 pub type Piece = (u32, Vec<u8>);
 
@@ -46,18 +52,23 @@ impl LinearMemory {
         let image = Image::read(module)?;
         let constants = constants(map, &image)?;
         check(&constants, addresses)?;
+        let (all, memory) = (&constants, &image);
+        let names = |address: u32| {
+            let named = named(all, address);
+            named.filter(move |index| !memory.is_within_text(all[*index], address))
+        };
         let mut needed = vec![false; constants.len()];
         let mut open = Vec::new();
         let variables = image.without(&constants);
         for address in addresses.iter().copied().chain(variables) {
-            open.extend(named(&constants, address));
+            open.extend(names(address));
         }
         open.extend(read.iter().filter_map(|byte| containing(&constants, *byte)));
         while let Some(index) = open.pop() {
             if !std::mem::replace(&mut needed[index], true) {
                 let (start, end) = constants[index];
                 for address in image.words(start, end) {
-                    open.extend(named(&constants, address));
+                    open.extend(names(address));
                 }
             }
         }
@@ -111,6 +122,14 @@ impl Image {
         let start = start.next_multiple_of(4).min(end);
         let words = self.bytes((start, end)).chunks_exact(4);
         words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+    }
+
+    /// Returns whether a number would be an address within a long text. No code names a part of one: such a
+    /// number is something else.
+    fn is_within_text(&self, (start, end): Range, address: u32) -> bool {
+        let far = address > start + NEAR && address + NEAR < end;
+        let bytes = self.bytes((start, end));
+        far && bytes.len() >= LONG && !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
     }
 
     /// The words of everything that is no constant.
@@ -366,6 +385,27 @@ mod tests {
         let map = THREE.replace("    1020      140       20", "    1024      144       1c");
         let [_, rest] = split(&text, &map, &[0x1000, 0x1022, 0x1040])?;
         assert_eq!(rest, ".".repeat(96));
+        Ok(())
+    }
+
+    #[test]
+    fn a_number_does_not_name_the_midst_of_a_long_text() -> Result<()> {
+        let map = "
+    1000      120     2000         a.o:(.rodata..La.1)
+    3000     2120       20         a.o:(.rodata..La.2)
+    3020     2140       20         a.o:(.rodata..La.3)
+    3040     2160       20         a.o:(.rodata..La.4)";
+        let all = [[b'a'; 8192].as_slice(), &[b'b'; 96]].concat();
+        let names_text = |text: &[u8], address: u32| -> Result<bool> {
+            let [first, _] = split(text, map, &[0x3000, 0x3020, 0x3040, address])?;
+            Ok(first.starts_with('a'))
+        };
+        assert!(!names_text(&all, 0x2000)?);
+        assert!(names_text(&all, 0x1000)?);
+        assert!(names_text(&all, 0x1004)?);
+        assert!(names_text(&all, 0x2ffe)?);
+        let table = [&all[..100], &[0], &all[101..]].concat();
+        assert!(names_text(&table, 0x2000)?);
         Ok(())
     }
 
