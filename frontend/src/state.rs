@@ -8,6 +8,9 @@ use yew::{Callback, Reducible, UseReducerDispatcher, UseReducerHandle};
 
 use crate::browser::{self, BrowserPlatform};
 
+/// The time between two drawings of long work, in milliseconds.
+pub(crate) const DRAWING: f64 = 100.0;
+
 /// The state, and the way to change it.
 pub(crate) type StateHandle = UseReducerHandle<PageState>;
 
@@ -20,6 +23,8 @@ pub(crate) struct PageState {
     state: State,
     /// Counts changes, so that two states are compared by one number.
     change: u64,
+    /// The time of the last change, by [`browser::now`].
+    changed: f64,
 }
 
 impl PageState {
@@ -28,7 +33,11 @@ impl PageState {
         let (mut state, effects) =
             State::open(&browser::fragment(), browser::salt(), &BrowserPlatform);
         run(&mut state, effects, &BrowserPlatform, &browser::perform);
-        Self { state, change: 0 }
+        Self {
+            state,
+            change: 0,
+            changed: browser::now(),
+        }
     }
 
     /// A number that is another one after every change; 0 as the page opens.
@@ -60,6 +69,7 @@ impl Reducible for PageState {
             return self;
         }
         let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Save));
+        let works = matches!(msg, Msg::Work);
         let mut next = (*self).clone();
         let effects = next.state.update(msg, &BrowserPlatform);
         run(
@@ -69,8 +79,13 @@ impl Reducible for PageState {
             &browser::perform,
         );
         // Keeping is drawn only where there is something new to tell.
-        if !keeps || next.persistence.refused != self.persistence.refused {
+        let is_new = !keeps || next.persistence.refused != self.persistence.refused;
+        // To draw the page may take longer than a slice of work.
+        let now = browser::now();
+        let goes_on = works && next.is_working() && now - self.changed < DRAWING;
+        if is_new && !goes_on {
             next.change += 1;
+            next.changed = now;
         }
         Rc::new(next)
     }

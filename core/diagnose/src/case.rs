@@ -117,6 +117,25 @@ pub struct Installed {
     pub notes: Vec<Note>,
 }
 
+/// The object of a case that fits its kind and is on no server yet.
+#[derive(Clone, Debug)]
+pub struct PartialInstall {
+    start: Start,
+    notes: Vec<Note>,
+}
+
+impl PartialInstall {
+    /// The second part of [`Case::install`]: puts the object on a server of its own.
+    ///
+    /// # Errors
+    /// If it is not what a server stores.
+    pub fn finish(self) -> Result<Installed, NotInstalled> {
+        let (world, _) = World::begin(Arc::new(self.start)).map_err(NotInstalled::Refused)?;
+        let notes = self.notes;
+        Ok(Installed { world, notes })
+    }
+}
+
 /// A note about something that was added to make a case run, or that is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -341,10 +360,17 @@ impl Case {
     /// # Errors
     /// If the input has no live object, or a server would not store it so.
     pub fn install(&self) -> Result<Installed, NotInstalled> {
+        self.begin_install()?.finish()
+    }
+
+    /// The first part of [`install`](Self::install): makes the object fit its kind.
+    ///
+    /// # Errors
+    /// If no live object was brought, or its kind is not served.
+    pub fn begin_install(&self) -> Result<PartialInstall, NotInstalled> {
         // The world writes them in YAML. JSON is read many times faster.
         let (start, notes) = self.start_written(|object| object.to_string() + "\n")?;
-        let (world, _) = World::begin(Arc::new(start)).map_err(NotInstalled::Refused)?;
-        Ok(Installed { world, notes })
+        Ok(PartialInstall { start, notes })
     }
 }
 

@@ -1,6 +1,8 @@
 //! The owners of each line of an object, as data, as plain text and as a Markdown table.
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owners, Path, Places};
+use optimist_apiserver::apply::{
+    ManagedFieldsOperation, Manager, Managers, Owned, Owners, Path, Places,
+};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -70,34 +72,95 @@ const NEVER_OWNED: [&str; 8] = [
     "resourceVersion",
 ];
 
+/// The owners of an object, found in parts. Each part is short, also for a large object.
+#[derive(Clone, Debug)]
+pub struct OwnershipReader {
+    /// The object without `managedFields`.
+    shown: Value,
+    /// `true` if the object was printed with `managedFields`.
+    printed: bool,
+    managers: Managers,
+    owners: Owners,
+    part: OwnershipPart,
+    found: ObjectOwnership,
+}
+
+/// The next part of the work.
+#[derive(Clone, Copy, Debug)]
+enum OwnershipPart {
+    Lines,
+    Defaults,
+    /// The fields of the manager at this position.
+    Manager(usize),
+}
+
+impl OwnershipReader {
+    /// Begins with an object of this type, and does the first part.
+    pub fn new(mut object: Value, root: &Struct) -> Self {
+        let owners = Owners::of(&object, root);
+        let managed = object.metadata_mut().remove("managedFields");
+        Self {
+            shown: object,
+            printed: managed.is_some(),
+            managers: Managers::decode(managed.as_ref()).unwrap_or_default(),
+            owners,
+            part: OwnershipPart::Lines,
+            found: ObjectOwnership {
+                managers: Vec::new(),
+                lines: Vec::new(),
+            },
+        }
+    }
+
+    /// Does the next part for an object of this type. Returns whether there is more.
+    pub fn advance(&mut self, root: &Struct) -> bool {
+        self.part = match self.part {
+            OwnershipPart::Lines => {
+                self.read_lines();
+                OwnershipPart::Defaults
+            }
+            OwnershipPart::Defaults => {
+                mark_defaults(&self.shown, root, &mut self.found.lines);
+                OwnershipPart::Manager(0)
+            }
+            OwnershipPart::Manager(at) => {
+                let Some(owned) = self.managers.iter().nth(at) else {
+                    return false;
+                };
+                let entry = entry(owned, &self.managers, &self.shown);
+                self.found.managers.push(entry);
+                OwnershipPart::Manager(at + 1)
+            }
+        };
+        true
+    }
+
+    /// Returns the owners that were found.
+    pub fn finish(self) -> ObjectOwnership {
+        self.found
+    }
+
+    fn read_lines(&mut self) {
+        let lines = lines(&self.shown).into_iter().map(|line| {
+            let owners = self.owners.at(&line.pointer);
+            let unowned = (owners.is_empty() && line.value.is_some())
+                .then(|| unowned(&line.pointer, self.printed));
+            OwnedLine {
+                line,
+                owners,
+                unowned,
+            }
+        });
+        self.found.lines = lines.collect();
+    }
+}
+
 impl ObjectOwnership {
     /// The owners of an object of this type.
     pub fn of(object: &Value, root: &Struct) -> Self {
-        let owners = Owners::of(object, root);
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-        let printed = managed.is_some();
-        let mut shown = object.clone();
-        shown.metadata_mut().remove("managedFields");
-        let all = lines(&shown);
-        let mut found: Vec<OwnedLine> = all
-            .into_iter()
-            .map(|line| {
-                let owners = owners.at(&line.pointer);
-                let unowned = (owners.is_empty() && line.value.is_some())
-                    .then(|| unowned(&line.pointer, printed));
-                OwnedLine {
-                    line,
-                    owners,
-                    unowned,
-                }
-            })
-            .collect();
-        mark_defaults(&shown, root, &mut found);
-        let managers = Managers::decode(managed).unwrap_or_default();
-        Self {
-            managers: entries(&managers, &shown),
-            lines: found,
-        }
+        let mut reader = OwnershipReader::new(object.clone(), root);
+        while reader.advance(root) {}
+        reader.finish()
     }
 
     /// The lines of a value that have no owner.
@@ -226,26 +289,25 @@ fn take(object: &mut Value, pointer: &str) {
     }
 }
 
-fn entries(managers: &Managers, object: &Value) -> Vec<ManagerEntry> {
-    let mut all = Vec::new();
+/// The entry of a manager among all.
+fn entry(owned: &Owned, managers: &Managers, object: &Value) -> ManagerEntry {
     let mut places = Places::of(object);
-    for owned in managers.iter() {
-        let mut alone = owned.set.clone();
-        for other in managers
-            .iter()
-            .filter(|other| other.manager != owned.manager)
-        {
-            alone.subtract(&other.set);
-        }
-        all.push(ManagerEntry {
-            manager: owned.manager.clone(),
-            api_version: owned.api_version.clone(),
-            since: owned.time,
-            fields: values(owned.set.paths(), &mut places),
-            alone: values(alone.paths(), &mut places),
-        });
+    let fields = values(owned.set.paths(), &mut places);
+    let mut alone = owned.set.clone();
+    let others = managers.iter();
+    for other in others.filter(|other| other.manager != owned.manager) {
+        alone.subtract(&other.set);
     }
-    all
+    ManagerEntry {
+        manager: owned.manager.clone(),
+        api_version: owned.api_version.clone(),
+        since: owned.time,
+        alone: match alone == owned.set {
+            true => fields.clone(),
+            false => values(alone.paths(), &mut places),
+        },
+        fields,
+    }
 }
 
 /// The paths that hold a value, and not only further paths of the list.

@@ -1,6 +1,6 @@
 //! The searches, in slices between which the page is free.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use optimist_client::WriteMethod;
@@ -9,12 +9,10 @@ use optimist_simulation::explore::{PRESETS, ResponseCache, Scenario, Search, Sea
 use crate::browser;
 use crate::scheduler::Slices;
 use crate::state::{
-    EditSource, ExploreModel, ExploreMsg, ExploreRow, RowState, StopReason, ThirdActorChoice, slice,
+    DRAWING, EditSource, ExploreModel, ExploreMsg, ExploreRow, RowState, SLICE, StopReason,
+    ThirdActorChoice, slice,
 };
 
-/// The duration of a slice, in milliseconds. The page may be away for much longer: the last state
-/// of a slice may take as long again.
-const SLICE: f64 = 18.0;
 /// The maximum time for one row, in seconds.
 pub(super) const MAX_SECONDS: u32 = 10;
 /// The maximum number of states of one row; each takes about half a kilobyte.
@@ -37,6 +35,10 @@ struct Searches {
     memory: ResponseCache,
     model: Rc<ExploreModel>,
     jobs: VecDeque<Job>,
+    /// The rows that changed since the last report.
+    changed: BTreeMap<usize, ExploreRow>,
+    /// The time of the last report.
+    reported: Option<f64>,
     tell: Tell,
 }
 
@@ -65,6 +67,8 @@ pub(super) fn start(model: Rc<ExploreModel>, tell: Tell) -> Slices {
         memory: ResponseCache::default(),
         model,
         jobs,
+        changed: BTreeMap::new(),
+        reported: None,
         tell,
     };
     Slices::start(move || searches.slice())
@@ -75,13 +79,12 @@ impl Searches {
     fn slice(&mut self) -> bool {
         let begin = browser::now();
         let left = || SLICE - (browser::now() - begin);
-        let mut reports = Vec::new();
         while let Some(mut job) = self.jobs.pop_front() {
             let start = browser::now();
             let row = self.work_on(&mut job, left());
             job.taken += browser::now() - start;
             let finished = !matches!(row.state, RowState::Running);
-            reports.push((job.row, row));
+            self.changed.insert(job.row, row);
             if !finished {
                 self.jobs.push_front(job);
             }
@@ -90,11 +93,16 @@ impl Searches {
             }
         }
         let ended = self.jobs.is_empty();
-        (self.tell)(ExploreMsg::Report {
-            turn: self.turn,
-            rows: reports,
-            ended,
-        });
+        // To draw the page may take longer than a slice.
+        let now = browser::now();
+        if ended || self.reported.is_none_or(|last| now - last >= DRAWING) {
+            self.reported = Some(now);
+            (self.tell)(ExploreMsg::Report {
+                turn: self.turn,
+                rows: std::mem::take(&mut self.changed).into_iter().collect(),
+                ended,
+            });
+        }
         !ended
     }
 

@@ -35,8 +35,9 @@ pub enum Effect {
     Then(Box<Msg>),
 }
 
-/// The duration of a slice of long work, in milliseconds. The page does not react during a slice.
-pub const SLICE: f64 = 12.0;
+/// The duration of a slice of long work, in milliseconds. The page does not react during a slice, and
+/// the last part of a slice may take as long again.
+pub const SLICE: f64 = 20.0;
 
 /// Repeats a step of long work until it gives something or `budget` milliseconds are over. `None`
 /// if there is more to do.

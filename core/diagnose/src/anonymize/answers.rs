@@ -14,8 +14,9 @@ use crate::case::{Case, Installed, Note};
 use crate::input::{Input, detect};
 use crate::message::{PrintedError, ReportedError};
 use crate::observed::{field_changes, fights};
+use crate::ownership::OwnershipReader;
 use crate::scene::{GivenParts, Scene};
-use crate::ways::{ChangeTable, Row, WantedChange, Way};
+use crate::ways::{ChangeTable, PartialRow, PartialWaysOut, Row, RowProgress, WantedChange, Way};
 
 /// The settings with which people look at a case.
 #[derive(Clone, Debug)]
@@ -40,20 +41,38 @@ pub(super) struct Answer {
     pub(super) messages: String,
 }
 
-/// A part of the answers.
+/// A part of the work. Each is short, also for a large case.
 #[derive(Clone, Debug)]
 enum Part {
+    /// A text is to be read.
+    Text(String),
+    /// All texts are read.
+    Cases,
+    /// The object of the case at this position is to be put on a server.
+    Install(usize),
     Case(usize),
-    Row(usize, Way),
-    WaysOut(usize),
+    Owners(usize, Box<OwnershipReader>),
+    Row(usize, Box<PartialRow>),
+    WaysOut(usize, Box<PartialWaysOut>),
     Error(usize),
     Log(usize, AuditedObject),
+}
+
+/// The result of a part of the work.
+pub(super) enum AnswerProgress {
+    /// The part gives no answer.
+    More,
+    /// The next answer.
+    Next(Answer),
+    /// There is no more to do.
+    Done,
 }
 
 /// Computes the answers of a case, part by part.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     settings: CaseSettings,
+    input: Vec<Input>,
     cases: Vec<(Case, Option<Installed>, Option<ChangeTable>)>,
     errors: Vec<ReportedError>,
     logs: Vec<AuditLog>,
@@ -61,44 +80,65 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn of(texts: &[String], settings: &CaseSettings) -> Self {
-        let input = texts.iter().filter_map(|text| detect(text).ok());
-        let input: Vec<Input> = input.collect();
-        let mut all = Self {
+    /// Begins with the texts of a case. Nothing is read yet.
+    pub(super) fn new(texts: &[String], settings: &CaseSettings) -> Self {
+        let texts = texts.iter().cloned().map(Part::Text);
+        Self {
             settings: settings.clone(),
+            input: Vec::new(),
             cases: Vec::new(),
             errors: Vec::new(),
             logs: Vec::new(),
-            left: VecDeque::new(),
-        };
+            left: texts.chain([Part::Cases]).collect(),
+        }
+    }
+
+    /// Adds what follows from the texts.
+    fn add_cases(&mut self) {
+        let input = std::mem::take(&mut self.input);
         for one in &input {
             match one {
-                Input::Errors(errors) => all.errors.extend(errors.iter().cloned()),
+                Input::Errors(errors) => self.errors.extend(errors.iter().cloned()),
                 Input::AuditLog(log) => {
-                    all.logs.push(AuditReader::new(log.clone()).finish());
+                    self.logs.push(AuditReader::new(log.clone()).finish());
                 }
                 _ => {}
             }
         }
-        for case in Case::all_of(&input) {
-            let at = all.cases.len();
-            let installed = case.install().ok();
-            let table = all.table(&case, installed.as_ref());
-            all.left.push_back(Part::Case(at));
-            if table.is_some() {
-                let ways = Way::all().into_iter();
-                all.left.extend(ways.map(|way| Part::Row(at, way)));
-                all.left.push_back(Part::WaysOut(at));
-            }
-            all.cases.push((case, installed, table));
-        }
-        all.left.extend((0..all.errors.len()).map(Part::Error));
-        for (at, log) in all.logs.iter().enumerate() {
+        let cases = Case::all_of(&input).into_iter();
+        self.cases = cases.map(|case| (case, None, None)).collect();
+        self.left.extend((0..self.cases.len()).map(Part::Install));
+        self.left.extend((0..self.errors.len()).map(Part::Error));
+        for (at, log) in self.logs.iter().enumerate() {
             let objects = log.objects().into_iter().take(MAX_OBJECTS);
             let parts = objects.map(|(object, _)| Part::Log(at, object));
-            all.left.extend(parts);
+            self.left.extend(parts);
         }
-        all
+    }
+
+    /// Puts the object of a case on a server. Its answers come next.
+    fn install(&mut self, at: usize) {
+        let case = &self.cases[at].0;
+        let installed = case.install().ok();
+        let table = self.table(case, installed.as_ref());
+        let mut parts = vec![Part::Case(at)];
+        if let Some(installed) = &installed
+            && let Some(object) = installed.object()
+        {
+            let object = object.as_ref().clone();
+            let reader = OwnershipReader::new(object, &installed.resource().root);
+            parts.push(Part::Owners(at, Box::new(reader)));
+        }
+        if let Some(table) = &table {
+            let rows = Way::all().into_iter().map(|way| table.begin(way));
+            parts.extend(rows.map(|row| Part::Row(at, Box::new(row))));
+            let outs = table.begin_ways_out(self.settings.client);
+            parts.push(Part::WaysOut(at, Box::new(outs)));
+        }
+        for part in parts.into_iter().rev() {
+            self.left.push_front(part);
+        }
+        (self.cases[at].1, self.cases[at].2) = (installed, table);
     }
 
     fn table(&self, case: &Case, installed: Option<&Installed>) -> Option<ChangeTable> {
@@ -111,30 +151,94 @@ impl Answers {
         Some(ChangeTable::new(installed?, change))
     }
 
-    /// The next answer; `None` if there is no more.
-    pub(super) fn next(&mut self) -> Option<Answer> {
-        let part = self.left.pop_front()?;
+    /// Does the next part.
+    pub(super) fn advance(&mut self) -> AnswerProgress {
+        let Some(part) = self.left.pop_front() else {
+            return AnswerProgress::Done;
+        };
         let mut answer = Answer::default();
-        match part {
-            Part::Case(at) => self.case(at, &mut answer),
-            Part::Row(at, way) => {
-                let table = self.cases[at].2.as_ref();
-                if let Some(row) = table.and_then(|table| table.row(way)) {
-                    of_row(&row, &mut answer);
-                }
+        let more = match part {
+            Part::Text(text) => {
+                self.input.extend(detect(&text).ok());
+                return AnswerProgress::More;
             }
-            Part::WaysOut(at) => {
-                let table = self.cases[at].2.as_ref();
-                let outs = table.map(|table| table.remedies(self.settings.client));
-                for out in outs.into_iter().flatten() {
-                    says(&mut answer, &format!("{:?} {}", out.kind, out.settles));
-                    of_row(&out.row, &mut answer);
-                }
+            Part::Cases => {
+                self.add_cases();
+                return AnswerProgress::More;
             }
-            Part::Error(at) => self.error(at, &mut answer),
-            Part::Log(at, object) => of_log(&self.logs[at], object, &mut answer),
+            Part::Install(at) => {
+                self.install(at);
+                return AnswerProgress::More;
+            }
+            Part::Case(at) => {
+                self.case(at, &mut answer);
+                None
+            }
+            Part::Owners(at, reader) => self.owners(at, reader, &mut answer),
+            Part::Row(at, row) => self.row(at, *row, &mut answer),
+            Part::WaysOut(at, outs) => self.ways_out(at, outs, &mut answer),
+            Part::Error(at) => {
+                self.error(at, &mut answer);
+                None
+            }
+            Part::Log(at, object) => {
+                of_log(&self.logs[at], object, &mut answer);
+                None
+            }
+        };
+        match more {
+            Some(part) => {
+                self.left.push_front(part);
+                AnswerProgress::More
+            }
+            None => AnswerProgress::Next(answer),
         }
-        Some(answer)
+    }
+
+    /// Finds owners. Returns what is left to do.
+    fn owners(
+        &self,
+        at: usize,
+        mut reader: Box<OwnershipReader>,
+        answer: &mut Answer,
+    ) -> Option<Part> {
+        let installed = self.cases[at].1.as_ref()?;
+        if reader.advance(&installed.resource().root) {
+            return Some(Part::Owners(at, reader));
+        }
+        for line in reader.finish().lines {
+            let owners = (&line.line.pointer, &line.owners, line.unowned);
+            says(answer, &format!("{owners:?}"));
+        }
+        None
+    }
+
+    /// Runs a way of writing. Returns what is left to do.
+    fn row(&self, at: usize, row: PartialRow, answer: &mut Answer) -> Option<Part> {
+        let table = self.cases[at].2.as_ref()?;
+        match table.advance(row) {
+            RowProgress::More(row) => return Some(Part::Row(at, row)),
+            RowProgress::Done(row) => row.iter().for_each(|row| of_row(row, answer)),
+        }
+        None
+    }
+
+    /// Runs the ways out. Returns what is left to do.
+    fn ways_out(
+        &self,
+        at: usize,
+        mut outs: Box<PartialWaysOut>,
+        answer: &mut Answer,
+    ) -> Option<Part> {
+        let table = self.cases[at].2.as_ref()?;
+        if table.advance_ways_out(&mut outs) {
+            return Some(Part::WaysOut(at, outs));
+        }
+        for out in outs.outs {
+            says(answer, &format!("{:?} {}", out.kind, out.settles));
+            of_row(&out.row, answer);
+        }
+        None
     }
 
     fn case(&self, at: usize, answer: &mut Answer) {
@@ -150,10 +254,6 @@ impl Answers {
         let notes = installed.notes.iter();
         let notes: Vec<&Note> = notes.collect();
         says(answer, &format!("{notes:?}"));
-        for line in installed.ownership().lines {
-            let owners = (&line.line.pointer, &line.owners, line.unowned);
-            says(answer, &format!("{owners:?}"));
-        }
         match field_changes(&case.versions, &installed.resource().root) {
             Ok(changes) => {
                 for change in &changes {

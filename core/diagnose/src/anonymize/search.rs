@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::answers::{Answer, Answers};
+use super::answers::{Answer, AnswerProgress, Answers};
 use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
 use crate::input::Input;
 use crate::without_private::PrivateSearch;
@@ -84,29 +84,34 @@ impl ValueSearch {
         }
     }
 
-    /// Computes one answer. Returns whether there is more to do.
+    /// Does a part of an answer. Returns whether there is more to do.
     pub fn advance(&mut self) -> bool {
         match &mut self.stage {
             Stage::Texts(search) => {
                 search.advance();
                 if let Some(found) = search.result() {
-                    let answers = Answers::of(&found.texts, &self.settings);
+                    let answers = Answers::new(&found.texts, &self.settings);
                     self.values = CaseValues::of(&found.texts);
                     self.undetected = found.undetected;
                     self.stage = Stage::Original(Box::new(answers));
                 }
             }
             Stage::Rewritten(texts, stand_ins) => {
-                let answers = Answers::of(texts, &self.settings);
+                let answers = Answers::new(texts, &self.settings);
                 let stand_ins = std::mem::take(stand_ins);
                 self.stage = Stage::Attempt(Box::new(answers), stand_ins, 0);
             }
-            Stage::Original(answers) => match answers.next() {
-                Some(answer) => self.answers.push(answer),
-                None => self.attempt(),
+            Stage::Original(answers) => match answers.advance() {
+                AnswerProgress::More => {}
+                AnswerProgress::Next(answer) => self.answers.push(answer),
+                AnswerProgress::Done => self.attempt(),
             },
             Stage::Attempt(answers, stand_ins, at) => {
-                let next = answers.next();
+                let next = match answers.advance() {
+                    AnswerProgress::More => return true,
+                    AnswerProgress::Next(answer) => Some(answer),
+                    AnswerProgress::Done => None,
+                };
                 let expected = self.answers.get(*at);
                 *at += 1;
                 match (next, expected) {

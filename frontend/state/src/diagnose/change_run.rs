@@ -71,7 +71,7 @@ pub struct ChangeRun {
     /// The rows so far. Values that look private are masked.
     pub rows: Vec<Rc<Row>>,
     /// The instructions to make the write of each row, in the order of the rows.
-    instructions: Vec<Vec<Instruction>>,
+    instructions: Vec<Rc<[Instruction]>>,
     /// The ways out of a conflict of the client that was chosen, once they are run.
     pub remedies: Option<Vec<Rc<SettledConflict>>>,
     /// The ways whose requests Explore can send exactly.
@@ -191,7 +191,7 @@ impl ChangeRun {
                 let values = !self.made_up && !self.is_private(&row);
                 let mut instructions = self.table.first().instructions(&row, values);
                 self.keep_known(&mut instructions);
-                self.instructions.push(instructions);
+                self.instructions.push(instructions.into());
                 self.compare(&row);
                 mask(&mut row, &self.wanted);
                 self.rows.push(Rc::new(*row));

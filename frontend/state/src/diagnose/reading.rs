@@ -5,13 +5,13 @@ use std::rc::Rc;
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
-use optimist_diagnose::case::{Case, Installed, NotInstalled};
+use optimist_diagnose::case::{Case, Installed, NotInstalled, PartialInstall};
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::observed::{
     ChangeReader, FieldChange, Fight, ObservedVersion, ReturningField, fights, returning_fields,
 };
-use optimist_diagnose::ownership::ObjectOwnership;
+use optimist_diagnose::ownership::{ObjectOwnership, OwnershipReader};
 use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
 use optimist_diagnose::ways::ChangeContent;
 use optimist_masking::masked;
@@ -38,9 +38,27 @@ pub struct CaseReading {
 #[derive(Debug)]
 pub(super) struct PartialReading {
     case: Case,
-    installed: Option<Result<Installed, NotInstalled>>,
+    part: ReadingPart,
     ownership: Option<ObjectOwnership>,
-    history: Option<PartialHistory>,
+}
+
+/// The next part of a reading. Each is short, also for a large object.
+#[derive(Debug)]
+enum ReadingPart {
+    Fit,
+    Install(Box<PartialInstall>),
+    Follow(Box<Installed>, InstalledPart),
+}
+
+/// The next part of what follows from an installed object.
+#[derive(Debug)]
+enum InstalledPart {
+    /// The values of the object that look private are to be masked.
+    Mask,
+    /// The owners of this object are to be found.
+    Own(Value),
+    Owners(Box<OwnershipReader>),
+    History(Box<PartialHistory>),
 }
 
 impl PartialReading {
@@ -48,43 +66,81 @@ impl PartialReading {
     pub(super) fn new(case: Case) -> Self {
         Self {
             case,
-            installed: None,
+            part: ReadingPart::Fit,
             ownership: None,
-            history: None,
         }
     }
 
     /// Does the next part.
     pub(super) fn advance(mut self) -> Result<CaseReading, Box<Self>> {
-        let Some(installed) = self.installed.take() else {
-            self.installed = Some(self.case.install());
-            return Err(Box::new(self));
-        };
-        let root = installed.as_ref().ok().map(|it| &*it.resource().root);
-        let versions = &self.case.versions;
-        let done = match (&mut self.history, root) {
-            (_, None) => true,
-            (None, Some(root)) => {
-                // The object of the case, not of the server: what was brought is what is shown.
-                let live = self.case.live.as_ref();
-                self.ownership = live.map(|live| ObjectOwnership::of(&masked(live), root));
-                self.history = Some(PartialHistory::default());
-                versions.is_empty()
+        let part = std::mem::replace(&mut self.part, ReadingPart::Fit);
+        self.part = match part {
+            ReadingPart::Fit => match self.case.begin_install() {
+                Ok(begun) => ReadingPart::Install(Box::new(begun)),
+                Err(why) => return Ok(self.finish(Err(why), None)),
+            },
+            ReadingPart::Install(begun) => match begun.finish() {
+                Ok(installed) => ReadingPart::Follow(Box::new(installed), InstalledPart::Mask),
+                Err(why) => return Ok(self.finish(Err(why), None)),
+            },
+            ReadingPart::Follow(installed, part) => {
+                match self.follow(part, &installed.resource().root) {
+                    Ok(next) => ReadingPart::Follow(installed, next),
+                    Err(history) => return Ok(self.finish(Ok(*installed), history)),
+                }
             }
-            (Some(history), Some(root)) => !history.advance(versions, root),
         };
-        if !done {
-            self.installed = Some(installed);
-            return Err(Box::new(self));
-        }
-        let history = self.history.filter(|_| !versions.is_empty());
-        Ok(CaseReading {
-            ownership: self.ownership,
-            history: history.map(|history| history.finish(versions)),
-            installed,
-            case: self.case,
-            scene: None,
+        Err(Box::new(self))
+    }
+
+    /// Does a part of what follows from the installed object, of this type. Returns the part after it; in
+    /// place of an error the history, if all is done.
+    fn follow(
+        &mut self,
+        part: InstalledPart,
+        root: &Struct,
+    ) -> Result<InstalledPart, Option<ObservedHistory>> {
+        let versions = &self.case.versions;
+        Ok(match part {
+            // The object of the case, not of the server: what was brought is what is shown.
+            InstalledPart::Mask => match &self.case.live {
+                Some(live) => InstalledPart::Own(masked(live)),
+                None => InstalledPart::History(Box::default()),
+            },
+            InstalledPart::Own(shown) => {
+                InstalledPart::Owners(Box::new(OwnershipReader::new(shown, root)))
+            }
+            InstalledPart::Owners(mut owners) => {
+                if owners.advance(root) {
+                    InstalledPart::Owners(owners)
+                } else {
+                    self.ownership = Some(owners.finish());
+                    InstalledPart::History(Box::default())
+                }
+            }
+            InstalledPart::History(_) if versions.is_empty() => return Err(None),
+            InstalledPart::History(mut history) => {
+                if history.advance(versions, root) {
+                    InstalledPart::History(history)
+                } else {
+                    return Err(Some(history.finish(versions)));
+                }
+            }
         })
+    }
+
+    fn finish(
+        self,
+        installed: Result<Installed, NotInstalled>,
+        history: Option<ObservedHistory>,
+    ) -> CaseReading {
+        CaseReading {
+            case: self.case,
+            installed,
+            ownership: self.ownership,
+            history,
+            scene: None,
+        }
     }
 }
 
