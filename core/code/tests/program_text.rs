@@ -4,7 +4,7 @@ use crate::programs;
 use std::path::Path;
 use std::{env, fs};
 
-use optimist_code::{ProgramLanguage, ProgramLine, ProgramText, program_text};
+use optimist_code::{ProgramLanguage, ProgramLine, ProgramText, program_text, switchable_lines};
 use optimist_controller::Source;
 use optimist_controller::program::{Code, Program, ReadyProgram, ReadyProgramName, Statement};
 
@@ -137,4 +137,46 @@ fn the_texts_are_those_of_the_files() {
             assert_eq!(text, known, "{}", path.display());
         }
     }
+}
+
+#[test]
+fn each_switch_has_a_line_in_the_program_and_turning_it_changes_that_line() {
+    for name in ReadyProgramName::ALL {
+        let off = ReadyProgram::new(name);
+        let on = off.clone().with(name.switches().iter().copied());
+        for (ready, language) in [off, on].iter().flat_map(|it| LANGUAGES.map(|of| (it, of))) {
+            let lines = switchable_lines(ready, language);
+            let present = lines.iter().filter(|line| line.is_present);
+            let present: Vec<_> = present.map(|line| line.text.clone()).collect();
+            assert_eq!(present, texts_of(ready, language));
+            for switch in name.switches() {
+                let mut turned = ready.switches.clone();
+                if !turned.remove(switch) {
+                    turned.insert(*switch);
+                }
+                let after = texts_of(&ready.clone().with(turned), language);
+                let mut its = lines.iter().filter(|line| line.switches.contains(switch));
+                // kube-rs has no client that knows its own writes.
+                let has_line = its.clone().next().is_some();
+                let says_nothing = language == ProgramLanguage::Rust;
+                assert!(has_line || says_nothing, "{name:?} {switch:?} {language:?}");
+                assert!(
+                    its.all(|line| {
+                        let of =
+                            |texts: &[String]| texts.iter().filter(|it| **it == line.text).count();
+                        match line.is_present {
+                            true => present.len() != after.len() || of(&after) != of(&present),
+                            false => of(&after) > of(&present),
+                        }
+                    }),
+                    "{name:?} {switch:?} {language:?}"
+                );
+            }
+        }
+    }
+}
+
+fn texts_of(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<String> {
+    let text = program_text(&ready.program(), language);
+    text.lines.into_iter().map(|line| line.text).collect()
 }

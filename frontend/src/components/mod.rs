@@ -5,7 +5,7 @@ mod branch_picker;
 mod branches;
 mod caption;
 mod cards;
-mod controller;
+pub(crate) mod controller;
 mod controls;
 pub(crate) mod dialog;
 mod diff;

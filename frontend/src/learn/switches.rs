@@ -1,12 +1,15 @@
 //! A challenge about a controller: its switches, and the search of every history with them.
 
-use optimist_controller::program::Switch;
+use optimist_client::visible;
+use optimist_code::{SwitchableLine, switchable_lines};
+use optimist_controller::program::{ReadyProgram, Switch};
 use optimist_lesson::{SwitchChallenge, SwitchFinding};
 use optimist_messages::controller::{switch, witness};
 use optimist_messages::{ask, label};
 use optimist_simulation::HistoryTree;
 use yew::{Html, classes, html};
 
+use crate::components::controller::indented;
 use crate::components::icon::{Icon, icon};
 use crate::state::{Course, LearnMsg, Sends, StateHandle};
 
@@ -33,6 +36,9 @@ pub(super) fn switches(store: &StateHandle, course: &Course, challenge: &SwitchC
     let primary = (!course.walk.solved()).then_some("primary");
     html! {
         <>
+            if let Some(ready) = program {
+                { program_lines(store, &ready.clone().with(chosen.iter().copied())) }
+            }
             <ul class="switches">{ for all.iter().map(row) }</ul>
             <button
                 type="button"
@@ -46,6 +52,48 @@ pub(super) fn switches(store: &StateHandle, course: &Course, challenge: &SwitchC
                 { finding(&found.0, found.1.as_ref()) }
             }
         </>
+    }
+}
+
+/// The program with its switches, each at the first of the lines that it changes.
+fn program_lines(store: &StateHandle, ready: &ReadyProgram) -> Html {
+    let language = store.controller.language;
+    let lines = switchable_lines(ready, language);
+    let before = std::iter::once(&[][..]).chain(lines.iter().map(|line| &line.switches[..]));
+    let line = |(line, before): (&SwitchableLine, &[Switch])| {
+        let (depth, shown) = indented(&line.text, language);
+        let first = line.switches.iter().filter(|it| !before.contains(it));
+        let button = |one: &Switch| {
+            html! {
+                <button
+                    type="button"
+                    class="line-switch"
+                    aria-pressed={ready.is_on(*one).to_string()}
+                    onclick={store.sends(LearnMsg::Switch(*one))}
+                >
+                    { switch(*one) }
+                </button>
+            }
+        };
+        let class = classes!(
+            "program-line",
+            (!line.switches.is_empty()).then_some("switchable"),
+            (!line.is_present).then_some("absent"),
+        );
+        html! {
+            <li {class} style={format!("--depth:{depth}")}>
+                if !line.is_present {
+                    <span class="unseen">{ label::switch_line_absent() }{ " " }</span>
+                }
+                <code>{ visible(shown).into_owned() }</code>
+                { for first.map(button) }
+            </li>
+        }
+    };
+    html! {
+        <div class="switch-program" role="group" tabindex="0" aria-label={label::switches_program()}>
+            <ol>{ for lines.iter().zip(before).map(line) }</ol>
+        </div>
     }
 }
 

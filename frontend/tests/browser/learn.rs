@@ -16,7 +16,7 @@ macro_rules! lessons {
     };
 }
 
-const LESSONS: [(&str, &str); 28] = lessons!(
+const LESSONS: [(&str, &str); 35] = lessons!(
     "01-the-lost-update"
     "02-resourceversion-and-the-409"
     "03-read-again-then-retry"
@@ -45,6 +45,23 @@ const LESSONS: [(&str, &str); 28] = lessons!(
     "26-the-version-left-in-the-file"
     "27-writes-that-change-nothing"
     "28-from-etcd-up"
+    "29-the-answer-that-got-lost"
+    "30-two-replicas-and-a-lease"
+    "31-while-its-key-is-processed"
+    "32-requeueafter-or-an-error"
+    "33-adoption-and-orphans"
+    "34-a-restart-behind-a-lagging-server"
+    "35-an-upgrade-with-helm-4"
+);
+
+const QUIZZES: [(&str, &str); 7] = lessons!(
+    "questions-versions"
+    "questions-patches"
+    "questions-owners"
+    "questions-deletion"
+    "questions-controllers"
+    "questions-etcd"
+    "questions-all"
 );
 
 const CATALOGUE: &str = include_str!("../../../lessons/catalogue.yaml");
@@ -60,7 +77,7 @@ fn storage() -> web_sys::Storage {
 /// The files that stand beside the page on a real site.
 fn serve_lessons() {
     let catalogue = [("catalogue", CATALOGUE)];
-    let files = catalogue.into_iter().chain(LESSONS);
+    let files = catalogue.into_iter().chain(LESSONS).chain(QUIZZES);
     serve(files.map(|(name, text)| (format!("lessons/{name}.yaml"), text)));
 }
 
@@ -109,58 +126,77 @@ async fn a_lesson_about_a_controller_that_is_opened_again_has_its_controller() {
     assert!(history.contains("run 1"), "{history}");
 }
 
+/// Walks a lesson or a quiz from its first step to its last, with keys alone.
+async fn walk_by_keyboard(name: &str) {
+    let page = take_again(name).await;
+    let steps = page.count(".lesson-bar li");
+    for step in 1..=steps {
+        if page.find(".prediction").is_some() {
+            assert!(
+                page.find(".choice.right").is_none(),
+                "{name} tells before it happens"
+            );
+            page.key("1").await;
+            assert!(
+                page.find(".choice.right").is_some(),
+                "{name}, step {step}: nothing came true"
+            );
+        }
+        if page.find(".task").is_some() {
+            assert!(
+                page.find(".task.solved").is_none(),
+                "{name} is done by itself"
+            );
+            page.key("s").await;
+            if page.find(".check-orders").is_some() {
+                page.key("o").await;
+                wait(&page, ".found").await;
+            }
+            assert!(
+                page.find(".task.solved").is_some(),
+                "{name}, step {step}: {}",
+                page.text("Lesson")
+            );
+        }
+        assert_eq!(page.find("[role=alert]"), None, "{name}");
+        if step < steps {
+            page.key("n").await;
+        }
+    }
+    assert!(
+        page.find(".lesson .way-on .primary").is_some(),
+        "{name} is not finished"
+    );
+    let kept = storage().get_item("optimist.lessons").unwrap().unwrap();
+    assert!(
+        kept.contains(&format!("\"{name}\":[{steps},true]")),
+        "{kept}"
+    );
+}
+
+/// The number of rows of the contents that say *done*.
+async fn done_in_the_contents() -> u32 {
+    let page = visit("#/learn").await;
+    wait(&page, ".entry").await;
+    page.count(".so-far.done")
+}
+
 #[wasm_bindgen_test]
 async fn every_lesson_is_walked_by_keyboard_from_its_first_step_to_its_last() {
     drop(Page::open().await);
     for (name, _) in LESSONS {
-        let page = take_again(name).await;
-        let steps = page.count(".lesson-bar li");
-        for step in 1..=steps {
-            if page.find(".prediction").is_some() {
-                assert!(
-                    page.find(".choice.right").is_none(),
-                    "{name} tells before it happens"
-                );
-                page.key("1").await;
-                assert!(
-                    page.find(".choice.right").is_some(),
-                    "{name}, step {step}: nothing came true"
-                );
-            }
-            if page.find(".task").is_some() {
-                assert!(
-                    page.find(".task.solved").is_none(),
-                    "{name} is done by itself"
-                );
-                page.key("s").await;
-                if page.find(".check-orders").is_some() {
-                    page.key("o").await;
-                    wait(&page, ".found").await;
-                }
-                assert!(
-                    page.find(".task.solved").is_some(),
-                    "{name}, step {step}: {}",
-                    page.text("Lesson")
-                );
-            }
-            assert_eq!(page.find("[role=alert]"), None, "{name}");
-            if step < steps {
-                page.key("n").await;
-            }
-        }
-        assert!(
-            page.find(".lesson .way-on .primary").is_some(),
-            "{name} is not finished"
-        );
-        let kept = storage().get_item("optimist.lessons").unwrap().unwrap();
-        assert!(
-            kept.contains(&format!("\"{name}\":[{steps},true]")),
-            "{kept}"
-        );
+        walk_by_keyboard(name).await;
     }
-    let page = visit("#/learn").await;
-    wait(&page, ".entry").await;
-    assert_eq!(page.count(".so-far.done"), LESSONS.len() as u32);
+    assert_eq!(done_in_the_contents().await, LESSONS.len() as u32);
+}
+
+#[wasm_bindgen_test]
+async fn every_quiz_is_walked_by_keyboard_from_its_first_question_to_its_last() {
+    drop(Page::open().await);
+    for (name, _) in QUIZZES {
+        walk_by_keyboard(name).await;
+    }
+    assert_eq!(done_in_the_contents().await, QUIZZES.len() as u32);
 }
 
 #[wasm_bindgen_test]

@@ -4,8 +4,11 @@
 mod go;
 mod plain;
 mod rust;
+mod switchable;
 mod template;
 mod variables;
+
+pub use switchable::{SwitchableLine, switchable_lines};
 
 use std::ops::Range;
 

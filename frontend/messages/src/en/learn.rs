@@ -69,6 +69,8 @@ crate::catalogue::messages! {
     challenge_trying() "Trying every order";
     challenge_orders(count) "{count} {count|order|orders}";
     challenge_retries() "An actor retries after a conflict. Solve it without retries.";
+    switches_program() "The program. Each line that a switch changes has the switch.";
+    switch_line_absent() "Not in the program:";
     switches_try() "Search every history";
     switches_trying() "Searching every history";
     switches_states(count) "{count} {count|state|states} in all histories";

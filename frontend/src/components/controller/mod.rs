@@ -17,6 +17,7 @@ use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 pub(crate) use dialog::controllers_dialog;
+pub(crate) use program::indented;
 pub(super) use stored::stored_rows;
 pub(super) use switches::switches;
 

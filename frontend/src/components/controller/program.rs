@@ -42,6 +42,17 @@ pub(super) fn program(store: &StateHandle, controller: &Controller) -> Html {
     }
 }
 
+/// The depth of a line of a program, and the line without its indentation.
+pub(crate) fn indented(text: &str, language: ProgramLanguage) -> (usize, &str) {
+    let shown = text.trim_start_matches(['\t', ' ']);
+    let unit = match language {
+        ProgramLanguage::Go => 1,
+        ProgramLanguage::Rust => 4,
+        ProgramLanguage::Plain => 2,
+    };
+    ((text.len() - shown.len()) / unit, shown)
+}
+
 /// A language as a property.
 #[derive(Clone, Copy, PartialEq)]
 struct LanguageOf(ProgramLanguage);
@@ -67,18 +78,7 @@ fn Lines(props: &LinesProps) -> Html {
         let current = props
             .current
             .is_some_and(|current| line.statements.contains(&current));
-        let shown = line.text.trim_start_matches(['\t', ' ']);
-        let unit = if props.language.0 == ProgramLanguage::Rust {
-            4
-        } else {
-            1
-        };
-        let unit = if props.language.0 == ProgramLanguage::Plain {
-            2
-        } else {
-            unit
-        };
-        let depth = (line.text.len() - shown.len()) / unit;
+        let (depth, shown) = indented(&line.text, props.language.0);
         let source: Option<AttrValue> = line.answered.map(|source| match source {
             Source::Cache => label::controller_from_cache().into(),
             Source::Server => label::controller_from_server().into(),
