@@ -156,10 +156,9 @@ impl ApiServer {
         let finalizers = options.finalizers(&object, resource.collection());
         if finalizers != object.finalizers() {
             let finalizers: Vec<Value> = finalizers.iter().map(|f| (*f).into()).collect();
-            let finalizers = if finalizers.is_empty() {
-                Value::Null
-            } else {
-                finalizers.into()
+            let finalizers = match finalizers.is_empty() {
+                true => Value::Null,
+                false => finalizers.into(),
             };
             object.set_meta("finalizers", finalizers);
         }

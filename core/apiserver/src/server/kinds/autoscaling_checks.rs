@@ -201,41 +201,45 @@ fn metric_source(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     source.child("target", |target| {
         metric_target(target, errors);
-        let has = |field: &str| target.value.get(field).is_some();
-        let field = |name| target.path.child(name);
-        let value = if of_resource {
-            "averageUtilization"
-        } else {
-            "value"
-        };
-        match (kind, has(value), has("averageValue")) {
-            ("pods", _, false) => {
-                let detail = "must specify a positive target averageValue";
-                errors.push(FieldError::required(field("averageValue"), detail));
-            }
-            ("resource" | "containerResource", false, false) => {
-                let detail = "must set either a target raw value or a target utilization";
-                errors.push(FieldError::required(field("averageUtilization"), detail));
-            }
-            ("resource" | "containerResource", true, true) => {
-                let detail = "may not set both a target raw value and a target utilization";
-                errors.push(FieldError::forbidden(field("averageValue"), detail));
-            }
-            ("object", false, false) => {
-                let detail = "must set either a target value or averageValue";
-                errors.push(FieldError::required(field("averageValue"), detail));
-            }
-            ("external", false, false) => {
-                let detail = "must set either a target value for metric or a per-pod target";
-                errors.push(FieldError::required(field("averageValue"), detail));
-            }
-            ("external", true, true) => {
-                let detail = "may not set both a target value for metric and a per-pod target";
-                errors.push(FieldError::forbidden(field("value"), detail));
-            }
-            _ => {}
-        }
+        target_values(target, kind, errors);
     });
+}
+
+/// Checks that the target of a metric of a kind has the values that its kind needs.
+fn target_values(target: &Checked<'_>, kind: &str, errors: &mut Vec<FieldError>) {
+    let has = |field: &str| target.value.get(field).is_some();
+    let field = |name| target.path.child(name);
+    let value = match kind {
+        "resource" | "containerResource" => "averageUtilization",
+        _ => "value",
+    };
+    match (kind, has(value), has("averageValue")) {
+        ("pods", _, false) => {
+            let detail = "must specify a positive target averageValue";
+            errors.push(FieldError::required(field("averageValue"), detail));
+        }
+        ("resource" | "containerResource", false, false) => {
+            let detail = "must set either a target raw value or a target utilization";
+            errors.push(FieldError::required(field("averageUtilization"), detail));
+        }
+        ("resource" | "containerResource", true, true) => {
+            let detail = "may not set both a target raw value and a target utilization";
+            errors.push(FieldError::forbidden(field("averageValue"), detail));
+        }
+        ("object", false, false) => {
+            let detail = "must set either a target value or averageValue";
+            errors.push(FieldError::required(field("averageValue"), detail));
+        }
+        ("external", false, false) => {
+            let detail = "must set either a target value for metric or a per-pod target";
+            errors.push(FieldError::required(field("averageValue"), detail));
+        }
+        ("external", true, true) => {
+            let detail = "may not set both a target value for metric and a per-pod target";
+            errors.push(FieldError::forbidden(field("value"), detail));
+        }
+        _ => {}
+    }
 }
 
 /// `validateMetricTarget`.

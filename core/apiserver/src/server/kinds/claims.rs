@@ -238,16 +238,8 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         return;
     };
     let (mut shown, mut before) = (claim.object["spec"].clone(), live["spec"].clone());
-    let take = |to: &mut Value, from: &Value, field: &str| {
-        if let Value::Object(members) = to {
-            match from.get(field) {
-                Some(value) => members.insert(field.to_owned(), value.clone()),
-                None => members.remove(field),
-            };
-        }
-    };
     if text(&before, "volumeName").is_empty() {
-        take(&mut before, &shown, "volumeName");
+        copy_member(&mut before, &shown, "volumeName");
     }
     let mut annotations = [claim.object, live].map(|object| {
         object["metadata"]["annotations"].get("volume.beta.kubernetes.io/storage-class")
@@ -258,7 +250,7 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         && of_class(&shown).as_ref() == annotations[1]
         && annotations[0].is_none_or(|class| Some(class) == annotations[1]);
     if upgraded || (annotations[1].is_none() && of_class(&before).is_none()) {
-        take(&mut shown, &before, "storageClassName");
+        copy_member(&mut shown, &before, "storageClassName");
     }
     if !upgraded && annotations[0] != annotations[1] {
         let field = "metadata.annotations.volume.beta.kubernetes.io/storage-class";
@@ -274,7 +266,7 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
             requests.insert("storage".to_owned(), size);
         }
         if shown.get("volumeAttributesClassName").is_some() {
-            take(&mut shown, &before, "volumeAttributesClassName");
+            copy_member(&mut shown, &before, "volumeAttributesClassName");
         }
     }
     if shown != before {
@@ -294,25 +286,38 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let detail = "field can not be less than status.capacity";
         errors.push(FieldError::forbidden(field, detail));
     }
+    errors.extend(claim_modes_kept(claim.object, live));
+}
+
+/// Gives a map the member that another one has, or none.
+fn copy_member(to: &mut Value, from: &Value, field: &str) {
+    if let Value::Object(members) = to {
+        match from.get(field) {
+            Some(value) => members.insert(field.to_owned(), value.clone()),
+            None => members.remove(field),
+        };
+    }
+}
+
+/// Refuses changes to the mode of a claim's volume, and the loss of its class of attributes.
+fn claim_modes_kept(claim: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     let mode = |object: &'_ Value| object["spec"]["volumeMode"].clone();
-    if mode(claim.object) != mode(live) {
-        errors.push(FieldError::invalid(
-            "volumeMode",
-            &mode(claim.object),
-            IMMUTABLE,
-        ));
+    if mode(claim) != mode(live) {
+        errors.push(FieldError::invalid("volumeMode", &mode(claim), IMMUTABLE));
     }
     let class = |object: &'_ Value| object["spec"].get("volumeAttributesClassName").cloned();
-    let lost = match class(claim.object) {
+    let lost = match class(claim) {
         None => "nil",
         Some(class) if class == "" => "an empty string",
-        Some(_) => return,
+        Some(_) => return errors,
     };
     if class(live).is_some_and(|class| class != "") || lost == "nil" && class(live).is_some() {
         let field = "spec.volumeAttributesClassName";
         let detail = format!("update from non-nil value to {lost} is forbidden");
         errors.push(FieldError::forbidden(field, detail));
     }
+    errors
 }
 
 /// `ValidatePersistentVolumeSpec`: a volume has storage, and no other capacity.

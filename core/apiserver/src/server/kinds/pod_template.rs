@@ -254,65 +254,70 @@ fn gates(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
 
 /// `ValidateTolerations`.
 pub(super) fn tolerations(tolerations: &[Value], path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let tolerations = tolerations.iter().enumerate();
+    let errors = tolerations.map(|(i, toleration)| tolerates(toleration, &path.index(i)));
+    errors.flatten().collect()
+}
+
+/// Checks one toleration.
+fn tolerates(toleration: &Value, item: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for (i, toleration) in tolerations.iter().enumerate() {
-        let item = path.index(i);
-        let field = |name: &'static str| item.child(name);
-        let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
-        let (value, effect) = (text(toleration, "value"), text(toleration, "effect"));
-        if !key.is_empty() {
-            let reasons = names::qualified(key).into_iter();
-            errors.extend(reasons.map(|why| FieldError::invalid(field("key"), &key.into(), why)));
-        } else if operator != "Exists" {
-            let detail = "operator must be Exists when `key` is empty, which means \"match all \
-                 values and all keys\"";
-            errors.push(FieldError::invalid(
-                field("operator"),
-                &operator.into(),
-                detail,
-            ));
-        }
-        if toleration.get("tolerationSeconds").is_some() && effect != "NoExecute" {
-            let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            errors.push(FieldError::invalid(field("effect"), &effect.into(), detail));
-        }
-        match operator {
-            "Equal" | "" => {
-                let reasons = names::label_value(value);
-                if !reasons.is_empty() {
-                    let value = value.into();
-                    let detail = reasons.join(";");
-                    errors.push(FieldError::invalid(field("operator"), &value, detail));
-                }
-            }
-            "Exists" if value.is_empty() => {}
-            "Exists" => {
-                let detail = "value must be empty when `operator` is 'Exists'";
-                errors.push(FieldError::invalid(
-                    field("operator"),
-                    &value.into(),
-                    detail,
-                ));
-            }
-            other => {
-                // Comparisons are alpha (`TaintTolerationComparisonOperators`), and named only then.
-                let known = ["Equal", "Exists", "Lt", "Gt"];
-                let count = if matches!(other, "Lt" | "Gt") { 4 } else { 2 };
-                let (field, other) = (field("operator"), other.into());
-                errors.push(FieldError::not_supported(field, &other, &known[..count]));
-            }
-        }
-        let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-        if !effect.is_empty() && !effects.contains(&effect) {
-            let effect = effect.into();
-            errors.push(FieldError::not_supported(
-                field("effect"),
-                &effect,
-                &effects,
-            ));
-        }
+    let field = |name: &'static str| item.child(name);
+    let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
+    let effect = text(toleration, "effect");
+    if !key.is_empty() {
+        let reasons = names::qualified(key).into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(field("key"), &key.into(), why)));
+    } else if operator != "Exists" {
+        let detail = "operator must be Exists when `key` is empty, which means \"match all \
+             values and all keys\"";
+        errors.push(FieldError::invalid(
+            field("operator"),
+            &operator.into(),
+            detail,
+        ));
+    }
+    if toleration.get("tolerationSeconds").is_some() && effect != "NoExecute" {
+        let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+        errors.push(FieldError::invalid(field("effect"), &effect.into(), detail));
+    }
+    errors.extend(compares(
+        operator,
+        text(toleration, "value"),
+        field("operator"),
+    ));
+    let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+    if !effect.is_empty() && !effects.contains(&effect) {
+        let effect = effect.into();
+        errors.push(FieldError::not_supported(
+            field("effect"),
+            &effect,
+            &effects,
+        ));
     }
     errors
+}
+
+/// Checks the operator of a toleration, and the value that it compares.
+fn compares(operator: &str, value: &str, field: ErrorPath<'_>) -> Option<FieldError> {
+    match operator {
+        "Equal" | "" => {
+            let reasons = names::label_value(value);
+            let detail = reasons.join(";");
+            (!reasons.is_empty()).then(|| FieldError::invalid(field, &value.into(), detail))
+        }
+        "Exists" => {
+            let detail = "value must be empty when `operator` is 'Exists'";
+            (!value.is_empty()).then(|| FieldError::invalid(field, &value.into(), detail))
+        }
+        other => {
+            // Comparisons are alpha (`TaintTolerationComparisonOperators`), and named only then.
+            let known = ["Equal", "Exists", "Lt", "Gt"];
+            let count = if matches!(other, "Lt" | "Gt") { 4 } else { 2 };
+            let other = other.into();
+            Some(FieldError::not_supported(field, &other, &known[..count]))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -280,44 +280,54 @@ fn limit_names(limit: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>
     }
 }
 
-/// The amounts of one resource fit each other.
+/// The order of a limit's amounts: if the first is above the second, the field and the value that are
+/// wrong, and the names of both in the message.
+type Order = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+const ORDER: [Order; 6] = [
+    ("min", "max", "min", "min", "min", "max"),
+    (
+        "min",
+        "defaultRequest",
+        "defaultRequest",
+        "defaultRequest",
+        "min",
+        "default request",
+    ),
+    (
+        "defaultRequest",
+        "max",
+        "defaultRequest",
+        "defaultRequest",
+        "default request",
+        "max",
+    ),
+    (
+        "defaultRequest",
+        "default",
+        "defaultRequest",
+        "defaultRequest",
+        "default request",
+        "default limit",
+    ),
+    ("min", "default", "default", "min", "min", "default"),
+    ("default", "max", "default", "max", "default", "max"),
+];
+
+/// Checks that the amounts of one resource fit each other.
 fn limit_amounts(limit: &Value, name: &str, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let of_pod = text(limit, "type") == "Pod";
     let amount = |map: &str| {
         let hidden = of_pod && map.starts_with("default");
         limit.get(map)?.get(name).filter(|_| !hidden)
     };
-    // The first is above the second: the field and the value that are wrong, and the names of both.
-    let rules = [
-        ("min", "max", "min", "min", "min", "max"),
-        (
-            "min",
-            "defaultRequest",
-            "defaultRequest",
-            "defaultRequest",
-            "min",
-            "default request",
-        ),
-        (
-            "defaultRequest",
-            "max",
-            "defaultRequest",
-            "defaultRequest",
-            "default request",
-            "max",
-        ),
-        (
-            "defaultRequest",
-            "default",
-            "defaultRequest",
-            "defaultRequest",
-            "default request",
-            "default limit",
-        ),
-        ("min", "default", "default", "min", "min", "default"),
-        ("default", "max", "default", "max", "default", "max"),
-    ];
-    for (lower, upper, wrong, shown, lower_name, upper_name) in rules {
+    for (lower, upper, wrong, shown, lower_name, upper_name) in ORDER {
         if let (Some(low), Some(high)) = (amount(lower), amount(upper))
             && Quantity::from(low) > Quantity::from(high)
         {

@@ -113,75 +113,82 @@ pub(super) fn kept(service: &Value, live: &Value) -> Vec<FieldError> {
         return Vec::new();
     }
     let (spec, before) = (&service["spec"], &live["spec"]);
-    let changed = "may not change once set";
     let mut errors = Vec::new();
-    let shown = |list: &[Value]| {
-        if list.is_empty() {
-            Value::Null
-        } else {
-            list.into()
-        }
-    };
-    let (ips, old_ips) = (list(spec, "clusterIPs"), list(before, "clusterIPs"));
-    let mut invalid = |field: &str, value: &[Value], detail: &str| {
-        errors.push(FieldError::invalid(field, &shown(value), detail));
-    };
-    let single = spec["ipFamilyPolicy"] == "SingleStack";
     if !(is_headless(service) && is_headless(live)) {
-        if ips.len() == old_ips.len() {
-            for (i, _) in ips
-                .iter()
-                .zip(old_ips)
-                .enumerate()
-                .filter(|(_, (a, b))| a != b)
-            {
-                invalid(&IPS.index(i).to_string(), ips, changed);
-            }
-        } else if ips.is_empty() {
-            let detail = "primary clusterIP can not be unset";
-            invalid("spec.clusterIPs[0]", ips, detail);
-        } else if !old_ips.is_empty() && ips[0] != old_ips[0] {
-            invalid("spec.clusterIPs[0]", ips, changed);
-        }
+        errors.extend(kept_addresses(spec, before));
     }
-    let families = list(spec, "ipFamilies");
     let stay = !is_headless(service) && !is_headless(live);
     if stay {
-        let old = list(before, "ipFamilies");
-        let first = "spec.ipFamilies[0]";
-        if families.len() == old.len() {
-            for _ in families.iter().zip(old).filter(|(a, b)| a != b) {
-                invalid(first, families, changed);
-            }
-        } else {
-            if families.len() < old.len() && ips.is_empty() {
-                invalid(first, families, "primary ipFamily can not be unset");
-            }
-            // Upstream shows the addresses here.
-            if families
-                .first()
-                .zip(old.first())
-                .is_some_and(|(a, b)| a != b)
-            {
-                invalid(first, ips, changed);
-            }
-        }
+        errors.extend(kept_families(spec, before));
+    }
+    if spec["ipFamilyPolicy"] == "SingleStack" {
+        return errors;
     }
     // Who gives up the second address or family says so.
+    let is_released = |field: &str| {
+        let (now, then) = (list(spec, field), list(before, field));
+        now.len() == 1 && now.len() < then.len()
+    };
     let released = [
-        ("clusterIP", ips.len() == 1 && ips.len() < old_ips.len()),
-        (
-            "ipFamily",
-            stay && families.len() == 1 && families.len() < list(before, "ipFamilies").len(),
-        ),
+        ("clusterIP", is_released("clusterIPs")),
+        ("ipFamily", stay && is_released("ipFamilies")),
     ];
-    for (what, _) in released
-        .into_iter()
-        .filter(|(_, released)| *released && !single)
-    {
+    for (what, _) in released.into_iter().filter(|(_, released)| *released) {
         let detail = format!("must be set to 'SingleStack' when releasing the secondary {what}");
         let field = "spec.ipFamilyPolicy";
         errors.push(FieldError::invalid(field, &spec["ipFamilyPolicy"], detail));
+    }
+    errors
+}
+
+const CHANGED: &str = "may not change once set";
+
+/// Returns the error for a list of a Service; messages show an empty one as null.
+fn wrong_list(field: &str, list: &[Value], detail: &str) -> FieldError {
+    let shown = match list {
+        [] => Value::Null,
+        list => list.into(),
+    };
+    FieldError::invalid(field, &shown, detail)
+}
+
+/// Refuses changes to allocated addresses.
+fn kept_addresses(spec: &Value, before: &Value) -> Vec<FieldError> {
+    let (ips, old) = (list(spec, "clusterIPs"), list(before, "clusterIPs"));
+    let first = "spec.clusterIPs[0]";
+    if ips.len() == old.len() {
+        let pairs = ips.iter().zip(old).enumerate();
+        let changed = pairs.filter(|(_, (a, b))| a != b);
+        return changed
+            .map(|(i, _)| wrong_list(&IPS.index(i).to_string(), ips, CHANGED))
+            .collect();
+    }
+    if ips.is_empty() {
+        return vec![wrong_list(first, ips, "primary clusterIP can not be unset")];
+    }
+    let differs = !old.is_empty() && ips[0] != old[0];
+    let error = differs.then(|| wrong_list(first, ips, CHANGED));
+    error.into_iter().collect()
+}
+
+/// Refuses changes to allocated families.
+fn kept_families(spec: &Value, before: &Value) -> Vec<FieldError> {
+    let (families, old) = (list(spec, "ipFamilies"), list(before, "ipFamilies"));
+    let (ips, first) = (list(spec, "clusterIPs"), "spec.ipFamilies[0]");
+    let mut errors = Vec::new();
+    if families.len() == old.len() {
+        let changed = families.iter().zip(old).filter(|(a, b)| a != b);
+        errors.extend(changed.map(|_| wrong_list(first, families, CHANGED)));
+        return errors;
+    }
+    if families.len() < old.len() && ips.is_empty() {
+        let detail = "primary ipFamily can not be unset";
+        errors.push(wrong_list(first, families, detail));
+    }
+    // Upstream shows the addresses here.
+    let firsts = families.first().zip(old.first());
+    if firsts.is_some_and(|(a, b)| a != b) {
+        errors.push(wrong_list(first, ips, CHANGED));
     }
     errors
 }
