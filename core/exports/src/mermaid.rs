@@ -4,23 +4,35 @@ use std::fmt::Write;
 
 use super::{ExportedStep, exported_steps};
 use optimist_client::visible;
-use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome};
+use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome, Step};
 
-/// The steps to the current node, as a Mermaid `sequenceDiagram`.
+/// Writes the steps to the current node as a Mermaid `sequenceDiagram`.
 pub fn mermaid(tree: &HistoryTree) -> String {
     let steps = exported_steps(tree);
     let mut out = "sequenceDiagram\n".to_owned();
-    let acts = |id: ActorId| {
-        steps
-            .iter()
-            .any(|exported| exported.step.actor() == Some(id))
-    };
-    let watches =
-        |exported: &ExportedStep<'_>| matches!(exported.step.operation, Operation::Watch(_));
     let mut line = |text: std::fmt::Arguments<'_>| {
         // Writing to a string does not fail.
         let _ = writeln!(out, "    {text}");
     };
+    participants(tree, &steps, &mut line);
+    for exported in &steps {
+        messages(exported.step, &mut line);
+    }
+    out
+}
+
+/// Names the participants of a diagram: the editors and the server, and who else takes part.
+fn participants(
+    tree: &HistoryTree,
+    steps: &[ExportedStep<'_>],
+    line: &mut dyn FnMut(std::fmt::Arguments<'_>),
+) {
+    let acts = |id: ActorId| {
+        let mut actors = steps.iter().map(|exported| exported.step.actor());
+        actors.any(|actor| actor == Some(id))
+    };
+    let watches =
+        |exported: &ExportedStep<'_>| matches!(exported.step.operation, Operation::Watch(_));
     let name = |id: ActorId| safe(&tree.world().actor(id).name);
     line(format_args!("participant A as {}", name(ActorId::A)));
     line(format_args!("participant S as API server"));
@@ -31,43 +43,38 @@ pub fn mermaid(tree: &HistoryTree) -> String {
     if steps.iter().any(watches) {
         line(format_args!("participant W as Watcher"));
     }
-    for exported in &steps {
-        let step = exported.step;
-        let what = safe(&step.headline().to_string());
-        let from = match &step.operation {
-            Operation::Act(ActorId::A, _) => "A",
-            Operation::Act(ActorId::B, _) => "B",
-            Operation::Act(ActorId::C, _) | Operation::Control(_) => "C",
-            Operation::Watch(_) => "W",
-            Operation::Compact { .. } | Operation::Wait(_) => {
-                line(format_args!("Note over S: {what}"));
-                continue;
-            }
-        };
-        if step.exchange.is_none() {
-            line(format_args!("Note over {from}: {what}"));
-            continue;
+}
+
+/// Writes the messages and notes of a step.
+fn messages(step: &Step, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
+    let what = safe(&step.headline().to_string());
+    let from = match &step.operation {
+        Operation::Act(ActorId::A, _) => "A",
+        Operation::Act(ActorId::B, _) => "B",
+        Operation::Act(ActorId::C, _) | Operation::Control(_) => "C",
+        Operation::Watch(_) => "W",
+        Operation::Compact { .. } | Operation::Wait(_) => {
+            return line(format_args!("Note over S: {what}"));
         }
-        line(format_args!("{from}->>S: {what}"));
-        match step.outcome() {
-            Outcome::Written => {
-                line(format_args!(
-                    "Note over S: {} → {}",
-                    step.before, step.after
-                ));
-            }
-            Outcome::Refused => line(format_args!("Note over S: not stored")),
-            _ => {}
-        }
-        let arrow = if step.outcome() == Outcome::Refused {
-            "--x"
-        } else {
-            "-->>"
-        };
-        let answer = safe(&step.status_line());
-        line(format_args!("S{arrow}{from}: {answer}"));
+    };
+    if step.exchange.is_none() {
+        return line(format_args!("Note over {from}: {what}"));
     }
-    out
+    line(format_args!("{from}->>S: {what}"));
+    let (before, after) = (step.before, step.after);
+    let arrow = match step.outcome() {
+        Outcome::Refused => {
+            line(format_args!("Note over S: not stored"));
+            "--x"
+        }
+        Outcome::Written => {
+            line(format_args!("Note over S: {before} → {after}"));
+            "-->>"
+        }
+        _ => "-->>",
+    };
+    let answer = safe(&step.status_line());
+    line(format_args!("S{arrow}{from}: {answer}"));
 }
 
 /// Text, escaped for Mermaid.

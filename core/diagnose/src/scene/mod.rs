@@ -229,29 +229,7 @@ impl Draft<'_> {
         self.live.set_meta("managedFields", json!([]));
         match &self.error.error {
             PrintedError::Apply(conflicts) => {
-                sample::skeleton(&mut self.live);
-                // A manifest is whole: tools that replace the object write it as well.
-                sample::skeleton(&mut self.wanted);
-                let entries = conflicts.iter().map(|conflict| self.own(conflict));
-                let entries: Vec<(Vec<Path>, Value)> = entries.collect();
-                let root = self.kind.root();
-                for path in entries.iter().flat_map(|(paths, _)| paths) {
-                    let mut values = sample::values(path, root.as_deref());
-                    if self.answer == Some(&Answer::OtherValues) {
-                        values.reverse();
-                    }
-                    let [before, after] = values;
-                    path.put(&mut self.live, before);
-                    path.put(&mut self.wanted, after);
-                }
-                sample::complete(&mut self.live);
-                sample::complete(&mut self.wanted);
-                if let Some(root) = &root {
-                    self.live = stored(&self.live, root);
-                }
-                let (paths, mut entries): (Vec<_>, Vec<Value>) = entries.into_iter().unzip();
-                self.answer(&paths.concat(), &mut entries);
-                self.live.set_meta("managedFields", Value::Array(entries));
+                self.fill_conflicts(conflicts);
                 missing.push(MissingPart::Values);
             }
             PrintedError::VersionMissing => {
@@ -286,6 +264,33 @@ impl Draft<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Gives the fields of conflicts other values in the object than in the manifest, and their owners.
+    fn fill_conflicts(&mut self, conflicts: &[ManagerConflict]) {
+        sample::skeleton(&mut self.live);
+        // A manifest is whole: tools that replace the object write it as well.
+        sample::skeleton(&mut self.wanted);
+        let entries = conflicts.iter().map(|conflict| self.own(conflict));
+        let entries: Vec<(Vec<Path>, Value)> = entries.collect();
+        let root = self.kind.root();
+        for path in entries.iter().flat_map(|(paths, _)| paths) {
+            let mut values = sample::values(path, root.as_deref());
+            if self.answer == Some(&Answer::OtherValues) {
+                values.reverse();
+            }
+            let [before, after] = values;
+            path.put(&mut self.live, before);
+            path.put(&mut self.wanted, after);
+        }
+        sample::complete(&mut self.live);
+        sample::complete(&mut self.wanted);
+        if let Some(root) = &root {
+            self.live = stored(&self.live, root);
+        }
+        let (paths, mut entries): (Vec<_>, Vec<Value>) = entries.into_iter().unzip();
+        self.answer(&paths.concat(), &mut entries);
+        self.live.set_meta("managedFields", Value::Array(entries));
     }
 
     /// The fields of a conflict, and the entry of the manager that owns them.
