@@ -35,7 +35,7 @@ impl WatchCaches {
         caches
     }
 
-    /// How often a request has changed the caches.
+    /// The number of times that a request has changed the caches.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
