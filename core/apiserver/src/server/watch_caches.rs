@@ -35,7 +35,7 @@ impl WatchCaches {
         caches
     }
 
-    /// The number of times that a request has changed the caches.
+    /// Returns the number of times that a request has changed the caches.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
