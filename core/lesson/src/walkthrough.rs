@@ -254,6 +254,16 @@ impl Walkthrough {
         self.stands().node
     }
 
+    /// The node at which the last page began that asks something, up to the open page; the start of the
+    /// history before the first question. What happened before it was told on earlier pages.
+    pub fn asked_from(&self) -> NodeId {
+        let pages = self.pages.iter().zip(&self.lesson.steps);
+        let opened: Vec<_> = pages.take(self.at + 1).collect();
+        let asks = |step: &LessonStep| step.prediction.is_some() || step.task.is_some();
+        let asked = opened.iter().rev().find(|(_, step)| asks(step));
+        asked.map_or(0, |(page, _)| page.begin.node)
+    }
+
     /// Returns whether the learner has left the script: the current node of the tree is not its
     /// node.
     pub fn has_left_script(&self, tree: &HistoryTree) -> bool {

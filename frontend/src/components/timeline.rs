@@ -8,8 +8,8 @@ use yew::{
 
 use super::peek::{Pointed, peek};
 use super::step_row::{StepRow, row};
-use super::visible_rows::{Drawn, VisibleRows, use_in_sight};
-use crate::state::{Sends, SessionMsg, StateHandle};
+use super::visible_rows::{Drawn, SHORT, VisibleRows, use_in_sight};
+use crate::state::{Course, LearnMsg, Sends, SessionMsg, StateHandle};
 
 #[derive(PartialEq, Properties)]
 pub(crate) struct TimelineProps {
@@ -84,6 +84,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
             <div class="lanes" aria-hidden="true"><i class="a" /><i class="server" /><i class="b" /></div>
             <ol>
                 { start(store) }
+                { earlier(store) }
                 { for rows(store, &sight) }
             </ol>
             if let Some(pointed) = &pointer.at {
@@ -119,6 +120,43 @@ fn start(store: &StateHandle) -> Html {
     }
 }
 
+/// The number of rows from the start that are folded: what a lesson told before its last question.
+fn folded(store: &StateHandle) -> usize {
+    let shows_all = |course: &Course| course.earlier;
+    let tree = &store.session.tree;
+    let is_long = tree.current_path().len() > SHORT;
+    match &store.learn.course {
+        Some(course) if !shows_all(course) && !is_long => {
+            store.learn.earlier_steps(tree).unwrap_or_default()
+        }
+        _ => 0,
+    }
+}
+
+/// The row that folds the steps before the last question of a lesson, or shows them.
+fn earlier(store: &StateHandle) -> Html {
+    let tree = &store.session.tree;
+    let Some(count) = store.learn.earlier_steps(tree) else {
+        return Html::default();
+    };
+    if tree.current_path().len() > SHORT {
+        return Html::default();
+    }
+    let folds = folded(store) > 0;
+    html! {
+        <li key="earlier" class="root">
+            <button
+                type="button"
+                class="pill plain"
+                aria-expanded={(!folds).to_string()}
+                onclick={store.sends(LearnMsg::Earlier)}
+            >
+                { if folds { label::earlier_show(&count) } else { label::earlier_fold() } }
+            </button>
+        </li>
+    }
+}
+
 /// The rows of the steps, and the places of those that are not drawn.
 fn rows(store: &StateHandle, sight: &VisibleRows) -> Vec<Html> {
     let tree = &store.session.tree;
@@ -129,7 +167,9 @@ fn rows(store: &StateHandle, sight: &VisibleRows) -> Vec<Html> {
         None => Vec::new(),
     };
     let drawn = Drawn::list(tree, sight).into_iter().enumerate();
+    let folded = folded(store);
     let rows = drawn.filter_map(|(i, drawn)| match drawn {
+        Drawn::Row(position, _) if position <= folded => None,
         Drawn::Row(position, key) => {
             let (parent, node) = (line[position - 1], line[position]);
             let run = runs.get(position).copied().flatten();

@@ -15,7 +15,7 @@ use crate::browser;
 use crate::state::StateHandle;
 
 /// A history of up to this number of steps is drawn as a whole.
-const SHORT: usize = 60;
+pub(crate) const SHORT: usize = 60;
 /// The number of rows that are drawn before and after the visible rows.
 const BEYOND: usize = 4;
 /// The number of rows that are drawn around the current row until the number of visible rows is

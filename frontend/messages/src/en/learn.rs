@@ -57,6 +57,8 @@ crate::catalogue::messages! {
     task_not_yet() "Not yet: ";
     task_start_again() "Start this task again";
     task_show() "Show a way";
+    earlier_show(count) "{count} earlier steps";
+    earlier_fold() "Fold the earlier steps";
     task_hint() "Hint";
     task_next_hint() "Another hint";
     task_hide_hint() "Hide the hints";

@@ -31,6 +31,8 @@ pub struct Course {
     pub believes: Option<bool>,
     /// The number of hints that are displayed.
     pub hints: usize,
+    /// `true` if the timeline also shows the steps before the last question.
+    pub earlier: bool,
     /// The result of the search of a challenge.
     pub finding: Option<Finding>,
     /// The search that goes on.
@@ -94,6 +96,7 @@ impl Course {
             walk,
             believes: None,
             hints: 0,
+            earlier: false,
             finding: None,
             search: None,
             switches: SwitchChoice::default(),

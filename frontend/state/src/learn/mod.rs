@@ -27,6 +27,9 @@ use crate::address::{LessonAddress, Page, lesson_fragment};
 use crate::effect::Effects;
 use crate::session::SessionChange;
 
+/// The fewest steps that the timeline of a lesson folds.
+const FEWEST_FOLDED: usize = 4;
+
 /// A message about lessons.
 #[derive(Clone, Debug)]
 pub enum LearnMsg {
@@ -56,6 +59,8 @@ pub enum LearnMsg {
     Believe(bool),
     /// Shows the next hint; after the last one, none.
     Hint,
+    /// Shows the steps before the last question in the timeline, or folds them.
+    Earlier,
     /// Shows the lesson to a room, or no longer.
     Teach,
     /// Looks at every order of a challenge.
@@ -95,6 +100,15 @@ impl Learn {
     /// Returns whether the stage shows a lesson.
     pub fn is_on_stage(&self) -> bool {
         self.on_stage
+    }
+
+    /// The number of steps of the stage that came before the last question of its lesson, if there are
+    /// enough to fold.
+    pub fn earlier_steps(&self, tree: &HistoryTree) -> Option<usize> {
+        let course = self.course.as_ref().filter(|_| self.on_stage)?;
+        let asked = course.walk.asked_from();
+        let before = tree.current_path().iter().position(|node| *node == asked)?;
+        (before >= FEWEST_FOLDED && tree.position() >= before).then_some(before)
     }
 
     /// Returns the state of the lesson for a link to the content of the stage.
@@ -171,6 +185,12 @@ impl State {
             LearnMsg::Believe(believes) => {
                 if let Some(course) = &mut self.learn.course {
                     Rc::make_mut(course).believes = Some(believes);
+                }
+            }
+            LearnMsg::Earlier => {
+                if let Some(course) = &mut self.learn.course {
+                    let course = Rc::make_mut(course);
+                    course.earlier = !course.earlier;
                 }
             }
             LearnMsg::Hint => {

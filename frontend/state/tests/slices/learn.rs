@@ -115,6 +115,25 @@ fn hints_are_shown_one_after_the_other_and_then_none() {
 }
 
 #[test]
+fn the_steps_before_the_last_question_can_be_folded_until_one_goes_back_before_it() {
+    let mut page = lesson();
+    let earlier = |page: &Page| page.state.learn.earlier_steps(&page.state.session.tree);
+    assert_eq!(earlier(&page), None, "nothing was asked");
+    let course = |page: &Page| page.state.learn.course.clone().unwrap();
+    while course(&page).walk.opened() < course(&page).walk.lesson().steps.len() {
+        page.send(LearnMsg::Forward);
+    }
+    let before = earlier(&page).expect("the last page asks for something");
+    let tree = &page.state.session.tree;
+    assert_eq!(tree.current_path()[before], course(&page).walk.asked_from());
+    assert!(!course(&page).earlier);
+    page.send(LearnMsg::Earlier);
+    assert!(course(&page).earlier);
+    page.send(LearnMsg::Turn(0));
+    assert_eq!(earlier(&page), None, "the first page is the beginning");
+}
+
+#[test]
 fn a_lesson_takes_the_stage_and_gives_it_back() {
     let mut page = Page::open();
     page.write(ActorId::A, "/spec/replicas", "5");
