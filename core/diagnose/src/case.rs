@@ -468,11 +468,13 @@ fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
         object.set_meta("namespace", "default");
         notes.push(Note::NamespaceMadeUp);
     }
-    let unknown = forget_unknown(object, resource);
-    if !unknown.is_empty() {
-        notes.push(Note::UnknownFields(unknown));
+    // What cannot be decoded is refused by the installation, which says what is wrong.
+    if let Some((filled, unknown)) = decoded(object, resource) {
+        if !unknown.is_empty() {
+            notes.push(Note::UnknownFields(unknown));
+        }
+        *object = filled;
     }
-    fill_all_defaults(object, resource);
     fill_addresses(object, resource);
     if !resource.validates() {
         let kind = resource.kind.clone();
@@ -480,18 +482,17 @@ fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
     }
 }
 
-/// Fills in defaults, also of structs that the object does not have at all and that Go's decoder makes.
-fn fill_all_defaults(object: &mut Value, resource: &Resource) {
-    let Ok(decoded) = decode(Node::from(object.clone()), &resource.root) else {
-        return;
-    };
+/// An object with defaults, also of structs that it does not have at all and that Go's decoder makes, and
+/// without the fields that a built-in kind does not know, which are named in the words of that decoder.
+fn decoded(object: &Value, resource: &Resource) -> Option<(Value, Vec<String>)> {
+    let decoded = decode(Node::from(object.clone()), &resource.root).ok()?;
     let mut filled = decoded.value;
     fill_defaults(&mut filled, &resource.root);
     forget_unsaid(&mut filled, object);
     for field in ["apiVersion", "kind"] {
         filled[field] = text(object, field).into();
     }
-    *object = filled;
+    Some((filled, decoded.strict_errors))
 }
 
 /// A Service with one address has it in `clusterIPs` as well when it is read
@@ -502,22 +503,4 @@ fn fill_addresses(object: &mut Value, resource: &Resource) {
     if let Some(address) = address.filter(|_| resource.kind == "Service" && !has_more) {
         object["spec"]["clusterIPs"] = json!([address]);
     }
-}
-
-/// Leaves out fields that a built-in kind does not know. Returns them, in the words of Go's
-/// decoder.
-fn forget_unknown(object: &mut Value, resource: &Resource) -> Vec<String> {
-    let decoded = decode(Node::from(object.clone()), &resource.root);
-    let Ok(decoded) = decoded else {
-        // The installation says what is wrong.
-        return Vec::new();
-    };
-    if !decoded.strict_errors.is_empty() {
-        let mut known = decoded.value;
-        for field in ["apiVersion", "kind"] {
-            known[field] = text(object, field).into();
-        }
-        *object = known;
-    }
-    decoded.strict_errors
 }

@@ -134,11 +134,13 @@ impl Path {
 }
 
 /// An object in which many paths are looked up: of a long list it is noted once where its items
-/// are.
+/// are, and a path that begins as the last one did goes on from there.
 #[derive(Debug)]
 pub struct Places<'a> {
     object: &'a Value,
     lists: Positions,
+    /// The last path, with the value at each of its elements, as far as it led to one.
+    last: Vec<(PathElement, &'a Value)>,
 }
 
 impl<'a> Places<'a> {
@@ -147,19 +149,28 @@ impl<'a> Places<'a> {
         Self {
             object,
             lists: Positions::default(),
+            last: Vec::new(),
         }
     }
 
     /// The value at a path, as [`Path::find`] finds it.
     pub fn find(&mut self, path: &[PathElement]) -> Option<&'a Value> {
-        path.iter()
-            .try_fold(self.object, |value, element| match element {
-                PathElement::Field(name) => value.get(name),
+        let pairs = path.iter().zip(&self.last);
+        let same = pairs.take_while(|(element, (known, _))| *element == known);
+        let same = same.count();
+        self.last.truncate(same);
+        let mut value = self.last.last().map_or(self.object, |(_, value)| value);
+        for element in &path[same..] {
+            value = match element {
+                PathElement::Field(name) => value.get(name)?,
                 element => {
                     let items = value.as_array()?;
-                    items.get(self.lists.of(items, element)?)
+                    items.get(self.lists.of(items, element)?)?
                 }
-            })
+            };
+            self.last.push((element.clone(), value));
+        }
+        Some(value)
     }
 
     /// Finds the item of a list without keys that equals a scalar; in such a list at a path.
@@ -183,6 +194,9 @@ impl Positions {
     pub(super) fn of(&mut self, items: &[Value], element: &PathElement) -> Option<usize> {
         /// Shorter lists are searched faster than noted.
         const LONG: usize = 16;
+        if items.len() < LONG {
+            return position(items, element);
+        }
         let (names, wanted) = match element {
             PathElement::Key(fields) => (
                 fields.iter().map(|(name, _)| name.as_str()).collect(),
@@ -191,9 +205,6 @@ impl Positions {
             PathElement::Value(value) => (Vec::new(), Some(sorted_text(value))),
             _ => return position(items, element),
         };
-        if items.len() < LONG {
-            return position(items, element);
-        }
         let place = (items.as_ptr() as usize, names.join("\n"));
         let known = self.lists.entry(place).or_insert_with(|| {
             let mut known = BTreeMap::new();
@@ -315,6 +326,31 @@ mod tests {
         assert_eq!(containers[1], sidecar, "added at the end");
         found[2].take(&mut redone);
         assert_eq!(found[2].find(&redone), None);
+    }
+
+    #[test]
+    fn a_path_is_found_as_alone_whatever_was_looked_up_before() {
+        let object = json!({"a": {"b": 1, "c": [{"name": "x", "v": 2}]}, "d": null});
+        let field = |name: &str| PathElement::Field(name.to_owned());
+        let item = |name: &str| PathElement::Key(vec![("name".to_owned(), name.into())]);
+        let paths = [
+            vec![],
+            vec![field("a"), field("b")],
+            vec![field("a"), field("b"), field("no")],
+            vec![field("a"), field("c"), item("x"), field("v")],
+            vec![field("a"), field("c"), item("y"), field("v")],
+            vec![field("a")],
+            vec![field("d")],
+        ];
+        let mut places = Places::of(&object);
+        for (first, second) in paths
+            .iter()
+            .flat_map(|first| paths.iter().map(move |second| (first, second)))
+        {
+            for path in [first, second] {
+                assert_eq!(places.find(path), Path(path.clone()).find(&object));
+            }
+        }
     }
 
     #[test]

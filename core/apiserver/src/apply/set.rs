@@ -341,6 +341,25 @@ impl Set {
         paths
     }
 
+    /// The paths of the members that have no member below them, in the order of paths.
+    pub fn leaves(&self) -> Vec<Path> {
+        let mut leaves = Vec::new();
+        self.walk_leaves(&mut Vec::new(), &mut leaves);
+        leaves
+    }
+
+    fn walk_leaves(&self, prefix: &mut Vec<PathElement>, out: &mut Vec<Path>) {
+        for node in &self.nodes {
+            prefix.push(node.element.clone());
+            if node.children.is_empty() {
+                out.push(Path(prefix.clone()));
+            } else {
+                node.children.walk_leaves(prefix, out);
+            }
+            prefix.pop();
+        }
+    }
+
     fn walk(&self, prefix: &mut Vec<PathElement>, out: &mut Vec<Path>) {
         for node in self.nodes.iter().filter(|node| node.member) {
             let mut path = prefix.clone();
@@ -484,5 +503,17 @@ mod tests {
         let paths: Vec<String> = set.paths().iter().map(ToString::to_string).collect();
         assert_eq!(paths, [".a", ".b", ".a[n=\"1\"]", ".a[n=\"1\"].v"]);
         assert!(set.paths().iter().all(|path| set.contains(path)));
+    }
+
+    #[test]
+    fn leaves_are_the_members_without_members_below_them() {
+        let set = set(&json!({
+            "f:b": {},
+            "f:a": {".": {}, "k:{\"n\":\"1\"}": {".": {}, "f:v": {}}, "v:\"x\"": {}},
+        }));
+        let leaves = set.leaves();
+        let text: Vec<String> = leaves.iter().map(ToString::to_string).collect();
+        assert_eq!(text, [".a[n=\"1\"].v", ".a[=\"x\"]", ".b"]);
+        assert!(leaves.is_sorted());
     }
 }

@@ -2,7 +2,7 @@
 //! objects later; the rendered manifests do not have it.
 
 use crate::Preset;
-use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Owned, Set};
+use crate::client_side_upgrade::{entries, owns};
 use optimist_apiserver::object::{Metadata, map_mut, text};
 use serde_json::Value;
 
@@ -87,23 +87,20 @@ fn application(object: &Value) -> Option<String> {
 /// names none (`helm.sh/helm/v4/pkg/kube/client.go getManagedFieldsManager`, v4.2), so `helm`,
 /// `helm-controller` or `terraform-provider-helm_v3.1.0`. It owns the annotations of the release.
 pub fn helm_manager(live: &Value) -> Option<String> {
-    let managed = live.metadata()?.get("managedFields");
-    let managers = Managers::decode(managed).ok()?;
-    let name = Set::of_fields(&[&["metadata", "annotations", RELEASE_NAME]]);
-    let owns = |owned: &&Owned| owned.manager.name.contains("helm") && name.is_subset(&owned.set);
-    let owner = managers.iter().find(owns)?;
-    Some(owner.manager.name.clone())
+    let annotation = ["metadata", "annotations", RELEASE_NAME];
+    let is_owner =
+        |entry: &&Value| text(entry, "manager").contains("helm") && owns(entry, &annotation);
+    let owner = entries(live).iter().find(is_owner)?;
+    Some(text(owner, "manager").to_owned())
 }
 
 /// Returns whether Helm owns fields of an object by Update, as its client-side apply leaves them.
 pub fn helm_updates(live: &Value) -> bool {
     let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
-    let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
-    managers.iter().any(|owned| {
-        owned.manager.name == manager
-            && owned.manager.operation == ManagedFieldsOperation::Update
-            && owned.manager.subresource.is_empty()
+    entries(live).iter().any(|entry| {
+        text(entry, "manager") == manager
+            && text(entry, "operation") == "Update"
+            && text(entry, "subresource").is_empty()
     })
 }
 

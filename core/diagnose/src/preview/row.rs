@@ -1,9 +1,10 @@
 //! A row of a preview: one object.
 
 use std::fmt;
+use std::rc::Rc;
 
 use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
-use optimist_apiserver::object::{GroupVersion, Metadata, text};
+use optimist_apiserver::object::{GroupVersion, Metadata, text, without_managers};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
 use optimist_masking::{MASK, Masking};
 use serde::Serialize;
@@ -488,11 +489,12 @@ fn is_identity(path: &Path) -> bool {
     }
 }
 
-/// The objects of a run without values that look private.
+/// The objects of a run without values that look private, and without their `managedFields`, whose values
+/// no row shows.
 struct Masked {
     masking: Masking,
-    before: Value,
-    after: Value,
+    before: Rc<Value>,
+    after: Rc<Value>,
     sent: Value,
 }
 
@@ -502,14 +504,19 @@ impl Masked {
             text(&row.before, "kind") == "Secret" || text(&row.after, "kind") == "Secret";
         let mut masking = Masking::for_display().with_secrets(of_secret);
         let mut masked = |object: &Value| {
-            let mut object = object.clone();
+            let mut object = without_managers(object);
             masking.object(&mut object);
             object
         };
+        let before = Rc::new(masked(&row.before));
+        let after = match row.is_written() {
+            true => Rc::new(masked(&row.after)),
+            false => Rc::clone(&before),
+        };
         let sent = row.requests.last().map(|sent| masked(&sent.sent));
         Self {
-            before: masked(&row.before),
-            after: masked(&row.after),
+            before,
+            after,
             sent: sent.unwrap_or_default(),
             masking,
         }

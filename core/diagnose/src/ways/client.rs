@@ -8,6 +8,8 @@ use optimist_client::{Next, Procedure, ReadChange, Reply, Tool, ToolPlan, Wanted
 use optimist_simulation::{Exchange, ObjectRef};
 use serde_json::Value;
 
+use super::ChangeTable;
+
 /// The tools of a client when it runs: the server, the object as it reads it, and the change.
 pub(super) struct Client<'a> {
     pub(super) server: &'a mut ApiServer,
@@ -21,7 +23,19 @@ pub(super) struct Client<'a> {
     pub(super) sent: Vec<Exchange>,
 }
 
-impl Client<'_> {
+impl<'a> Client<'a> {
+    /// A client that has read the object and sent nothing yet.
+    pub(super) fn new(table: &'a ChangeTable, live: Arc<Value>, server: &'a mut ApiServer) -> Self {
+        Self {
+            server,
+            subject: table.subject(),
+            change: &table.change,
+            first: table.before(),
+            live,
+            sent: Vec::new(),
+        }
+    }
+
     /// The change beside the object.
     pub(super) fn read(&self) -> ReadChange<'_> {
         ReadChange {
@@ -64,12 +78,17 @@ impl Client<'_> {
             match process.next() {
                 Next::Send(request) => {
                     let response = self.server.handle(request.clone());
-                    process.answered(&Reply::from(&response));
-                    if request.method() != Method::GET {
-                        let exchange = Exchange::new(&request, &response);
-                        accepted = exchange.code < 300;
-                        self.sent.push(exchange);
+                    if request.method() == Method::GET {
+                        process.answered(&Reply::from(&response));
+                        continue;
                     }
+                    let exchange = Exchange::new(&request, &response);
+                    accepted = exchange.code < 300;
+                    process.answered(&Reply {
+                        code: exchange.code,
+                        body: Arc::clone(&exchange.received),
+                    });
+                    self.sent.push(exchange);
                 }
                 Next::Sleep(_) if asleep.as_ref() == Some(&process) => break,
                 Next::Sleep(_) => {

@@ -90,7 +90,7 @@ impl<'v> Comparison<'v> {
         // What the change says and the object does not have.
         let (mut after, mut said) = (Places::of(self.after), Places::of(self.wanted));
         let wanted = field_set(self.wanted, self.root);
-        for path in leaves_in(&wanted) {
+        for path in wanted.leaves() {
             let values = after.find(&path.0).zip(said.find(&path.0));
             if !self.covers(values, &path) {
                 fields.insert(path);
@@ -110,8 +110,10 @@ impl<'v> Comparison<'v> {
         fields.extend(all.iter().filter(|path| moved.contains(path)).cloned());
         if let Some(declared) = self.declared {
             let mut declared = Places::of(declared);
-            let own = all.into_iter().filter(|path| self.was_owned(path, &old));
-            fields.extend(own.filter(|path| declared.find(&path.0).is_none()));
+            let left = all
+                .into_iter()
+                .filter(|path| declared.find(&path.0).is_none());
+            fields.extend(left.filter(|path| self.was_owned(path, &old)));
         }
         let defaults = self.defaults(fields.iter());
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
@@ -270,23 +272,7 @@ pub(crate) fn owners(path: &Path, managers: &Managers) -> Vec<Manager> {
 
 /// The paths of an object that have no further path in them.
 pub(crate) fn leaves(object: &Value, root: &Struct) -> Vec<Path> {
-    leaves_in(&field_set(object, root))
-}
-
-/// The paths of a set that have no further path in them.
-fn leaves_in(set: &Set) -> Vec<Path> {
-    let mut kept: Vec<Path> = Vec::new();
-    let mut paths = set.paths();
-    // So what is around a path comes right before it.
-    paths.sort();
-    for path in paths {
-        let around = |last: &Path| last.0.len() < path.0.len() && path.0.starts_with(&last.0);
-        while kept.last().is_some_and(around) {
-            kept.pop();
-        }
-        kept.push(path);
-    }
-    kept
+    field_set(object, root).leaves()
 }
 
 /// The fields of which some manager owned one and now does not, or the other way round.

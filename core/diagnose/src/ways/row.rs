@@ -87,10 +87,22 @@ pub struct TakenBack {
 }
 
 impl SecondRun {
-    fn of(again: Option<&Run>, before: &Value) -> Self {
+    /// Runs a procedure on what a first run left. Of the object only its version is read.
+    fn of(
+        table: &ChangeTable,
+        after: &Arc<Value>,
+        server: &mut ApiServer,
+        procedure: Script<'_>,
+    ) -> Self {
+        let Some(requests) = perform(table, Arc::clone(after), server, procedure) else {
+            let (code, changes) = (None, false);
+            return Self { code, changes };
+        };
+        let stored = server.store().get(table.subject().key());
+        let version = stored.map(|(version, _)| version.to_string());
         Self {
-            code: again.and_then(|again| Some(again.requests.last()?.code)),
-            changes: again.is_some_and(|again| version_of(&again.after) != version_of(before)),
+            code: requests.last().map(|last| last.code),
+            changes: version.unwrap_or_default() != version_of(after),
         }
     }
 }
@@ -163,23 +175,26 @@ struct Run {
 /// The procedure of a client. `None` if it cannot carry the change.
 pub(super) type Script<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
 
+/// Runs a procedure. The requests that it sent; `None` if the client cannot carry the change.
+fn perform(
+    table: &ChangeTable,
+    live: Arc<Value>,
+    server: &mut ApiServer,
+    procedure: Script<'_>,
+) -> Option<Vec<Exchange>> {
+    let mut client = Client::new(table, live, server);
+    procedure(&mut client)?;
+    Some(client.sent)
+}
+
 /// Runs a procedure. `None` if the client cannot carry the change.
 fn once(
     table: &ChangeTable,
-    first: &Arc<Value>,
-    live: Arc<Value>,
     server: &mut ApiServer,
     (way, procedure): (Way, Script<'_>),
 ) -> Option<Run> {
     let subject = table.subject();
-    let mut client = Client {
-        server,
-        subject,
-        change: &table.change,
-        first,
-        live,
-        sent: Vec::new(),
-    };
+    let mut client = Client::new(table, Arc::clone(table.before()), server);
     procedure(&mut client)?;
     let requests = std::mem::take(&mut client.sent);
     if client.live.is_null() && way != Way::Create {
@@ -268,22 +283,16 @@ impl PartialRow {
         procedure: Script<'_>,
         second: Script<'_>,
     ) -> RowProgress {
-        let before = table.before();
         let Some(run) = &self.run else {
-            let way = (self.way, procedure);
-            let live = Arc::clone(before);
-            self.run = once(table, before, live, &mut self.server, way);
+            self.run = once(table, &mut self.server, (self.way, procedure));
             return match self.run {
                 Some(_) => RowProgress::More(Box::new(self)),
                 None => RowProgress::Done(None),
             };
         };
         let Some(second_run) = self.second_run.take() else {
-            let second_run = (!run.is_refused()).then(|| {
-                let live = Arc::clone(&run.after);
-                let again = once(table, before, live, &mut self.server, (self.way, second));
-                SecondRun::of(again.as_ref(), &run.after)
-            });
+            let second_run = (!run.is_refused())
+                .then(|| SecondRun::of(table, &run.after, &mut self.server, second));
             self.second_run = Some(second_run);
             return RowProgress::More(Box::new(self));
         };
