@@ -158,14 +158,15 @@ pub fn run(arguments: Arguments) -> CommandResult {
         page::write(file, directory, &input)?;
     }
     let preview = Preview::of(input);
+    let preset = arguments.tool.preset();
     match arguments.format {
-        Format::Text => print(&text::of(&preview, &options, &Style::of_output())),
+        Format::Text => print(&text::of(&preview, (preset, &options), &Style::of_output())),
         Format::Json => {
             let json = serde_json::to_string_pretty(&preview);
             print(&json.map_err(|error| BadInput(error.to_string()))?);
             print("\n");
         }
-        Format::Markdown => print(&preview_markdown(&preview, arguments.tool.preset())),
+        Format::Markdown => print(&preview_markdown(&preview, preset)),
         Format::Junit => print(&junit::of(&preview)),
         Format::Sarif => print(&sarif::of(&preview, &placed)),
         Format::Script => script(&preview, &arguments)?,

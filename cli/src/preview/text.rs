@@ -1,5 +1,6 @@
 //! A preview for people.
 
+use optimist_client::Preset;
 use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
 use optimist_messages::{diagnose, label, preview as messages};
 
@@ -9,9 +10,12 @@ use crate::style::{Colour, Style};
 const FIELDS: usize = 12;
 
 /// A preview as text.
-pub fn of(preview: &Preview, tool: &str, style: &Style) -> String {
+pub fn of(preview: &Preview, (tool, options): (Preset, &str), style: &Style) -> String {
     let mut out = String::new();
-    let counts = format!("{} ({tool})", messages::counts(preview));
+    if let Some(says) = messages::preview_headline(preview, tool) {
+        line(&mut out, &style.paint(Colour::Bold, &says));
+    }
+    let counts = format!("{} ({options})", messages::counts(preview));
     line(&mut out, &style.paint(Colour::Bold, &counts));
     if !preview.is_whole() {
         line(&mut out, &messages::after_refusal(preview));

@@ -16,6 +16,7 @@ pub use crate::audit::{
     asked, audited, audited_writes, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
 pub use crate::claims::{contradiction, same_name};
+pub use crate::headline::headline;
 pub use crate::input::{
     error_advice, error_facts, errors_title, get_command, live_says, versions_span, versions_title,
 };

@@ -24,6 +24,7 @@ pub mod explore;
 mod facts;
 mod folds;
 mod goal;
+mod headline;
 mod input;
 pub mod label;
 pub mod lanes;

@@ -7,6 +7,7 @@ use optimist_diagnose::preview::{
 };
 use serde_json::Value;
 
+pub use crate::headline::preview_headline;
 use crate::{en, ways};
 
 /// Returns the headline, and the assumptions under it.
@@ -19,7 +20,9 @@ pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
         return (en::upgrade_whole_title(&all), vec![says]);
     }
     let title = en::upgrade_refused_title(&refused, &all);
-    (title, vec![says, after_refusal(preview)])
+    let worst = preview_headline(preview, tool);
+    let says = [says, after_refusal(preview)];
+    (title, worst.into_iter().chain(says).collect())
 }
 
 /// Says the tool's treatment of the other objects when one is refused.

@@ -29,6 +29,9 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     let reading = case.reading().map(|reading| &**reading);
     let title = reading.map_or_else(label::diagnose_case, |it| it.case.id.to_string());
     out.heading(2, &label::report_title(&title));
+    if let Some(says) = case_headline(case) {
+        out.says(&says);
+    }
     let release = reading.map(|it| it.case.release).unwrap_or_default();
     out.says(&label::report_source(&release));
     out.says(&label::report_masked(&MASK));
@@ -42,7 +45,11 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
             out.says(&label::report_more(&others, &reading.case.id));
         }
         scene(&mut out, reading);
-        owners::owners(&mut out, reading);
+        match reading.scene {
+            // The others are made up.
+            Some(_) => owners::of_messages(&mut out, case),
+            None => owners::owners(&mut out, reading),
+        }
     } else {
         owners::of_messages(&mut out, case);
     }
@@ -61,6 +68,15 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     }
     input::what_next(&mut out, case);
     out.finish()
+}
+
+/// Says in one sentence which fields the chosen client cannot write. Returns `None` until its write is run,
+/// and if the answer depends on something that the case does not say.
+pub fn case_headline(case: &DiagnoseState) -> Option<String> {
+    let run = case.table.as_ref()?;
+    let remedies = run.remedies.as_ref();
+    let remedies = remedies.map(|all| all.iter().map(|it| &it.out));
+    messages::headline(run.usual_row()?, remedies)
 }
 
 /// Says why the selected object is not on a server.

@@ -6,9 +6,10 @@ mod page;
 
 use optimist_client::visible;
 use optimist_diagnose::input::Input;
+use optimist_diagnose::message::PrintedError;
 use optimist_diagnose::ways::Instruction;
 use optimist_messages::{diagnose as messages, label};
-use optimist_report::case_markdown;
+use optimist_report::{case_headline, case_markdown};
 use optimist_state::{
     CaseExample, DiagnoseMsg, DiagnoseState, Dialog, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
 };
@@ -189,7 +190,24 @@ fn check(case: &DiagnoseState) -> String {
             assert!(seen.has_code(code), "{code}\n{markdown}");
         }
     }
-    if let Some(ownership) = case.reading().and_then(|it| it.ownership.as_ref()) {
+    // Of an object that was made from a message, only the owners that the message names are known.
+    let known = case.reading().filter(|it| it.scene.is_none());
+    for error in case.errors().into_iter().filter(|_| known.is_none()) {
+        let PrintedError::Apply(conflicts) = &error.error else {
+            continue;
+        };
+        for conflict in conflicts {
+            let owner = messages::conflict_owner(conflict);
+            for field in &conflict.fields {
+                let cells = [field.clone(), owner.clone()];
+                assert!(seen.has_row(&cells), "{cells:?}\n{markdown}");
+            }
+        }
+    }
+    if let Some(says_first) = case_headline(case) {
+        says(&says_first);
+    }
+    if let Some(ownership) = known.and_then(|it| it.ownership.as_ref()) {
         for entry in &ownership.managers {
             says(&messages::owner(&entry.manager));
             says(&messages::manager_entry(entry));
@@ -277,6 +295,22 @@ fn who_has_a_fight_is_told_how_to_end_it_and_nobody_else_is() {
 fn a_message_without_an_object_has_its_fields_owners_and_the_next_command() {
     let text = "error: Expected replicas to be 9, was 3\n";
     check(&brought(&[text]).state.diagnose);
+}
+
+#[test]
+fn a_conflict_is_told_first_with_its_owners_and_the_ways_out() {
+    let says = |one: CaseExample| case_headline(&example(one).state.diagnose);
+    assert_eq!(
+        says(CaseExample::Message).unwrap(),
+        "Helm 4 cannot write replicas and image: kube-controller-manager owns replicas through /scale and \
+         argocd-controller owns image. 1 way out settles the conflict."
+    );
+    assert_eq!(says(CaseExample::Modified), None, "no owner decides it");
+    let live = example(CaseExample::LiveObject).state.diagnose;
+    let markdown = case_markdown(&live, false);
+    let first = Seen::of(&markdown).texts.into_iter().nth(1);
+    assert_eq!(first, case_headline(&live), "right below the title");
+    assert!(first.is_some_and(|it| it.contains("(its last change: 2026")));
 }
 
 #[test]
@@ -447,7 +481,7 @@ proptest! {
         prop_assume!(same && texts[1] != texts[2]);
         let pairs = seen.shape.iter().zip(&expected.shape);
         let differs = pairs.clone().position(|(one, other)| one != other);
-        prop_assert_eq!(differs, None, "{:?}\n{}", differs.map(|at| &seen.shape[at - 4..at + 3]), markdown);
+        prop_assert_eq!(differs, None, "{:?}\n{}", differs.map(|at| seen.shape.get(at.saturating_sub(4)..at + 3)), markdown);
         prop_assert_eq!(seen.shape.len(), expected.shape.len(), "{}", markdown);
         for html in &seen.html {
             let known = ["<code>", "</code>", "<!-- -->", "<details><summary>", "</details>"];

@@ -26,7 +26,7 @@ use optimist_client::visible;
 use optimist_diagnose::input::MAX_LOG;
 use optimist_messages::diagnose::ways_says;
 use optimist_messages::label;
-use optimist_report::not_installed;
+use optimist_report::{case_headline, not_installed};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, FileList};
 use yew::{Callback, Classes, DragEvent, Event, Html, Properties, classes, component, html};
@@ -69,6 +69,9 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
             <div class="diagnose" ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={drop_files(store)}>
                 { header(store) }
                 { kept_notice(store) }
+                if let Some(says) = case_headline(case) {
+                    <p class="case-headline">{ visible(&says).into_owned() }</p>
+                }
                 if !case.items.is_empty() {
                     { tabs(store) }
                 }
@@ -271,7 +274,6 @@ fn outcome(store: &StateHandle) -> Html {
     let next = case.errors().into_iter().map(messages::next_step);
     let version = reading.and_then(|it| it.case.live.as_ref());
     let version = version.map_or("", |live| live.resource_version());
-    let out_first = case.preview.is_some() || case.table.as_ref().is_some_and(|run| run.made_up);
     html! {
         <>
             if let Some(run) = &case.next_writes {
@@ -279,14 +281,8 @@ fn outcome(store: &StateHandle) -> Html {
             }
             if let Some(run) = &case.table {
                 { table::disagreements(run) }
-                // A message and a preview ask for a way out; one manifest asks what it would do.
-                if out_first {
-                    { remedies::remedies(store, run) }
-                }
+                { remedies::remedies(store, run) }
                 { table::table(store, run, &ways_says(made, run.made_up, version)) }
-                if !out_first {
-                    { remedies::remedies(store, run) }
-                }
             } else if live && !made && history.is_none() && case.audit.is_none() {
                 <h2>{ label::ways_title() }</h2>
                 <p class="says">{ label::ways_empty() }</p>

@@ -50,6 +50,12 @@ impl OwnedObject {
         }
     }
 
+    /// Returns whether it was made from an error message: of its owners, the message names only those of the
+    /// lines with a conflict.
+    fn is_made_up(&self) -> bool {
+        matches!(self, Self::Newest(reading) if reading.scene.is_some())
+    }
+
     /// The change of a line by the step, and whether the line is in a value that the step changed.
     fn change(&self, pointer: &str) -> (Option<&FieldChange>, bool) {
         let Self::AtStep(step) = self else {
@@ -120,7 +126,7 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
             if let OwnedObject::Newest(reading) = &props.object {
                 { notes(reading) }
             }
-            if !ownership.managers.is_empty() {
+            if !ownership.managers.is_empty() && !props.object.is_made_up() {
                 { chips(props, ownership, &numbers) }
             }
             <div class="owned-lines" role="region" tabindex="0" aria-label={label::owners_lines()}>
@@ -244,7 +250,15 @@ fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bo
         .value
         .as_ref()
         .map(|token| shorten(&token.text, MAX_VALUE));
-    let first = owned.owners.first().and_then(look_of);
+    let owners = match object.is_made_up() && !contested {
+        true => &[],
+        false => owned.owners.as_slice(),
+    };
+    let names = match owners.is_empty() && object.is_made_up() {
+        true => String::new(),
+        false => names,
+    };
+    let first = owners.first().and_then(look_of);
     html! {
         <div
             class={classes!(
@@ -268,7 +282,7 @@ fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bo
                 }
             </span>
             <span class="line-owners">
-                { for owned.owners.iter().map(|number| html! {
+                { for owners.iter().map(|number| html! {
                     <span class={classes!("owner", look_of(number))} />
                 }) }
                 { visible(&names).into_owned() }

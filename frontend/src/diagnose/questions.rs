@@ -21,6 +21,11 @@ pub(super) fn questions(store: &StateHandle) -> Html {
 
 fn question(store: &StateHandle, example: CaseExample) -> Html {
     let (asked, text, command) = match example {
+        CaseExample::Modified => (
+            label::question_modified(),
+            label::question_modified_text(),
+            None,
+        ),
         CaseExample::Watch => (
             label::question_watch(),
             label::question_watch_text(),

@@ -135,7 +135,7 @@ fn diagnose(site: &Site) -> Browser {
     browser.resize(WIDE, TALL);
     browser.go(&format!("{}#/diagnose", site.url()));
     // A live Deployment, and the manifest of the next release.
-    click(&browser, ".case-questions li:nth-child(2) .example");
+    click(&browser, ".case-questions li:nth-child(3) .example");
     let table = "return document.querySelector('.ways tbody tr')";
     browser.wait("the ways of writing", table, &[]);
     browser

@@ -111,6 +111,8 @@ crate::catalogue::messages! {
     question_release() "What will this upgrade do?";
     question_release_text() "Bring the objects that the cluster has, and all manifests that will be written. The page runs the whole upgrade and shows a row for each object.";
     question_release_command() "kubectl get deployments,configmaps,services -n NAMESPACE -o yaml --show-managed-fields";
+    question_modified() "“The object has been modified.” What now?";
+    question_modified_text() "Bring the error message. The page makes the conflict, and runs what you can send next.";
     question_message() "My apply failed with a conflict. What now?";
     question_message_text() "Bring the error message as the tool printed it. The page makes the conflict again and runs each way out.";
     question_audit() "Which requests changed the object?";
@@ -410,6 +412,16 @@ crate::catalogue::messages! {
     audit_wrote_otherwise() "wrote something else without a read.";
     audit_gave_up() "wrote no more.";
     audit_loop(who, count, seconds, first, changes) "{who} sent the same request {count} times in {seconds} s, from step {first} on. {changes} of them changed the object.";
+
+    // The first sentence of a case.
+    headline_accepted(client) "The API server accepts this write by {client}.";
+    headline_refused(client, fields, owners) "{client} cannot write {fields}: {owners}.";
+    headline_object(fields, object) "{fields} of {object}";
+    headline_owner(manager, count) "{manager} owns {count|it|them}";
+    headline_owner_of(manager, fields) "{manager} owns {fields}";
+    headline_through(owns, subresource) "{owns} through /{subresource}";
+    headline_time(owns, time) "{owns} (its last change: {time})";
+    headline_remedies(count) "{count} {count|way|ways} out {count|settles|settle} the conflict.";
 
     // Ways out of a conflict.
     out_title() "Ways out";

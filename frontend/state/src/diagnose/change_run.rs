@@ -285,6 +285,13 @@ impl ChangeRun {
         }
     }
 
+    /// The row of the client that was chosen, as it writes without options; `None` until it is run.
+    pub fn usual_row(&self) -> Option<&Row> {
+        let way = Way::Client(self.client, OnOwned::Usual);
+        let row = self.rows.iter().find(|row| row.way == way)?;
+        Some(row)
+    }
+
     /// Returns the instructions to make the write of a row. Without values that look private or are
     /// made up.
     pub fn instructions(&self, way: Way) -> &[Instruction] {

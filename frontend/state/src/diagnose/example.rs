@@ -3,6 +3,8 @@
 /// A case to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseExample {
+    /// The error message of an Update with an old version.
+    Modified,
     /// A watch of a field that two managers set in turn.
     Watch,
     /// A live Deployment, and the manifest of the next release.
@@ -17,7 +19,8 @@ pub enum CaseExample {
 
 impl CaseExample {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
+        Self::Modified,
         Self::Message,
         Self::Release,
         Self::LiveObject,
@@ -39,6 +42,7 @@ impl CaseExample {
                 include_str!("../../examples/next-release.yaml"),
             ],
             Self::Message => &[include_str!("../../examples/conflict.txt")],
+            Self::Modified => &[include_str!("../../examples/modified.txt")],
             Self::Watch => &[include_str!("../../examples/fight.json")],
             Self::AuditLog => &[include_str!("../../examples/audit.log")],
         }

@@ -88,6 +88,7 @@ impl Listener {
         let told = || format!("   {:?}\n{}", row.way, run.told());
         let mut texts = messages::row_notes(row);
         texts.push(messages::row_answer(row));
+        texts.extend(messages::headline(row, None::<std::iter::Empty<&Remedy>>));
         for text in &texts {
             self.hearing.hear(text, &conditions, run, &told);
         }
@@ -201,6 +202,12 @@ impl Listener {
             let mut texts = vec![messages::remedy(claim).1];
             if at == 0 && !claimed.is_made_up() {
                 texts.push(messages::not_settling(claims.iter()));
+            }
+            if at == 0
+                && let Some(usual) = claimed.row(Way::Client(preset, OnOwned::Usual))
+            {
+                let headline = messages::headline(&usual, Some(claims.iter()));
+                texts.extend(headline);
             }
             let settles = ["open_not_settled", "open_settled"];
             texts.extend(messages::row_notes(&claim.row).into_iter().filter(|text| {

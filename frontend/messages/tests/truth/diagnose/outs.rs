@@ -151,6 +151,10 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
     }),
     ("open_not_settled", |_, out| Some(out.run.made_up)),
     ("open_settled", |_, out| Some(out.run.made_up)),
+    ("headline_remedies", |said, out| {
+        let count = said.number("count")? as usize;
+        Some(0 < count && (out.run.made_up || count + out.unsettled <= out.all))
+    }),
     ("out_others", |said, out| {
         let count = said.number("count")? as usize;
         Some(0 < count && out.unsettled <= count && count <= out.all)

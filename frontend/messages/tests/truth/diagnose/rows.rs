@@ -252,20 +252,51 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         Some(last.code >= 300 && says.contains(&&*message) && run.before == run.after)
     }),
     ("row_refused_for", |said, run| {
-        let last = run.answers.last()?;
-        let causes = last.body["details"]["causes"].as_array()?;
-        let causes: Vec<String> = causes
-            .iter()
-            .map(|it| text(it, "field").to_owned())
-            .collect();
-        let (fields, _) = named(said.parts("fields"));
-        let told = fields.iter().all(|field| {
-            let parts: Vec<&str> = field.split(' ').collect();
-            causes
-                .iter()
-                .any(|cause| cause.contains(parts[parts.len() - 1]))
+        refused_for(said, run, |_| true)
+    }),
+    ("headline_accepted", |_, run| {
+        Some(!run.requests.is_empty() && !run.refused())
+    }),
+    ("headline_refused", |said, run| {
+        let owners = crate::said::all(said.parts("owners")).into_iter();
+        let mut of_all = owners.filter(|it| it.name() == "headline_owner");
+        let owned = of_all.all(|owner| {
+            let manager = owner.text("manager");
+            refused_for(said, run, |cause| names_manager(cause, &manager)) == Some(true)
         });
-        Some(last.code == 409 && told && run.before == run.after)
+        Some(owned && refused_for(said, run, |_| true)?)
+    }),
+    ("headline_owner", |said, run| {
+        let manager = said.text("manager");
+        let causes = causes(run)?;
+        let own = causes.iter().filter(|it| names_manager(it, &manager));
+        Some((1..=own.count() as u64).contains(&said.number("count")?))
+    }),
+    ("headline_owner_of", |said, run| {
+        let manager = said.text("manager");
+        refused_for(said, run, |cause| names_manager(cause, &manager))
+    }),
+    ("headline_through", |said, run| {
+        let (owns, through) = (said.inner("owns")?, said.text("subresource"));
+        let through = format!("subresource \"{through}\"");
+        let manager = owns.text("manager");
+        let mut causes = causes(run)?.into_iter();
+        Some(
+            causes
+                .any(|it| names_manager(&it, &manager) && text(&it, "message").contains(&through)),
+        )
+    }),
+    ("headline_time", |said, run| {
+        let owns = said.inner("owns")?;
+        let owner = match owns.name() {
+            "headline_through" => owns.inner("owns")?,
+            _ => owns,
+        };
+        let entries = run.before["metadata"]["managedFields"].as_array()?;
+        let mut own = entries
+            .iter()
+            .filter(|entry| text(entry, "manager") == owner.text("manager"));
+        Some(own.any(|entry| text(entry, "time") == said.text("time")))
     }),
     ("row_refused_later", |said, run| {
         let last = run.answers.last()?;
@@ -362,6 +393,32 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         Some(!run.refused() && !is_checked)
     }),
 ];
+
+/// Returns the causes of the last refusal.
+fn causes(run: &Run) -> Option<Vec<Value>> {
+    let causes = &run.answers.last()?.body["details"]["causes"];
+    causes.as_array().cloned()
+}
+
+fn names_manager(cause: &Value, manager: &str) -> bool {
+    text(cause, "message").starts_with(&format!(
+        "conflict with {}",
+        optimist_apiserver::go::quote(manager)
+    ))
+}
+
+/// Returns whether a conflict refuses each field that a sentence names, with a cause of which something holds, and
+/// nothing was written.
+fn refused_for(said: &Said, run: &Run, holds: impl Fn(&Value) -> bool) -> Option<bool> {
+    let causes = causes(run)?;
+    let (fields, _) = named(said.parts("fields"));
+    let told = fields.iter().all(|field| {
+        let last = field.rsplit(' ').next().unwrap_or_default();
+        let mut causes = causes.iter().filter(|cause| holds(cause));
+        causes.any(|cause| text(cause, "field").contains(last))
+    });
+    Some(run.answers.last()?.code == 409 && told && run.before == run.after)
+}
 
 /// Returns whether a server takes none of the values that are made up: it does not take these.
 fn no_valid_values(run: &Run) -> bool {

@@ -1,0 +1,172 @@
+//! Says in the first sentence of a case which fields a client cannot write, and who owns them.
+
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
+use optimist_apiserver::go;
+use optimist_apiserver::object::{Metadata, text};
+use optimist_client::{Preset, visible};
+use optimist_diagnose::completions::Settling;
+use optimist_diagnose::preview::{FieldChange, Outcome, Preview, PreviewField, PreviewRow};
+use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Remedy, Row, Way};
+use serde_json::Value;
+
+use crate::claims::open_answer;
+use crate::diagnose::names;
+use crate::edits::field;
+use crate::en;
+use crate::ways::{client_long, listed};
+
+/// Says which fields a client cannot write, who owns them, and how many ways out settle it once they are
+/// run. Returns `None` if the answer depends on something that a text does not say, or if no owner decides
+/// it.
+pub fn headline<'a>(
+    row: &Row,
+    remedies: Option<impl Iterator<Item = &'a Remedy>>,
+) -> Option<String> {
+    let Way::Client(preset, _) = row.way else {
+        return None;
+    };
+    if open_answer(row).is_some() {
+        return None;
+    }
+    let client = client_long(preset);
+    if !row.is_refused() {
+        let is_known = !row.values_made_up && !row.requests.is_empty();
+        return is_known.then(|| en::headline_accepted(&client));
+    }
+    let refused: Vec<&FieldOutcome> = row.with(FieldEffect::Refused).collect();
+    let owners = owners(row, &refused);
+    if owners.is_empty() || row.is_written() {
+        return None;
+    }
+    let fields: Vec<String> = refused.iter().map(|it| field(&it.field)).collect();
+    let says = en::headline_refused(&client, &listed(&fields), &names(&owners));
+    let settling = remedies.into_iter().flatten();
+    let settling = settling.filter(|it| it.settling() == Settling::Settles);
+    Some(with_remedies(says, settling.count()))
+}
+
+fn with_remedies(says: String, settling: usize) -> String {
+    match settling {
+        0 => says,
+        count => format!("{says} {}", en::headline_remedies(&count)),
+    }
+}
+
+/// Says of each manager that the server named which fields it owns, through which subresource, and when it
+/// last changed a field.
+fn owners(row: &Row, refused: &[&FieldOutcome]) -> Vec<String> {
+    let mut managers: Vec<&Manager> = Vec::new();
+    for manager in refused.iter().flat_map(|it| conflicting(it)) {
+        if !managers.contains(&manager) {
+            managers.push(manager);
+        }
+    }
+    let owner = |manager: &&Manager| {
+        let own = refused
+            .iter()
+            .filter(|it| conflicting(it).any(|other| other == *manager));
+        let own: Vec<String> = own.map(|it| field(&it.field)).collect();
+        let owns = owned(&visible(&manager.name), own, refused.len());
+        let owns = match manager.subresource.as_str() {
+            "" => owns,
+            subresource => en::headline_through(&owns, &visible(subresource)),
+        };
+        match last_change(row, manager).filter(|_| !row.values_made_up) {
+            Some(time) => en::headline_time(&owns, &time),
+            None => owns,
+        }
+    };
+    managers.iter().map(owner).collect()
+}
+
+/// `helm owns them`, or `helm owns replicas` of several fields.
+fn owned(manager: &str, own: Vec<String>, all: usize) -> String {
+    match own.len() {
+        count if count == all => en::headline_owner(&manager, &count),
+        _ => en::headline_owner_of(&manager, &listed(&own)),
+    }
+}
+
+/// Returns the owners of a field that the server named when it refused.
+fn conflicting(outcome: &FieldOutcome) -> impl Iterator<Item = &Manager> {
+    outcome.owners_before.iter().filter(|manager| {
+        let name = go::quote(&manager.name);
+        let subresource = format!("subresource {}", go::quote(&manager.subresource));
+        outcome.refused_by.iter().any(|said| {
+            said.starts_with(&name)
+                && match manager.subresource.as_str() {
+                    "" => !said.contains("subresource \""),
+                    _ => said.contains(&subresource),
+                }
+        })
+    })
+}
+
+/// Returns the time in the entry of a manager.
+fn last_change<'a>(row: &'a Row, manager: &Manager) -> Option<&'a str> {
+    let operation = match manager.operation {
+        ManagedFieldsOperation::Apply => "Apply",
+        ManagedFieldsOperation::Update => "Update",
+    };
+    let managed = row.before.metadata()?.get("managedFields")?.as_array()?;
+    let is_own = |entry: &&Value| {
+        text(entry, "manager") == manager.name
+            && text(entry, "operation") == operation
+            && text(entry, "subresource") == manager.subresource
+            && (manager.api_version.is_empty() || text(entry, "apiVersion") == manager.api_version)
+    };
+    let time = text(managed.iter().find(is_own)?, "time");
+    (!time.is_empty()).then_some(time)
+}
+
+/// Says which fields of the worst object a tool cannot write. Returns `None` if no object has a conflict.
+pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
+    let row = preview.rows.first()?;
+    let is_refused = |it: &&PreviewField| it.change == FieldChange::Refused;
+    let refused: Vec<&PreviewField> = row.fields.iter().filter(is_refused).collect();
+    if row.outcome != Outcome::Conflict || refused.is_empty() {
+        return None;
+    }
+    let mut managers: Vec<&String> = Vec::new();
+    for manager in refused.iter().flat_map(|it| named_owners(it)) {
+        if !managers.contains(&manager) {
+            managers.push(manager);
+        }
+    }
+    let owner = |manager: &&String| {
+        let own = refused
+            .iter()
+            .filter(|it| named_owners(it).any(|other| other == *manager));
+        let own: Vec<String> = own.map(|it| plain(it)).collect();
+        owned(&visible(manager), own, refused.len())
+    };
+    let owners: Vec<String> = managers.iter().map(owner).collect();
+    let fields: Vec<String> = refused.iter().map(|it| plain(it)).collect();
+    let fields = en::headline_object(&listed(&fields), &named(row));
+    let says = en::headline_refused(&client_long(tool), &fields, &names(&owners));
+    let settling = row.hand_overs.iter().filter(|it| it.settles).count();
+    Some(with_remedies(says, settling))
+}
+
+/// Returns the owners of a field that the server named when it refused. Returns the server's own words if
+/// the field has no value whose owners are known.
+fn named_owners(field: &PreviewField) -> impl Iterator<Item = &String> {
+    let is_named = |owner: &&String| {
+        let name = owner.rsplit_once(" (").map_or("", |(name, _)| name);
+        let begin = go::quote(name);
+        field.refused_by.iter().any(|said| said.starts_with(&begin))
+    };
+    let known: Vec<&String> = field.owners.iter().filter(is_named).collect();
+    match known.is_empty() {
+        true => field.refused_by.iter().collect::<Vec<_>>().into_iter(),
+        false => known.into_iter(),
+    }
+}
+
+fn plain(field: &PreviewField) -> String {
+    visible(field.field.trim_start_matches('.')).into_owned()
+}
+
+fn named(row: &PreviewRow) -> String {
+    visible(&row.object.id().to_string()).into_owned()
+}
