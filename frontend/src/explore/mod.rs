@@ -15,7 +15,7 @@ mod store;
 
 use std::rc::Rc;
 
-use optimist_messages::label;
+use optimist_messages::{explore as messages, label};
 use yew::{
     Callback, Html, Properties, UseReducerHandle, classes, component, hook, html, use_effect_with,
     use_reducer,
@@ -94,6 +94,9 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                 <main class="explore-body">
                     <section class="explore-choice" aria-label={label::explore_scenario()}>
                         <h2>{ sentences::heading(&model) }</h2>
+                        if model.grouped_rows().is_some() {
+                            <p class="question">{ messages::heading(model.setup.actors()) }</p>
+                        }
                         <p class="says">{ sentences::intents(&model) }</p>
                         if let Some(between) = model.setup.subject.between() {
                             { in_between::in_between(store, between) }

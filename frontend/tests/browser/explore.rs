@@ -114,7 +114,7 @@ fn groups() -> Vec<(String, Vec<String>)> {
             .filter_map(|i| found.item(i).unwrap().text_content())
             .collect()
     };
-    let group = |body: &Element| (texts(body, ".group").concat(), texts(body, "th button"));
+    let group = |body: &HtmlElement| (texts(body, ".group").concat(), texts(body, "th button"));
     bodies.iter().map(group).collect()
 }
 
@@ -158,7 +158,7 @@ async fn a_lost_update_opens_in_play_at_the_step_that_lost_it() {
 async fn a_refusal_opens_in_play_at_its_409() {
     let page = explore().await;
     page.press(OUTCOMES, "Update with resourceVersion").await;
-    page.press(MAP, "Open A GET · B GET · A PUT").await;
+    page.press(MAP, "Open in Play: A GET · B GET · A PUT").await;
     at_rest().await;
     let body = page.text("Response body");
     assert!(body.contains("\"code\": 409"), "{body}");
@@ -483,7 +483,7 @@ async fn a_case_of_diagnose_is_explored_with_somebody_who_writes_in_between() {
     page.choose("B writes as", "4").await;
     searched(&page).await;
     assert!(page.text(SCENARIO).contains("B is kubectl-rollout"));
-    open_first(".matrix tr.chosen .outcomes button").await;
+    open_first(".endings .link").await;
     let all = page.all_text();
     assert!(all.contains("APPLY manifest"), "{all}");
     assert!(all.contains("kubectl-rollout"), "{all}");

@@ -91,7 +91,7 @@ fn a_page_that_is_opened_by_its_link_leaves_the_keyboard_on_that_link() {
 fn a_history_that_is_opened_in_play_and_an_answer_keep_the_keyboard() {
     let site = Site::serve(&dist());
     let browser = open(&site, "#/explore");
-    enter(&browser, ".outcomes button");
+    enter(&browser, ".witness button");
     wait_for(&browser, "#history .step");
     keeps_the_keyboard(&browser, "Open in Play");
 
