@@ -1,6 +1,5 @@
 //! The ledgers of the object's edits, each once.
 
-use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use optimist_apiserver::schema::Struct;
 use optimist_ledger::{Done, Edit, Effect, Intention, UpdateTracker};
 use optimist_system::ProcessId;
 
-use crate::fast_hash::FastMap;
+use crate::fast_hash::{FastMap, Mixer};
 
 /// An index into the known ledgers.
 pub(super) type LedgerId = u32;
@@ -154,7 +153,7 @@ pub(super) fn bit(process: ProcessId) -> u32 {
 
 /// A number that equal ledgers have in common.
 fn outline(updates: &UpdateTracker<ProcessId>) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = Mixer::default();
     let counts = [
         updates.replaced().len(),
         updates.losses().len(),

@@ -7,7 +7,7 @@ use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
 use optimist_system::ProcessId;
 
 use super::pool::{ObjectId, Pool, ServerId};
-use super::response_cache::ResponseCache;
+use super::response_cache::{RequestId, ResponseCache};
 use crate::fast_hash::FastMap;
 
 /// An index into the known procedures.
@@ -29,6 +29,15 @@ pub(super) struct KnownProcedure {
     /// The number that tells states of a tool apart, from 1. 0 for an editor, whose state is in the
     /// fields above.
     pub(super) state: u32,
+    /// Its next request, once somebody has asked for it.
+    request: Option<Sent>,
+}
+
+/// A request, and the edits that it means to make.
+#[derive(Clone, Debug)]
+struct Sent {
+    request: RequestId,
+    edits: Option<Arc<[Arc<Edit>]>>,
 }
 
 /// The outcome of a request.
@@ -42,7 +51,7 @@ pub(super) struct Outcome {
     /// Its effect on the object, with the content that the answer showed.
     pub(super) effect: Arc<Effect>,
     /// The edits that it meant to make; `None` if it meant whatever it changed.
-    edits: Option<Vec<Arc<Edit>>>,
+    edits: Option<Arc<[Arc<Edit>]>>,
     repeats_edits: bool,
 }
 
@@ -95,6 +104,7 @@ impl Outcomes {
                 Some(_) => 0,
                 None => self.procedures.len() as u32 + 1,
             },
+            request: None,
             procedure,
         };
         let place = u32::from(known.attempts) << 2 | known.next as u32;
@@ -144,6 +154,27 @@ impl Outcomes {
         outcome
     }
 
+    /// The next request of a process, and the edits that it means to make. All servers of a search are
+    /// of one release, so both are the same at each of them.
+    fn sent(
+        &mut self,
+        server: ServerId,
+        id: ProcedureId,
+        memory: &mut ResponseCache,
+    ) -> Option<Sent> {
+        let known = self.procedures.get_mut(id as usize)?;
+        if known.request.is_none()
+            && let Next::Send(request) = known.procedure.next()
+        {
+            let release = memory.pool.servers.get(server as usize)?.server.release();
+            known.request = Some(Sent {
+                request: memory.request(request),
+                edits: known.procedure.meant(release).map(Into::into),
+            });
+        }
+        known.request.clone()
+    }
+
     fn make(
         &mut self,
         server: ServerId,
@@ -151,14 +182,10 @@ impl Outcomes {
         object: &ObjectRef,
         memory: &mut ResponseCache,
     ) -> Option<Outcome> {
+        let Sent { request, edits } = self.sent(server, id, memory)?;
         let KnownProcedure { procedure, who, .. } = self.procedures.get(id as usize)?;
-        let Next::Send(request) = procedure.next() else {
-            return None;
-        };
-        let release = memory.pool.servers.get(server as usize)?.server.release();
-        let (edits, repeats_edits) = (procedure.meant(release), procedure.repeats_edits());
+        let repeats_edits = procedure.repeats_edits();
         let (mut after, who) = (procedure.clone(), *who);
-        let request = memory.request(request);
         // An editor does not look at what its write stored.
         let reads_writes = !matches!(after, Procedure::Editor(_));
         let answer = memory.ask(server, request, object, reads_writes)?;

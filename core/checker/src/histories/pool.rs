@@ -1,7 +1,5 @@
 //! All objects and servers of a search, each once.
 
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -11,6 +9,8 @@ use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
+
+use crate::fast_hash::{FastMap, Mixer};
 
 /// An index into [`Pool::objects`].
 pub(super) type ObjectId = u32;
@@ -41,15 +41,21 @@ pub(super) struct ServerSnapshot {
 pub(super) struct Pool {
     pub(super) objects: Vec<KnownObject>,
     /// The entries by the hash of their content.
-    contents: HashMap<u64, Vec<ObjectId>>,
+    contents: FastMap<u64, Vec<ObjectId>>,
+    /// The entries by the address of their object, which the entry keeps.
+    by_address: FastMap<usize, ObjectId>,
     pub(super) servers: Vec<ServerSnapshot>,
-    by_store: HashMap<(Revision, Option<ObjectId>, u32), ServerId>,
+    by_store: FastMap<(Revision, Option<ObjectId>, u32), ServerId>,
     sources: Vec<Environment>,
 }
 
 impl Pool {
     pub(super) fn object(&mut self, object: &Arc<Value>) -> ObjectId {
-        let mut hasher = DefaultHasher::new();
+        let address = Arc::as_ptr(object) as usize;
+        if let Some(id) = self.by_address.get(&address) {
+            return *id;
+        }
+        let mut hasher = Mixer::default();
         content(object).for_each(|member| member.hash(&mut hasher));
         let alike = self.contents.entry(hasher.finish()).or_default();
         let version = object.resource_version();
@@ -58,7 +64,7 @@ impl Pool {
             let Some(known) = self.objects.get(*id as usize) else {
                 continue;
             };
-            if Arc::ptr_eq(&known.object, object) || content(&known.object).eq(content(object)) {
+            if content(&known.object).eq(content(object)) {
                 if known.object.resource_version() == version {
                     return *id;
                 }
@@ -67,6 +73,7 @@ impl Pool {
         }
         let id = self.objects.len() as ObjectId;
         alike.push(id);
+        self.by_address.insert(address, id);
         self.objects.push(KnownObject {
             object: Arc::clone(object),
             // The first object represents all objects that differ only in the version.

@@ -1,7 +1,6 @@
 //! A cache of requests and answers. The same request to the same server is sent once, although it
 //! occurs in many orders and write methods.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::{Method, Request};
@@ -35,7 +34,7 @@ pub(super) struct Answer {
 pub struct ResponseCache {
     pub(super) pool: Pool,
     requests: Vec<Request<Vec<u8>>>,
-    by_text: HashMap<Box<[u8]>, RequestId>,
+    by_text: FastMap<Box<[u8]>, RequestId>,
     /// By server, request, and whether the body of an accepted write was read.
     answers: FastMap<(ServerId, RequestId, bool), Answer>,
 }
