@@ -71,7 +71,7 @@ pub use object_ref::ObjectRef;
 pub use object_store::ObjectStore;
 pub use object_yaml::{Line, Token, lines, to_yaml};
 pub use preset::Preset;
-pub use procedure::{Next, Procedure, Reply};
+pub use procedure::{Lost, Next, Procedure, Reply};
 pub use procedures::agent::{Agent, SingleRequest};
 pub use procedures::editor::{Editor, EditorPlan, NextRequest};
 pub use procedures::read_change::ReadChange;

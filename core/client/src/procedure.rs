@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Request, Response};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use optimist_apiserver::server::Release;
@@ -25,6 +26,18 @@ pub enum Next {
     Sleep(Duration),
     /// It is done.
     Done,
+}
+
+/// The part of a write that a network loses. A read that is lost, client-go sends again by itself
+/// (`k8s.io/client-go/rest/request.go`, `isErrRetryableFunc`, v0.36); a write it does not, because it
+/// cannot know whether the server did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Lost {
+    /// The request: the server never sees it.
+    Request,
+    /// The answer: the server has done the work.
+    Answer,
 }
 
 /// An answer as a client reads it.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{AnsweredRequest, Call, ObjectStore, Sender};
+use optimist_client::{AnsweredRequest, Call, Lost, ObjectStore, Sender};
 
 use crate::api_error::{ApiError, answer_of};
 use crate::cache::Cache;
@@ -37,17 +37,6 @@ pub enum CachedObjects {
     /// The cached object itself: a lister of client-go, `UnsafeDisableDeepCopy`, a store of
     /// kube-rs. A change of it changes the cache.
     Shared,
-}
-
-/// The part of a write that a network loses. A read that is lost, client-go sends again by itself
-/// (`k8s.io/client-go/rest/request.go`, `isErrRetryableFunc`, v0.36); a write it does not, because it
-/// cannot know whether the server did it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// The request: the server never sees it.
-    Request,
-    /// The answer: the server has done the work.
-    Answer,
 }
 
 /// The answer to a read or a write.

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{AnsweredRequest, Call, ListMode};
+use optimist_client::{AnsweredRequest, Call, ListMode, Lost};
 
 use crate::api_error::ApiError;
 use crate::cache::{Cache, CacheStep, Notification};
-use crate::client::{CachedObjects, Client, Lost};
+use crate::client::{CachedObjects, Client};
 use crate::handler::Handler;
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::program::{Code, Context, Kind, Program, Run, StatementStep};

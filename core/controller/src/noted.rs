@@ -8,10 +8,9 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::merge;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
-use optimist_client::{Call, Edit, Patch, RequestKind};
+use optimist_client::{Call, Edit, Lost, Patch, RequestKind};
 use optimist_ledger::{Answered, Done, Intention, Ledger};
 
-use crate::client::Lost;
 use crate::controller::Controller;
 use crate::program::Variable;
 use crate::queue::ReconcileResult;

@@ -8,7 +8,7 @@ use super::ShareError;
 use optimist_apiserver::apply::{Path, Set, from_fields_v1, to_fields_v1};
 use optimist_apiserver::object::text;
 use optimist_client::ValueChange;
-use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
+use optimist_client::{Declares, Lost, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation, Operation, Preconditions, WatchAction,
 };
@@ -174,6 +174,8 @@ fn controller_to_json(operation: ControllerOperation) -> Value {
         C::DropWatch(cache) => json!({"cx": cache}),
         C::Resync(cache) => json!({"cy": cache}),
         C::Step => "cs".into(),
+        C::StepLosing(Lost::Answer) => "csa".into(),
+        C::StepLosing(Lost::Request) => "csr".into(),
         C::Restart => "cr".into(),
         C::Wake => "cw".into(),
     }
@@ -188,6 +190,8 @@ fn controller_from_json(word: &str, cache: Option<usize>) -> Read<Operation> {
         ("cx", Some(cache)) => C::DropWatch(cache),
         ("cy", Some(cache)) => C::Resync(cache),
         ("cs", None) => C::Step,
+        ("csa", None) => C::StepLosing(Lost::Answer),
+        ("csr", None) => C::StepLosing(Lost::Request),
         ("cr", None) => C::Restart,
         ("cw", None) => C::Wake,
         _ => return Err(NO_SUCH_OPERATION),

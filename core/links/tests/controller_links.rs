@@ -1,5 +1,6 @@
 //! Links of histories with a controller.
 
+use optimist_client::Lost;
 use optimist_controller::ClientRelease;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
 use optimist_links::Session;
@@ -38,6 +39,17 @@ fn played(mut tree: HistoryTree) -> HistoryTree {
     tree.act(Operation::Control(Do::Resync(0))).unwrap();
     tree.run_controller().unwrap();
     tree.act(Operation::Control(Do::Wake)).unwrap();
+    tree
+}
+
+/// A history in which a write of the controller loses its request, or its answer.
+fn losing(lost: Lost, mut tree: HistoryTree) -> HistoryTree {
+    tree.connect_controller().unwrap();
+    let losing = Operation::Control(Do::StepLosing(lost));
+    while tree.act(losing.clone()).is_none() {
+        tree.act(Operation::Control(Do::Step)).unwrap();
+    }
+    tree.run_controller();
     tree
 }
 
@@ -111,4 +123,23 @@ fn a_link_from_before_the_streaming_list_replays_its_lists_and_watches() {
     };
     assert!(lists(&before) >= 2);
     assert_eq!(lists(&present), 0);
+}
+
+#[test]
+fn a_link_carries_a_lost_request_and_a_lost_answer() {
+    let start = || ControllerStart::from(ReadyProgram::new(ReadyProgramName::ChildMaker));
+    for (lost, made) in [(Lost::Request, 0), (Lost::Answer, 1)] {
+        let tree = losing(lost, tree(start()));
+        let again = reopened(&tree);
+        assert_eq!(requests(&again), requests(&tree));
+        let node = (1..tree.len()).find(|node| {
+            let operation = &tree.step(*node).unwrap().operation;
+            *operation == Operation::Control(Do::StepLosing(lost))
+        });
+        let (_, server) = node
+            .map(|node| (node, tree.world_at(node).unwrap().server()))
+            .unwrap();
+        let children = server.store().range("/registry/configmaps/").count();
+        assert_eq!(children, made, "{lost:?}");
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::Method;
 
-use super::{Operation, Step, WatchAction};
+use super::{ControllerOperation, Operation, Step, WatchAction};
 use optimist_client::{Strategy, Subresource, ValueChange};
 
 /// The summary of a step's request. It displays in English, for exports and command lines: `PUT replicas
@@ -59,6 +59,10 @@ impl Step {
             (Operation::Watch(WatchAction::Resume), Some(exchange)) => {
                 let from = exchange.asked_version().to_owned();
                 return Headline::Operation(Operation::Watch(WatchAction::Open(from)));
+            }
+            // Its controller has no answer, whatever the server answered.
+            (Operation::Control(ControllerOperation::StepLosing(_)), _) => {
+                return Headline::Operation(self.operation.clone());
             }
             (Operation::Control(_), Some(exchange)) if !self.is_stream() => exchange,
             (operation, _) => return Headline::Operation(operation.clone()),

@@ -331,15 +331,8 @@ impl World {
     }
 
     fn compact(&mut self, restart: bool) -> Option<Step> {
-        let server = self.system.server_mut();
-        let newest = server.store().revision();
-        let compacted = server.compact(newest).is_ok();
-        if restart {
-            server.restart();
-        } else if !compacted {
-            return None;
-        }
-        Some(self.aside(Operation::Compact { restart }, None))
+        let compacted = self.system.compact(restart);
+        compacted.then(|| self.aside(Operation::Compact { restart }, None))
     }
 
     fn wait(&mut self, seconds: u32) -> Step {

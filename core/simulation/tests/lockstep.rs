@@ -20,7 +20,7 @@ use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ControllerOperation as Do, HistoryTree, Operation, Preconditions, World,
 };
-use optimist_system::{Faults, Performed, System};
+use optimist_system::{Event, Faults, Performed, System};
 use serde_json::{Value, json};
 
 mod widget;
@@ -244,7 +244,9 @@ fn compare_controlled(seed: u64) -> usize {
             timeouts: 1,
             broken_watches: 1,
             compactions: 1,
-            ..Faults::default()
+            lost_answers: 1,
+            lost_requests: 1,
+            lagging_lists: 1,
         },
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()
@@ -253,7 +255,12 @@ fn compare_controlled(seed: u64) -> usize {
     let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(&search));
     let mut told = Vec::new();
     for _ in 0..30 {
-        let enabled = state.enabled();
+        let mut enabled = state.enabled();
+        // In Play, no answer to an editor is lost.
+        enabled.retain(|event| match event {
+            Event::AnswerLost(process) => state.controller(*process).is_some(),
+            _ => true,
+        });
         if enabled.is_empty() {
             break;
         }

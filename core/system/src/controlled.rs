@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
-use optimist_client::AnsweredRequest;
-use optimist_controller::{Controller, Lost, WorkerReport};
+use optimist_client::{AnsweredRequest, Lost};
+use optimist_controller::{Controller, WorkerReport};
 use optimist_ledger::Done;
 
 use super::system::TICK;
@@ -20,25 +20,16 @@ impl<Name: Copy + PartialEq> System<Name> {
         process: ProcessId,
         operation: ControllerOperation,
     ) -> Option<Performed<Name>> {
-        self.control_losing(process, operation, None)
-    }
-
-    /// The same, where the network loses something of the request of a [`Step`]. `None` if that
-    /// does not write.
-    ///
-    /// [`Step`]: ControllerOperation::Step
-    pub fn control_losing(
-        &mut self,
-        process: ProcessId,
-        operation: ControllerOperation,
-        lost: Option<Lost>,
-    ) -> Option<Performed<Name>> {
+        let lost = match operation {
+            ControllerOperation::StepLosing(lost) => Some(lost),
+            _ => None,
+        };
         let since = self.server().store().revision();
         let behind = self.behind.clone();
         let (controller, server) = self.controller_mut(process)?;
         let event = match operation {
             ControllerOperation::ListBehind(cache) => list_behind(controller, behind?, cache)?,
-            _ => performed(controller, server, operation, lost)?,
+            _ => performed(controller, server, operation)?,
         };
         let answered = controller.take_answered();
         let mut performed = Performed {
@@ -101,7 +92,8 @@ impl<Name: Copy + PartialEq> System<Name> {
     ) -> Option<Performed<Name>> {
         let (controller, _) = self.controller_mut(process)?;
         controller.run()?;
-        self.control_losing(process, ControllerOperation::Step, lost)
+        let step = lost.map_or(ControllerOperation::Step, ControllerOperation::StepLosing);
+        self.control(process, step)
     }
 
     /// The process starts again, and its caches list at once.
@@ -175,7 +167,6 @@ fn performed(
     controller: &mut Controller,
     server: &mut ApiServer,
     operation: ControllerOperation,
-    lost: Option<Lost>,
 ) -> Option<ControllerEvent> {
     Some(match operation {
         ControllerOperation::Connect(cache) => {
@@ -192,10 +183,10 @@ fn performed(
             if controller.can_take() {
                 server.environment_mut().advance(TICK);
             }
-            ControllerEvent::Worker(match lost {
-                None => controller.work_step(server)?,
-                Some(lost) => controller.work_step_losing(server, lost)?,
-            })
+            ControllerEvent::Worker(controller.work_step(server)?)
+        }
+        ControllerOperation::StepLosing(lost) => {
+            ControllerEvent::Worker(controller.work_step_losing(server, lost)?)
         }
         ControllerOperation::DropWatch(cache) => {
             let dropped = controller.caches().get(cache)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use optimist_client::Lost;
 use optimist_controller::{CacheReport, Handled, WorkerReport};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,9 @@ pub enum ControllerOperation {
     Deliver(usize),
     /// The worker takes the next key, or performs the next statement that others can see.
     Step,
+    /// The worker performs the next statement, which writes, and the network loses the request or the
+    /// answer. It takes no key.
+    StepLosing(Lost),
     /// The watch of a cache is dropped: events on their way are lost.
     DropWatch(usize),
     /// The handlers get every object of a cache again, from the cache.
@@ -39,6 +43,8 @@ impl fmt::Display for ControllerOperation {
             Self::ListBehind(_) => "list from a server that is behind",
             Self::Deliver(_) => "event delivered",
             Self::Step => "step",
+            Self::StepLosing(Lost::Request) => "step, request lost",
+            Self::StepLosing(Lost::Answer) => "step, answer lost",
             Self::DropWatch(_) => "watch dropped",
             Self::Resync(_) => "resync",
             Self::Restart => "restart",

@@ -5,9 +5,9 @@ use std::time::Duration;
 use http::Request;
 
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{AnsweredRequest, ListMode, Next, Procedure};
+use optimist_client::{AnsweredRequest, ListMode, Lost, Next, Procedure};
 use optimist_controller::program::Program;
-use optimist_controller::{Cache, Controller, EXPECTATIONS_TIMEOUT, Lost, UnknownKind};
+use optimist_controller::{Cache, Controller, EXPECTATIONS_TIMEOUT, UnknownKind};
 use optimist_ledger::{Done, Intention, Ledger};
 
 use super::{ControllerOperation, Event, Faults, Performed, Process, ProcessId};
@@ -279,7 +279,7 @@ impl<Name: Copy + PartialEq> System<Name> {
                 self.wait(EXPECTATIONS_TIMEOUT + TICK);
                 Some(Performed::default())
             }
-            Event::Compaction => self.compact(),
+            Event::Compaction => self.end_watches(),
         }?;
         if let Some(left) = self.faults.left(event) {
             *left -= 1;
@@ -369,9 +369,22 @@ impl<Name: Copy + PartialEq> System<Name> {
         (answered, done)
     }
 
-    fn compact(&mut self) -> Option<Performed<Name>> {
-        self.server.compact(self.server.store().revision()).ok()?;
-        self.server.restart();
+    /// Compacts etcd at its current revision, and restarts the API server if that is wanted. `false` if
+    /// neither was possible: then nothing changes.
+    pub fn compact(&mut self, restart: bool) -> bool {
+        let revision = self.server.store().revision();
+        let compacted = self.server.compact(revision).is_ok();
+        if restart {
+            self.server.restart();
+        }
+        restart || compacted
+    }
+
+    /// Compacts etcd and restarts the API server; the controllers notice at once that their watches ended.
+    fn end_watches(&mut self) -> Option<Performed<Name>> {
+        let store = self.server.store();
+        (store.compacted() < store.revision()).then_some(())?;
+        self.compact(true);
         for controller in self.controllers_mut() {
             (0..controller.caches().len()).for_each(|cache| controller.drop_watch(cache));
         }

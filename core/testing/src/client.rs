@@ -10,12 +10,13 @@ use http_body::Body as HttpBody;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Facts, RequestInfo, Verb};
 use optimist_apiserver::shared;
+use optimist_client::Lost;
 use optimist_ledger::{Answered, Intention};
 use serde_json::Value;
 use tower_service::Service;
 
 use crate::body::Body;
-use crate::exchange::{Exchange, Lost};
+use crate::exchange::Exchange;
 use crate::rule::Interception;
 use crate::server::{Record, TestServer};
 

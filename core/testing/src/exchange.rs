@@ -6,6 +6,7 @@ use http::{Method, Request, StatusCode, header};
 use optimist_apiserver::environment::MicroTime;
 use optimist_apiserver::server::{ApiServer, AuditEntry, Fact};
 use optimist_apiserver::storage::Revision;
+use optimist_client::Lost;
 use serde_json::Value;
 
 /// A request with its answer.
@@ -35,17 +36,8 @@ pub struct Exchange {
     pub revisions: (Revision, Revision),
     /// `true` if a [`Rule`](crate::Rule) answered, and the server did not see it.
     pub by_rule: bool,
-    /// The part of it that was lost on the way.
+    /// The part of it that was lost on the way. Its client got an error of the connection.
     pub lost: Option<Lost>,
-}
-
-/// The part of a request that was lost on the way. Its client got an error of the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// The request: the server did not see it.
-    Request,
-    /// The answer: the server did the work.
-    Answer,
 }
 
 impl Exchange {

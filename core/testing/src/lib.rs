@@ -154,6 +154,7 @@ mod server;
 
 pub use body::Body;
 pub use client::{Answer, NoAnswer, TestClient};
-pub use exchange::{Exchange, Lost};
+pub use exchange::Exchange;
+pub use optimist_client::Lost;
 pub use rule::Rule;
 pub use server::{LostUpdate, TestServer};

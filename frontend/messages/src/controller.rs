@@ -1,5 +1,6 @@
 //! Sentences about a controller's operations.
 
+use optimist_client::Lost;
 use optimist_controller::program::Switch;
 use optimist_simulation::ControllerOperation;
 use optimist_simulation::explore::ControllerWitness;
@@ -14,6 +15,8 @@ pub(crate) fn operation(operation: ControllerOperation) -> String {
         }
         ControllerOperation::Deliver(_) => en::controller_delivers(),
         ControllerOperation::Step => en::controller_steps(),
+        ControllerOperation::StepLosing(Lost::Answer) => en::controller_loses_answer(),
+        ControllerOperation::StepLosing(Lost::Request) => en::controller_loses_request(),
         ControllerOperation::DropWatch(_) => en::controller_drops(),
         ControllerOperation::Resync(_) => en::controller_resyncs(),
         ControllerOperation::Restart => en::controller_restarts(),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use optimist_client::{Call, ReflectorProgress, visible};
+use optimist_client::{Call, Lost, ReflectorProgress, visible};
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_controller::{
     ApiError, CacheReport, Handled, KeyAddition, QueueReaction, ReconcileResult, WorkQueue,
@@ -151,6 +151,9 @@ pub fn arrow(event: &EventOnTheWay) -> String {
 /// A step of the controller in a row of the timeline.
 pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent>) -> String {
     match event {
+        _ if matches!(operation, ControllerOperation::StepLosing(_)) => {
+            crate::controller::operation(operation)
+        }
         Some(ControllerEvent::Delivered { report, .. }) => match report.handled.first() {
             Some(handled) => en::row_delivered(&notified(handled)),
             None => crate::controller::operation(operation),
@@ -195,7 +198,7 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Resynced { .. } => Caption::new(en::did_resync(), []),
         ControllerEvent::Restarted => Caption::new(en::did_restart(), [en::did_restart_text()]),
         ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
-        ControllerEvent::Worker(report) => worked(report, world),
+        ControllerEvent::Worker(report) => worked(report, world, *operation),
     };
     let broken = world.broken_properties();
     caption
@@ -269,7 +272,11 @@ fn became_of(handled: &Handled) -> String {
     }
 }
 
-fn worked(report: &WorkerReport, world: &World) -> Caption {
+fn worked(report: &WorkerReport, world: &World, operation: ControllerOperation) -> Caption {
+    let sent = |call: &Call, error: Option<&ApiError>| match operation {
+        ControllerOperation::StepLosing(lost) => Caption::new(sends(call), [loses(lost)]),
+        _ => sent(call, error, world),
+    };
     match report {
         WorkerReport::Taken { key } => Caption::new(en::did_take(key), [en::did_take_text()]),
         WorkerReport::NotReady { key, .. } => {
@@ -281,7 +288,7 @@ fn worked(report: &WorkerReport, world: &World) -> Caption {
             statements,
             ..
         } => match (call, error) {
-            (Some(call), error) => sent(call, error.as_ref(), world),
+            (Some(call), error) => sent(call, error.as_ref()),
             (None, Some(error)) if error.of_cache => {
                 Caption::new(en::did_not_find(), [en::did_not_find_text()])
             }
@@ -301,7 +308,7 @@ fn worked(report: &WorkerReport, world: &World) -> Caption {
             let over = finished(*result, queue, call.is_some());
             match call {
                 Some(call) => {
-                    let mut caption = sent(call, error.as_ref(), world);
+                    let mut caption = sent(call, error.as_ref());
                     caption.text.push(format!("{} {over}", en::did_finish(key)));
                     caption
                 }
@@ -311,8 +318,16 @@ fn worked(report: &WorkerReport, world: &World) -> Caption {
     }
 }
 
-/// A request of the controller and its answer.
-fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
+/// Says that the network lost a part of a write.
+fn loses(lost: Lost) -> String {
+    match lost {
+        Lost::Request => en::did_lose_request(),
+        Lost::Answer => en::did_lose_answer(),
+    }
+}
+
+/// Names a request of the controller.
+fn sends(call: &Call) -> String {
     use optimist_apiserver::object::{Metadata, text};
     let named = |object: &serde_json::Value| {
         let name = match object.name() {
@@ -321,7 +336,7 @@ fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
         };
         format!("{} {name}", text(object, "kind"))
     };
-    let title = match call {
+    match call {
         Call::Get { name, .. } => en::did_send_get(name),
         Call::List { .. } => en::did_send_list(),
         Call::Create { object, .. } => en::did_send(&"Create", &named(object)),
@@ -329,7 +344,12 @@ fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
         Call::Patch { base, .. } => en::did_send(&"Patch", &named(base)),
         Call::Apply { object, .. } => en::did_send(&"Apply", &named(object)),
         Call::Delete { object, .. } => en::did_send(&"Delete", &named(object)),
-    };
+    }
+}
+
+/// Says what a request of the controller was, and its answer.
+fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
+    use optimist_apiserver::object::text;
     let standings = world.cache_standings();
     let written = call.written().map(|object| text(object, "kind"));
     let mut caches = standings.iter();
@@ -339,7 +359,7 @@ fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
         (None, Some(cache)) => en::did_send_lag(&cache.version, &cache.behind),
         (None, None) => en::did_send_done(),
     };
-    Caption::new(title, [text])
+    Caption::new(sends(call), [text])
 }
 
 /// Says the state of the cache from which a statement of the controller read.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use optimist_checker::{Goal, PropertySearch, PropertySearchStatus, Question, Safety, Settling};
 use optimist_client::{
-    Editor, EditorPlan, IntendedChange, Intent, NextRequest, Reply, WorkingCopy, Write,
+    Editor, EditorPlan, IntendedChange, Intent, Lost, NextRequest, Reply, WorkingCopy, Write,
 };
 use optimist_controller::EXPECTATIONS_TIMEOUT;
 use optimist_system::{Event, Faults, Process, ProcessId, System};
@@ -257,7 +257,7 @@ impl<'a> ControllerReplay<'a> {
         Self { search, editors }
     }
 
-    /// Performs a step in a tree. `None` if it is not possible there: a lost message.
+    /// Performs a step in a tree. `None` if it is not possible there: a lost message of an editor.
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
         let control = |tree: &mut HistoryTree, operation| {
             tree.act_once(Operation::Control(operation)).map(drop)
@@ -309,8 +309,14 @@ impl<'a> ControllerReplay<'a> {
                 Some(())
             }
             Event::RestartBehind(_) => tree.restart_behind().map(drop),
-            // In Play no message is lost.
-            Event::AnswerLost(_) | Event::RequestLost(_) => None,
+            // In Play, editors lose no message.
+            Event::AnswerLost(process) | Event::RequestLost(process)
+                if plan_of(process).is_some() =>
+            {
+                None
+            }
+            Event::AnswerLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Answer)),
+            Event::RequestLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Request)),
             Event::Request(process) => {
                 let index = plan_of(process)?;
                 let (actor, _) = self.search.question.editors.get(index)?;

@@ -182,6 +182,8 @@ crate::catalogue::messages! {
     did_send_done() "The server accepts it.";
     did_send_lag(version, behind) "The server accepts it. The cache is at {version}, behind by {behind}: a run that reads it now does not see this write.";
     did_send_refused(code, reason, message) "The server answers {code} {reason}: “{message}”.";
+    did_lose_answer() "The server answers, and the answer is lost. The controller gets an error of the connection: it cannot know whether the write was done.";
+    did_lose_request() "The request is lost: the server does not see it. The controller gets an error of the connection: it cannot know whether the write was done.";
     did_finish(key) "The run of {key} is over.";
     did_finish_done() "The run returned no error. The key is queued again when an event adds it.";
     did_finish_requeue(time) "The key is queued again after {time}.";

@@ -122,6 +122,8 @@ crate::catalogue::messages! {
     controller_connects() "connect";
     controller_delivers() "event delivered";
     controller_steps() "step";
+    controller_loses_answer() "step, answer lost";
+    controller_loses_request() "step, request lost";
     controller_drops() "watch dropped";
     controller_resyncs() "resync";
     controller_restarts() "restart";

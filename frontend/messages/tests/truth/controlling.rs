@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_client::Lost;
 use optimist_controller::{Cache, Controller, WorkQueue};
 use optimist_simulation::{ControllerOperation, Operation, World};
 
@@ -143,6 +144,11 @@ pub const STEPS: &[(&str, Condition)] = &[
         Some(at.last()?.step.exchange.is_none())
     }),
     ("did_send", |said, at| {
+        if loses(at, Lost::Request) {
+            // Nobody saw the request: the next statement of the run was to send it.
+            let controller = at.last()?.before.controller()?;
+            return Some(controller.can_write());
+        }
         let sent = at.exchange()?;
         let method = match said.text("verb").as_str() {
             "Create" => "POST",
@@ -198,6 +204,18 @@ pub const STEPS: &[(&str, Condition)] = &[
             && text(&sent.received, "reason") == said.text("reason");
         Some(says && sent.code == said.number("code")? as u16)
     }),
+    ("did_lose_answer", |_, at| {
+        // The run has the error of a connection, or is over because of it.
+        let run = at.world().controller()?.run();
+        let knows = run
+            .and_then(|run| run.error())
+            .is_none_or(|error| error.code == 0);
+        Some(knows && at.exchange().is_some() && loses(at, Lost::Answer))
+    }),
+    ("did_lose_request", |_, at| {
+        let nothing = at.exchange().is_none() && at.wrote_nothing();
+        Some(nothing && loses(at, Lost::Request))
+    }),
     ("did_finish", |said, at| {
         let key = said.text("key");
         let processes = |world| queue(world).map(|queue| queue.processing().any(|it| it == key));
@@ -229,6 +247,12 @@ pub const STEPS: &[(&str, Condition)] = &[
         Some(after.waiting().len() <= before.waiting().len())
     }),
 ];
+
+/// Returns whether the last step lost this part of a write.
+fn loses(at: &Moment<'_>, lost: Lost) -> bool {
+    let operation = at.last().map(|last| &last.step.operation);
+    operation == Some(&Operation::Control(ControllerOperation::StepLosing(lost)))
+}
 
 pub const CARD: &[(&str, Condition)] = &[
     ("cache_chip", |said, at| {

@@ -1,7 +1,7 @@
 //! Random histories: each is a list of seeds. A seed and the state decide what is done, so that a
 //! history stays one when a seed is left out.
 
-use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
+use optimist_client::{Declares, Lost, OnConflict, Strategy, Subresource, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation, ENDINGS, HistoryTree, NGINX, Operation,
@@ -211,8 +211,10 @@ fn actor(random: &mut Random, controlled: bool) -> ActorId {
 
 fn control(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
     let cache = random.below(2);
-    let operation = match random.below(20) {
+    let operation = match random.below(22) {
         0 => ControllerOperation::Connect(cache),
+        20 => ControllerOperation::StepLosing(Lost::Answer),
+        21 => ControllerOperation::StepLosing(Lost::Request),
         1..6 => ControllerOperation::Deliver(cache),
         6..15 => ControllerOperation::Step,
         15 => ControllerOperation::DropWatch(cache),

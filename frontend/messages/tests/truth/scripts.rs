@@ -4,7 +4,7 @@ mod controllers;
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Release;
-use optimist_client::{Declares, OnConflict, Strategy, Write};
+use optimist_client::{Declares, Lost, OnConflict, Strategy, Write};
 use optimist_controller::ClientRelease;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
@@ -403,6 +403,8 @@ fn controlled(name: ReadyProgramName, release: ClientRelease, all: bool, hear: H
                 script.does(Operation::Compact { restart: true });
                 control(&mut script, ControllerOperation::Connect(0));
             }
+            6 => control(&mut script, ControllerOperation::StepLosing(Lost::Answer)),
+            8 => control(&mut script, ControllerOperation::StepLosing(Lost::Request)),
             22 => {
                 control(&mut script, ControllerOperation::Restart);
                 control(&mut script, ControllerOperation::ListBehind(0));

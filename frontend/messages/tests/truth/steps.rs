@@ -1,7 +1,7 @@
 //! Conditions of the timeline: the rows, their pills and answers, and the branches.
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::Declares;
+use optimist_client::{Declares, Lost};
 use optimist_simulation::{Action, ControllerOperation, Operation, Step, WatchAction};
 
 use super::caption::{Condition, request_of};
@@ -268,6 +268,14 @@ pub const HEADLINES: &[(&str, Condition)] = &[
     }),
     ("controller_steps", |_, at| {
         controls(at, |it| matches!(it, ControllerOperation::Step))
+    }),
+    ("controller_loses_answer", |_, at| {
+        let of_worker = |it| it == ControllerOperation::StepLosing(Lost::Answer);
+        Some(controls(at, of_worker)? && at.exchange().is_some())
+    }),
+    ("controller_loses_request", |_, at| {
+        let of_worker = |it| it == ControllerOperation::StepLosing(Lost::Request);
+        Some(controls(at, of_worker)? && at.exchange().is_none() && at.wrote_nothing())
     }),
     ("controller_drops", |_, at| {
         controls(at, |it| matches!(it, ControllerOperation::DropWatch(_)))
