@@ -1,5 +1,6 @@
 //! The few things that are asked of the browser directly.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use js_sys::{Array, Function, Reflect, Uint8Array};
@@ -436,11 +437,26 @@ pub(crate) fn date(milliseconds: f64) -> String {
     String::from(date.to_locale_string("en-GB", &options))
 }
 
-/// Adds a style to the page: one that only a part of the page needs, and that comes with the program
-/// of that part. The policy of the release allows no new `<style>`.
-pub(crate) fn adopt_style(text: &str) {
-    // A browser that knows no such style shows the page without it.
-    let _ = adopted(text);
+thread_local! {
+    /// The styles that the page has adopted.
+    static ADOPTED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Adds a style to the page, unless it was added before: one that only a part of the page needs, and
+/// that comes with the program of that part. It outweighs equal rules of the page itself. The policy
+/// of the release allows no new `<style>`.
+pub(crate) fn adopt_style(text: &'static str) {
+    let is_new = ADOPTED.with_borrow_mut(|all| {
+        let is_new = !all.iter().any(|known| std::ptr::eq(*known, text));
+        if is_new {
+            all.push(text);
+        }
+        is_new
+    });
+    if is_new {
+        // A browser that knows no such style shows the page without it.
+        let _ = adopted(text);
+    }
 }
 
 fn adopted(text: &str) -> Result<(), JsValue> {

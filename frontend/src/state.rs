@@ -80,7 +80,7 @@ impl Reducible for PageState {
         );
         // Keeping is drawn only where there is something new to tell.
         let is_new = !keeps || next.persistence.refused != self.persistence.refused;
-        // To draw the page may take longer than a slice of work.
+        // Each drawing lays out the whole page again.
         let now = browser::now();
         let goes_on = works && next.is_working() && now - self.changed < DRAWING;
         if is_new && !goes_on {

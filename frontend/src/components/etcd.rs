@@ -1,7 +1,5 @@
 //! The keys of etcd behind the objects, revision by revision, and etcdctl's output about them.
 
-use std::cell::Cell;
-
 use optimist_apiserver::storage::{KeyValue, NO_LEASE, Revision};
 use optimist_client::visible;
 use optimist_code::{Etcdctl, etcdctl_get, etcdctl_watch};
@@ -14,11 +12,6 @@ use crate::state::StateHandle;
 
 /// The style of these parts alone.
 const STYLE: &str = include_str!("../style/etcd.css");
-
-thread_local! {
-    /// `true` if the page has the style already.
-    static STYLED: Cell<bool> = const { Cell::new(false) };
-}
 
 #[derive(PartialEq, Properties)]
 struct KeysProps {
@@ -62,9 +55,7 @@ fn values(world: &World) -> Vec<KeyValue> {
 
 #[component]
 fn Keys(props: &KeysProps) -> Html {
-    if !STYLED.replace(true) {
-        browser::adopt_style(STYLE);
-    }
+    browser::adopt_style(STYLE);
     let world = props.store.world();
     let values = values(world);
     let chosen = use_state_eq(|| None::<Revision>);

@@ -18,7 +18,6 @@ mod sign;
 mod step_card;
 mod table;
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
@@ -43,11 +42,6 @@ const STYLE: [&str; 2] = [
     include_str!("../style/lanes.css"),
 ];
 
-thread_local! {
-    /// `true` if the page has the style already.
-    static STYLED: Cell<bool> = const { Cell::new(false) };
-}
-
 /// The properties of the page.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct DiagnoseProps {
@@ -57,9 +51,7 @@ pub(crate) struct DiagnoseProps {
 /// The page.
 #[component]
 pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
-    if !STYLED.replace(true) {
-        STYLE.into_iter().for_each(browser::adopt_style);
-    }
+    STYLE.into_iter().for_each(browser::adopt_style);
     let store = &props.store;
     let case = &store.diagnose;
     let section = |of: CaseSection| section_class(case.section, of);

@@ -93,7 +93,7 @@ impl Searches {
             }
         }
         let ended = self.jobs.is_empty();
-        // To draw the page may take longer than a slice.
+        // Each report draws the whole page again.
         let now = browser::now();
         if ended || self.reported.is_none_or(|last| now - last >= DRAWING) {
             self.reported = Some(now);

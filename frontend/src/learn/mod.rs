@@ -15,6 +15,9 @@ use crate::browser;
 use crate::components::stage;
 use crate::state::{LearnMsg, LearnProblem, Sends, StateHandle};
 
+/// The style of this page alone.
+const STYLE: &str = include_str!("../style/learn.css");
+
 /// The properties of the page.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LessonsProps {
@@ -24,6 +27,7 @@ pub(crate) struct LessonsProps {
 /// The page.
 #[component]
 pub(crate) fn Lessons(props: &LessonsProps) -> Html {
+    browser::adopt_style(STYLE);
     let store = &props.store;
     {
         let dispatcher = store.dispatcher();

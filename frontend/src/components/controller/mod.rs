@@ -7,8 +7,6 @@ mod program;
 mod stored;
 mod switches;
 
-use std::cell::Cell;
-
 use optimist_client::visible;
 use optimist_controller::Controller;
 use optimist_controller::program::ReadyProgram;
@@ -29,16 +27,9 @@ use crate::state::{ControllerMsg, ControllerPart, Lane, Sends, StateHandle};
 /// The style of these parts alone.
 const STYLE: &str = include_str!("../../style/controller.css");
 
-thread_local! {
-    /// `true` if the page has the style already.
-    static STYLED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Gives the page the style of these parts, once.
+/// Gives the page the style of these parts.
 fn adopt_style() {
-    if !STYLED.replace(true) {
-        browser::adopt_style(STYLE);
-    }
+    browser::adopt_style(STYLE);
 }
 
 /// The card of the controller.
