@@ -22,8 +22,15 @@ use yew::{
 };
 
 use self::store::ExploreStore;
+use crate::browser;
 use crate::components::{header, kept_notice};
 use crate::state::{EditSource, ExploreModel, ExploreMsg, Page, Sends, StateHandle, TransferMsg};
+
+/// The style of this page alone.
+const STYLE: [&str; 2] = [
+    include_str!("../style/explore.css"),
+    include_str!("../style/map.css"),
+];
 
 /// The state of the page, and the way to change it.
 type Explored = UseReducerHandle<ExploreStore>;
@@ -85,6 +92,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     if store.page != Page::Explore {
         return html! {};
     }
+    STYLE.into_iter().for_each(browser::adopt_style);
     html! {
         <>
             <a class="skip" href="#outcomes">{ label::explore_skip() }</a>
