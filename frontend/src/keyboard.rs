@@ -15,8 +15,9 @@ use crate::state::{
 pub(crate) type Key = (&'static str, fn() -> String);
 
 /// The keys, as the help lists them.
-pub(crate) const KEYS: [Key; 8] = [
+pub(crate) const KEYS: [Key; 9] = [
     ("← →", label::key_arrows),
+    ("↑ ↓", label::key_lines),
     ("Home End", label::key_ends),
     ("a b c", label::key_actors),
     ("g", label::key_get),

@@ -80,6 +80,14 @@ pub(super) fn tools(props: &YamlViewProps, line: &Line) -> Html {
     }
 }
 
+/// The fields with which every apply says what it is about; the server gives them no owner.
+const IDENTIFIES: [&str; 4] = [
+    "/apiVersion",
+    "/kind",
+    "/metadata/name",
+    "/metadata/namespace",
+];
+
 /// Declares a value that is not changed, so that an apply comes to own it.
 pub(super) fn own(props: &YamlViewProps, line: &Line) -> Html {
     let scalar = line.value.as_ref().is_some_and(|token| token.scalar);
@@ -87,7 +95,9 @@ pub(super) fn own(props: &YamlViewProps, line: &Line) -> Html {
         return Html::default();
     };
     let typed = props.typed(Typing::Value, &line.pointer).is_some();
-    if typed || !scalar || is_quiet(&line.pointer) || line.pointer.starts_with("/status") {
+    let identifies = IDENTIFIES.contains(&line.pointer.as_str());
+    let quiet = is_quiet(&line.pointer) || line.pointer.starts_with("/status");
+    if typed || !scalar || identifies || quiet {
         return Html::default();
     }
     let place = dotted(&line.pointer);
@@ -152,7 +162,7 @@ fn add(props: &YamlViewProps, editor: ActorId, pointer: &str, word: String) -> H
             type="button"
             class="tool"
             id={format!("{}{pointer}+", props.id)}
-            tabindex={if pointer.is_empty() { "0" } else { "-1" }}
+            tabindex="-1"
             aria-label={if pointer.is_empty() { word.clone() } else { title.clone() }}
             {title}
             onclick={props.dispatcher.sends(start)}

@@ -20,6 +20,7 @@ pub(crate) mod icon;
 mod inspector;
 mod json_view;
 mod lane_tabs;
+mod line_focus;
 mod line_tools;
 mod load_dialog;
 pub(crate) mod more;

@@ -10,6 +10,7 @@ use yew::{Callback, Html, MouseEvent, Properties, classes, component, html};
 
 use super::cards::CardRows;
 use super::fold::{holds, size};
+use super::line_focus::line_to_line;
 use super::line_tools::{
     addition, addition_to_object, additions, grows, is_list, item_begun, line_keys, own, tools,
 };
@@ -135,6 +136,7 @@ pub(crate) fn YamlView(props: &YamlViewProps) -> Html {
             tabindex="0"
             aria-label={props.label.clone()}
             id={format!("{}-yaml", props.id)}
+            onkeydown={line_to_line(format!("{}-yaml", props.id))}
         >
             { for rows(props) }
             { for gone.map(|change| html! {
@@ -234,6 +236,7 @@ fn fold_row(props: &YamlViewProps, row: &AlignedRow, line: &Line, open: bool) ->
             <button
                 type="button"
                 class="fold"
+                tabindex="-1"
                 aria-expanded={open.to_string()}
                 onclick={props.toggle(row)}
                 onkeydown={props.editor.as_ref().map(|(editor, _)| line_keys(props, *editor, line))}
@@ -264,6 +267,7 @@ fn members_row(props: &YamlViewProps, row: &AlignedRow, within: &[AlignedRow], o
             <button
                 type="button"
                 class="fold"
+                tabindex="-1"
                 aria-expanded={open.to_string()}
                 onclick={props.toggle(row)}
             >
@@ -410,6 +414,7 @@ fn value(
         <button
             type="button"
             class="value"
+            tabindex="-1"
             {id}
             {onkeydown}
             aria-label={label::line_edit(&place, &shown, name)}

@@ -263,3 +263,36 @@ async fn an_apply_can_own_a_line_unchanged_and_the_card_and_the_chip_say_what_it
     let line = page.find("#card-a .line:has([id='a/spec/replicas'])");
     assert!(!line.unwrap_or_default().contains("applied"));
 }
+
+/// Presses a key where the keyboard is, and returns the text of what has it then.
+async fn key_on_line(page: &Page, key: &str) -> String {
+    page.key_in_field(key).await;
+    let document = web_sys::window().unwrap().document().unwrap();
+    let holder = document.active_element().unwrap();
+    holder.text_content().unwrap_or_default()
+}
+
+#[wasm_bindgen_test]
+async fn an_object_is_one_stop_of_the_tab_key_and_the_arrows_go_over_its_lines() {
+    let page = read_by_a().await;
+    let document = web_sys::window().unwrap().document().unwrap();
+    let stops = "#card-a .yaml :is(button, a, input):not([tabindex='-1'])";
+    assert_eq!(document.query_selector_all(stops).unwrap().length(), 0);
+    page.focus("#card-a .yaml").await;
+    assert_eq!(key_on_line(&page, "ArrowDown").await, "apps/v1");
+    assert_eq!(key_on_line(&page, "ArrowDown").await, "Deployment");
+    assert_eq!(key_on_line(&page, "ArrowDown").await, "metadata:");
+    assert_eq!(key_on_line(&page, "ArrowUp").await, "Deployment");
+    assert!(key_on_line(&page, "End").await.contains("add a field"));
+    assert_eq!(key_on_line(&page, "Home").await, "apps/v1");
+    key_on_line(&page, "ArrowDown").await;
+    key_on_line(&page, "ArrowDown").await;
+    let folded = key_on_line(&page, "ArrowLeft").await;
+    assert!(folded.starts_with("metadata: …"), "{folded}");
+    assert_eq!(key_on_line(&page, "ArrowRight").await, "metadata:");
+    assert_eq!(
+        page.position(),
+        "step 1 / 1",
+        "the history stays where it is"
+    );
+}

@@ -267,6 +267,7 @@ crate::catalogue::messages! {
     key_send() "Send, from anywhere";
     key_escape() "cancel typing, close a dialog";
     key_help() "this list";
+    key_lines() "from line to line of an object";
     key_divider() "lower cards, higher cards";
     key_divider_ends() "the lowest cards, the highest cards";
     key_divider_reset() "the height from before it was moved";

@@ -53,7 +53,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "explore_skip", "force", "get", "get_first", "happened_chart", "happened_field",
         "happened_time", "happened_to", "happened_value", "happened_version",
         "happened_watch_command", "happened_who", "help", "help_title", "how_writes", "incidents_text",
-        "incidents_title", "inspector", "inspector_empty", "instruction_do", "json_less", "key_actors", "key_arrows", "key_divider",
+        "incidents_title", "inspector", "inspector_empty", "instruction_do", "json_less", "key_actors", "key_arrows", "key_divider", "key_lines",
         "key_divider_ends", "key_divider_reset", "key_ends", "key_enter", "key_escape", "key_get",
         "key_help", "key_hint", "key_lesson_steps", "key_orders", "key_predict", "key_presenter",
         "key_return", "key_send", "key_teach", "keys", "keys_divider", "keys_lesson", "lane_step",
