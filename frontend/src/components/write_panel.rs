@@ -69,10 +69,11 @@ fn target_words(target: Option<Subresource>) -> String {
 pub(crate) fn write_panel(props: &ControlsProps) -> Html {
     html! {
         <div class="more-panel write-panel">
-            { presets(props) }
             { strategies(props) }
             { options(props) }
             { target(props) }
+            <hr />
+            { presets(props) }
             <hr />
             { requests(props) }
         </div>

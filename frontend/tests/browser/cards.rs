@@ -249,7 +249,7 @@ async fn a_get_by_hand_carries_no_body() {
     let page = Page::open().await;
     page.press(A, "Get").await;
     page.press(A, "Apply").await;
-    page.press(A, "By hand…").await;
+    page.press(A, "Send any request…").await;
     page.choose("Method", "GET").await;
     assert!(
         page.dialog().contains("A GET carries no body"),

@@ -334,7 +334,7 @@ async fn pointing_at_an_arrow_shows_its_request() {
 #[wasm_bindgen_test]
 async fn a_request_by_hand_is_sent_as_it_stands() {
     let page = Page::open().await;
-    page.press(B, "By hand…").await;
+    page.press(B, "Send any request…").await;
     assert!(page.dialog().contains("A request of Editor B"));
     page.choose("Method", "PATCH").await;
     page.type_over("Path and query", "deployments/nginx-deployment")

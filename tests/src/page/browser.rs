@@ -183,10 +183,12 @@ impl Browser {
         const SCRIPT: &str = "
             const [region, name] = arguments;
             const controls = 'button, label, input:not([type=radio]), textarea, [role=tab]';
-            return [...document.querySelectorAll(`[aria-label=\"${region}\"] `)]
+            const named = control => (control.ariaLabel ?? control.textContent).trim();
+            const all = [...document.querySelectorAll(`[aria-label=\"${region}\"] `)]
                 .flatMap(part => [...part.querySelectorAll(controls)])
-                .find(control => control.checkVisibility() &&
-                    (control.ariaLabel ?? control.textContent).trim().startsWith(name))";
+                .filter(control => control.checkVisibility());
+            return all.find(control => named(control) === name) ??
+                all.find(control => named(control).startsWith(name))";
         let what = format!("{name:?} in {region:?}");
         let found = self.wait(&what, SCRIPT, &[region.into(), name.into()]);
         Element(found[ELEMENT].as_str().unwrap_or_default().to_owned())

@@ -149,7 +149,7 @@ crate::catalogue::messages! {
     delete() "Delete";
     create() "Create";
     create_title() "POST the working copy";
-    by_hand() "By hand…";
+    by_hand() "Send any request…";
     by_hand_title() "Write method, path and body yourself";
 
     // The server and what it has.

@@ -213,7 +213,7 @@ impl Page {
         self.place.text_content().unwrap_or_default()
     }
 
-    /// A control in a region whose name begins so.
+    /// A control in a region with this name, else one whose name begins so.
     fn control(&self, region: &str, name: &str) -> HtmlElement {
         let controls = self
             .region(region)
@@ -223,7 +223,8 @@ impl Page {
             .filter_map(|i| controls.item(i)?.dyn_into::<Element>().ok())
             .map(|control| named(&control))
             .collect();
-        let at = names.iter().position(|known| known.starts_with(name));
+        let at = names.iter().position(|known| known == name);
+        let at = at.or_else(|| names.iter().position(|known| known.starts_with(name)));
         let at = at.unwrap_or_else(|| panic!("no {name:?} in {region:?}, only {names:?}"));
         controls.item(at as u32).unwrap().unchecked_into()
     }
