@@ -7,12 +7,15 @@ use http::{Method, Request, Response};
 use serde_json::Value;
 
 use super::verdict::{Done, Edit, Loss, Replaced};
-use super::{Action, ActorId, ControllerEvent, ObjectRef, Operation, Received, WatchAction, World};
+use super::{
+    Action, ActorId, ControllerEvent, ControllerOperation, ObjectRef, Operation, Received,
+    WatchAction, World,
+};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{EventType, Fact, Facts};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{AnsweredRequest, Reply, Strategy, Write, is_conflict_status};
+use optimist_client::{AnsweredRequest, Lost, Reply, Strategy, Write, is_conflict_status};
 use optimist_client::{ValueChange, changes};
 
 /// A request and its answer, as they went over the wire.
@@ -333,6 +336,12 @@ impl Step {
     pub fn is_forced(&self) -> bool {
         self.write()
             .is_some_and(|write| write.strategy == Strategy::Apply && write.force)
+    }
+
+    /// Returns whether the server answered and the client received nothing.
+    pub fn is_answer_lost(&self) -> bool {
+        let operation = ControllerOperation::StepLosing(Lost::Answer);
+        self.operation == Operation::Control(operation)
     }
 
     /// Returns whether it was only a read.

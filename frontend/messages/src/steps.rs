@@ -117,6 +117,9 @@ pub fn answer_brief(step: &Step) -> String {
     let Some(exchange) = &step.exchange else {
         return answer(step);
     };
+    if step.is_answer_lost() {
+        return en::answer_not_received();
+    }
     if let Some(lost) = lost_short(step) {
         return en::answer_more(&exchange.code, &lost);
     }
@@ -325,6 +328,9 @@ pub fn answer(step: &Step) -> String {
     let Some(exchange) = &step.exchange else {
         return String::new();
     };
+    if step.is_answer_lost() {
+        return en::answer_not_received();
+    }
     let line = step.status_line();
     if let Some(lost) = lost_short(step) {
         return en::answer_more(&line, &lost);

@@ -42,6 +42,8 @@ pub(crate) struct StepRowProps {
     /// The same where there is little room, if it names a long value.
     pub(crate) brief: Option<String>,
     pub(crate) answer: String,
+    /// `true` if the answer did not arrive.
+    pub(crate) is_answer_lost: bool,
     pub(crate) pill: Option<(String, &'static str)>,
     /// The events that reached the watcher.
     pub(crate) events: Events,
@@ -131,6 +133,7 @@ pub(crate) fn row(
         headline,
         brief: Some(brief).filter(|_| is_long),
         answer,
+        is_answer_lost: step.is_answer_lost(),
         pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
         sentence: label::timeline_step(&position, &sentence),
         branches: branches(state, parent, node),
@@ -230,7 +233,7 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
                 }
             </span>
             if current && props.outcome != Outcome::Done {
-                { both_arrows(props.editor) }
+                { request_arrows(props.editor, props.is_answer_lost) }
             }
             if !props.answer.is_empty() {
                 <span class="answer">
@@ -248,8 +251,8 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
     }
 }
 
-/// The request slants down to the server, its answer back: time runs downwards.
-fn both_arrows(editor: Option<ActorId>) -> Html {
+/// The request slants down to the server, its answer back if it arrives: time runs downwards.
+fn request_arrows(editor: Option<ActorId>, is_answer_lost: bool) -> Html {
     let (near, far) = match editor {
         Some(ActorId::A) => ("0%", "100%"),
         Some(ActorId::B | ActorId::C) | None => ("100%", "0%"),
@@ -258,7 +261,9 @@ fn both_arrows(editor: Option<ActorId>) -> Html {
         <span class="arrows">
             <svg aria-hidden="true">
                 <line class="request" x1={near} y1="4" x2={far} y2="14" />
-                <line class="response" x1={far} y1="28" x2={near} y2="38" />
+                if !is_answer_lost {
+                    <line class="response" x1={far} y1="28" x2={near} y2="38" />
+                }
             </svg>
         </span>
     }

@@ -131,6 +131,10 @@ pub const ANSWERS: &[(&str, Condition)] = &[
     ("answer_brief", |said, at| {
         Some(at.exchange()?.code == said.number("code")? as u16 && answers_version(said, at)?)
     }),
+    ("answer_not_received", |_, at| {
+        let loses = |it| it == ControllerOperation::StepLosing(Lost::Answer);
+        Some(controls(at, loses)? && at.exchange().is_some())
+    }),
     ("answer_stream", |said, at| {
         let watches = at.exchange()?.target.contains("watch=true");
         let code = said
