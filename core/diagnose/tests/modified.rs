@@ -109,6 +109,7 @@ fn a_message_about_any_built_in_kind_leads_to_ways_that_keep_both_edits() {
         let name = match &*resource.kind {
             "CustomResourceDefinition" => "widgets.example.com",
             "APIService" => "v1.example.com",
+            "IPAddress" => "192.0.2.1",
             _ => "web",
         };
         let message = format!(

@@ -216,6 +216,41 @@ fn checked_by_rows(object: &mut Value) {
         }
         "StorageClass" => object["provisioner"] = "example.com/provisioner".into(),
         "RuntimeClass" => object["handler"] = "example".into(),
+        _ => rarely_written(object),
+    }
+}
+
+/// The required fields of kinds that the parts of a cluster write, and people seldom.
+fn rarely_written(object: &mut Value) {
+    match text(object, "kind") {
+        "ControllerRevision" => {
+            object["data"] = json!({});
+            object["revision"] = 1.into();
+        }
+        "FlowSchema" => {
+            object["spec"] = json!({"priorityLevelConfiguration": {"name": "example"}});
+        }
+        "PriorityLevelConfiguration" => {
+            let limited = json!({"limitResponse": {"type": "Reject"}});
+            object["spec"] = json!({"type": "Limited", "limited": limited});
+        }
+        "IPAddress" => {
+            let parent = json!({"resource": "services", "namespace": "default", "name": "example"});
+            object["spec"] = json!({"parentRef": parent});
+        }
+        "ResourceSlice" => {
+            let pool = json!({"name": "example", "generation": 1, "resourceSliceCount": 1});
+            object["spec"] = json!({"driver": "example.com", "pool": pool, "allNodes": true});
+        }
+        "VolumeAttachment" => {
+            let source = json!({"persistentVolumeName": "example"});
+            object["spec"] = json!({"attacher": "example.com", "nodeName": "example",
+                "source": source});
+        }
+        "VolumeAttributesClass" => {
+            object["driverName"] = "example.com".into();
+            object["parameters"] = json!({"type": "example"});
+        }
         _ => {}
     }
 }
