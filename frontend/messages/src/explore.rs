@@ -124,15 +124,6 @@ pub fn way(way: WriteMethod) -> String {
     }
 }
 
-/// Names a way of writing in the table, in which its row follows that of the plain Update.
-pub fn way_in_table(method: WriteMethod) -> String {
-    match method {
-        WriteMethod::UpdateReadAgain => en::way_update_retry_short(),
-        WriteMethod::UpdateResend => en::way_update_resend_short(),
-        _ => way(method),
-    }
-}
-
 /// Says an actor's way of writing, and whether the actor reads first.
 pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String {
     let (actor, way) = (letter(actor), way(method));

@@ -164,7 +164,7 @@ fn what_an_apply_emptied_is_said_of_both_releases() {
 #[test]
 fn every_pair_of_edits_and_every_way_of_writing_has_its_messages() {
     use optimist_client::WriteMethod;
-    use optimist_messages::explore::{pair, way, way_in_table};
+    use optimist_messages::explore::{pair, way};
     use optimist_simulation::explore::PRESETS;
     for preset in &PRESETS {
         assert!(pair(preset).is_some(), "{}", preset.slug);
@@ -175,7 +175,6 @@ fn every_pair_of_edits_and_every_way_of_writing_has_its_messages() {
     names.dedup();
     assert_eq!(names.len(), ways.len(), "{names:?}");
     let short = WriteMethod::UpdateReadAgain;
-    assert_eq!(way_in_table(short), "… + RetryOnConflict");
     assert_eq!(way(short), "Update with resourceVersion + RetryOnConflict");
 }
 

@@ -145,7 +145,7 @@ fn row(model: &Explored, at: usize, left_out: bool) -> Html {
         label::matrix_mixed()
     } else {
         let way = model.way_of(at).and_then(|way| model.ways.get(way));
-        way.map_or_else(String::new, |way| messages::way_in_table(*way))
+        way.map_or_else(String::new, |way| messages::way(*way))
     };
     let note = sentences::stopped(row);
     let own = model.own_row() == Some(at);

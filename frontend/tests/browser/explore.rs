@@ -11,7 +11,7 @@ const B: &str = "Editor B";
 const SCENARIO: &str = "Scenario";
 const OUTCOMES: &str = "Outcomes";
 const MAP: &str = "Map of the orders";
-const RETRY: &str = "… + RetryOnConflict";
+const RETRY: &str = "Update with resourceVersion + RetryOnConflict";
 
 fn at(address: &str) {
     let location = web_sys::window().unwrap().location();
@@ -96,7 +96,10 @@ async fn the_same_two_edits_are_counted_under_every_way_of_writing() {
     assert_eq!(counts("Update, no resourceVersion"), ["2", "0", "0", "4"]);
     assert_eq!(counts("Update with resourceVersion"), ["2", "0", "4", "0"]);
     assert_eq!(counts(RETRY), ["all", "0", "0", "0"]);
-    assert_eq!(counts("… + resend the same body"), ["2", "0", "4", "0"]);
+    assert_eq!(
+        counts("Update with resourceVersion + resend the same body"),
+        ["2", "0", "4", "0"]
+    );
     assert_eq!(counts("Merge patch"), ["all", "0", "0", "0"]);
     assert_eq!(
         counts("Apply, fields of the creator"),

@@ -98,9 +98,7 @@ crate::catalogue::messages! {
     way_update() "Update, no resourceVersion";
     way_update_rv() "Update with resourceVersion";
     way_update_retry() "Update with resourceVersion + RetryOnConflict";
-    way_update_retry_short() "… + RetryOnConflict";
     way_update_resend() "Update with resourceVersion + resend the same body";
-    way_update_resend_short() "… + resend the same body";
     way_merge() "Merge patch";
     way_merge_rv() "Merge patch with resourceVersion";
     way_merge_retry() "Merge patch with resourceVersion + RetryOnConflict";

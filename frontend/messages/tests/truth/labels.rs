@@ -167,8 +167,8 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_none", "version", "way_apply", "way_apply_force", "way_apply_own", "way_apply_rv",
         "way_create", "way_force", "way_json", "way_json_rv", "way_json_test", "way_leave_out",
         "way_merge", "way_merge_retry", "way_merge_rv", "way_own", "way_strategic",
-        "way_strategic_rv", "way_update", "way_update_resend", "way_update_resend_short",
-        "way_update_retry", "way_update_retry_short", "way_update_rv", "welcome_quotation",
+        "way_strategic_rv", "way_update", "way_update_resend",
+        "way_update_retry", "way_update_rv", "welcome_quotation",
         "welcome_title", "with_third", "writes_as", "writes_by", "writes_like", "writes_to",
     ]),
     (Class::Page, &[
