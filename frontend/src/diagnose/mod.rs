@@ -62,7 +62,7 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                 { header(store) }
                 { kept_notice(store) }
                 if let Some(says) = case_headline(case) {
-                    <p class="case-headline">{ visible(&says).into_owned() }</p>
+                    <p class="case-headline" role="status">{ visible(&says).into_owned() }</p>
                 }
                 if !case.items.is_empty() {
                     { tabs(store) }
