@@ -3,7 +3,7 @@
 
 use optimist_client::{Preset, bare, to_yaml};
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::input::{Brought, detect};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::modified::{NEXT, attempt};
 use optimist_diagnose::ways::{
     CaseContent, ChangeTable, Instruction, InstructionLanguage, RemedyKind, Row, WantedChange, Way,
@@ -41,7 +41,7 @@ const REFUSED: [Preset; 3] = [
 pub fn all() -> Vec<Tried> {
     let mut all = Vec::new();
     for text in live::LIVE {
-        let Ok(Brought::Live(object)) = detect(text) else {
+        let Ok(Input::Live(object)) = detect(text) else {
             panic!("it is a live object");
         };
         let installed = Case::about(object.clone())
@@ -151,7 +151,7 @@ fn refusal(row: &Row) -> Expected {
 
 fn ways_out(all: &mut Vec<Tried>, installed: &Installed, table: &ChangeTable, preset: Preset) {
     let path = installed.world.subject().path();
-    for out in table.ways_out(preset) {
+    for out in table.remedies(preset) {
         if out.row.is_refused() {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The commands in sentences: what to bring, and the object of an error message.
 
 use optimist_apiserver::server::ApiServer;
-use optimist_diagnose::input::{NotRecognized, TextForm, detect};
+use optimist_diagnose::input::{NotDetected, TextForm, detect};
 use optimist_diagnose::message::reported_errors;
 use optimist_messages::{diagnose as messages, label};
 use serde_json::Value;
@@ -53,7 +53,7 @@ pub fn all() -> Vec<Tried> {
         }
     }
     for text in FORMS {
-        let Err(NotRecognized::Form { form, .. }) = detect(text) else {
+        let Err(NotDetected::Form { form, .. }) = detect(text) else {
             panic!("it is a form: {text}");
         };
         let (TextForm::Table(object) | TextForm::Description(object)) = form else {
