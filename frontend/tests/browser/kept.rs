@@ -207,6 +207,11 @@ async fn a_link_is_forgotten_before_it_runs_and_can_be_cancelled_while_it_runs()
     at(&link);
     let page = Page::reopen().await;
     assert_eq!(fragment(), "#/play", "a reload does not try it again");
+    // The progress of long work is drawn ten times a second.
+    page.until("the link is being opened", |page| {
+        page.find(".opening").is_some()
+    })
+    .await;
     let told = page.find(".opening").unwrap();
     assert!(told.contains("of 1500 steps"), "{told}");
     assert_eq!(page.position(), "step 0 / 0", "the page works meanwhile");
