@@ -100,17 +100,7 @@ fn allocated(allocation: &Value, path: &ErrorPath<'_>, known: &Requests<'_>, err
                 known,
                 errors,
             );
-            errors.extend(volumes::driver(
-                text(result, "driver"),
-                &path.child("driver"),
-            ));
-            pool_name(text(result, "pool"), path.child("pool"), errors);
-            named(
-                names::label,
-                text(result, "device"),
-                path.child("device"),
-                errors,
-            );
+            device_names(result, path, errors);
             binding_conditions(result, path, errors);
             tolerations(result, path, errors);
             if let Some(id) = result.get("shareID") {
@@ -159,6 +149,21 @@ fn share_id(id: &Value, path: ErrorPath<'_>, errors: &mut Errors) {
     }
 }
 
+/// Checks the three names of a device: its driver, its pool and its own.
+fn device_names(device: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+    errors.extend(volumes::driver(
+        text(device, "driver"),
+        &path.child("driver"),
+    ));
+    pool_name(text(device, "pool"), path.child("pool"), errors);
+    named(
+        names::label,
+        text(device, "device"),
+        path.child("device"),
+        errors,
+    );
+}
+
 /// Returns what tells devices apart.
 fn identity(device: &Value) -> [&Value; 4] {
     ["driver", "pool", "device", "shareID"].map(|field| &device[field])
@@ -172,17 +177,7 @@ fn device_status(
     errors: &mut Errors,
 ) {
     const MOST_CONDITIONS: usize = 8;
-    errors.extend(volumes::driver(
-        text(device, "driver"),
-        &path.child("driver"),
-    ));
-    pool_name(text(device, "pool"), path.child("pool"), errors);
-    named(
-        names::label,
-        text(device, "device"),
-        path.child("device"),
-        errors,
-    );
+    device_names(device, path, errors);
     if let Some(id) = device.get("shareID") {
         share_id(id, path.child("shareID"), errors);
     }
