@@ -81,6 +81,8 @@ impl Engine {
         let mut all = json!({
             // A driver misses the end of a navigation now and then: `go` waits by itself.
             "pageLoadStrategy": "none",
+            // axe-core looks at a large page for a long time when the machine is busy.
+            "timeouts": {"script": 120_000},
             options: own,
         });
         if let Ok(binary) = binary {
@@ -131,6 +133,8 @@ fn firefox_options() -> Value {
             "app.update.enabled": false,
             "browser.shell.checkDefaultBrowser": false,
             "datareporting.policy.dataSubmissionEnabled": false,
+            // To leave a page would stop whatever script runs, and under load the next page's too.
+            "dom.ipc.cancel_content_js_when_navigating": false,
             "network.captive-portal-service.enabled": false,
             "network.connectivity-service.enabled": false,
             "toolkit.telemetry.enabled": false,
