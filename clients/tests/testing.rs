@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use kube::runtime::{Controller, WatchStreamExt, controller::Action, watcher};
-use kube::{Client, ResourceExt};
+use kube::{Client, CustomResource, ResourceExt};
 use optimist_testing::{Rule, TestServer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 const SETTINGS: &str = "
@@ -119,4 +121,47 @@ async fn a_watch_of_kube_shows_its_client_what_others_write() {
     );
     let params = ListParams::default().labels("none=here");
     assert!(bob.list(&params).await.unwrap().items.is_empty());
+}
+
+#[derive(Clone, CustomResource, Debug, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "demo.example.com",
+    version = "v1",
+    kind = "Widget",
+    namespaced
+)]
+#[kube(status = "WidgetStatus")]
+struct WidgetSpec {
+    #[schemars(range(max = 9))]
+    size: i32,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+struct WidgetStatus {
+    ready: bool,
+}
+
+#[tokio::test]
+async fn a_type_of_a_custom_resource_brings_its_definition() {
+    let server = TestServer::default().with_crd::<Widget>().unwrap();
+    let widgets: Api<Widget> = Api::default_namespaced(client(&server, "c"));
+    let params = PostParams::default();
+    let made = widgets
+        .create(&params, &Widget::new("a", WidgetSpec { size: 3 }))
+        .await
+        .unwrap();
+    assert_eq!((made.spec.size, made.metadata.generation), (3, Some(1)));
+    // Its schema is checked, and its status is a subresource.
+    let refused = widgets
+        .create(&params, &Widget::new("b", WidgetSpec { size: 10 }))
+        .await;
+    assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 422));
+    let status = json!({"status": {"ready": true}});
+    let params = PatchParams::default();
+    let patched = widgets
+        .patch_status("a", &params, &Patch::Merge(&status))
+        .await
+        .unwrap();
+    assert!(patched.status.unwrap().ready);
+    assert_eq!(patched.metadata.generation, Some(1));
 }

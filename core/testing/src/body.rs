@@ -12,6 +12,14 @@ use serde_json::Value;
 use crate::client::TestClient;
 
 /// The body of an answer: whole, or the events of a watch as they come.
+///
+/// ```
+/// use optimist_testing::Body;
+///
+/// // As a request has it.
+/// let body = Body::from(br#"{"kind": "ConfigMap"}"#.to_vec());
+/// assert!(!http_body::Body::is_end_stream(&body));
+/// ```
 #[derive(Debug)]
 pub struct Body(Content);
 

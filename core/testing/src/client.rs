@@ -21,6 +21,13 @@ use crate::rule::Interception;
 use crate::server::{Record, TestServer};
 
 /// A client of a [`TestServer`] by name, which `kube::Client::new` takes. Clones are the same client.
+///
+/// ```
+/// use optimist_testing::TestServer;
+///
+/// let client = TestServer::default().client("c");
+/// assert_eq!(client.send("GET", "/version", &serde_json::Value::Null).code, 200);
+/// ```
 #[derive(Clone, Debug)]
 pub struct TestClient {
     server: TestServer,
@@ -30,15 +37,28 @@ pub struct TestClient {
 }
 
 /// An answer.
+///
+/// ```
+/// use optimist_testing::TestServer;
+///
+/// let answer = TestServer::default().client("c").send("GET", "/api/v1/namespaces/none", &serde_json::Value::Null);
+/// assert_eq!((answer.code, &answer.body["reason"]), (404, &"NotFound".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The status code; 0 if no answer came.
     pub code: u16,
-    /// The body; `Null` if it is no JSON.
+    /// The body: JSON, or the text of one that is no JSON, as `/healthz` has. `Null` if no answer came.
     pub body: Value,
 }
 
 /// The error of a request or an answer that a rule lost.
+///
+/// ```
+/// use optimist_testing::NoAnswer;
+///
+/// assert_eq!(NoAnswer.to_string(), "the connection was closed before an answer came");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoAnswer;
 
@@ -58,6 +78,19 @@ impl TestClient {
     /// Sends a request without a runtime, for tests without kube. A `PATCH` of an object with an
     /// `apiVersion` is an apply, and another one a merge patch. A watch is answered with what there is. It
     /// waits for its answer: where a rule delays it, the time of the test passes.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let client = server.client("c");
+    /// let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    /// let path = "/api/v1/namespaces/default/configmaps/a?fieldManager=c";
+    /// // An apply, and a merge patch.
+    /// assert_eq!(client.send("PATCH", path, &map).code, 201);
+    /// assert_eq!(client.send("PATCH", path, &json!({"data": {"k": "v"}})).body["data"]["k"], "v");
+    /// ```
     pub fn send(&self, method: &str, target: &str, body: &Value) -> Answer {
         let is_apply = !body["apiVersion"].is_null();
         let media_type = match (method, is_apply) {
@@ -92,7 +125,7 @@ impl TestClient {
                 self.receive(&response, &interception);
                 Answer {
                     code: response.status().as_u16(),
-                    body: json(response.body()),
+                    body: content(response.body()),
                 }
             }
             Err(NoAnswer) => Answer {
@@ -128,7 +161,7 @@ impl TestClient {
             };
             let facts = response.extensions().get::<Facts>().cloned();
             exchange.code = response.status().as_u16();
-            exchange.received = json(response.body());
+            exchange.received = content(response.body());
             exchange.facts = facts.unwrap_or_default().0;
             exchange.revisions = (since, server.store().revision());
             exchange.by_rule = interception.answer.is_some();
@@ -177,7 +210,7 @@ impl TestClient {
         if interception.is_answered_at_once() || interception.answer.is_some() {
             return;
         }
-        let mut answer = json(response.body());
+        let mut answer = content(response.body());
         let [api_version, kind] = ["apiVersion", "kind"].map(|name| answer[name].clone());
         let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) else {
             return self.is_shown(&answer);
@@ -207,7 +240,7 @@ impl TestClient {
             target: request.uri().to_string(),
             content_type: header(header::CONTENT_TYPE).unwrap_or_default(),
             agent: header(header::USER_AGENT).unwrap_or_default(),
-            sent: json(request.body()),
+            sent: content(request.body()),
             time,
             code: 0,
             received: Value::Null,
@@ -264,7 +297,15 @@ impl TestClient {
         let request = Request::from_parts(head, Body::whole(sent));
         let response = self.server.shared().clone().call(request).await;
         let response = match response {
-            Ok(response) => response.map(|events| Body::watch(events, self.clone())),
+            Ok(response) if response.status().is_success() => {
+                response.map(|events| Body::watch(events, self.clone()))
+            }
+            Ok(refusal) => {
+                let (head, body) = refusal.into_parts();
+                let bytes = shared::read(body).await.unwrap_or_default();
+                exchange.received = content(&bytes);
+                Response::from_parts(head, Body::whole(bytes))
+            }
             Err(error) => made(500, &Value::from(error.to_string())).map(Body::whole),
         };
         exchange.code = response.status().as_u16();
@@ -301,8 +342,13 @@ where
     }
 }
 
-fn json(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes).unwrap_or_default()
+/// Reads a body: JSON, else its text; `Null` if it is empty or no text.
+fn content(bytes: &[u8]) -> Value {
+    let text = || match std::str::from_utf8(bytes) {
+        Ok(text) if !text.is_empty() => text.into(),
+        _ => Value::Null,
+    };
+    serde_json::from_slice(bytes).unwrap_or_else(|_| text())
 }
 
 fn made(code: u16, body: &Value) -> Response<Vec<u8>> {

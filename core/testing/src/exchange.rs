@@ -10,6 +10,19 @@ use optimist_client::Lost;
 use serde_json::Value;
 
 /// A request with its answer.
+///
+/// ```
+/// use optimist_testing::TestServer;
+/// use serde_json::json;
+///
+/// let server = TestServer::default();
+/// let map = json!({"metadata": {"name": "a"}});
+/// server.client("c").send("POST", "/api/v1/namespaces/default/configmaps", &map);
+/// let request = &server.requests()[0];
+/// assert_eq!((&request.sent, request.code), (&map, 201));
+/// assert!(request.received["metadata"]["uid"].is_string());
+/// assert!(request.to_string().contains("POST   /api/v1/namespaces/default/configmaps -> 201"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The name of the client.
@@ -22,13 +35,14 @@ pub struct Exchange {
     pub content_type: String,
     /// The User-Agent; empty if the request has none.
     pub agent: String,
-    /// The body that was sent; `Null` if it is no JSON.
+    /// The body that was sent: JSON, or the text of one that is no JSON; `Null` if there was none.
     pub sent: Value,
     /// The time at which the server saw it.
     pub time: MicroTime,
     /// The status code of the answer, also of one that was lost; 0 if the request was lost.
     pub code: u16,
-    /// The body of the answer, also of one that was lost; `Null` for a watch.
+    /// The body of the answer, also of one that was lost: JSON, or the text of one that is no JSON. `Null` for a
+    /// watch that streams, and if nothing answered.
     pub received: Value,
     /// The facts that explain the answer.
     pub facts: Vec<Fact>,
@@ -42,12 +56,32 @@ pub struct Exchange {
 
 impl Exchange {
     /// Returns whether it is a write that was accepted and changed nothing.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let client = server.client("c");
+    /// client.send("PATCH", "/api/v1/namespaces/default", &json!({"metadata": {}}));
+    /// assert!(server.requests()[0].is_write_without_change());
+    /// ```
     pub fn is_write_without_change(&self) -> bool {
         let unchanged = |fact: &Fact| matches!(fact, Fact::Unchanged(_));
         (200..300).contains(&self.code) && self.facts.iter().any(unchanged) && !self.is_dry_run()
     }
 
     /// Returns whether it is a dry run.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let map = json!({"metadata": {"name": "a"}});
+    /// server.client("c").send("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", &map);
+    /// assert!(server.requests()[0].is_dry_run());
+    /// ```
     pub fn is_dry_run(&self) -> bool {
         let query = self.target.split_once('?').map_or("", |(_, query)| query);
         let mut options = query.split('&');
@@ -64,22 +98,27 @@ impl Exchange {
             "" => &self.client,
             agent => agent,
         };
-        let body = match &self.sent {
-            Value::Null => Vec::new(),
-            sent => sent.to_string().into_bytes(),
-        };
         let request = Request::builder()
             .method(&self.method)
             .uri(&self.target)
             .header(header::USER_AGENT, agent)
-            .body(body);
+            .body(bytes(&self.sent));
         let entry = AuditEntry::of(server, &request.ok()?, number);
-        let received = match &self.received {
-            Value::Null => return Some(entry.streams(self.time, self.time)),
-            received => received.to_string(),
-        };
         let code = StatusCode::from_u16(self.code).ok()?;
-        Some(entry.answered(code, received.as_bytes(), self.time, self.time))
+        if entry.is_watch() && code.is_success() {
+            return Some(entry.streams(self.time, self.time));
+        }
+        let received = bytes(&self.received);
+        Some(entry.answered(code, &received, self.time, self.time))
+    }
+}
+
+/// Writes a body as it was on the wire.
+fn bytes(body: &Value) -> Vec<u8> {
+    match body {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.clone().into_bytes(),
+        json => json.to_string().into_bytes(),
     }
 }
 
@@ -93,7 +132,7 @@ impl fmt::Display for Exchange {
             code,
             ..
         } = self;
-        write!(f, "{client:12} {method:6} {target} -> ")?;
+        write!(f, "{client:12} {:6} {target} -> ", method.as_str())?;
         match self.lost {
             Some(Lost::Request) => return f.write_str("(the request was lost)"),
             Some(Lost::Answer) => write!(f, "{code} (the answer was lost)")?,

@@ -126,7 +126,7 @@
 //!
 //! `testEnv.Start()` becomes `TestServer::default()`, `CRDDirectoryPaths` becomes
 //! [`with_objects`](TestServer::with_objects) with the text of the definitions, or
-//! [`with_object`](TestServer::with_object) with `Widget::crd()` of `kube::CustomResourceExt`. `testEnv.Stop()` has no
+//! `with_crd::<Widget>()` (feature `kube`) for a type that derives `kube::CustomResource`. `testEnv.Stop()` has no
 //! equivalent: the server goes with its last client. As in envtest there are no controllers, so nobody
 //! collects garbage or finishes a namespace. Time is the test's: [`advance`](TestServer::advance).
 //!

@@ -85,6 +85,16 @@ impl Interception {
 impl Rule {
     /// A rule about the requests of a method whose path contains a text, such as `/leases/`. It answers all
     /// of them with 500 unless it is told otherwise.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/ver"));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!(version("c"), 500);
+    /// ```
     pub fn on(method: &str, path: &str) -> Self {
         Self {
             method: method.to_owned(),
@@ -97,6 +107,16 @@ impl Rule {
     }
 
     /// Only the requests of one client.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").of("alice"));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!([version("alice"), version("bob")], [500, 200]);
+    /// ```
     #[must_use]
     pub fn of(mut self, client: &str) -> Self {
         self.client = Some(client.to_owned());
@@ -104,12 +124,32 @@ impl Rule {
     }
 
     /// Only one of the requests, counted from 1.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").nth(2));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!([version("c"), version("c"), version("c")], [200, 500, 200]);
+    /// ```
     #[must_use]
     pub fn nth(self, number: usize) -> Self {
         self.numbers(number..=number)
     }
 
     /// Only some of the requests, counted from 1.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").numbers(1..=2));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!([version("c"), version("c"), version("c")], [500, 500, 200]);
+    /// ```
     #[must_use]
     pub fn numbers(mut self, numbers: std::ops::RangeInclusive<usize>) -> Self {
         self.numbers = Some(numbers);
@@ -117,30 +157,86 @@ impl Rule {
     }
 
     /// Answers with the `Status` that a code has. The server does not see the request.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").refuses(429));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!(version("c"), 429);
+    /// assert_eq!(server.requests()[0].received["reason"], "TooManyRequests");
+    /// ```
     #[must_use]
     pub fn refuses(self, code: u16) -> Self {
         self.answers(code, status(code))
     }
 
     /// Answers with a `Status` of this code, reason and message. The server does not see the request.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").refuses_with(403, "Forbidden", "not today"));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!(version("c"), 403);
+    /// assert_eq!(server.requests()[0].received["message"], "not today");
+    /// ```
     #[must_use]
     pub fn refuses_with(self, code: u16, reason: &str, message: &str) -> Self {
         self.answers(code, status_of(code, reason, message))
     }
 
     /// Answers with any code and body. The server does not see the request.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").answers(200, Value::from("old")));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!(version("c"), 200);
+    /// assert_eq!(server.requests()[0].received, "old");
+    /// ```
     #[must_use]
     pub fn answers(self, code: u16, body: Value) -> Self {
         self.with(Effect::Answer(code, body))
     }
 
     /// Loses the request: the server does not see it, and the client gets an error of the connection.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").drops_request());
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!(version("c"), 0);
+    /// assert!(server.requests()[0].to_string().ends_with("(the request was lost)"));
+    /// ```
     #[must_use]
     pub fn drops_request(self) -> Self {
         self.with(Effect::DropRequest)
     }
 
     /// Loses the answer: the server did the work, and the client gets an error of the connection.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").drops_answer());
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// assert_eq!(version("c"), 0);
+    /// // The server answered.
+    /// assert_eq!(server.requests()[0].code, 200);
+    /// ```
     #[must_use]
     pub fn drops_answer(self) -> Self {
         self.with(Effect::DropAnswer)
@@ -148,6 +244,19 @@ impl Rule {
 
     /// The request is on its way for some time, on the clock of the [test](crate::TestServer::advance), before
     /// the server sees it.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").delays_request(std::time::Duration::from_secs(5)));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// // The clock of the test goes on while it waits.
+    /// assert_eq!([version("c"), version("c")], [200, 200]);
+    /// let requests = server.requests();
+    /// assert_eq!(requests[1].time.micros - requests[0].time.micros, 5_000_000);
+    /// ```
     #[must_use]
     pub fn delays_request(self, by: Duration) -> Self {
         self.with(Effect::DelayRequest(by))
@@ -155,6 +264,19 @@ impl Rule {
 
     /// The answer is on its way for some time, on the clock of the [test](crate::TestServer::advance): the
     /// object in it can be old when it comes. The events of a watch are not late.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").delays_answer(std::time::Duration::from_secs(5)));
+    /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
+    /// // The clock of the test goes on while it waits.
+    /// assert_eq!([version("c"), version("c")], [200, 200]);
+    /// let requests = server.requests();
+    /// assert_eq!(requests[1].time.micros - requests[0].time.micros, 5_000_000);
+    /// ```
     #[must_use]
     pub fn delays_answer(self, by: Duration) -> Self {
         self.with(Effect::DelayAnswer(by))
@@ -162,6 +284,22 @@ impl Rule {
 
     /// Tells of each request, once it is answered and before its client has the answer. A write of another
     /// client in `observe` comes exactly between two requests of this one.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    /// use std::sync::Arc;
+    ///
+    /// use optimist_testing::{Rule, TestServer};
+    ///
+    /// let (server, seen) = (TestServer::default(), Arc::new(AtomicUsize::new(0)));
+    /// let count = Arc::clone(&seen);
+    /// server.add(Rule::on("GET", "/version").observes(move |request| {
+    ///     assert_eq!(request.code, 200);
+    ///     count.fetch_add(1, Ordering::Relaxed);
+    /// }));
+    /// server.client("c").send("GET", "/version", &serde_json::Value::Null);
+    /// assert_eq!(seen.load(Ordering::Relaxed), 1);
+    /// ```
     #[must_use]
     pub fn observes(self, observe: impl Fn(&Exchange) + Send + Sync + 'static) -> Self {
         self.with(Effect::Observe(Observer(Arc::new(observe))))

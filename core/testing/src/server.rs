@@ -22,6 +22,13 @@ use crate::rule::{Interception, Rule};
 
 /// An API server for a test. Clones are the same server; a [`fork`](Self::fork) is another one. If its test
 /// fails, it prints the [lanes](Self::lanes).
+///
+/// ```
+/// use optimist_testing::TestServer;
+///
+/// let server = TestServer::default();
+/// assert_eq!(server.client("c").send("GET", "/healthz", &serde_json::Value::Null).body, "ok");
+/// ```
 #[derive(Clone, Debug)]
 pub struct TestServer {
     shared: SharedServer,
@@ -40,6 +47,21 @@ pub(crate) struct Record {
 }
 
 /// An accepted edit that another client's write took away without having been shown it.
+///
+/// ```
+/// use optimist_testing::TestServer;
+/// use serde_json::{Value, json};
+///
+/// let server = TestServer::default();
+/// let (alice, bob) = (server.client("alice"), server.client("bob"));
+/// let (path, map) = ("/api/v1/namespaces/default/configmaps/a", json!({"metadata": {"name": "a"}}));
+/// alice.send("POST", "/api/v1/namespaces/default/configmaps", &map);
+/// alice.send("PATCH", path, &json!({"data": {"k": "1"}}));
+/// // Bob has not read what he replaces.
+/// bob.send("PUT", path, &map);
+/// let lost = &server.lost_updates()[0];
+/// assert_eq!((&*lost.owner, &*lost.culprit), ("alice", "bob"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct LostUpdate {
     /// The author of the edit.
@@ -72,6 +94,18 @@ impl Default for TestServer {
 
 impl TestServer {
     /// A test around a server.
+    ///
+    /// ```
+    /// use optimist_apiserver::environment::Environment;
+    /// use optimist_apiserver::server::{ApiServer, Authorization};
+    /// use optimist_testing::TestServer;
+    ///
+    /// let mut server = ApiServer::fresh(Environment::default(), Authorization::Rbac);
+    /// server.set_release("1.36.2".parse().unwrap());
+    /// let test = TestServer::new(server);
+    /// let version = test.client("c").send("GET", "/version", &serde_json::Value::Null).body;
+    /// assert_eq!(version["gitVersion"], "v1.36.2");
+    /// ```
     pub fn new(server: ApiServer) -> Self {
         Self::with_record(server, Record::default(), None)
     }
@@ -90,6 +124,13 @@ impl TestServer {
     /// If the test fails, its requests are kept in a file of this directory as well: an audit log, which
     /// *Diagnose* of the page opens. The file has the name of the test. For an integration test,
     /// `env!("CARGO_TARGET_TMPDIR")` is a good directory.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default().keeping_failures_in(std::env::temp_dir());
+    /// assert!(server.lost_updates().is_empty());
+    /// ```
     #[must_use]
     pub fn keeping_failures_in(self, directory: impl Into<PathBuf>) -> Self {
         self.failure.keep_in(directory.into());
@@ -98,6 +139,16 @@ impl TestServer {
 
     /// Has the objects of a text from the start: YAML documents, JSON, lists. Definitions come first,
     /// namespaces are created, and an object with a uid is stored as it is.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}";
+    /// let server = TestServer::default().with_objects(map).unwrap();
+    /// let read = server.client("c").send("GET", "/api/v1/namespaces/shop/configmaps/a", &serde_json::Value::Null);
+    /// assert_eq!(read.code, 200);
+    /// assert!(TestServer::default().with_objects("kind: [").is_err());
+    /// ```
     ///
     /// # Errors
     /// The line of an object that cannot be read, or the message of the server that does not take it.
@@ -118,6 +169,16 @@ impl TestServer {
     /// Has one more object from the start: anything that is written as one, such as a type of k8s-openapi, or
     /// `Widget::crd()` of a type that derives `kube::CustomResource`.
     ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::{Value, json};
+    ///
+    /// let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}});
+    /// let server = TestServer::default().with_object(&map).unwrap();
+    /// let read = server.client("c").send("GET", "/api/v1/namespaces/shop/configmaps/a", &Value::Null);
+    /// assert_eq!(read.code, 200);
+    /// ```
+    ///
     /// # Errors
     /// The reason why it is no object, or the message of the server that does not take it.
     pub fn with_object(self, object: &impl Serialize) -> Result<Self, String> {
@@ -126,7 +187,31 @@ impl TestServer {
         Ok(self)
     }
 
+    /// Has the custom resource of a type that derives `kube::CustomResource`, from the start: its definition is
+    /// the one that the type makes. Needs the feature `kube`.
+    ///
+    /// ```ignore
+    /// let server = TestServer::default().with_crd::<Widget>()?;
+    /// let widgets: Api<Widget> = Api::default_namespaced(Client::new(server.client("c"), "default"));
+    /// ```
+    ///
+    /// # Errors
+    /// The message of the server that does not take the definition.
+    #[cfg(feature = "kube")]
+    pub fn with_crd<K: kube_core::CustomResourceExt>(self) -> Result<Self, String> {
+        self.with_object(&K::crd())
+    }
+
     /// A client by name. The same name is the same client.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default();
+    /// server.client("alice").send("GET", "/version", &serde_json::Value::Null);
+    /// server.client("alice").send("GET", "/healthz", &serde_json::Value::Null);
+    /// assert!(server.requests().iter().all(|request| request.client == "alice"));
+    /// ```
     pub fn client(&self, name: &str) -> TestClient {
         let id = self.act(|_, record| {
             let known = record.clients.iter().position(|it| it == name);
@@ -139,17 +224,50 @@ impl TestServer {
     }
 
     /// Adds a rule.
+    ///
+    /// ```
+    /// use optimist_testing::{Rule, TestServer};
+    /// use serde_json::Value;
+    ///
+    /// let server = TestServer::default();
+    /// server.add(Rule::on("GET", "/version").nth(1).refuses(503));
+    /// let version = || server.client("c").send("GET", "/version", &Value::Null).code;
+    /// assert_eq!([version(), version()], [503, 200]);
+    /// ```
     pub fn add(&self, rule: Rule) {
         self.act(|_, record| record.rules.push(rule));
     }
 
     /// Lets time pass: it does not pass by itself.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// server.advance(std::time::Duration::from_secs(90));
+    /// let map = json!({"metadata": {"name": "a"}});
+    /// let made = server.client("c").send("POST", "/api/v1/namespaces/default/configmaps", &map).body;
+    /// assert_eq!(made["metadata"]["creationTimestamp"], "2026-01-01T00:01:30Z");
+    /// ```
     pub fn advance(&self, by: Duration) {
         self.shared.advance(by);
     }
 
     /// Returns another server that begins with everything that this one has: objects, versions, time, rules and
     /// the log. A request to one of them does not reach the other.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::{Value, json};
+    ///
+    /// let server = TestServer::default();
+    /// let other = server.fork();
+    /// let map = json!({"metadata": {"name": "a"}});
+    /// assert_eq!(server.client("c").send("POST", "/api/v1/namespaces/default/configmaps", &map).code, 201);
+    /// let read = other.client("c").send("GET", "/api/v1/namespaces/default/configmaps/a", &Value::Null);
+    /// assert_eq!(read.code, 404);
+    /// ```
     #[must_use]
     pub fn fork(&self) -> Self {
         let (server, record) = self.act(|server, record| (server.clone(), record.clone()));
@@ -157,11 +275,29 @@ impl TestServer {
     }
 
     /// The requests so far.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default();
+    /// server.client("c").send("GET", "/api/v1/namespaces/none", &serde_json::Value::Null);
+    /// assert_eq!(server.requests()[0].code, 404);
+    /// ```
     pub fn requests(&self) -> Vec<Exchange> {
         self.act(|_, record| record.exchanges.clone())
     }
 
     /// The accepted writes that changed nothing.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}});
+    /// let server = TestServer::default().with_object(&map).unwrap();
+    /// server.client("c").send("PATCH", "/api/v1/namespaces/default/configmaps/a", &json!({"metadata": {}}));
+    /// assert_eq!(server.writes_without_change()[0].client, "c");
+    /// ```
     pub fn writes_without_change(&self) -> Vec<Exchange> {
         let mut requests = self.requests();
         requests.retain(Exchange::is_write_without_change);
@@ -170,11 +306,33 @@ impl TestServer {
 
     /// The edits that were accepted and then lost, in this order. An edit that its remover had been shown,
     /// by an answer or by an event of a watch, is not lost but replaced.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let client = server.client("c");
+    /// let (path, map) = ("/api/v1/namespaces/default/configmaps/a", json!({"metadata": {"name": "a"}}));
+    /// client.send("POST", "/api/v1/namespaces/default/configmaps", &map);
+    /// client.send("PATCH", path, &json!({"data": {"k": "1"}}));
+    /// // Who takes away its own edit knows it.
+    /// client.send("PUT", path, &map);
+    /// assert!(server.lost_updates().is_empty());
+    /// ```
     pub fn lost_updates(&self) -> Vec<LostUpdate> {
         self.act(|_, record| record.lost.clone())
     }
 
     /// Fails the test if an update was lost, and prints the losses and the requests.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default();
+    /// server.client("c").send("GET", "/version", &serde_json::Value::Null);
+    /// server.assert_no_lost_update();
+    /// ```
     ///
     /// # Panics
     /// If an update was lost.
@@ -190,6 +348,16 @@ impl TestServer {
 
     /// Fails the test if an accepted write changed nothing, and prints the requests.
     ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let map = json!({"metadata": {"name": "a"}});
+    /// server.client("c").send("POST", "/api/v1/namespaces/default/configmaps", &map);
+    /// server.assert_no_write_without_change();
+    /// ```
+    ///
     /// # Panics
     /// If a write changed nothing.
     #[track_caller]
@@ -199,6 +367,17 @@ impl TestServer {
     }
 
     /// Fails the test if the [owners](Self::owners) of a field are others, and prints the requests.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}});
+    /// let path = "/api/v1/namespaces/default/configmaps/a?fieldManager=gitops";
+    /// server.client("gitops").send("PATCH", path, &map);
+    /// server.assert_owners(("v1", "ConfigMap", "default/a"), "/data/k", &["gitops"]);
+    /// ```
     ///
     /// # Panics
     /// If other managers own the field, or own it in another order.
@@ -225,6 +404,18 @@ impl TestServer {
     /// Returns the managers that own a field, which is a JSON pointer into the object, such as
     /// `/spec/replicas`. The object is `namespace/name`, or `name` if it has no namespace. A field that does
     /// not exist has no owner.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    /// use serde_json::json;
+    ///
+    /// let server = TestServer::default();
+    /// let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}});
+    /// let path = "/api/v1/namespaces/default/configmaps/a?fieldManager=gitops";
+    /// server.client("gitops").send("PATCH", path, &map);
+    /// assert_eq!(server.owners("v1", "ConfigMap", "default/a", "/data/k"), ["gitops"]);
+    /// assert!(server.owners("v1", "ConfigMap", "default/a", "/data/other").is_empty());
+    /// ```
     pub fn owners(&self, api_version: &str, kind: &str, object: &str, field: &str) -> Vec<String> {
         let (namespace, name) = object.split_once('/').unwrap_or(("", object));
         self.act(|server, _| {
@@ -241,6 +432,14 @@ impl TestServer {
     }
 
     /// Returns a line for each request.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default();
+    /// server.client("c").send("GET", "/version", &serde_json::Value::Null);
+    /// assert_eq!(server.lanes(), "c            GET    /version -> 200\n");
+    /// ```
     pub fn lanes(&self) -> String {
         self.act(|_, record| record.lanes())
     }
@@ -248,6 +447,15 @@ impl TestServer {
     /// Returns the requests as an audit log of a kube-apiserver (`--audit-log-path`, level RequestResponse;
     /// Secrets without their values): *Diagnose* of the page opens it. Requests that a rule answered or lost on
     /// the way to the server are not in it.
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default();
+    /// server.client("c").send("GET", "/api/v1/namespaces/default", &serde_json::Value::Null);
+    /// let event: serde_json::Value = serde_json::from_str(&server.audit_log()).unwrap();
+    /// assert_eq!((&event["verb"], &event["userAgent"]), (&"get".into(), &"c".into()));
+    /// ```
     pub fn audit_log(&self) -> String {
         self.act(|server, record| record.audit_log(server))
     }

@@ -219,3 +219,30 @@ fn objects_that_cannot_be_had_are_refused_with_the_reason() {
     let bad = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NOT}\n";
     assert!(refused(bad).contains("ConfigMap \"NOT\" is invalid"));
 }
+
+#[test]
+fn an_answer_that_is_no_json_is_recorded_as_its_text() {
+    let server = TestServer::default();
+    let client = server.client("c");
+    assert_eq!(client.send("GET", "/healthz", &Value::Null).body, "ok");
+    assert_eq!(server.requests()[0].received, "ok");
+    let event: Value = serde_json::from_str(&server.audit_log()).unwrap();
+    assert_eq!(event["responseStatus"]["code"], 200);
+    assert_eq!(event["stage"], "ResponseComplete");
+}
+
+#[test]
+fn a_watch_that_the_server_refuses_is_recorded_with_its_answer() {
+    let server = server();
+    let client = server.client("c");
+    let (code, _) = call(&client, &format!("{MAPS}?watch=1&resourceVersion=x"));
+    let request = &server.requests()[0];
+    assert_eq!((code, request.code), (500, 500));
+    let message = request.received["message"].as_str().unwrap();
+    assert!(message.contains("parsing \"x\""), "{message}");
+    let event: Value = serde_json::from_str(&server.audit_log()).unwrap();
+    assert_eq!(event["responseStatus"]["code"], 500);
+    // One that streams has no whole answer.
+    call(&client, &format!("{MAPS}?watch=1"));
+    assert_eq!(server.requests()[1].received, Value::Null);
+}
