@@ -6,7 +6,7 @@ use optimist_client::OnConflict;
 use optimist_lesson::{Lesson, ScriptAction, ScriptActionKind, Task, Walkthrough, check_lesson};
 use optimist_simulation::{Action, Operation};
 
-use crate::files::{catalogue, folder, read};
+use crate::files::{catalogue, folder, lesson, read};
 use crate::lessons;
 
 #[test]
@@ -177,7 +177,10 @@ fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
 #[test]
 fn each_wrong_choice_has_an_answer_of_its_own_and_the_right_one_has_none() {
     let (mut answered, mut problems) = (0, Vec::new());
-    for (file, lesson) in lessons() {
+    let catalogue = catalogue();
+    let quizzes = catalogue.quizzes().map(|quiz| &quiz.name);
+    let quizzes = quizzes.map(|name| (name.clone(), lesson(name)));
+    for (file, lesson) in lessons().into_iter().chain(quizzes) {
         let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
         loop {
             walk.reveal(&mut tree).unwrap();
@@ -196,5 +199,5 @@ fn each_wrong_choice_has_an_answer_of_its_own_and_the_right_one_has_none() {
         }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
-    assert!(answered > 80, "{answered}");
+    assert!(answered > 140, "{answered}");
 }
