@@ -21,6 +21,8 @@ pub struct Lesson {
     pub teaches: String,
     /// The common belief that it refutes, if there is one.
     pub belief: Option<String>,
+    /// The terms that it explains. A question or task of an earlier lesson does not use them.
+    pub introduces: Vec<String>,
     /// Its start.
     pub start: Arc<Start>,
     /// The line of its objects, counted from 1; the first line of the lesson if it has no objects.

@@ -84,6 +84,9 @@ impl Lesson {
             title: fields.needed_text("title")?,
             teaches: fields.needed_text("teaches")?,
             belief: fields.text("belief")?,
+            introduces: (fields.items("introduces")?.iter())
+                .map(text)
+                .collect::<Read<_>>()?,
             start: start(&fields, source)?,
             objects_line: fields.line_of("object"),
             cast: cast(&fields)?,
@@ -97,7 +100,14 @@ impl Lesson {
 
 /// The keys of a lesson.
 pub(super) fn lesson_keys() -> Vec<&'static str> {
-    let mut known = vec!["title", "teaches", "belief", "actors", "steps"];
+    let mut known = vec![
+        "title",
+        "teaches",
+        "belief",
+        "introduces",
+        "actors",
+        "steps",
+    ];
     known.extend(OBJECTS);
     known
 }

@@ -7,6 +7,7 @@ mod catalogue;
 mod claims;
 mod format;
 mod learners;
+mod order;
 mod readings;
 mod tasks;
 
