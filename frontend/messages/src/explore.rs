@@ -8,7 +8,7 @@ use optimist_diagnose::ways::concurrent_writer::OtherWriter;
 use optimist_masking::masked;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
-    ActorProgress, ExplorePreset, Plan, Search, StateId, Tally, ThirdActor, Transition,
+    ActorProgress, ExplorePreset, LossGroups, Plan, Search, StateId, Tally, ThirdActor, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
 };
 use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
@@ -143,12 +143,24 @@ pub fn heading(actors: usize) -> String {
     }
 }
 
-/// Answers how many ways of writing lose no edit in any order, if every order of each was searched.
-pub fn answer(kept: usize, ways: usize) -> String {
-    match kept {
-        0 => en::answer_none(),
-        _ if kept == ways => en::answer_all(),
-        _ => en::answer_some(&kept, &ways),
+/// Answers how many ways of writing lose no edit in any order.
+pub fn answer(groups: &LossGroups) -> String {
+    let (never, possible) = (groups.never.len(), groups.possible.len());
+    match (never, possible, groups.unknown.len()) {
+        (0, 0, 0) => en::answer_untried(),
+        (_, 0, 0) => en::answer_all(),
+        (0, _, 0) => en::answer_none(),
+        (_, _, 0) => en::answer_some(&never, &groups.ways()),
+        _ => en::answer_open(&never, &possible, &groups.ways()),
+    }
+}
+
+/// The heading of the column for a kind of refusal.
+pub fn refusal_column(kind: RefusalKind) -> String {
+    match kind {
+        RefusalKind::Conflict => en::matrix_conflict(),
+        RefusalKind::Gone => en::matrix_gone(),
+        RefusalKind::NotPossible => en::matrix_not_possible(),
     }
 }
 
@@ -252,22 +264,12 @@ pub fn impossible(why: &str) -> String {
 }
 
 /// Names the kind of an actor's refusal.
-fn refusal(how: RefusalKind) -> String {
+pub fn refusal(how: RefusalKind) -> String {
     match how {
         RefusalKind::Conflict => en::refusal_conflict(),
         RefusalKind::Gone => en::refusal_gone(),
         RefusalKind::NotPossible => en::refusal_not_possible(),
     }
-}
-
-/// Counts the refusals by their kind: `2 by 409 Conflict; 1 by 404, the object is deleted`.
-pub fn refusals(tally: &Tally) -> String {
-    let counts = RefusalKind::ALL.map(|how| (how, tally.refused_by(how)));
-    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = counts
-        .map(|(how, count)| en::refusals(&number(count), &refusal(how)))
-        .collect();
-    parts.join("; ")
 }
 
 fn verb(search: &Search, actor: usize) -> &'static str {

@@ -3,22 +3,89 @@
 use std::rc::Rc;
 
 use optimist_messages::{explore as messages, label};
+use optimist_simulation::explore::Tally;
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
 use super::{Explored, on, sentences};
-use crate::state::{BarPart, ExploreMsg, ExploreRow, MapFocus, RowState, bar_parts};
+use crate::state::{BarPart, ExploreModel, ExploreMsg, ExploreRow, MapFocus, RowState, bar_parts};
+
+/// A column of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    /// The histories with a verdict that is no refusal.
+    Verdict(Verdict),
+    /// The refused histories, by the kind of the refusal.
+    Refused(RefusalKind),
+}
+
+impl Column {
+    /// The columns of a table. Those that are rarely needed are left out if no row has them.
+    fn all(model: &ExploreModel) -> Vec<Self> {
+        let refusals = [
+            RefusalKind::Conflict,
+            RefusalKind::NotPossible,
+            RefusalKind::Gone,
+        ];
+        let columns = [Verdict::InObject, Verdict::Replaced, Verdict::LeftOut];
+        let columns = columns.into_iter().map(Self::Verdict);
+        let columns = columns.chain(refusals.map(Self::Refused));
+        let columns = columns.chain([Self::Verdict(Verdict::Lost)]);
+        let is_needed = |column: &Self| match column {
+            Self::Verdict(Verdict::LeftOut)
+            | Self::Refused(RefusalKind::NotPossible | RefusalKind::Gone) => {
+                model.rows.iter().any(|row| column.count(&row.tally) > 0)
+            }
+            _ => true,
+        };
+        columns.filter(is_needed).collect()
+    }
+
+    fn count(self, tally: &Tally) -> u128 {
+        match self {
+            Self::Verdict(verdict) => tally.of(verdict),
+            Self::Refused(kind) => tally.refused_by(kind),
+        }
+    }
+
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Verdict(verdict) => verdict,
+            Self::Refused(_) => Verdict::Refused,
+        }
+    }
+
+    /// The refusal in full, for a column that has only its code.
+    fn meaning(self) -> Option<String> {
+        match self {
+            Self::Refused(kind) => Some(messages::refusal(kind)),
+            Self::Verdict(_) => None,
+        }
+    }
+
+    fn heading(self, actors: usize) -> String {
+        match self {
+            Self::Refused(kind) => messages::refusal_column(kind),
+            Self::Verdict(Verdict::InObject) if actors == 2 => label::matrix_kept_both(),
+            Self::Verdict(Verdict::InObject) => label::matrix_kept_all(),
+            Self::Verdict(Verdict::Replaced) => label::matrix_replaced(),
+            Self::Verdict(Verdict::LeftOut) => label::matrix_left_out(),
+            Self::Verdict(Verdict::Refused | Verdict::Lost) => label::matrix_lost(),
+        }
+    }
+}
 
 pub(super) fn matrix(model: &Explored) -> Html {
-    let left_out = model.rows.iter().any(|row| row.tally.left_out > 0);
+    let columns = Column::all(model);
+    let left_out = columns.contains(&Column::Verdict(Verdict::LeftOut));
+    let actors = model.setup.actors();
     let shown = model.shown_rows().into_iter();
     let mut shown = shown.filter_map(|at| model.rows.get(at));
     let rare = shown.any(|row| bar_parts(&row.tally).iter().any(|part| part.mark.is_some()));
-    let (kept, legend_kept) = if model.setup.actors() == 2 {
-        (label::matrix_kept_both(), label::legend_kept_both())
-    } else {
-        (label::matrix_kept_all(), label::legend_kept_all())
+    let legend_kept = match actors {
+        2 => label::legend_kept_both(),
+        _ => label::legend_kept_all(),
     };
     html! {
         <>
@@ -34,30 +101,26 @@ pub(super) fn matrix(model: &Explored) -> Html {
                     <li class="rare">{ label::legend_rare() }</li>
                 }
             </ul>
-            <table class="matrix">
+            <table class="matrix" style={format!("--columns:{}", columns.len())}>
                 <caption class="unseen">{ label::matrix_caption() }</caption>
                 <thead>
                     <tr>
                         <th scope="col" class="way">{ label::matrix_ways() }</th>
                         <th scope="col" class="bar">{ label::matrix_outcomes() }</th>
-                        <th scope="col">{ kept }</th>
-                        <th scope="col">{ label::matrix_replaced() }</th>
-                        if left_out {
-                            <th scope="col">{ label::matrix_left_out() }</th>
-                        }
-                        <th scope="col">{ label::matrix_refused() }</th>
-                        <th scope="col">{ label::matrix_lost() }</th>
+                        { for columns.iter().map(|column| html! {
+                            <th scope="col" title={column.meaning()}>{ column.heading(actors) }</th>
+                        }) }
                     </tr>
                 </thead>
-                { grouped(model, left_out) }
+                { grouped(model, &columns) }
                 <tbody>
-                    { row(model, model.mixed_row(), left_out) }
+                    { row(model, model.mixed_row(), &columns) }
                     <Mixed
                         key="mixed"
                         setup={model.setup.clone()}
                         ways={Rc::clone(&model.ways)}
                         chosen={model.chosen == model.mixed_row()}
-                        columns={if left_out { "7" } else { "6" }}
+                        columns={columns.len() + 2}
                         dispatcher={model.dispatcher()}
                     />
                 </tbody>
@@ -71,8 +134,8 @@ pub(super) fn matrix(model: &Explored) -> Html {
 }
 
 /// The rows but the mixed one: the ways of writing that never lose an edit come first.
-fn grouped(model: &Explored, left_out: bool) -> Html {
-    let columns = if left_out { "7" } else { "6" };
+fn grouped(model: &Explored, columns: &[Column]) -> Html {
+    let width = (columns.len() + 2).to_string();
     let group = |name: Option<String>, rows: &[usize]| {
         if rows.is_empty() {
             return html! {};
@@ -80,22 +143,23 @@ fn grouped(model: &Explored, left_out: bool) -> Html {
         html! {
             <tbody>
                 if let Some(name) = name {
-                    <tr class="group"><th scope="rowgroup" colspan={columns}>{ name }</th></tr>
+                    <tr class="group"><th scope="rowgroup" colspan={width.clone()}>{ name }</th></tr>
                 }
-                { for rows.iter().map(|at| row(model, *at, left_out)) }
+                { for rows.iter().map(|at| row(model, *at, columns)) }
             </tbody>
         }
     };
     let own: Vec<usize> = model.own_row().into_iter().collect();
-    let Some(groups) = model.grouped_rows() else {
+    let Some(groups) = &model.groups else {
         let ways: Vec<usize> = (0..model.mixed_row()).collect();
         return html! { <>{ group(None, &own) }{ group(None, &ways) }</> };
     };
     html! {
         <>
             { group(None, &own) }
-            { group(Some(label::matrix_never_lose()), &groups.never_lose) }
-            { group(Some(label::matrix_can_lose()), &groups.can_lose) }
+            { group(Some(label::matrix_never_lose()), &groups.never) }
+            { group(Some(label::matrix_can_lose()), &groups.possible) }
+            { group(Some(label::matrix_unknown()), &groups.unknown) }
             { group(Some(label::matrix_impossible()), &groups.impossible) }
         </>
     }
@@ -135,12 +199,11 @@ fn progress(model: &Explored) -> Html {
     }
 }
 
-fn row(model: &Explored, at: usize, left_out: bool) -> Html {
+fn row(model: &Explored, at: usize, columns: &[Column]) -> Html {
     let Some(row) = model.rows.get(at) else {
         return html! {};
     };
     let chosen = at == model.chosen;
-    let count = |verdict: Verdict| count(row, verdict);
     let name = if at == model.mixed_row() {
         label::matrix_mixed()
     } else {
@@ -167,33 +230,21 @@ fn row(model: &Explored, at: usize, left_out: bool) -> Html {
                 }
             </th>
             <td class="bar">{ bar(model, at, row) }</td>
-            { count(Verdict::InObject) }
-            { count(Verdict::Replaced) }
-            if left_out {
-                { count(Verdict::LeftOut) }
-            }
-            { count(Verdict::Refused) }
-            { count(Verdict::Lost) }
+            { for columns.iter().map(|column| count(row, *column)) }
         </tr>
     }
 }
 
-/// Draws the number of histories of a row that end with a verdict.
-fn count(row: &ExploreRow, verdict: Verdict) -> Html {
-    let count = row.tally.of(verdict);
+/// Draws the number of histories of a row in a column.
+fn count(row: &ExploreRow, column: Column) -> Html {
+    let count = column.count(&row.tally);
+    let tone = super::classes::tone(column.verdict());
     let all = count > 0 && count == row.tally.total();
     let known = row.search().is_some() || row.tally.total() > 0;
-    // Only where not all of them are conflicts.
-    let kinds = (row.tally.refused_by(RefusalKind::Conflict) < row.tally.refused)
-        .then(|| messages::refusals(&row.tally));
     html! {
-        <td
-            class={classes!("count", super::classes::tone(verdict), (count > 0).then_some("some"))}
-        >
+        <td class={classes!("count", tone, (count > 0).then_some("some"))}>
             if !known {
                 <span class="muted">{ "·" }</span>
-            } else if let Some(kinds) = kinds.filter(|_| verdict == Verdict::Refused) {
-                <span title={kinds.clone()}>{ messages::number(count) }<span class="unseen">{ ": " }{ kinds }</span></span>
             } else if all && count > 1 {
                 <span title={messages::number(count)}>{ label::matrix_all() }</span>
             } else {

@@ -18,7 +18,7 @@ pub(super) struct MixedProps {
     /// `true` if the row is the chosen one.
     pub(super) chosen: bool,
     /// The number of columns of the table.
-    pub(super) columns: &'static str,
+    pub(super) columns: usize,
     pub(super) dispatcher: UseReducerDispatcher<ExploreStore>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct MixedProps {
 pub(super) fn Mixed(props: &MixedProps) -> Html {
     html! {
         <tr class={classes!("ways", props.chosen.then_some("chosen"))}>
-            <td colspan={props.columns}>
+            <td colspan={props.columns.to_string()}>
                 { for (0..props.setup.actors()).map(|actor| choice(props, actor)) }
             </td>
         </tr>

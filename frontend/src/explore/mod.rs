@@ -93,6 +93,8 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
         return html! {};
     }
     STYLE.into_iter().for_each(browser::adopt_style);
+    let heading = sentences::heading(&model);
+    let question = messages::heading(model.setup.actors());
     html! {
         <>
             <a class="skip" href="#outcomes">{ label::explore_skip() }</a>
@@ -101,9 +103,9 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                 { kept_notice(store) }
                 <main class="explore-body">
                     <section class="explore-choice" aria-label={label::explore_scenario()}>
-                        <h2>{ sentences::heading(&model) }</h2>
-                        if model.grouped_rows().is_some() {
-                            <p class="question">{ messages::heading(model.setup.actors()) }</p>
+                        <h2>{ heading.clone() }</h2>
+                        if question != heading {
+                            <p class="question">{ question }</p>
                         }
                         <p class="says">{ sentences::intents(&model) }</p>
                         if let Some(between) = model.setup.subject.between() {

@@ -9,11 +9,18 @@ use crate::state::{
     EditSource, ExploreModel, ExploreRow, RowState, StopReason, ThirdActorChoice, WritersInBetween,
 };
 
-/// The answer to the question of the page, or the question as long as it has none.
+/// The edits by their name, and the answer to the question of the page as soon as there is one.
 pub(super) fn heading(model: &ExploreModel) -> String {
-    match model.grouped_rows() {
-        Some(groups) => messages::answer(groups.never_lose.len(), groups.searched()),
-        None => messages::heading(model.setup.actors()),
+    let answer = model.groups.as_ref().map(messages::answer);
+    let name = match &model.setup.subject {
+        EditSource::Preset(pair) => PRESETS.get(*pair).and_then(messages::pair),
+        EditSource::Editors(..) => None,
+    };
+    match (name, answer) {
+        (Some((name, _)), Some(answer)) => format!("{name}. {answer}."),
+        (Some((name, _)), None) => name,
+        (None, Some(answer)) => answer,
+        (None, None) => messages::heading(model.setup.actors()),
     }
 }
 

@@ -18,8 +18,8 @@ use serde_json::Value;
 pub use self::bar::{BarPart, bar_parts};
 pub use self::in_between::{OtherChoice, WritersInBetween};
 pub use self::model::{
-    EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowGroups, RowState,
-    StopReason, ThirdActorChoice,
+    EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowState, StopReason,
+    ThirdActorChoice,
 };
 pub use self::turn::SearchTurn;
 use crate::State;

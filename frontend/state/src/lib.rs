@@ -60,8 +60,8 @@ use effect::Effects;
 pub use effect::{Effect, Platform, SLICE, run, slice};
 pub use explore::{
     BarPart, EditSource, ExplorableEdits, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow,
-    ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowGroups, RowState, SearchTurn,
-    StopReason, ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
+    ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
+    ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
 pub use learn::{Course, CourseProgress, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};

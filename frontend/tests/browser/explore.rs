@@ -102,10 +102,10 @@ async fn the_same_two_edits_are_counted_under_every_way_of_writing() {
     );
     assert_eq!(counts("Merge patch"), ["all", "0", "0", "0"]);
     assert_eq!(
-        counts("Apply, fields of the creator"),
+        counts("Apply, fields that someone else owns"),
         ["0", "0", "all", "0"]
     );
-    assert_eq!(counts("Apply, fields of their own"), ["all", "0", "0", "0"]);
+    assert_eq!(counts("Apply, each its own fields"), ["all", "0", "0", "0"]);
 }
 
 /// The groups of the matrix, each with the names of its rows.

@@ -22,6 +22,7 @@
 mod explanation;
 mod found;
 mod ledgers;
+mod loss_risk;
 mod outcomes;
 mod pool;
 mod response_cache;
@@ -39,6 +40,7 @@ use pool::ServerId;
 
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
+pub use loss_risk::{LossGroups, LossRisk};
 pub use response_cache::ResponseCache;
 pub use tally::Tally;
 pub use transition::{EditEffect, Transition, TransitionKind};

@@ -18,8 +18,8 @@ pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
 pub use optimist_checker::{
-    ActorProgress, EditEffect, ResponseCache, SearchStatus, StateId, StateView, Tally, Transition,
-    TransitionId, TransitionKind, TransitionMeaning,
+    ActorProgress, EditEffect, LossGroups, LossRisk, ResponseCache, SearchStatus, StateId,
+    StateView, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
 pub use optimist_system::Faults;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};

@@ -6,7 +6,8 @@ mod setup;
 
 use optimist_client::{Intent, OnConflict, Strategy, WriteMethod};
 use optimist_simulation::explore::{
-    EditEffect, PRESETS, Scenario, Search, SearchStatus, ThirdActor, TransitionKind,
+    EditEffect, LossGroups, LossRisk, PRESETS, Scenario, Search, SearchStatus, ThirdActor,
+    TransitionKind,
 };
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use serde_json::json;
@@ -399,6 +400,64 @@ fn a_million_histories_are_counted_in_a_few_states() {
     let mut search = Search::new(scenario, 50);
     assert_eq!(search.run(), SearchStatus::TooManyStates);
     assert!(search.states() < 60);
+}
+
+/// The risk of each way of writing, by what its histories end with: the matrix above counts them, and
+/// [`every_order`] compares such counts with a brute force.
+#[test]
+fn the_ways_that_lose_an_edit_are_told_from_those_that_never_do() {
+    let scenario = widget();
+    let intents = vec![
+        set(&scenario, "/spec/size", 2),
+        set(&scenario, "/spec/colour", "blue"),
+    ];
+    let risk = |way: &Means| outcomes((scenario.clone(), intents.clone()), way).loss_risk();
+    let strategic = Means::by(Strategy::StrategicMergePatch);
+    let tests = Means {
+        write: WriteMethod::JsonTests.write(1),
+        reads_first: false,
+    };
+    let ways = [
+        (update(), LossRisk::Impossible),
+        (strategic.clone(), LossRisk::Impossible),
+        (update().versioned(), LossRisk::Never),
+        (merge_patch(), LossRisk::Never),
+        (tests, LossRisk::Never),
+    ];
+    for (way, wanted) in &ways {
+        assert_eq!(risk(way), *wanted, "{way:?}");
+    }
+    // A deletion is possible with every method, and the edit is still not.
+    let deletes = vec![intents[0].clone(), Intent::Delete];
+    let search = outcomes((scenario.clone(), deletes), &strategic);
+    assert_eq!(search.loss_risk(), LossRisk::Impossible);
+    let same = vec![
+        set(&scenario, "/spec/size", 2),
+        set(&scenario, "/spec/size", 3),
+    ];
+    let search = outcomes((scenario.clone(), same.clone()), &merge_patch());
+    assert_eq!(search.loss_risk(), LossRisk::Possible);
+    let mut begun = Search::new(with(scenario, &merge_patch(), same), 1000);
+    begun.advance(2);
+    assert_eq!(begun.loss_risk(), LossRisk::Unknown);
+    begun.run();
+    assert_eq!(begun.loss_risk(), LossRisk::Possible);
+    let risks = [
+        LossRisk::Never,
+        LossRisk::Possible,
+        LossRisk::Unknown,
+        LossRisk::Impossible,
+    ];
+    let groups: LossGroups = risks.into_iter().enumerate().collect();
+    assert_eq!(
+        (&groups.never[..], &groups.possible[..]),
+        (&[0][..], &[1][..])
+    );
+    assert_eq!(
+        (&groups.unknown[..], &groups.impossible[..]),
+        (&[2][..], &[3][..])
+    );
+    assert_eq!(groups.ways(), 3);
 }
 
 #[test]

@@ -9,8 +9,11 @@ crate::catalogue::messages! {
     answer_some(kept, ways) "{kept} of {ways} ways of writing never lose an edit";
     answer_all() "No way of writing loses an edit";
     answer_none() "Every way of writing can lose an edit";
+    answer_open(kept, lost, ways) "Of {ways} ways of writing, {kept} never {kept|loses|lose} an edit and {lost} can";
+    answer_untried() "Nobody can write here";
     matrix_never_lose() "Never lose an edit";
     matrix_can_lose() "Can lose an edit";
+    matrix_unknown() "Not every order was searched";
     matrix_impossible() "Not possible here";
     explore_map_hint() "Each circle is a state, each line is one request and its answer. Point at one to see what it means. Click it to open that order in Play.";
     setup_edits() "Edits";
@@ -42,7 +45,9 @@ crate::catalogue::messages! {
     matrix_kept_all() "all in the object";
     matrix_replaced() "replaced";
     matrix_left_out() "left out";
-    matrix_refused() "refused";
+    matrix_conflict() "409";
+    matrix_not_possible() "not possible";
+    matrix_gone() "gone";
     matrix_lost() "lost update";
     matrix_all() "all";
     matrix_part(count, total, ending) "{count} of {total} {ending}";
@@ -71,21 +76,21 @@ crate::catalogue::messages! {
     more_endings(count) "and {count} more.";
 
     // Pairs of edits, actors, and ways of writing.
-    pair_different_fields() "Different fields";
+    pair_different_fields() "Two people change different fields";
     pair_different_fields_says() "A sets replicas 3→5, B sets the image 1.14.2→1.25.";
-    pair_same_field() "Same field, different values";
+    pair_same_field() "Two people change the same field";
     pair_same_field_says() "A sets replicas 3→5, B sets replicas 3→2.";
-    pair_same_value() "Same field, same value";
+    pair_same_value() "Two people set the same value";
     pair_same_value_says() "A and B both set replicas 3→5.";
-    pair_two_items() "Two items of one list";
+    pair_two_items() "Two people add a container";
     pair_two_items_says() "A adds a container “sidecar”, B adds a container “proxy”.";
-    pair_list_without_keys() "One list without keys";
+    pair_list_without_keys() "Two people add an argument";
     pair_list_without_keys_says() "The server treats the container's args as one value. A adds “--verbose”, B adds “--debug”.";
-    pair_same_item() "The same list item";
+    pair_same_item() "Two people change one container";
     pair_same_item_says() "In one container, A sets the image and B sets imagePullPolicy.";
-    pair_delete_and_edit() "One edits, one deletes";
+    pair_delete_and_edit() "One person edits, another deletes";
     pair_delete_and_edit_says() "A sets replicas 3→5, B deletes the Deployment.";
-    pair_spec_and_status() "Spec and status";
+    pair_spec_and_status() "One person edits, another reports the status";
     pair_spec_and_status_says() "A sets replicas 3→5, B reports through /status that 3 are ready.";
     pair_of_play_says() "The edits of your working copies in Play.";
     pair_of_case_says(a, fields, b, field, value) "A is {a} and writes the change of your case: {fields}. B is {b} and sets {field} to {value}. What B writes, and with which client, is made up: choose another edit below.";
@@ -107,8 +112,8 @@ crate::catalogue::messages! {
     way_json() "JSON patch";
     way_json_test() "JSON patch that tests old values";
     way_json_rv() "JSON patch that tests resourceVersion";
-    way_apply() "Apply, fields of the creator";
-    way_apply_own() "Apply, fields of their own";
+    way_apply() "Apply, fields that someone else owns";
+    way_apply_own() "Apply, each its own fields";
     way_apply_force() "Apply with force";
     way_apply_rv() "Apply with resourceVersion";
     way_own() "As in your case";
@@ -130,7 +135,6 @@ crate::catalogue::messages! {
     refusal_conflict() "409 Conflict";
     refusal_gone() "404, the object is deleted";
     refusal_not_possible() "415 or 422, not possible";
-    refusals(count, how) "{count} by {how}";
     stopped_states(count) "Stopped at {count} states";
     stopped_time(seconds) "Stopped after {seconds} seconds";
     cancelled() "Cancelled";

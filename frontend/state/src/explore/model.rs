@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use optimist_client::{OnConflict, WriteMethod};
-use optimist_simulation::explore::{Scenario, Search, StateId, Tally, ThirdActor, TransitionId};
+use optimist_simulation::explore::{
+    LossGroups, LossRisk, Scenario, Search, StateId, Tally, ThirdActor, TransitionId,
+};
 use optimist_simulation::verdict::Verdict;
 use serde_json::Value;
 
@@ -147,30 +149,21 @@ impl ExploreRow {
         }
     }
 
+    /// What its search found about lost edits. `None` if it has not ended.
+    fn loss_risk(&self) -> Option<LossRisk> {
+        match &self.state {
+            RowState::Done(search) | RowState::Stopped(_, search) => Some(search.loss_risk()),
+            RowState::Impossible(_) => Some(LossRisk::Impossible),
+            RowState::Waiting | RowState::Running | RowState::Cancelled => None,
+        }
+    }
+
     /// Its search, if it has ended.
     pub fn search(&self) -> Option<&Rc<Search>> {
         match &self.state {
             RowState::Done(search) | RowState::Stopped(_, search) => Some(search),
             _ => None,
         }
-    }
-}
-
-/// The rows of the matrix by what can become of an edit, as positions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RowGroups {
-    /// No order loses an edit.
-    pub never_lose: Vec<usize>,
-    /// Some order loses an edit.
-    pub can_lose: Vec<usize>,
-    /// The kind of the object does not have this way of writing.
-    pub impossible: Vec<usize>,
-}
-
-impl RowGroups {
-    /// The number of rows whose orders were searched.
-    pub fn searched(&self) -> usize {
-        self.never_lose.len() + self.can_lose.len()
     }
 }
 
@@ -196,6 +189,9 @@ pub struct ExploreModel {
     pub ways: Rc<Vec<WriteMethod>>,
     /// A row for each write method of the matrix, and the mixed row.
     pub rows: Vec<ExploreRow>,
+    /// The rows in which all actors write alike, by what was found about lost edits. `None` until
+    /// each of them was searched.
+    pub groups: Option<LossGroups>,
     /// The current search. Reports of earlier searches are ignored.
     pub turn: SearchTurn,
     /// The selected row.
@@ -249,6 +245,7 @@ impl ExploreModel {
             from_play: None,
             ways: Rc::default(),
             rows: Vec::new(),
+            groups: None,
             turn: SearchTurn::default(),
             chosen: 0,
             focus: None,
@@ -277,19 +274,11 @@ impl ExploreModel {
             .collect()
     }
 
-    /// The rows in which all actors write alike, by what can become of an edit. `None` until every
-    /// order of each is searched, for a row that stopped early says nothing about the others.
-    pub fn grouped_rows(&self) -> Option<RowGroups> {
-        let mut groups = RowGroups::default();
-        for (at, row) in self.rows.iter().enumerate().take(self.mixed_row()) {
-            match &row.state {
-                RowState::Done(_) if row.tally.of(Verdict::Lost) == 0 => groups.never_lose.push(at),
-                RowState::Done(_) => groups.can_lose.push(at),
-                RowState::Impossible(_) => groups.impossible.push(at),
-                _ => return None,
-            }
-        }
-        Some(groups).filter(|groups| groups.searched() > 0)
+    /// Groups the rows in which all actors write alike, as soon as each was searched as far as it
+    /// will be.
+    fn group_rows(&self) -> Option<LossGroups> {
+        let rows = self.rows.iter().enumerate().take(self.mixed_row());
+        rows.map(|(at, row)| Some((at, row.loss_risk()?))).collect()
     }
 
     /// The position of the write method with which all actors write in a row; `None` for the row
@@ -351,6 +340,14 @@ impl ExploreModel {
 
     /// Processes a message.
     pub fn update(&mut self, msg: ExploreMsg) {
+        let changes_rows = !matches!(msg, ExploreMsg::Choose(_) | ExploreMsg::Focus(_));
+        self.change(msg);
+        if changes_rows {
+            self.groups = self.group_rows();
+        }
+    }
+
+    fn change(&mut self, msg: ExploreMsg) {
         match msg {
             ExploreMsg::Setup(setup) => {
                 let only_mixed = ExploreSetup {

@@ -45,20 +45,31 @@ fn the_ways_are_grouped_once_every_order_of_each_is_searched() {
     let preset = PRESETS.iter().find(|it| it.slug == "different-fields");
     let scenario = preset.and_then(|it| it.scenario().ok()).unwrap();
     let mut model = ExploreModel::new();
-    assert_eq!(model.grouped_rows(), None, "nothing is searched");
+    assert_eq!(model.groups, None, "nothing is searched");
     for at in 0..model.mixed_row() {
         let way = model.ways[model.way_of(at).unwrap()];
         let mut search = Search::new(scenario.clone().in_ways(&[way, way], 1).unwrap(), 10_000);
         search.run();
-        assert_eq!(model.grouped_rows(), None, "row {at} is not searched yet");
-        model.rows[at].tally = search.tally();
-        model.rows[at].state = RowState::Done(Rc::new(search));
+        assert_eq!(model.groups, None, "row {at} is not searched yet");
+        let row = ExploreRow {
+            tally: search.tally(),
+            states: search.states(),
+            state: RowState::Done(Rc::new(search)),
+        };
+        model.update(ExploreMsg::Report {
+            turn: model.turn.number(),
+            rows: vec![(at, row)],
+            ended: false,
+        });
     }
-    let groups = model.grouped_rows().expect("all are searched");
-    assert_eq!(groups.can_lose, [0], "only an Update without a version");
-    assert_eq!(groups.never_lose.len(), model.mixed_row() - 1);
-    model.rows[3].state = RowState::Cancelled;
-    assert_eq!(model.grouped_rows(), None, "one of them is not known");
+    let groups = model.groups.as_ref().expect("all are searched");
+    assert_eq!(groups.possible, [0], "only an Update without a version");
+    assert_eq!(groups.never.len(), model.mixed_row() - 1);
+    model.update(ExploreMsg::Setup(ExploreSetup {
+        tries: 2,
+        ..model.setup.clone()
+    }));
+    assert_eq!(model.groups, None, "another question");
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! The ways of writing by what a search found about lost edits.
+
+use optimist_ledger::RefusalKind;
+
+use super::{HistorySearch, SearchStatus, TransitionKind};
+
+/// The result of a search about lost edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossRisk {
+    /// Every order was searched, and none loses an edit.
+    Never,
+    /// Some order loses an edit. It is known as soon as one is found.
+    Possible,
+    /// Every order was searched, none loses an edit, and some process cannot write like this here:
+    /// the server refuses each of its writes as not possible (415, 422).
+    Impossible,
+    /// No order so far loses an edit, and not every order was searched.
+    Unknown,
+}
+
+impl HistorySearch {
+    /// Returns what the search found about lost edits so far.
+    pub fn loss_risk(&self) -> LossRisk {
+        if self.tally().lost > 0 {
+            LossRisk::Possible
+        } else if self.status() != SearchStatus::Done {
+            LossRisk::Unknown
+        } else if self.has_powerless_actor() {
+            LossRisk::Impossible
+        } else {
+            LossRisk::Never
+        }
+    }
+
+    /// Returns whether some process has written, and the server refused each of its writes as not
+    /// possible.
+    fn has_powerless_actor(&self) -> bool {
+        let (mut wrote, mut able) = (0u32, 0u32);
+        for edge in self.edges() {
+            if edge.what != TransitionKind::Write {
+                continue;
+            }
+            let actor = 1 << edge.actor;
+            wrote |= actor;
+            if edge.code < 400 || RefusalKind::of(edge.code) != RefusalKind::NotPossible {
+                able |= actor;
+            }
+        }
+        wrote & !able > 0
+    }
+}
+
+/// Ways of writing by their [`LossRisk`], each by its position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LossGroups {
+    /// Those that never lose an edit.
+    pub never: Vec<usize>,
+    /// Those that can lose an edit.
+    pub possible: Vec<usize>,
+    /// Those of which not every order was searched.
+    pub unknown: Vec<usize>,
+    /// Those in which some process cannot write.
+    pub impossible: Vec<usize>,
+}
+
+impl LossGroups {
+    /// The number of ways in which every process can write.
+    pub fn ways(&self) -> usize {
+        self.never.len() + self.possible.len() + self.unknown.len()
+    }
+}
+
+impl FromIterator<(usize, LossRisk)> for LossGroups {
+    fn from_iter<I: IntoIterator<Item = (usize, LossRisk)>>(risks: I) -> Self {
+        let mut groups = Self::default();
+        for (way, risk) in risks {
+            let group = match risk {
+                LossRisk::Never => &mut groups.never,
+                LossRisk::Possible => &mut groups.possible,
+                LossRisk::Unknown => &mut groups.unknown,
+                LossRisk::Impossible => &mut groups.impossible,
+            };
+            group.push(way);
+        }
+        groups
+    }
+}
