@@ -2,6 +2,7 @@
 //! script in the history tree. Actions of the learner apart from the script are branches of the
 //! tree.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::condition::{PartLabel, Past};
@@ -264,6 +265,42 @@ impl Walkthrough {
         asked.map_or(0, |(page, _)| page.begin.node)
     }
 
+    /// The last steps of the learner's tries at the task of this page, without the try that is the current
+    /// path. The pages after this one are no tries.
+    pub fn earlier_tries(&self, tree: &HistoryTree) -> Vec<NodeId> {
+        let begin = self.node();
+        if self.step().task.is_none() || !self.happened() {
+            return Vec::new();
+        }
+        let later = self.pages.iter().skip(self.at + 1);
+        let script: BTreeSet<NodeId> = later
+            .flat_map(|page| [Some(&page.begin), page.end.as_ref()])
+            .flatten()
+            .flat_map(|mark| way_to(mark.node, tree))
+            .collect();
+        let tried = way_to(tree.current(), tree).contains(&begin) && tree.current() != begin;
+        let path = if tried { tree.current_path() } else { &[] };
+        let (mut tries, mut open) = (Vec::new(), vec![begin]);
+        while let Some(node) = open.pop() {
+            let branches = tree.branches(node);
+            let is_end = branches.is_empty() && node != begin;
+            if is_end && !path.contains(&node) {
+                tries.push(node);
+            }
+            open.extend(branches.iter().filter(|branch| !script.contains(branch)));
+        }
+        tries.sort_unstable();
+        tries
+    }
+
+    /// Returns the number of steps from the start to the node where the learner's tries at the task of
+    /// this page begin; `None` if the page has no task, or the current path does not go through that node.
+    pub fn tried_after(&self, tree: &HistoryTree) -> Option<usize> {
+        let begin = self.step().task.as_ref().map(|_| self.node())?;
+        let path = tree.current_path();
+        path.iter().position(|node| *node == begin)
+    }
+
     /// Returns whether the learner has left the script: the current node of the tree is not its
     /// node.
     pub fn has_left_script(&self, tree: &HistoryTree) -> bool {
@@ -392,6 +429,11 @@ impl Walkthrough {
         let whole = pages.len() == records.len() && at < pages.len();
         whole.then_some(Self { lesson, at, pages })
     }
+}
+
+/// A node and all nodes before it.
+fn way_to(node: NodeId, tree: &HistoryTree) -> Vec<NodeId> {
+    std::iter::successors(Some(node), |node| tree.parent(*node)).collect()
 }
 
 fn restore(mark: &Mark, tree: &mut HistoryTree) {

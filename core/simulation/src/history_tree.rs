@@ -161,6 +161,13 @@ impl HistoryTree {
         }
     }
 
+    /// Ends the current path at the current node. The steps after it stay in the tree, as a branch.
+    pub fn end_path(&mut self) {
+        let current = self.current();
+        self.node_mut(current).next = None;
+        self.line.truncate(self.position + 1);
+    }
+
     /// The number of steps from the root to the current node.
     pub fn position(&self) -> usize {
         self.position

@@ -92,6 +92,12 @@ fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<Branch> {
     labels.collect()
 }
 
+/// Returns whether a row belongs to a try at the task of a lesson. The other tries are listed in one place.
+fn is_task(state: &State, position: usize) -> bool {
+    let before = state.learn.tried_after(&state.session.tree);
+    before.is_some_and(|before| position > before)
+}
+
 /// The characters of a request for which two lines of a narrow lane have room.
 const TWO_NARROW_LINES: usize = 36;
 
@@ -136,7 +142,11 @@ pub(crate) fn row(
         is_answer_lost: step.is_answer_lost(),
         pill: messages::pill(step).map(|pill| (pill, pill_tone(step))),
         sentence: label::timeline_step(&position, &sentence),
-        branches: branches(state, parent, node),
+        branches: if is_task(state, position) {
+            Vec::new()
+        } else {
+            branches(state, parent, node)
+        },
         dispatcher: dispatcher.clone(),
     })
 }

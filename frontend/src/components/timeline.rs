@@ -1,6 +1,7 @@
 //! The history, downwards in time: a row for each step, between the lanes.
 
-use optimist_messages::label;
+use optimist_messages::{self as messages, label};
+use optimist_simulation::NodeId;
 use yew::{
     Callback, FocusEvent, Html, KeyboardEvent, PointerEvent, Properties, classes, component, hook,
     html, use_node_ref, use_state,
@@ -86,6 +87,7 @@ pub(crate) fn Timeline(props: &TimelineProps) -> Html {
                 { start(store) }
                 { earlier(store) }
                 { for rows(store, &sight) }
+                { tries(store) }
             </ol>
             if let Some(pointed) = &pointer.at {
                 { peek(store, pointed) }
@@ -153,6 +155,41 @@ fn earlier(store: &StateHandle) -> Html {
             >
                 { if folds { label::earlier_show(&count) } else { label::earlier_fold() } }
             </button>
+        </li>
+    }
+}
+
+/// The row behind which the earlier tries at the task of a lesson are.
+fn tries(store: &StateHandle) -> Html {
+    let tree = &store.session.tree;
+    let tries = store.learn.earlier_tries(tree);
+    if tries.is_empty() {
+        return Html::default();
+    }
+    let lists = store.learn.course.as_ref().is_some_and(|it| it.tries);
+    let row = |node: &NodeId| {
+        let says = messages::summary(tree.step(*node)?, store.world());
+        Some(html! {
+            <li>
+                <button type="button" class="link" onclick={store.sends(SessionMsg::Go(*node))}>
+                    { says }
+                </button>
+            </li>
+        })
+    };
+    html! {
+        <li key="tries" class="root tries">
+            <button
+                type="button"
+                class="pill plain"
+                aria-expanded={lists.to_string()}
+                onclick={store.sends(LearnMsg::Tries)}
+            >
+                { if lists { label::tries_fold() } else { label::tries_show(&tries.len()) } }
+            </button>
+            if lists {
+                <ul>{ for tries.iter().filter_map(row) }</ul>
+            }
         </li>
     }
 }

@@ -59,6 +59,8 @@ crate::catalogue::messages! {
     task_show() "Show a way";
     earlier_show(count) "{count} earlier steps";
     earlier_fold() "Fold the earlier steps";
+    tries_show(count) "{count} earlier {count|try|tries}";
+    tries_fold() "Fold the earlier tries";
     task_hint() "Hint";
     task_next_hint() "Another hint";
     task_hide_hint() "Hide the hints";

@@ -172,7 +172,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "welcome_title", "with_third", "writes_as", "writes_by", "writes_like", "writes_to",
     ]),
     (Class::Page, &[
-        "earlier_fold", "earlier_show",
+        "earlier_fold", "earlier_show", "tries_fold", "tries_show",
         "out_none",
         "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",
         "audit_cancelled", "audit_more", "audit_reading", "audit_replaying",

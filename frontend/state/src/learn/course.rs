@@ -33,6 +33,8 @@ pub struct Course {
     pub hints: usize,
     /// `true` if the timeline also shows the steps before the last question.
     pub earlier: bool,
+    /// `true` if the timeline lists the earlier tries at the task.
+    pub tries: bool,
     /// The result of the search of a challenge.
     pub finding: Option<Finding>,
     /// The search that goes on.
@@ -97,6 +99,7 @@ impl Course {
             believes: None,
             hints: 0,
             earlier: false,
+            tries: false,
             finding: None,
             search: None,
             switches: SwitchChoice::default(),

@@ -13,7 +13,7 @@ use optimist_controller::program::Switch;
 use optimist_lesson::{Catalogue, Lesson, LessonError, Task, Walkthrough};
 use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
-use optimist_simulation::HistoryTree;
+use optimist_simulation::{HistoryTree, NodeId};
 
 pub use self::course::{Course, SwitchChoice};
 use self::course::{FILE, key};
@@ -61,6 +61,8 @@ pub enum LearnMsg {
     Hint,
     /// Shows the steps before the last question in the timeline, or folds them.
     Earlier,
+    /// Lists the earlier tries at the task in the timeline, or folds them.
+    Tries,
     /// Shows the lesson to a room, or no longer.
     Teach,
     /// Looks at every order of a challenge.
@@ -109,6 +111,18 @@ impl Learn {
         let asked = course.walk.asked_from();
         let before = tree.current_path().iter().position(|node| *node == asked)?;
         (before >= FEWEST_FOLDED && tree.position() >= before).then_some(before)
+    }
+
+    /// The earlier tries at the task of the lesson that is on the stage: the last step of each.
+    pub fn earlier_tries(&self, tree: &HistoryTree) -> Vec<NodeId> {
+        let course = self.course.as_ref().filter(|_| self.on_stage);
+        course.map_or_else(Vec::new, |course| course.walk.earlier_tries(tree))
+    }
+
+    /// Returns the number of steps of the stage before the tries at the task of its lesson.
+    pub fn tried_after(&self, tree: &HistoryTree) -> Option<usize> {
+        let course = self.course.as_ref().filter(|_| self.on_stage)?;
+        course.walk.tried_after(tree)
     }
 
     /// Returns the state of the lesson for a link to the content of the stage.
@@ -191,6 +205,12 @@ impl State {
                 if let Some(course) = &mut self.learn.course {
                     let course = Rc::make_mut(course);
                     course.earlier = !course.earlier;
+                }
+            }
+            LearnMsg::Tries => {
+                if let Some(course) = &mut self.learn.course {
+                    let course = Rc::make_mut(course);
+                    course.tries = !course.tries;
                 }
             }
             LearnMsg::Hint => {
@@ -388,11 +408,17 @@ impl State {
             }
             _ => {
                 course.walk.resume(tree);
+                // A try that is given up is put aside.
+                if course.walk.step().task.is_some() && course.walk.at() + 1 == course.walk.opened()
+                {
+                    tree.end_path();
+                }
                 Ok(())
             }
         };
         if course.walk.at() != page {
             course.hints = 0;
+            course.tries = false;
             course.finding = None;
             course.search = None;
             course.switches = SwitchChoice::default();

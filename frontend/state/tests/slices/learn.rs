@@ -5,7 +5,7 @@ use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
 use optimist_state::{
     CourseProgress, Lane, LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform,
-    UnreadableData, ViewMsg, lesson_fragment,
+    SessionMsg, UnreadableData, ViewMsg, lesson_fragment,
 };
 
 use crate::page::Page;
@@ -131,6 +131,34 @@ fn the_steps_before_the_last_question_can_be_folded_until_one_goes_back_before_i
     assert!(course(&page).earlier);
     page.send(LearnMsg::Turn(0));
     assert_eq!(earlier(&page), None, "the first page is the beginning");
+}
+
+#[test]
+fn a_try_that_is_given_up_is_put_aside_and_listed() {
+    let mut page = lesson();
+    let task = "title: t\nteaches: t\nsteps:\n- title: s\n  do:\n  - A: get\n  goal:\n    ask: q\n    \
+                when: {stored: {spec.replicas: 5}}\n    solution:\n    - A: {edit: {spec.replicas: 5}, send: merge patch}\n\
+                - title: after\n  do:\n  - B: get\n";
+    page.send(LearnMsg::File(task.to_owned()));
+    let tries = |page: &Page| page.state.learn.earlier_tries(&page.state.session.tree);
+    let path = |page: &Page| page.state.session.tree.current_path().len();
+    let before = path(&page);
+    page.write(ActorId::A, "/spec/replicas", "7");
+    assert_eq!(tries(&page), [0_usize; 0], "this is the try that goes on");
+    let first = page.state.session.tree.current();
+    page.send(LearnMsg::Resume);
+    assert_eq!(path(&page), before, "it is not in the timeline any more");
+    assert_eq!(tries(&page), [first]);
+    page.write(ActorId::A, "/spec/replicas", "8");
+    assert_eq!(tries(&page), [first]);
+    page.send(LearnMsg::Solve);
+    assert_eq!(tries(&page).len(), 2);
+    page.send(SessionMsg::Go(first));
+    assert!(!tries(&page).contains(&first), "it is on the stage again");
+    page.send(LearnMsg::Forward);
+    assert_eq!(tries(&page), [0_usize; 0], "the next page has no task");
+    page.send(LearnMsg::Back);
+    assert_eq!(tries(&page).len(), 3, "the next page is no try");
 }
 
 #[test]
