@@ -41,8 +41,8 @@
 //! crate has an etcd-like revisioned store, the types of every built-in kind of v1.36, custom
 //! resources, the four kinds of patch, and server-side apply. It has no clock and no randomness:
 //! time and uids come from [`environment::Environment`], which the caller owns, so the same
-//! requests always get the same answers. Below it is `optimist-encoding` alone, unless it has
-//! protobuf.
+//! requests always get the same answers. Below it are `optimist-cel`,
+//! `optimist-values` and `optimist-encoding`, unless it has protobuf.
 //!
 //! It has no authentication, no authorization, no admission webhooks, and no controllers or garbage
 //! collection unless you add them. It has no nodes that the subresources `exec`, `log` and `proxy`
@@ -73,10 +73,10 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub use optimist_cel as cel;
 pub use optimist_encoding::{go, json, pointer, size, yaml};
 
 pub mod apply;
-pub mod cel;
 pub mod environment;
 pub mod field;
 pub mod limits;

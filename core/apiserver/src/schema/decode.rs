@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::Quantity;
 use super::empties::Empties;
-use super::quantity::Quantity;
 use super::{Field, Omit, Scalar, Struct, Type};
 use crate::go;
 use crate::json::{MAX_STRICT_ERRORS, Node};

@@ -9,7 +9,6 @@ mod empties;
 pub mod kinds;
 pub mod openapi;
 pub(crate) mod pod_amounts;
-mod quantity;
 
 use std::sync::Arc;
 
@@ -24,7 +23,8 @@ pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
 pub use empties::Empties;
 pub use kinds::requested;
-pub use quantity::Quantity;
+pub use optimist_cel::ListKind;
+pub use optimist_values::Quantity;
 
 /// The type of a value.
 #[derive(Clone, Debug)]
@@ -140,18 +140,6 @@ pub struct ListType {
     pub item: Type,
     /// The rule by which server-side apply merges it.
     pub kind: ListKind,
-}
-
-/// The rule by which server-side apply merges a list (`x-kubernetes-list-type`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ListKind {
-    /// Owned as a whole.
-    #[default]
-    Atomic,
-    /// Scalars, each with its own owners.
-    Set,
-    /// Items with these fields as key.
-    Map(Vec<String>),
 }
 
 impl Struct {

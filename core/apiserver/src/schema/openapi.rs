@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use regex_lite::{Regex, RegexBuilder};
+use optimist_values::Pattern;
 use serde_json::Value;
 
 use super::ListKind;
@@ -99,49 +99,6 @@ pub struct Checks {
     pub not: Option<Box<Schema>>,
 }
 
-/// A regular expression.
-#[derive(Debug)]
-pub struct Pattern {
-    /// The expression, as it was written.
-    pub text: String,
-    /// The compiled expression; `None` if it uses something that the engine at hand does not know,
-    /// and nothing is checked.
-    pub regex: Option<Regex>,
-    /// About how large it is when compiled, in bytes.
-    pub size: usize,
-}
-
-/// The allowed sizes of a compiled expression, in bytes; the first one that is large enough is
-/// taken. A definition with a larger expression is refused ([`is_feasible_schema`]).
-///
-/// [`is_feasible_schema`]: super::custom::is_feasible_schema
-const SIZES: [usize; 4] = [1 << 10, 8 << 10, 64 << 10, 512 << 10];
-
-impl Pattern {
-    /// Compiles an expression.
-    pub fn compiled(text: String) -> Self {
-        for size in SIZES {
-            match RegexBuilder::new(&text).size_limit(size).build() {
-                Ok(regex) => {
-                    let regex = Some(regex);
-                    return Self { text, regex, size };
-                }
-                Err(error) if error.to_string().ends_with("size limit") => {}
-                Err(_) => {
-                    let size = text.len();
-                    let regex = None;
-                    return Self { text, regex, size };
-                }
-            }
-        }
-        Self {
-            text,
-            regex: None,
-            size: usize::MAX,
-        }
-    }
-}
-
 impl Schema {
     /// Reads a schema.
     ///
@@ -178,6 +135,72 @@ impl Schema {
             || self.properties.values().any(Schema::uses_rules)
             || below.is_some_and(|schema| schema.uses_rules())
             || self.items.as_ref().is_some_and(|items| items.uses_rules())
+    }
+}
+
+impl crate::cel::Schema for Schema {
+    fn ty(&self) -> &str {
+        &self.ty
+    }
+
+    fn format(&self) -> &str {
+        &self.format
+    }
+
+    fn int_or_string(&self) -> bool {
+        self.int_or_string
+    }
+
+    fn embedded(&self) -> bool {
+        self.embedded
+    }
+
+    fn has_default(&self) -> bool {
+        self.default.is_some()
+    }
+
+    fn items(&self) -> Option<&Self> {
+        self.items.as_deref()
+    }
+
+    fn list_kind(&self) -> ListKind {
+        self.list.clone()
+    }
+
+    fn additional(&self) -> Option<&Self> {
+        match &self.additional {
+            Some(Additional::Of(schema)) => Some(schema),
+            _ => None,
+        }
+    }
+
+    fn property(&self, name: &str) -> Option<&Self> {
+        self.properties.get(name)
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&str, &Self)> {
+        let members = self.properties.iter();
+        members.map(|(name, schema)| (name.as_str(), schema))
+    }
+
+    fn requires(&self, name: &str) -> bool {
+        self.checks.required.iter().any(|it| it == name)
+    }
+
+    fn choices(&self) -> &[Value] {
+        &self.checks.choices
+    }
+
+    fn max_length(&self) -> Option<i64> {
+        self.checks.max_length
+    }
+
+    fn max_items(&self) -> Option<i64> {
+        self.checks.max_items
+    }
+
+    fn max_properties(&self) -> Option<i64> {
+        self.checks.max_properties
     }
 }
 

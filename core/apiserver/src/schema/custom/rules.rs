@@ -292,7 +292,7 @@ impl Walk {
         place: &Place<'a>,
         ty: &Value,
     ) -> Result<(), OutOfBudget> {
-        let compiled = rule.compiled(|| Declared::of(place.schema, place.root));
+        let compiled = rule.compiled(|| Declared::from_schema(place.schema, place.root));
         let Some(program) = self.program(rule, compiled, place, ty) else {
             return Ok(());
         };

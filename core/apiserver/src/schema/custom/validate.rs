@@ -4,9 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use optimist_values::formats;
 use serde_json::Value;
 
-use super::formats;
 use super::limits::{is_whole, number};
 use super::outcome::{Mistake, Outcome, Report};
 use crate::go;

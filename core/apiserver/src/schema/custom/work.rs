@@ -4,9 +4,10 @@
 //! A small schema can ask for a lot: alternatives are tried for every item, an expression is matched
 //! against every text, each missing member and each forbidden value is a message of its own.
 
+use optimist_values::Pattern;
 use serde_json::Value;
 
-use crate::schema::openapi::{Additional, Pattern, Schema};
+use crate::schema::openapi::{Additional, Schema};
 
 /// The maximum work for a value: about one for every comparison.
 const MAX_WORK: usize = 2_000_000;

@@ -4,8 +4,8 @@
 use super::checks::{Check, Checked};
 use crate::go;
 use crate::object::text;
-use crate::schema::custom::formats::go_duration;
 use crate::status::FieldError;
+use optimist_values::formats::go_duration;
 
 pub(super) const CALLS: &[(&str, Check)] = &[
     ("schedule", schedule),

@@ -34,7 +34,6 @@ mod jobs;
 pub(super) mod label_selector;
 mod lease;
 pub(super) mod metadata;
-pub(crate) mod names;
 pub(super) mod namespace;
 mod networking;
 mod nodes;
@@ -77,6 +76,8 @@ mod volumes;
 mod warnings;
 mod webhooks;
 mod workloads;
+
+pub(crate) use optimist_values::names;
 
 use serde_json::Value;
 

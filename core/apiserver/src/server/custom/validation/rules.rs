@@ -163,7 +163,7 @@ impl<'a> Place<'a> {
 
     /// Checks the rules of this schema.
     pub(super) fn check(&self, json: &Value, path: &ErrorPath<'_>, found: &mut Found) {
-        let declared = Declared::of(self.parsed, self.root);
+        let declared = Declared::from_schema(self.parsed, self.root);
         let rules = json[RULES].as_array();
         for (i, (rule, json)) in self
             .parsed
@@ -240,7 +240,7 @@ impl<'a> Place<'a> {
     /// The rules of this schema, and of every one in it, that cannot be evaluated here.
     fn unknown(&self, found: &mut Vec<String>) {
         for rule in &self.parsed.rules {
-            let compiled = rule.compiled(|| Declared::of(self.parsed, self.root));
+            let compiled = rule.compiled(|| Declared::from_schema(self.parsed, self.root));
             if matches!(compiled.rule, Some(Err(Unusable::Unknown))) {
                 found.push(rule.text.clone());
             }

@@ -1,7 +1,7 @@
 //! Formats by name (`k8s.io/apiserver/pkg/cel/library/format.go`, v1.36).
 
-use crate::schema::custom::has_format;
-use crate::server::kinds::names;
+use optimist_values::formats::matches;
+use optimist_values::names;
 
 /// Each name, and how long its regular expression counts as (`MaxRegexSize`).
 const FORMATS: [(&str, u64); 13] = [
@@ -27,14 +27,14 @@ pub(super) fn named(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the length that the cost assumes for the format's regular expression.
-pub(in crate::cel) fn cost(name: &str) -> u64 {
+pub(crate) fn cost(name: &str) -> u64 {
     let found = FORMATS.iter().find(|(known, _)| *known == name);
     found.map_or(1, |(_, size)| *size)
 }
 
 /// Returns the problems of a text that should be of a format.
 pub(super) fn problems(name: &str, text: &str) -> Vec<String> {
-    let unless = |format: &str, problem: &str| match has_format(format, text) {
+    let unless = |format: &str, problem: &str| match matches(format, text) {
         Some(false) => vec![problem.to_owned()],
         _ => Vec::new(),
     };
@@ -47,11 +47,11 @@ pub(super) fn problems(name: &str, text: &str) -> Vec<String> {
         "dns1035LabelPrefix" => names::label_1035(&prefix(text)),
         "qualifiedName" => names::qualified(text),
         "labelValue" => names::label_value(text),
-        "uri" => match has_format("uri", text) {
+        "uri" => match matches("uri", text) {
             Some(true) => Vec::new(),
             _ if text.is_empty() => vec!["parse \"\": empty url".to_owned()],
             _ => {
-                let shown = crate::go::quote(text);
+                let shown = optimist_encoding::go::quote(text);
                 vec![format!("parse {shown}: invalid URI for request")]
             }
         },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::parser::RESERVED;
 use super::types::CelType;
-use crate::schema::openapi::{Additional, Schema};
+use crate::schema::Schema;
 
 /// The largest request that a server reads, in bytes (`apis/cel/config.go MaxRequestSizeBytes`).
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
@@ -83,12 +83,12 @@ impl Declared {
 
     /// Returns the declaration that a schema makes; `None` if rules do not see its values. `root`
     /// marks the schema of a resource.
-    pub fn of(schema: &Schema, root: bool) -> Option<Arc<Self>> {
-        if schema.int_or_string {
-            let most = schema.checks.max_length.map_or(MAX_REQUEST - 2, characters);
+    pub fn from_schema(schema: &impl Schema, root: bool) -> Option<Arc<Self>> {
+        if schema.int_or_string() {
+            let most = schema.max_length().map_or(MAX_REQUEST - 2, characters);
             return Some(Self::simple(CelType::Dyn, most, 1));
         }
-        let ty = if root { "object" } else { schema.ty.as_str() };
+        let ty = if root { "object" } else { schema.ty() };
         match ty {
             "array" => Self::list(schema),
             "object" => Self::object(schema, root),
@@ -100,10 +100,10 @@ impl Declared {
         }
     }
 
-    fn list(schema: &Schema) -> Option<Arc<Self>> {
-        let items = schema.items.as_deref()?;
-        let item = Self::of(items, items.embedded)?;
-        let most = schema.checks.max_items.map(|most| most.max(0));
+    fn list(schema: &impl Schema) -> Option<Arc<Self>> {
+        let items = schema.items()?;
+        let item = Self::from_schema(items, items.embedded())?;
+        let most = schema.max_items().map(|most| most.max(0));
         let max_elements = most.unwrap_or((MAX_REQUEST - 2) / (item.min_size + 1));
         Some(Arc::new(Self {
             shape: DeclaredShape::List(item),
@@ -112,12 +112,12 @@ impl Declared {
         }))
     }
 
-    fn object(schema: &Schema, root: bool) -> Option<Arc<Self>> {
-        if let Some(Additional::Of(values)) = &schema.additional
+    fn object(schema: &impl Schema, root: bool) -> Option<Arc<Self>> {
+        if let Some(values) = schema.additional()
             && !root
         {
-            let value = Self::of(values, values.embedded)?;
-            let most = schema.checks.max_properties.map(|most| most.max(0));
+            let value = Self::from_schema(values, values.embedded())?;
+            let most = schema.max_properties().map(|most| most.max(0));
             let max_elements = most.unwrap_or((MAX_REQUEST - 2) / (value.min_size + 6));
             return Some(Arc::new(Self {
                 shape: DeclaredShape::Map(value),
@@ -127,11 +127,11 @@ impl Declared {
         }
         let mut fields = BTreeMap::new();
         let mut min_size = 2;
-        for (name, property) in &schema.properties {
-            let Some(field) = Self::of(property, property.embedded) else {
+        for (name, property) in schema.properties() {
+            let Some(field) = Self::from_schema(property, property.embedded()) else {
                 continue;
             };
-            if schema.checks.required.contains(name) && property.default.is_none() {
+            if schema.requires(name) && !property.has_default() {
                 min_size += name.len() as i64 + field.min_size + 4;
             }
             if let Some(name) = escaped(name) {
@@ -148,9 +148,9 @@ impl Declared {
         }))
     }
 
-    fn text(schema: &Schema) -> Arc<Self> {
-        let most = schema.checks.max_length;
-        match schema.format.as_str() {
+    fn text(schema: &impl Schema) -> Arc<Self> {
+        let most = schema.max_length();
+        match schema.format() {
             "byte" => {
                 let most = most.map_or(MAX_REQUEST - 2, |most| most.max(0));
                 Self::simple(CelType::Bytes, most, 2)
@@ -163,7 +163,7 @@ impl Declared {
                     let texts = choices.iter().filter_map(serde_json::Value::as_str);
                     texts.map(str::len).max().unwrap_or(0) as i64
                 };
-                let choices = &schema.checks.choices;
+                let choices = schema.choices();
                 let most = match most {
                     Some(most) => characters(most),
                     None if !choices.is_empty() => longest(choices),

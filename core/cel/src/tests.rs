@@ -2,15 +2,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn declared(schema: &Value) -> (Schema, Arc<Declared>) {
-    let schema = Schema::parse(schema).unwrap();
-    let declared = Declared::of(&schema, false).unwrap();
-    (schema, declared)
+fn declared(schema: &Value) -> Arc<Declared> {
+    Declared::from_schema(schema, false).unwrap()
 }
 
 /// Returns the outcome of a rule on a value of a schema.
 fn outcome(schema: Value, value: Value, rule: &str) -> Outcome {
-    let (schema, declared) = declared(&schema);
+    let declared = declared(&schema);
     let program = Program::compile(rule, &declared, false, Wanted::Bool);
     let program = program.unwrap_or_else(|why| panic!("{rule}: {why:?}"));
     let subject = Subject::new(&value, None, &schema);
@@ -19,7 +17,7 @@ fn outcome(schema: Value, value: Value, rule: &str) -> Outcome {
 
 /// Returns the problem of a rule.
 fn wrong(schema: Value, rule: &str) -> String {
-    let (_, declared) = declared(&schema);
+    let declared = declared(&schema);
     match Program::compile(rule, &declared, false, Wanted::Bool) {
         Err(Unusable::Wrong(why)) => why,
         other => panic!("{rule}: {other:?}"),
@@ -242,7 +240,7 @@ fn what_a_schema_bounds_costs_less() {
         for (name, value) in bounds.as_object().unwrap() {
             schema[name] = value.clone();
         }
-        let (_, declared) = declared(&schema);
+        let declared = declared(&schema);
         let rule = "self.all(x, self.all(y, x == y))";
         let program = Program::compile(rule, &declared, false, Wanted::Bool).unwrap();
         program.max_cost
@@ -268,7 +266,7 @@ fn no_rule_runs_longer_than_its_cost_allows() {
 
 #[test]
 fn what_is_nested_too_deep_is_not_evaluated() {
-    let (_, declared) = declared(&json!({"type": "integer"}));
+    let declared = declared(&json!({"type": "integer"}));
     let compile = |rule: &str| Program::compile(rule, &declared, false, Wanted::Bool);
     let long = format!("self == {}1", "1 + ".repeat(5000));
     assert_eq!(compile(&long).unwrap_err(), Unusable::Unknown);

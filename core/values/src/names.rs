@@ -7,10 +7,10 @@ const SUBDOMAIN: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-
 const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
 /// A rule for names: the reasons against one.
-pub(in crate::server) type NameRule = fn(&str) -> Vec<String>;
+pub type NameRule = fn(&str) -> Vec<String>;
 
 /// A lowercase DNS subdomain (RFC 1123).
-pub(crate) fn subdomain(value: &str) -> Vec<String> {
+pub fn subdomain(value: &str) -> Vec<String> {
     let mut reasons = too_long(253, value);
     if !is_subdomain(value) {
         let what = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
@@ -21,7 +21,7 @@ pub(crate) fn subdomain(value: &str) -> Vec<String> {
 }
 
 /// All names below a subdomain: `*.example.com`.
-pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
+pub fn wildcard_subdomain(value: &str) -> Vec<String> {
     let mut reasons = too_long(253, value);
     if !value.strip_prefix("*.").is_some_and(is_subdomain) {
         let what = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS \
@@ -34,7 +34,7 @@ pub(super) fn wildcard_subdomain(value: &str) -> Vec<String> {
 }
 
 /// The reason of a condition.
-pub(super) fn condition_reason(value: &str) -> Vec<String> {
+pub fn condition_reason(value: &str) -> Vec<String> {
     let inner = |c: char| c.is_ascii_alphanumeric() || "_,:".contains(c);
     let end = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = value.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -55,7 +55,7 @@ pub(super) fn condition_reason(value: &str) -> Vec<String> {
 }
 
 /// A lowercase DNS subdomain whose labels may have underscores (RFC 1123, relaxed).
-pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
+pub fn subdomain_with_underscore(value: &str) -> Vec<String> {
     const PATTERN: &str = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*";
     let mut reasons = too_long(253, value);
     let end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -73,7 +73,7 @@ pub(super) fn subdomain_with_underscore(value: &str) -> Vec<String> {
 }
 
 /// A lowercase DNS label (RFC 1123).
-pub(crate) fn label(value: &str) -> Vec<String> {
+pub fn label(value: &str) -> Vec<String> {
     let mut reasons = too_long(63, value);
     if is_label(value) {
         return reasons;
@@ -89,7 +89,7 @@ pub(crate) fn label(value: &str) -> Vec<String> {
 }
 
 /// A DNS label that starts with a letter (RFC 1035).
-pub(crate) fn label_1035(value: &str) -> Vec<String> {
+pub fn label_1035(value: &str) -> Vec<String> {
     let mut reasons = too_long(63, value);
     if !is_label(value) || value.starts_with(|c: char| c.is_ascii_digit()) {
         let what = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \
@@ -101,7 +101,7 @@ pub(crate) fn label_1035(value: &str) -> Vec<String> {
 }
 
 /// The rule for all names: a segment of a URL path.
-pub(in crate::server) fn path_segment(value: &str) -> Vec<String> {
+pub fn path_segment(value: &str) -> Vec<String> {
     if matches!(value, "." | "..") {
         return vec![format!("may not be '{value}'")];
     }
@@ -113,7 +113,7 @@ pub(in crate::server) fn path_segment(value: &str) -> Vec<String> {
 }
 
 /// The key of a label or annotation, a finalizer, a resource: `example.com/MyName`.
-pub(crate) fn qualified(value: &str) -> Vec<String> {
+pub fn qualified(value: &str) -> Vec<String> {
     let what = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
          with an alphanumeric character";
     let what = |before: &str| {
@@ -153,7 +153,7 @@ pub(crate) fn qualified(value: &str) -> Vec<String> {
 }
 
 /// The value of a label.
-pub(crate) fn label_value(value: &str) -> Vec<String> {
+pub fn label_value(value: &str) -> Vec<String> {
     let mut reasons = longer_than(63, value);
     if !value.is_empty() && !is_key(value) {
         let what = "a valid label must be an empty string or consist of alphanumeric characters, \
@@ -165,7 +165,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
 }
 
 /// A key in a ConfigMap, which becomes a file name.
-pub(super) fn config_key(value: &str) -> Vec<String> {
+pub fn config_key(value: &str) -> Vec<String> {
     let mut reasons = too_long(253, value);
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if value.is_empty() || !value.chars().all(allowed) {
@@ -184,7 +184,7 @@ pub(super) fn config_key(value: &str) -> Vec<String> {
 
 /// The name of an environment variable: anything printable but `=`
 /// (`IsRelaxedEnvVarName`; the strict form went away with v1.32).
-pub(super) fn env_var(value: &str) -> Vec<String> {
+pub fn env_var(value: &str) -> Vec<String> {
     if value.is_empty() {
         return vec!["environment variable name must be non-empty".to_owned()];
     }
@@ -197,7 +197,7 @@ pub(super) fn env_var(value: &str) -> Vec<String> {
 }
 
 /// The name of a container's port (`IsValidPortName`).
-pub(super) fn port_name(value: &str) -> Vec<String> {
+pub fn port_name(value: &str) -> Vec<String> {
     const MAX_LENGTH: usize = 15;
     let mut reasons = Vec::new();
     if value.len() > MAX_LENGTH {
@@ -229,7 +229,7 @@ pub(super) fn port_name(value: &str) -> Vec<String> {
 }
 
 /// The name of an HTTP header.
-pub(super) fn http_header(value: &str) -> Vec<String> {
+pub fn http_header(value: &str) -> Vec<String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if !value.is_empty() && value.chars().all(allowed) {
         return Vec::new();
@@ -239,12 +239,12 @@ pub(super) fn http_header(value: &str) -> Vec<String> {
 }
 
 /// A port number.
-pub(super) fn port_number(value: i64) -> Vec<String> {
+pub fn port_number(value: i64) -> Vec<String> {
     in_range(value, 1, 65_535)
 }
 
 /// A number between two, both included.
-pub(super) fn in_range(value: i64, least: i64, most: i64) -> Vec<String> {
+pub fn in_range(value: i64, least: i64, most: i64) -> Vec<String> {
     if (least..=most).contains(&value) {
         Vec::new()
     } else {
@@ -269,7 +269,7 @@ fn longer_than(most: usize, value: &str) -> Vec<String> {
 }
 
 /// Checks a name as languages write it (`IsCIdentifier`).
-pub(super) fn identifier(value: &str) -> Vec<String> {
+pub fn identifier(value: &str) -> Vec<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let starts_fine = !value.starts_with(|first: char| first.is_ascii_digit());
     if !value.is_empty() && starts_fine && value.bytes().all(allowed) {

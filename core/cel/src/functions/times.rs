@@ -4,7 +4,7 @@ use super::super::evaluate::{Fault, Machine, Run};
 use super::super::value::Val;
 
 /// Nanoseconds in a second.
-pub(in crate::cel) const SECOND: i128 = 1_000_000_000;
+pub(crate) const SECOND: i128 = 1_000_000_000;
 
 /// The first and the last second that there is (`minUnixTime`, `maxUnixTime`).
 const SECONDS: std::ops::RangeInclusive<i128> = -62_135_596_800..=253_402_300_799;
@@ -30,7 +30,7 @@ pub(super) fn checked(nanos: i128, offset: i64) -> Run {
 }
 
 /// A duration as Go writes it, such as `1h30m`, in nanoseconds (`time.ParseDuration`).
-pub(in crate::cel) fn duration(text: &str) -> Option<i64> {
+pub(crate) fn duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -68,7 +68,7 @@ pub(in crate::cel) fn duration(text: &str) -> Option<i64> {
 
 /// A duration of a field: as Go writes it, or with a unit by name, such as `2 days`
 /// (`strfmt.ParseDuration`).
-pub(in crate::cel) fn format_duration(text: &str) -> Option<i64> {
+pub(crate) fn format_duration(text: &str) -> Option<i64> {
     const NAMES: [(&[&str], i64); 8] = [
         (&["ns", "nano"], 1),
         (&["us", "µs", "micro"], 1_000),
@@ -106,7 +106,7 @@ pub(in crate::cel) fn format_duration(text: &str) -> Option<i64> {
 }
 
 /// A point in time as RFC 3339 has it.
-pub(in crate::cel) fn timestamp(text: &str) -> Option<Val> {
+pub(crate) fn timestamp(text: &str) -> Option<Val> {
     let bytes = text.as_bytes();
     let field = |from: usize, length: usize| -> Option<i64> {
         let digits = text.get(from..from + length)?;

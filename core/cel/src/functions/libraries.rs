@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::super::evaluate::{Fault, Machine, Run};
 use super::super::value::Val;
 use super::formats;
-use crate::go;
-use crate::schema::Quantity;
+use optimist_encoding::go;
+use optimist_values::Quantity;
 
 pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
     Some(match (function, args) {
@@ -93,7 +93,7 @@ fn order(one: &Val, other: &Val) -> Option<Ordering> {
 
 /// A version (`github.com/blang/semver/v4`).
 #[derive(Debug)]
-pub(in crate::cel) struct Semver {
+pub(crate) struct Semver {
     numbers: [i64; 3],
     /// The text behind a dash, split at its dots.
     before: Vec<String>,
@@ -149,7 +149,7 @@ impl Semver {
     }
 
     /// Compares two versions; the text behind a plus does not count.
-    pub(in crate::cel) fn cmp(&self, other: &Self) -> Ordering {
+    pub(crate) fn cmp(&self, other: &Self) -> Ordering {
         self.numbers.cmp(&other.numbers).then_with(|| {
             match (self.before.is_empty(), other.before.is_empty()) {
                 (true, true) => Ordering::Equal,

@@ -172,7 +172,7 @@ fn shown(value: &Val) -> Run<String> {
         Val::Map(map) => {
             let members = map.iter().map(|(key, value)| {
                 let key = match key {
-                    Key::Text(text) => crate::go::quote(text),
+                    Key::Text(text) => optimist_encoding::go::quote(text),
                     other => shown(&other.value())?,
                 };
                 Ok(format!("{key}:{}", quoted(value)?))
@@ -186,7 +186,7 @@ fn shown(value: &Val) -> Run<String> {
 
 fn quoted(value: &Val) -> Run<String> {
     Ok(match value {
-        Val::Text(text) => crate::go::quote(text),
+        Val::Text(text) => optimist_encoding::go::quote(text),
         Val::Duration(_) => format!("duration(\"{}\")", shown(value)?),
         Val::Timestamp(..) => format!("timestamp(\"{}\")", shown(value)?),
         other => shown(other)?,

@@ -7,14 +7,16 @@ use std::rc::Rc;
 
 use super::super::evaluate::{Fault, Machine, Run};
 use super::super::value::{Key, Val};
-use crate::go;
-use crate::go::netip::{bit_len, is_4in6, is_link_local_multicast, is_link_local_unicast, masked};
-use crate::schema::custom::has_format;
+use optimist_encoding::go;
+use optimist_encoding::go::netip::{
+    bit_len, is_4in6, is_link_local_multicast, is_link_local_unicast, masked,
+};
+use optimist_values::formats;
 
 /// The parts of a URL (`net/url.URL`).
 #[derive(Debug)]
-pub(in crate::cel) struct Url {
-    pub(in crate::cel) text: String,
+pub(crate) struct Url {
+    pub(crate) text: String,
     scheme: String,
     host: String,
     path: String,
@@ -68,7 +70,7 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
 impl Url {
     /// An absolute URL, or a path (`ParseRequestURI`).
     fn parse(text: &str) -> Option<Self> {
-        if !has_format("uri", text)? {
+        if !formats::matches("uri", text)? {
             return None;
         }
         let (before, _) = text.split_once('#').unwrap_or((text, ""));

@@ -14,8 +14,8 @@ use super::declared::escaped;
 use super::functions::libraries::Semver;
 use super::functions::network::Url;
 use super::functions::times;
-use crate::schema::openapi::{Additional, Schema};
-use crate::schema::{ListKind, Quantity};
+use crate::schema::{ListKind, Schema};
+use optimist_values::Quantity;
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -256,32 +256,32 @@ fn same_keys(one: &Val, other: &Val, keys: &[String]) -> bool {
 }
 
 /// A value of an object as rules see it: of the type that its schema has, with properties by
-/// names that are identifiers.
-pub(super) fn converted(value: &Value, schema: &Schema) -> Val {
+/// names that are identifiers. Without a schema, it is of the type that it has in JSON.
+pub(super) fn converted<S: Schema>(value: &Value, schema: Option<&S>) -> Val {
     match value {
         Value::Null => Val::Null,
         Value::Bool(value) => Val::Bool(*value),
         Value::Number(number) => match number.as_i64() {
-            Some(whole) if schema.ty != "number" => Val::Int(whole),
+            Some(whole) if schema.is_none_or(|it| it.ty() != "number") => Val::Int(whole),
             _ => Val::Double(number.as_f64().unwrap_or_default()),
         },
-        Value::String(text) => converted_text(text, schema),
+        Value::String(text) => match schema {
+            Some(schema) => converted_text(text, schema),
+            None => Val::text(text),
+        },
         Value::Array(items) => {
-            let of_items = schema.items.as_deref().unwrap_or(&*ANYTHING);
+            let of_items = schema.and_then(S::items);
             let items = items.iter().map(|item| converted(item, of_items)).collect();
-            let kind = schema.list.clone();
+            let kind = schema.map(S::list_kind).unwrap_or_default();
             Val::List(Rc::new(List { items, kind }))
         }
         Value::Object(map) => {
-            let values = match &schema.additional {
-                Some(Additional::Of(values)) => &**values,
-                _ => &*ANYTHING,
-            };
+            let values = schema.and_then(S::additional);
             let members = map.iter().filter_map(|(name, member)| {
-                Some(match schema.properties.get(name) {
+                Some(match schema.and_then(|it| it.property(name)) {
                     // A property that is null counts as absent.
                     Some(_) if member.is_null() => return None,
-                    Some(schema) => (escaped(name)?, converted(member, schema)),
+                    declared @ Some(_) => (escaped(name)?, converted(member, declared)),
                     None => (name.clone(), converted(member, values)),
                 })
             });
@@ -314,13 +314,11 @@ impl Val {
     }
 }
 
-static ANYTHING: std::sync::LazyLock<Schema> = std::sync::LazyLock::new(Schema::default);
-
-fn converted_text(text: &str, schema: &Schema) -> Val {
-    if schema.int_or_string {
+fn converted_text(text: &str, schema: &impl Schema) -> Val {
+    if schema.int_or_string() {
         return Val::text(text);
     }
-    let value = match schema.format.as_str() {
+    let value = match schema.format() {
         "byte" => STANDARD.decode(text).ok().map(|it| Val::Bytes(it.into())),
         "duration" => times::format_duration(text).map(Val::Duration),
         "date" => times::timestamp(&format!("{text}T00:00:00Z")),

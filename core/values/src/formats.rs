@@ -3,10 +3,10 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::environment::Timestamp;
+use optimist_encoding::go::time::{Layout, canonical};
 
 /// Returns whether a text has a format; `None` if the format is unknown. Dashes in names do not count.
-pub(crate) fn matches(format: &str, text: &str) -> Option<bool> {
+pub fn matches(format: &str, text: &str) -> Option<bool> {
     Some(match format.replace('-', "").as_str() {
         "password" => true,
         "byte" => is_base64(text),
@@ -49,7 +49,7 @@ fn is_base64(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    text.len() == 10 && Timestamp::parse(&format!("{text}T00:00:00Z")).is_some()
+    text.len() == 10 && canonical(&format!("{text}T00:00:00Z"), Layout::Seconds).is_ok()
 }
 
 /// Returns whether a text is a time as in RFC 3339, but any character may come before the fraction,
@@ -106,7 +106,7 @@ fn is_duration(text: &str) -> bool {
 }
 
 /// Returns whether Go parses a text as a duration.
-pub(crate) fn go_duration(text: &str) -> bool {
+pub fn go_duration(text: &str) -> bool {
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     if rest == "0" {
         return true;
@@ -382,6 +382,7 @@ mod tests {
                 "2024-01-31T24:00:00Z",
             ),
             ("date", "2024-02-29", "2023-02-29"),
+            ("date", "1969-12-31", "1969-13-31"),
             ("duration", "1h30m", "1 hop"),
             ("duration", "2 days", "days"),
             ("uuid", "123e4567-e89b-12d3-a456-426614174000", "123e4567"),

@@ -1,9 +1,9 @@
 //! Parses operands: literals, lists, maps, names and parentheses.
 
 use super::{OPERAND, Parser, RESERVED, Read};
-use crate::cel::ast::{Entry, Expr, Kind, Literal, Mistake};
-use crate::cel::lexer::Token;
-use crate::cel::macros;
+use crate::ast::{Entry, Expr, Kind, Literal, Mistake};
+use crate::lexer::Token;
+use crate::macros;
 
 impl Parser {
     /// Parses an expression without an operator.

@@ -9,7 +9,7 @@ use regex_lite::Regex;
 use super::ast::{Call, Entry, Expr, Fold, Kind, Literal};
 use super::value::{Key, Val};
 use super::{functions, run_cost};
-use crate::schema::openapi::Pattern;
+use optimist_values::Pattern;
 
 /// The highest cost of one expression (`apis/cel/config.go PerCallLimit`).
 const CALL_LIMIT: u64 = 1_000_000;

@@ -27,7 +27,7 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
             Val::Duration(_) => Ok(value.clone()),
             Val::Int(nanos) => Ok(Val::Duration(*nanos)),
             Val::Text(text) => times::duration(text).map(Val::Duration).ok_or_else(|| {
-                let shown = crate::go::quote(text);
+                let shown = optimist_encoding::go::quote(text);
                 Fault::new(format!("time: invalid duration {shown}"))
             }),
             _ => Err(Fault::no_overload()),
@@ -37,7 +37,12 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
             Val::Int(seconds) => times::checked(i128::from(*seconds) * times::SECOND, 0),
             Val::Text(text) => {
                 let parsed = times::timestamp(text);
-                let failed = || Fault::new(format!("invalid timestamp {}", crate::go::quote(text)));
+                let failed = || {
+                    Fault::new(format!(
+                        "invalid timestamp {}",
+                        optimist_encoding::go::quote(text)
+                    ))
+                };
                 parsed.ok_or_else(failed)
             }
             _ => Err(Fault::no_overload()),
@@ -96,7 +101,7 @@ fn to_bool(value: &Val) -> Run {
 }
 
 fn syntax(function: &str, text: &str) -> Fault {
-    let shown = crate::go::quote(text);
+    let shown = optimist_encoding::go::quote(text);
     Fault::new(format!(
         "strconv.{function}: parsing {shown}: invalid syntax"
     ))
@@ -108,7 +113,7 @@ fn digits(text: &str) -> bool {
 }
 
 fn range(function: &str, text: &str) -> Fault {
-    let shown = crate::go::quote(text);
+    let shown = optimist_encoding::go::quote(text);
     Fault::new(format!(
         "strconv.{function}: parsing {shown}: value out of range"
     ))

@@ -2,8 +2,41 @@
 //! is estimated before a rule is stored, and the cost is counted while it runs
 //! (`k8s.io/apiserver/pkg/cel`, v1.36, over cel-go v0.26).
 //!
+//! | here | what it does | upstream |
+//! |---|---|---|
+//! | [`Declared::from_schema`] | says what types a schema gives to the values of its rules | `common.SchemaDeclType` |
+//! | [`Program::compile`] | reads and checks a rule, and estimates its highest cost | `Compile`, `checker.Cost` |
+//! | [`Evaluator::run`] | evaluates a rule on a value, and counts the cost | `Program.ContextEval`, `library/cost.go CallCost` |
+//! | [`type_of`], [`evaluate()`] | do the same for expressions on any variables, as in admission policies | `plugin/policy/validating` |
+//!
+//! A rule of a definition (`x-kubernetes-validations`), checked and evaluated:
+//!
+//! ```
+//! use optimist_cel::{Declared, Evaluator, Outcome, Program, Subject, Unusable, Wanted};
+//! use serde_json::json;
+//!
+//! let schema = json!({"type": "object", "properties": {
+//!     "replicas": {"type": "integer"},
+//!     "zones": {"type": "array", "maxItems": 9, "items": {"type": "string", "maxLength": 20}},
+//! }});
+//! let declared = Declared::from_schema(&schema, false).expect("rules see values of this schema");
+//! let compile = |rule| Program::compile(rule, &declared, false, Wanted::Bool);
+//!
+//! let rule = compile("self.replicas >= size(self.zones)").expect("the types are right");
+//! let subject = Subject::new(&json!({"replicas": 1, "zones": ["a", "b"]}), None, &schema);
+//! let (outcome, cost) = Evaluator::default().run(&rule, &subject, false);
+//! assert_eq!(outcome, Outcome::Bool(false));
+//! assert!(cost <= rule.max_cost);
+//!
+//! // A text is no number: a server refuses the definition, with this message.
+//! let Err(Unusable::Wrong(message)) = compile("self.zones[0] > 1") else { panic!("accepted") };
+//! assert!(message.contains("found no matching overload for '_>_'"), "{message}");
+//! ```
+//!
 //! No library is used: none checks types or counts costs, without which the answers to definitions
 //! cannot be those of a real server.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod ast;
 mod check;
@@ -16,6 +49,7 @@ mod macros;
 mod overloads;
 mod parser;
 mod run_cost;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -25,13 +59,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::schema::openapi::Schema;
 use ast::{Expr, Mistake};
 use evaluate::{Fault, Machine};
 use parser::Unread;
 use value::{Val, converted};
 
 pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
+pub use schema::{ListKind, Schema};
 pub use types::CelType;
 
 /// The variable that has the value.
@@ -170,9 +204,8 @@ fn run(text: &str, variables: &[(&'static str, Value)]) -> Result<Val, Fault> {
     let known = variables.iter();
     let known = known.map(|(name, _)| ((*name).to_owned(), CelType::Dyn));
     check::check(&mut parsed.expr, &parsed.places, known.collect()).map_err(|_| Fault::Unknown)?;
-    let anything = Schema::default();
     let values = variables.iter();
-    let values = values.map(|(name, value)| (*name, converted(value, &anything)));
+    let values = values.map(|(name, value)| (*name, converted(value, None::<&Value>)));
     Machine::default().run(&parsed.expr, values.collect()).0
 }
 
@@ -213,10 +246,10 @@ pub struct Subject {
 
 impl Subject {
     /// Takes values as rules of their schema see them.
-    pub fn new(value: &Value, old: Option<&Value>, schema: &Schema) -> Self {
+    pub fn new(value: &Value, old: Option<&Value>, schema: &impl Schema) -> Self {
         Self {
-            value: converted(value, schema),
-            old: old.map(|old| converted(old, schema)),
+            value: converted(value, Some(schema)),
+            old: old.map(|old| converted(old, Some(schema))),
         }
     }
 }
