@@ -25,7 +25,7 @@ pub struct Finding {
     /// The forbidden verdicts that some orders have.
     pub against: Vec<Verdict>,
     /// The write method of each actor, in the order of the challenge's edits.
-    writes: Vec<Write>,
+    pub(super) writes: Vec<Write>,
 }
 
 impl Finding {

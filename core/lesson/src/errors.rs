@@ -2,6 +2,7 @@
 //! the others.
 
 use super::Lesson;
+use super::closing;
 use super::feedback::{Feedback, hints};
 use super::fields::{Fields, LessonError, Read, items, members};
 use super::mistake::parse_lesson;
@@ -117,7 +118,8 @@ impl Found {
         let Some(fields) = self.fields(located, "a goal", &read::GOAL) else {
             return;
         };
-        self.texts(&fields, &["ask"], &["reached"]);
+        self.texts(&fields, &["ask"], &[]);
+        self.take(closing::goal_texts(&fields));
         self.take(hints(&fields));
         self.take(fields.needed("when").and_then(read::aims));
         self.take(fields.needed("solution"));

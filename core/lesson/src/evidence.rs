@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::check::{LessonCheck, hold};
+use super::condition::Past;
 use super::fields::LessonError;
 use super::model::{
     Challenge, ChallengeCase, Experiment, FactBasis, Lesson, LessonStep, Task, TaskGoal,
@@ -76,12 +77,14 @@ impl LessonStep {
         match &self.task {
             None => {}
             Some(Task::Goal(goal)) => {
-                words.extend([&goal.ask, &goal.reached]);
+                words.push(&goal.ask);
+                words.extend(goal.reached.iter().map(|text| &text.say));
                 words.extend(&goal.hints);
                 words.extend(goal.feedback.iter().map(|feedback| &feedback.say));
             }
             Some(Task::Challenge(challenge)) => {
-                words.extend([&challenge.ask, &challenge.reached]);
+                words.push(&challenge.ask);
+                words.extend(challenge.reached.iter().map(|text| &text.say));
                 words.extend(&challenge.hints);
             }
             Some(Task::Switches(challenge)) => {
@@ -130,6 +133,7 @@ pub(super) fn ways_and_mistakes(
             }
         }
     };
+    let mut reached = Vec::new();
     for way in &goal.other_ways {
         check.tell(format_args!("     + {}", way.say));
         let mut tree = tree.clone();
@@ -137,7 +141,15 @@ pub(super) fn ways_and_mistakes(
             let message = format!("this way does not reach the goal: {label}");
             check.problem(way.line, message);
         }
+        reached.push(tree);
     }
+    let mut solved = tree.clone();
+    if perform(&goal.solution, &mut solved).is_ok() {
+        reached.push(solved);
+    }
+    let begin = walk.node();
+    let pasts = reached.iter().filter_map(|tree| Past::since(tree, begin));
+    goal.check_closing(check, &pasts.collect::<Vec<_>>());
     for mistake in &goal.mistakes {
         check.tell(format_args!("     - {}", mistake.say));
         let mut tree = tree.clone();
@@ -167,6 +179,7 @@ pub(super) fn ways_and_mistakes(
 
 /// The other ways must meet a challenge, and the mistakes must not.
 pub(super) fn choices(check: &mut LessonCheck, challenge: &Challenge, tree: &HistoryTree) {
+    challenge.check_closing(check);
     let ways = challenge.other_ways.iter().map(|chosen| (chosen, true));
     let mistakes = challenge.mistakes.iter().map(|chosen| (chosen, false));
     for (chosen, wanted) in ways.chain(mistakes) {

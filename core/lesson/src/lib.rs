@@ -15,6 +15,7 @@
 mod catalogue;
 mod challenge;
 mod check;
+mod closing;
 mod condition;
 mod controller;
 mod errors;
@@ -37,6 +38,7 @@ mod walkthrough;
 pub use catalogue::{Catalogue, CatalogueEntry, Chapter, Incident, Quiz, Reading};
 pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};
+pub use closing::{ClosingText, WriteFilter};
 pub use condition::{Condition, GoalLabel, PartLabel, Past};
 pub use controller::ControllerAction;
 pub use feedback::Feedback;

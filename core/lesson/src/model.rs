@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::closing::{ClosingText, WriteFilter};
 use super::condition::{Condition, PartLabel};
 use super::feedback::Feedback;
 use super::fields::LessonError;
@@ -173,8 +174,8 @@ pub struct TaskGoal {
     pub feedback: Vec<Feedback>,
     /// Other ways of writing that may reach the goal.
     pub also_right: Vec<AlsoRight>,
-    /// The text that is shown when it is reached.
-    pub reached: String,
+    /// The texts that are shown when it is reached.
+    pub reached: Vec<ClosingText<Vec<Condition>>>,
 }
 
 /// Another way to reach a goal.
@@ -239,8 +240,8 @@ pub struct Challenge {
     pub mistakes: Vec<ChallengeCase>,
     /// Other ways of writing that may meet the challenge.
     pub also_right: Vec<AlsoRight>,
-    /// The text that is shown when it is reached.
-    pub reached: String,
+    /// The texts that are shown when it is reached.
+    pub reached: Vec<ClosingText<WriteFilter>>,
 }
 
 /// The write methods of all actors, and the result of the search with them.

@@ -5,16 +5,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::fields::{Fields, LessonError, Read, items, word};
+use super::closing::WriteFilter;
+use super::fields::{Fields, LessonError, Read};
 use super::model::{Challenge, Lesson, Task, TaskGoal};
-use super::script::{STRATEGIES, ScriptAction, ScriptActionKind};
+use super::script::{ScriptAction, ScriptActionKind};
 use super::switches::SwitchChallenge;
 use super::variation::{
     OtherWrite, Variation, by_the_other_editor, other_writes, sending, sent, writes,
 };
 use super::walkthrough::Walkthrough;
 use optimist_apiserver::yaml::Located;
-use optimist_client::{OnConflict, Strategy, Write};
+use optimist_client::Write;
 use optimist_controller::program::Switch;
 use optimist_simulation::{ActorId, HistoryTree};
 
@@ -23,16 +24,8 @@ use optimist_simulation::{ActorId, HistoryTree};
 pub struct AlsoRight {
     /// Its line, counted from 1.
     pub line: usize,
-    /// The strategies; empty for all of them.
-    pub strategies: Vec<Strategy>,
-    /// With or without a version; `None` for both. So are the others.
-    pub version: Option<bool>,
-    /// With or without force.
-    pub force: Option<bool>,
-    /// With or without tests of the old values.
-    pub test: Option<bool>,
-    /// With or without a retry after a conflict.
-    pub retry: Option<bool>,
+    /// The ways of writing.
+    pub ways: WriteFilter,
     /// The variations. A reason without them is no reason for a way that has one.
     pub with: Vec<Variation>,
     /// The reason why they are right.
@@ -63,38 +56,23 @@ impl AlsoRight {
 
     /// Reads an item of the list.
     pub(super) fn read(located: &Located) -> Read<Self> {
-        let known = [
-            "send", "version", "force", "test", "retry", "with", "because",
-        ];
+        let known = [&WriteFilter::KEYS[..], &["with", "because"]].concat();
         let fields = Fields::read(located, "a way that is also right", &known)?;
-        let sends = fields.get("send").map_or(Ok(&[][..]), items)?;
-        let strategies = sends.iter().map(|item| word(item, &STRATEGIES));
         Ok(Self {
             line: located.line,
-            strategies: strategies.collect::<Read<_>>()?,
-            version: fields.flag("version")?,
-            force: fields.flag("force")?,
-            test: fields.flag("test")?,
-            retry: fields.flag("retry")?,
+            ways: WriteFilter::read(&fields)?,
             with: Variation::read_all(&fields)?,
             because: fields.needed_text("because")?,
         })
     }
 
     fn says(&self, other: &OtherWrite) -> bool {
-        let write = &other.write;
-        let is = |wanted: Option<bool>, found: bool| wanted.is_none_or(|wanted| wanted == found);
         let varied = match other.variation {
             // To send the same body again is one of the retries.
             None | Some(Variation::Resend) => self.with.is_empty(),
             Some(variation) => self.with.contains(&variation),
         };
-        varied
-            && (self.strategies.is_empty() || self.strategies.contains(&write.strategy))
-            && is(self.version, write.send_resource_version)
-            && is(self.force, write.force)
-            && is(self.test, write.test_values)
-            && is(self.retry, write.on_conflict != OnConflict::GiveUp)
+        varied && self.ways.has(&other.write)
     }
 }
 

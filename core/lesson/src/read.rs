@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::closing;
 use super::condition::{Condition, PartLabel, conditions, conditions_of, keys};
 use super::controller;
 use super::feedback::{Feedback, hints};
@@ -313,7 +314,7 @@ fn goal(located: &Located) -> Read<TaskGoal> {
             .collect::<Read<_>>()?,
         feedback: Feedback::read_all(&fields)?,
         also_right: AlsoRight::read_all(&fields)?,
-        reached: fields.text("reached")?.unwrap_or_default(),
+        reached: closing::goal_texts(&fields)?,
     })
 }
 
@@ -413,7 +414,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         other_ways: chosen(&fields, "other ways")?,
         mistakes: chosen(&fields, "mistakes")?,
         also_right: AlsoRight::read_all(&fields)?,
-        reached: fields.text("reached")?.unwrap_or_default(),
+        reached: closing::challenge_texts(&fields)?,
     };
     Ok((challenge, prepared))
 }

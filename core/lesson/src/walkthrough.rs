@@ -353,6 +353,14 @@ impl Walkthrough {
         feedback.find(|feedback| past.fulfils(&feedback.when))
     }
 
+    /// Returns the closing texts of this page's goal that are true of the try that is the current path.
+    pub fn closing_text(&self, tree: &HistoryTree) -> String {
+        match &self.step().task {
+            Some(Task::Goal(goal)) => goal.closing_text(Past::since(tree, self.node())),
+            _ => String::new(),
+        }
+    }
+
     /// Records whether the goal of this page is reached here. A reached goal stays reached.
     pub fn look(&mut self, tree: &HistoryTree) {
         let goal = self.goal(tree);

@@ -52,7 +52,7 @@ fn goal(store: &StateHandle, course: &Course, goal: &TaskGoal) -> Html {
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
-            { reached(walk.solved(), here, &goal.reached) }
+            { reached(walk.solved(), here, &walk.closing_text(&store.session.tree)) }
         </div>
     }
 }
@@ -102,7 +102,7 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
-            { reached(solved, here, &challenge.reached) }
+            { reached(solved, here, &challenge.closing_text(finding.filter(current))) }
         </div>
     }
 }

@@ -126,3 +126,82 @@ fn each_task_has_hints_in_two_stages() {
     }
     assert!(tasks > 35, "{tasks}");
 }
+
+#[test]
+fn a_goal_is_closed_with_what_was_done_and_not_with_another_way() {
+    let lesson = crate::files::lesson("05-the-kubelet-got-there-first");
+    let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
+    while walk.step().task.is_none() || !walk.happened() {
+        assert!(walk.forward(&mut tree).unwrap());
+    }
+    let Some(Task::Goal(goal)) = walk.step().task.clone() else {
+        panic!("05 ends with a goal")
+    };
+    let told = |actions: &[optimist_lesson::ScriptAction]| {
+        let mut tree = tree.clone();
+        for action in actions {
+            action.perform(&mut tree).unwrap();
+        }
+        walk.closing_text(&tree)
+    };
+    let patched = told(&goal.solution);
+    assert!(patched.contains("did not name the status"), "{patched}");
+    let ways = goal.other_ways.iter();
+    let updates = ways.filter(|way| told(&way.actions).contains("Your Update carried"));
+    assert!(updates.count() >= 1);
+    assert!(patched.starts_with("The note is changed"), "{patched}");
+    assert!(!patched.contains("Your Update carried"), "{patched}");
+}
+
+#[test]
+fn a_challenge_is_closed_with_the_ways_of_writing_that_met_it() {
+    let lesson = crate::files::lesson("02-resourceversion-and-the-409");
+    let (mut walk, mut tree) = Walkthrough::open(lesson).unwrap();
+    while walk.step().task.is_none() || !walk.happened() {
+        assert!(walk.forward(&mut tree).unwrap());
+    }
+    let Some(Task::Challenge(challenge)) = walk.step().task.clone() else {
+        panic!("02 ends with a challenge")
+    };
+    let told = |writes: &[(optimist_simulation::ActorId, optimist_client::Write)]| {
+        let mut tree = tree.clone();
+        for (actor, write) in writes {
+            tree.world_mut().actor_mut(*actor).set_write(write.clone());
+        }
+        let mut search = challenge.search(&tree).unwrap();
+        search.run();
+        challenge.closing_text(Some(&challenge.judge(&search)))
+    };
+    let (stale, patch) = (
+        "refuses an Update that carries a stale version",
+        "names only its own field",
+    );
+    let updates = told(&challenge.solution);
+    assert!(
+        updates.contains(stale) && !updates.contains(patch),
+        "{updates}"
+    );
+    let patches = told(&challenge.other_ways[0].writes);
+    assert!(
+        patches.contains(patch) && !patches.contains(stale),
+        "{patches}"
+    );
+    let nothing = challenge.closing_text(None);
+    assert!(
+        !nothing.contains(stale) && !nothing.contains(patch),
+        "{nothing}"
+    );
+}
+
+/// A text that no way of the lesson is told is found.
+#[test]
+fn a_closing_text_for_nobody_is_found() {
+    let source = "title: t\nteaches: t\nsteps:\n- title: s\n  do:\n  - A: get\n  goal:\n    ask: q\n    \
+                  when: {stored: {spec.replicas: 5}}\n    solution:\n    - A: {edit: {spec.replicas: 5}, send: update}\n    \
+                  reached:\n    - say: five\n    - {when: {writers: {A: [update]}}, say: updated}\n    \
+                  - {when: {writers: {A: [apply]}}, say: applied}\n";
+    let lesson = std::sync::Arc::new(Lesson::parse(source).unwrap());
+    let problems = lesson.check().unwrap_err();
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems, ["line 15: no way is told this"]);
+}
