@@ -65,8 +65,9 @@ mod question;
 mod settling;
 
 pub use histories::{
-    ActorProgress, EditEffect, HistorySearch, LossGroups, LossRisk, ResponseCache, SearchStatus,
-    StateId, StateView, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
+    ActorProgress, Comparison, EditEffect, HistorySearch, JointStep, LossGroups, LossRisk,
+    ResponseCache, SearchStatus, StateId, StateView, Tally, Transition, TransitionId,
+    TransitionKind, TransitionMeaning,
 };
 pub use property::{FieldOf, Goal, Safety};
 pub use property_search::{PropertySearch, PropertySearchStatus};

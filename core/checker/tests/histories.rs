@@ -7,14 +7,14 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_checker::{
-    HistorySearch, PropertySearch, PropertySearchStatus, Question, ResponseCache, Safety,
-    SearchStatus,
+    Comparison, HistorySearch, PropertySearch, PropertySearchStatus, Question, ResponseCache,
+    Safety, SearchStatus,
 };
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
 };
 use optimist_ledger::{Ledger, ObjectRef, UpdateTracker, Verdict};
-use optimist_system::{Faults, System};
+use optimist_system::{Event, Faults, System};
 use serde_json::{Value, json};
 
 fn server() -> (ApiServer, ObjectRef) {
@@ -275,4 +275,102 @@ fn counts_and_the_search_of_properties_agree_on_whether_an_edit_can_be_lost() {
         }
     }
     assert!(answers[0] > 0 && answers[1] > 0, "{answers:?}");
+}
+
+/// The process of an event of a procedure.
+fn process_of(event: Event) -> u8 {
+    match event {
+        Event::Request(process) | Event::AnswerLost(process) => process,
+        other => panic!("{other:?} is none of a procedure"),
+    }
+}
+
+fn verdict(system: &System, object: &ObjectRef) -> Verdict {
+    let stored = system.server().store().get(object.key());
+    let ledger = system.ledger();
+    let updates = ledger.of(object.key()).cloned().unwrap_or_default();
+    let stored = stored.map(|(_, object)| &**object);
+    updates.verdict(stored, &object.resource().root)
+}
+
+/// The number of steps of a shortest order that ends differently in two systems, by walking through
+/// every order of both at once.
+fn walk_both(one: &System, two: &System, object: &ObjectRef) -> Option<usize> {
+    let (of_one, of_two) = (one.enabled(), two.enabled());
+    if of_one.is_empty() && of_two.is_empty() {
+        return (verdict(one, object) != verdict(two, object)).then_some(0);
+    }
+    let mut events = of_one.clone();
+    events.extend(of_two.iter().filter(|event| !of_one.contains(event)));
+    let mut shortest = None;
+    for event in events {
+        let is_done = |enabled: &[Event]| {
+            let mut processes = enabled.iter().map(|event| process_of(*event));
+            !processes.any(|process| process == process_of(event))
+        };
+        let (mut one, mut two) = (one.clone(), two.clone());
+        let mut possible = true;
+        for (system, enabled) in [(&mut one, &of_one), (&mut two, &of_two)] {
+            match enabled.contains(&event) {
+                true => drop(system.perform(event)),
+                false => possible &= is_done(enabled),
+            }
+        }
+        let rest = possible.then(|| walk_both(&one, &two, object)).flatten();
+        let found = rest.map(|rest| rest + 1);
+        shortest = match (shortest, found) {
+            (Some(known), Some(found)) => Some(std::cmp::min::<usize>(known, found)),
+            (known, found) => known.or(found),
+        };
+    }
+    shortest
+}
+
+#[test]
+fn the_shortest_order_that_ends_differently_is_that_of_a_walk_of_both() {
+    let ways = [
+        WriteMethod::Update,
+        WriteMethod::UpdateVersioned,
+        WriteMethod::UpdateReadAgain,
+        WriteMethod::JsonTests,
+    ];
+    let mut told = [0, 0];
+    for fields in [["a", "b"], ["a", "a"]] {
+        for lost_answers in [0, 1] {
+            let searched = |way: WriteMethod| {
+                let write = way.write(2);
+                let editors = [
+                    (Some(fields[0]), "1", write.clone()),
+                    (Some(fields[1]), "2", write),
+                ];
+                let (system, object) = system(&editors);
+                let system = system.with_faults(Faults {
+                    lost_answers,
+                    ..Faults::default()
+                });
+                let memory = ResponseCache::default();
+                let mut search = HistorySearch::new(&system, object.clone(), false, 10_000, memory);
+                search.run();
+                (system, object, search)
+            };
+            let all = ways.map(searched);
+            for (i, (one, object, first)) in all.iter().enumerate() {
+                for (two, _, second) in &all[..i] {
+                    let walked = walk_both(one, two, object);
+                    match first.compare(second, 100_000) {
+                        Comparison::Differs(steps) => {
+                            assert_eq!(Some(steps.len()), walked);
+                            told[0] += 1;
+                        }
+                        other => {
+                            assert_eq!((other, walked), (Comparison::Same, None));
+                            told[1] += 1;
+                        }
+                    }
+                    assert_eq!(first.compare(second, 1), Comparison::Unknown);
+                }
+            }
+        }
+    }
+    assert!(told.iter().all(|count| *count > 0), "{told:?}");
 }

@@ -289,6 +289,11 @@ pub fn step(search: &Search, edge: &Transition) -> String {
     }
 }
 
+/// Says the number of steps of the shortest order that tells two ways of writing apart.
+pub fn compare_shortest(steps: usize) -> String {
+    en::compare_shortest(&steps)
+}
+
 /// Describes a step in the same way for a place with little room; for a step inside a request, only
 /// the server's part.
 pub fn label(search: &Search, edge: &Transition) -> String {

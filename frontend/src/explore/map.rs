@@ -8,6 +8,7 @@ use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, classes, html};
 
 use super::layout::{Layout, layout};
+use super::side_by_side::side_by_side;
 use super::{Explored, endings, on, replay, sentences};
 use crate::state::{ExploreMsg, MapFocus, RowState, StateHandle};
 
@@ -56,6 +57,7 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                     ) }
                 </p>
             }
+            { side_by_side(store, model, search) }
             { endings::list(store, model, search) }
         </>
     }

@@ -11,6 +11,7 @@ mod replay;
 mod run;
 mod sentences;
 mod setup;
+mod side_by_side;
 mod store;
 
 use std::rc::Rc;

@@ -86,6 +86,20 @@ pub(super) fn state(
     })
 }
 
+/// Opens a history at its end.
+pub(super) fn path(
+    store: &StateHandle,
+    model: &Explored,
+    search: &Rc<Search>,
+    path: &[TransitionId],
+) -> Callback<MouseEvent> {
+    let (store, model, search) = (store.clone(), model.clone(), Rc::clone(search));
+    let path = path.to_vec();
+    Callback::from(move |_| {
+        open(&store, &model, &search, &path, path.len());
+    })
+}
+
 /// Opens the element that is pointed at on the map. A finger points by touching: it opens only an
 /// element that it has touched before.
 pub(super) fn focused(

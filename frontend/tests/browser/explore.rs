@@ -65,10 +65,23 @@ fn counts(way: &str) -> Vec<String> {
         text(&name) == way
     });
     let row = row.unwrap_or_else(|| panic!("there is no row {way:?}"));
-    let cells = row.query_selector_all(".count").unwrap();
-    (0..cells.length())
-        .map(|i| text(&cells.item(i).unwrap().unchecked_into()))
-        .collect()
+    let cells = |selector: &str| -> Vec<String> {
+        let cells = row.query_selector_all(selector).unwrap();
+        (0..cells.length())
+            .map(|i| text(&cells.item(i).unwrap().unchecked_into()))
+            .collect()
+    };
+    // The refused orders have a column for each kind of refusal.
+    let refused = cells(".count.refused");
+    let refused = match refused.iter().any(|count| count == "all") {
+        true => "all".to_owned(),
+        false => {
+            let numbers = refused.iter().map(|count| count.parse::<u32>().unwrap());
+            numbers.sum::<u32>().to_string()
+        }
+    };
+    let (others, lost) = (cells(".count:not(.refused, .lost)"), cells(".count.lost"));
+    others.into_iter().chain([refused]).chain(lost).collect()
 }
 
 /// Points at the first part of the map that is such.
@@ -209,7 +222,7 @@ async fn every_ready_pair_has_its_matrix_and_its_map() {
         (
             "delete-and-edit",
             "Update, no resourceVersion",
-            ["0", "1", "3: 3 by 404, the object is deleted", "2"],
+            ["0", "1", "3", "2"],
         ),
         (
             "spec-and-status",
@@ -221,6 +234,37 @@ async fn every_ready_pair_has_its_matrix_and_its_map() {
         assert_eq!(counts(way), wanted, "{pair}, {way}");
         assert!(all(".picture circle").len() > 8, "{pair} has no map");
     }
+}
+
+#[wasm_bindgen_test]
+async fn the_columns_tell_a_conflict_from_what_is_not_possible_and_what_is_gone() {
+    let page = explore().await;
+    let headings = || -> Vec<String> {
+        let all = all(".matrix thead th").into_iter();
+        all.skip(2).filter_map(|it| it.text_content()).collect()
+    };
+    assert_eq!(
+        headings(),
+        ["both in the object", "replaced", "409", "lost update"]
+    );
+    edits(&page, "delete-and-edit").await;
+    assert_eq!(headings()[2..5], ["409", "not possible", "gone"]);
+}
+
+#[wasm_bindgen_test]
+async fn two_ways_stand_side_by_side_with_the_order_that_tells_them_apart() {
+    let page = explore().await;
+    page.choose("Compare with", "1").await;
+    at_rest().await;
+    let map = page.text(MAP);
+    let told = "4 steps: the shortest order that ends differently";
+    assert!(map.contains(told), "{map}");
+    assert_eq!(all(".side-by-side .differs").len(), 1, "the second write");
+    page.press(OUTCOMES, RETRY).await;
+    page.choose("Compare with", "4").await;
+    at_rest().await;
+    let map = page.text(MAP);
+    assert!(map.contains("each order ends alike"), "{map}");
 }
 
 #[wasm_bindgen_test]

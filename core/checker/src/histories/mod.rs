@@ -19,6 +19,7 @@
 //! Of the [faults](optimist_system::Faults) of the system, answers to writes are lost here. The others
 //! are those of controllers.
 
+mod comparison;
 mod explanation;
 mod found;
 mod ledgers;
@@ -38,6 +39,7 @@ use ledgers::{LedgerId, Ledgers, bit};
 use outcomes::{OutcomeId, Outcomes, ProcedureId};
 use pool::ServerId;
 
+pub use comparison::{Comparison, JointStep};
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use loss_risk::{LossGroups, LossRisk};

@@ -18,8 +18,9 @@ pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
 pub use optimist_checker::{
-    ActorProgress, EditEffect, LossGroups, LossRisk, ResponseCache, SearchStatus, StateId,
-    StateView, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
+    ActorProgress, Comparison, EditEffect, JointStep, LossGroups, LossRisk, ResponseCache,
+    SearchStatus, StateId, StateView, Tally, Transition, TransitionId, TransitionKind,
+    TransitionMeaning,
 };
 pub use optimist_system::Faults;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};

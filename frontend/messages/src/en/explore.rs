@@ -73,6 +73,11 @@ crate::catalogue::messages! {
     open_in_play() "Open in Play";
     open_path_in_play(path) "Open in Play: {path}";
     all_endings() "All endings";
+    compare_with() "Compare with";
+    compare_with_none() "no other way";
+    compare_same() "With both ways, each order ends alike.";
+    compare_unknown() "No difference was found so far, and not every order was compared.";
+    compare_shortest(steps) "{steps} {steps|step|steps}: the shortest order that ends differently";
     more_endings(count) "and {count} more.";
 
     // Pairs of edits, actors, and ways of writing.

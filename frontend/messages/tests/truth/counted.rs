@@ -1,10 +1,12 @@
 //! The counts of Explore: every order of a small scenario is performed in Play, and counted.
 
+use std::collections::BTreeMap;
+
 use optimist_client::{IntendedChange, Intent, WriteMethod};
 use optimist_messages::{explore as said_of, label};
 use optimist_simulation::explore::{
-    ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus, ThirdActor,
-    TransitionId, replayed,
+    Comparison, ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus,
+    ThirdActor, TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree, World};
@@ -131,11 +133,82 @@ pub const ANSWERS: &[(&str, ConditionOf<Ways>)] = &[
     ("answer_untried", |_, it| Some(it.all() == 0)),
 ];
 
+/// Two ways of writing, of which every order was played.
+pub struct Compared {
+    /// The number of steps of the shortest order that ends differently, by lost updates and refusals.
+    shortest: Option<u64>,
+    /// `true` if only some pairs of states were compared.
+    stopped: bool,
+}
+
+/// The conditions of what is said of two rows side by side.
+pub const COMPARED: &[(&str, ConditionOf<Compared>)] = &[
+    ("compare_shortest", |said, it| {
+        Some(Some(said.number("steps")?) == it.shortest)
+    }),
+    ("compare_same", |_, it| {
+        Some(it.shortest.is_none() && !it.stopped)
+    }),
+    ("compare_unknown", |_, it| Some(it.stopped)),
+];
+
+/// Plays every order of two editors in two ways of writing that take the same steps, and hears what
+/// tells them apart.
+pub fn compared(hearing: &mut Hearing) -> Option<()> {
+    use WriteMethod::{JsonTests, Merge, Strategic, Update, UpdateVersioned};
+    for slug in ["different-fields", "two-items", "same-field"] {
+        let preset = PRESETS.iter().find(|it| it.slug == slug)?;
+        let start = HistoryTree::new(World::load(preset.manifest).ok()?.0);
+        let ways = [Update, UpdateVersioned, Merge, Strategic, JsonTests];
+        let mut played = Vec::new();
+        for way in ways {
+            let mut search = Search::new(preset.scenario().ok()?.in_ways(&[way], 1).ok()?, 4000);
+            search.run();
+            let paths = orders(&search, 24)?.into_iter().map(|path| {
+                let actors = path.iter().map(|id| search.edges()[*id].actor);
+                let ends = outcome(&replayed(&search, &path, path.len(), start.clone()));
+                (actors.collect::<Vec<_>>(), ends)
+            });
+            let paths: BTreeMap<_, _> = paths.collect();
+            played.push((way, search, paths));
+        }
+        for (i, (way, search, paths)) in played.iter().enumerate() {
+            for (other, second, others) in &played[..i] {
+                let differs = |(actors, ends): &(&Vec<usize>, &(bool, bool))| {
+                    others.get(*actors).is_some_and(|other| other != *ends)
+                };
+                let lengths = paths
+                    .iter()
+                    .filter(differs)
+                    .map(|(actors, _)| actors.len() as u64);
+                let shortest = lengths.min();
+                for most in [10_000, 1] {
+                    let text = match search.compare(second, most) {
+                        Comparison::Differs(steps) => said_of::compare_shortest(steps.len()),
+                        Comparison::Same => label::compare_same(),
+                        Comparison::Unknown => label::compare_unknown(),
+                    };
+                    let compared = Compared {
+                        shortest,
+                        stopped: most == 1,
+                    };
+                    let of_all: Conditions<Compared> = COMPARED.iter().copied().collect();
+                    let told = || format!("   {slug}: {way:?} and {other:?}");
+                    hearing.hear(&text, &of_all, &compared, &told);
+                }
+            }
+        }
+    }
+    Some(())
+}
+
 /// The names of all messages that have a condition here.
 pub fn names() -> Vec<&'static str> {
     let all = COUNTED.iter().chain(PASSED).chain(SO_FAR);
     let answers = ANSWERS.iter().map(|(name, _)| *name);
-    all.map(|(name, _)| *name).chain(answers).collect()
+    let compared = COMPARED.iter().map(|(name, _)| *name);
+    let more = answers.chain(compared);
+    all.map(|(name, _)| *name).chain(more).collect()
 }
 
 /// An object of a custom kind, with its definition.

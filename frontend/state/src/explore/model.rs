@@ -4,12 +4,15 @@ use std::rc::Rc;
 
 use optimist_client::{OnConflict, WriteMethod};
 use optimist_simulation::explore::{
-    LossGroups, LossRisk, Scenario, Search, StateId, Tally, ThirdActor, TransitionId,
+    Comparison, LossGroups, LossRisk, Scenario, Search, StateId, Tally, ThirdActor, TransitionId,
 };
 use optimist_simulation::verdict::Verdict;
 use serde_json::Value;
 
 use super::{ExploreRequest, SearchTurn, WritersInBetween};
+
+/// The maximum number of pairs of states that a comparison looks at. They take some milliseconds.
+const MAX_PAIRS: usize = 20_000;
 
 /// The setup of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,6 +199,10 @@ pub struct ExploreModel {
     pub turn: SearchTurn,
     /// The selected row.
     pub chosen: usize,
+    /// The row beside the selected one.
+    pub compared: Option<usize>,
+    /// What tells the two rows apart, as soon as both are searched.
+    pub comparison: Option<Comparison>,
     /// The selected part of the map.
     pub focus: Option<MapFocus>,
 }
@@ -207,6 +214,8 @@ pub enum ExploreMsg {
     Setup(ExploreSetup),
     /// Selects a row.
     Choose(usize),
+    /// Compares the selected row with another one.
+    Compare(Option<usize>),
     /// Points at a part of the map.
     Focus(Option<MapFocus>),
     /// The results of some rows of a search.
@@ -248,6 +257,8 @@ impl ExploreModel {
             groups: None,
             turn: SearchTurn::default(),
             chosen: 0,
+            compared: None,
+            comparison: None,
             focus: None,
         };
         model.reset_rows();
@@ -323,6 +334,7 @@ impl ExploreModel {
         if self.chosen >= rows {
             self.chosen = 0;
         }
+        self.compared = self.compared.filter(|row| *row < rows);
         for (way, _) in &mut self.setup.mixed {
             if *way >= ways.len() {
                 *way = 0;
@@ -340,11 +352,23 @@ impl ExploreModel {
 
     /// Processes a message.
     pub fn update(&mut self, msg: ExploreMsg) {
-        let changes_rows = !matches!(msg, ExploreMsg::Choose(_) | ExploreMsg::Focus(_));
+        if let ExploreMsg::Focus(focus) = msg {
+            self.focus = focus;
+            return;
+        }
+        let chooses = matches!(msg, ExploreMsg::Choose(_) | ExploreMsg::Compare(_));
         self.change(msg);
-        if changes_rows {
+        if !chooses {
             self.groups = self.group_rows();
         }
+        self.comparison = self.compare_rows();
+    }
+
+    fn compare_rows(&self) -> Option<Comparison> {
+        let compared = self.compared.filter(|row| *row != self.chosen)?;
+        let second = self.rows.get(compared)?.search()?;
+        let first = self.chosen_row()?.search()?;
+        Some(first.compare(second, MAX_PAIRS))
     }
 
     fn change(&mut self, msg: ExploreMsg) {
@@ -375,6 +399,7 @@ impl ExploreModel {
                     self.focus = None;
                 }
             }
+            ExploreMsg::Compare(row) => self.compared = row.filter(|row| *row < self.rows.len()),
             ExploreMsg::Focus(focus) => self.focus = focus,
             ExploreMsg::Report { turn, rows, ended } => {
                 if !self.turn.report(turn, ended) {

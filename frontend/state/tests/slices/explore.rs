@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::{PRESETS, Search, Tally, ThirdActor};
+use optimist_simulation::explore::{Comparison, PRESETS, Search, Tally, ThirdActor};
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_state::{
     EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup, MapFocus,
@@ -65,6 +65,14 @@ fn the_ways_are_grouped_once_every_order_of_each_is_searched() {
     let groups = model.groups.as_ref().expect("all are searched");
     assert_eq!(groups.possible, [0], "only an Update without a version");
     assert_eq!(groups.never.len(), model.mixed_row() - 1);
+    // The first two rows: the one loses an edit where the other gets a 409.
+    assert_eq!(model.comparison, None, "no other row is chosen");
+    model.update(ExploreMsg::Compare(Some(1)));
+    assert!(matches!(&model.comparison, Some(Comparison::Differs(steps)) if steps.len() == 4));
+    model.update(ExploreMsg::Choose(1));
+    assert_eq!(model.comparison, None, "a row beside itself");
+    model.update(ExploreMsg::Compare(Some(99)));
+    assert_eq!(model.compared, None, "there is no such row");
     model.update(ExploreMsg::Setup(ExploreSetup {
         tries: 2,
         ..model.setup.clone()
