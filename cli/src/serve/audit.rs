@@ -13,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use http_body::{Body, Frame};
 use optimist_apiserver::environment::MicroTime;
+use optimist_apiserver::server::AuditId;
 use serde_json::Value;
 
 use crate::BadInput;
@@ -24,8 +25,10 @@ const MOST_EVENTS: usize = 5_000;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The events of the requests so far. Clones are the same.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Audit {
+    /// The start of this server: it tells its events from those of another run on the same port.
+    run: MicroTime,
     events: Arc<Mutex<Events>>,
 }
 
@@ -44,7 +47,10 @@ struct Events {
 impl Audit {
     /// Events that are also written to a file.
     pub fn new(path: Option<&Path>) -> Result<Self, BadInput> {
-        let audit = Self::default();
+        let audit = Self {
+            run: now(),
+            events: Arc::default(),
+        };
         if let Some(path) = path {
             let file = OpenOptions::new().append(true).create(true).open(path);
             let file = file.map_err(|error| BadInput(format!("{}: {error}", path.display())))?;
@@ -53,10 +59,13 @@ impl Audit {
         Ok(audit)
     }
 
-    /// The number of the next event.
-    pub fn next(&self) -> u64 {
+    /// The auditID of the next event: no event of another run has it.
+    pub fn next_id(&self) -> AuditId {
         let events = self.lock();
-        events.gone + events.kept.len() as u64 + 1
+        AuditId {
+            run: self.run.micros,
+            number: events.gone + events.kept.len() as u64 + 1,
+        }
     }
 
     /// Adds an event.
@@ -88,11 +97,16 @@ impl Audit {
         events.waiting.drain(..).for_each(Waker::wake);
     }
 
-    /// The events after one, as they come: server-sent events, whose ids are the numbers of the events.
-    pub fn stream(&self, after: u64) -> EventStream {
+    /// The events after one, as they come: server-sent events. The id of each is the run and its number. `last` is
+    /// the id of the last event that the page has; all events follow one of another run.
+    pub fn stream(&self, last: &str) -> EventStream {
+        let number = last.split_once('-').and_then(|(run, number)| {
+            let is_own = run == self.run.micros.to_string();
+            number.parse().ok().filter(|_| is_own)
+        });
         EventStream {
             audit: self.clone(),
-            after,
+            after: number.unwrap_or_default(),
             begun: false,
         }
     }
@@ -127,15 +141,16 @@ impl Body for EventStream {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let mut text = String::new();
+        let run = self.audit.run.micros;
         if !self.begun {
             // The page knows at once that it is connected, and tries again after a second if it is not.
             text.push_str("retry: 1000\n\n");
+            text.push_str(&format!("event: run\ndata: {run}\n\n"));
         }
         let after = {
             let mut events = self.audit.lock();
             let newest = events.gone + events.kept.len() as u64;
-            // The page knows events of an earlier server: everything of this one is new to it.
-            let after = if self.after > newest { 0 } else { self.after };
+            let after = self.after.min(newest);
             if after < events.gone {
                 let gone = events.gone - after;
                 text.push_str(&format!("event: gone\ndata: {gone}\n\n"));
@@ -143,7 +158,7 @@ impl Body for EventStream {
             let first = after.max(events.gone);
             let skipped = usize::try_from(first - events.gone).unwrap_or(usize::MAX);
             for (event, id) in events.kept.iter().skip(skipped).zip(first + 1..) {
-                text.push_str(&format!("id: {id}\ndata: {event}\n\n"));
+                text.push_str(&format!("id: {run}-{id}\ndata: {event}\n\n"));
             }
             if text.is_empty() {
                 if events.closed {
@@ -174,41 +189,61 @@ mod tests {
         }
     }
 
+    fn audit(run: u64) -> Audit {
+        Audit {
+            run: MicroTime { micros: run },
+            events: Arc::default(),
+        }
+    }
+
     #[test]
     fn a_stream_has_each_event_once_and_goes_on_after_the_last_one_that_was_seen() {
-        let audit = Audit::default();
+        let audit = audit(7);
         audit.add(&json!(1));
-        let mut stream = audit.stream(0);
+        let mut stream = audit.stream("");
         assert_eq!(
             next(&mut stream).unwrap(),
-            "retry: 1000\n\nid: 1\ndata: 1\n\n"
+            "retry: 1000\n\nevent: run\ndata: 7\n\nid: 7-1\ndata: 1\n\n"
         );
         assert_eq!(next(&mut stream), None);
         audit.add(&json!(2));
         audit.add(&json!(3));
         assert_eq!(
             next(&mut stream).unwrap(),
-            "id: 2\ndata: 2\n\nid: 3\ndata: 3\n\n"
+            "id: 7-2\ndata: 2\n\nid: 7-3\ndata: 3\n\n"
         );
-        let mut again = audit.stream(2);
+        let mut again = audit.stream("7-2");
         assert_eq!(
             next(&mut again).unwrap(),
-            "retry: 1000\n\nid: 3\ndata: 3\n\n"
+            "retry: 1000\n\nevent: run\ndata: 7\n\nid: 7-3\ndata: 3\n\n"
         );
-        // Of a server that was started anew.
-        let mut other = audit.stream(99);
-        assert!(next(&mut other).unwrap().contains("id: 1\n"));
+    }
+
+    #[test]
+    fn after_an_event_of_another_run_everything_is_new() {
+        let audit = audit(7);
+        for n in 1..=3 {
+            audit.add(&json!(n));
+        }
+        for last in ["6-2", "2", "7-", "7-99999999999999999999", "-", "7-x"] {
+            let text = next(&mut audit.stream(last)).unwrap();
+            assert_eq!(text.matches("id: ").count(), 3, "{last}: {text}");
+        }
+        assert_ne!(
+            audit.next_id().to_string(),
+            super::tests::audit(6).next_id().to_string()
+        );
     }
 
     #[test]
     fn only_the_newest_events_are_kept_and_a_stream_says_how_many_are_gone() {
-        let audit = Audit::default();
+        let audit = audit(7);
         for n in 0..MOST_EVENTS + 3 {
             audit.add(&json!(n));
         }
-        let text = next(&mut audit.stream(1)).unwrap();
-        assert!(text.contains("event: gone\ndata: 2\n\nid: 4\ndata: 3\n\n"));
-        assert_eq!(audit.next(), MOST_EVENTS as u64 + 4);
+        let text = next(&mut audit.stream("7-1")).unwrap();
+        assert!(text.contains("event: gone\ndata: 2\n\nid: 7-4\ndata: 3\n\n"));
+        assert_eq!(audit.next_id().number, MOST_EVENTS as u64 + 4);
         let large = json!("x".repeat(MOST_BYTES / 2));
         audit.add(&large);
         audit.add(&large);

@@ -80,8 +80,8 @@ impl Page {
         };
         if name == EVENTS {
             let last = header(header::HeaderName::from_static("last-event-id"));
-            let last = last.and_then(|last| last.parse().ok()).unwrap_or_default();
-            let mut answer = Response::new(Either::Left(self.audit.stream(last)));
+            let events = self.audit.stream(last.unwrap_or_default());
+            let mut answer = Response::new(Either::Left(events));
             set(&mut answer, header::CONTENT_TYPE, "text/event-stream");
             set(&mut answer, header::CACHE_CONTROL, "no-store");
             return answer;

@@ -41,7 +41,9 @@ fn a_page_has_its_files_and_is_told_each_request_in_order() {
         events.begin("GET", "/optimist/events", &[&host], b""),
         (200, None)
     );
-    assert_eq!(events.chunk().unwrap(), "retry: 1000\n\n");
+    let begin = events.chunk().unwrap();
+    let run = begin.strip_prefix("retry: 1000\n\nevent: run\ndata: ");
+    let run = run.expect("the run of the server").trim();
     let path = format!("{MAPS}/a");
     program.json("POST", MAPS, &map("a"));
     let read = program.json("GET", &path, &Value::Null).1;
@@ -79,17 +81,25 @@ fn a_page_has_its_files_and_is_told_each_request_in_order() {
     );
     assert_eq!(all[4]["responseStatus"]["reason"], "Conflict");
 
-    let last = "Last-Event-ID: 4";
     let mut again = program.connect_to_page();
-    assert_eq!(
-        again.begin("GET", "/optimist/events", &[&host, last], b""),
-        (200, None)
-    );
+    let last = format!("Last-Event-ID: {run}-4");
+    let began = again.begin("GET", "/optimist/events", &[&host, &last], b"");
+    assert_eq!(began, (200, None));
     let first = again.chunk().unwrap();
     assert!(
-        first.contains("id: 5\n") && !first.contains("id: 4\n"),
+        first.contains(&format!("id: {run}-5\n")) && first.matches("id: ").count() == 1,
         "{first}"
     );
+    // What another server told is none of its events.
+    let mut other = program.connect_to_page();
+    let began = other.begin(
+        "GET",
+        "/optimist/events",
+        &[&host, "Last-Event-ID: 1-4"],
+        b"",
+    );
+    assert_eq!(began, (200, None));
+    assert_eq!(other.chunk().unwrap().matches("id: ").count(), 5);
     program.signal("TERM");
     assert_eq!(again.chunk(), None, "the stream has its end");
     assert_eq!(program.ended().0, Some(0));

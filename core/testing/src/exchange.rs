@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{Method, Request, StatusCode, header};
 use optimist_apiserver::environment::MicroTime;
-use optimist_apiserver::server::{ApiServer, AuditEntry, Fact};
+use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId, Fact};
 use optimist_apiserver::storage::Revision;
 use optimist_client::Lost;
 use serde_json::Value;
@@ -103,7 +103,7 @@ impl Exchange {
             .uri(&self.target)
             .header(header::USER_AGENT, agent)
             .body(bytes(&self.sent));
-        let entry = AuditEntry::of(server, &request.ok()?, number);
+        let entry = AuditEntry::of(server, &request.ok()?, AuditId { run: 0, number });
         let code = StatusCode::from_u16(self.code).ok()?;
         if entry.is_watch() && code.is_success() {
             return Some(entry.streams(self.time, self.time));

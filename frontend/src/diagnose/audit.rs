@@ -21,6 +21,7 @@ pub(super) fn audit(store: &StateHandle, run: &AuditRun) -> Html {
     html! {
         <section class="history" aria-label={label::audit_title()}>
             <h2>{ label::audit_title() }</h2>
+            { served(store) }
             { progress(store, run) }
             { objects(store, run) }
             if run.cancelled {
@@ -30,6 +31,24 @@ pub(super) fn audit(store: &StateHandle, run: &AuditRun) -> Html {
                 { replayed(store, replay) }
             }
         </section>
+    }
+}
+
+/// Says which part of the log of a running server is here.
+fn served(store: &StateHandle) -> Html {
+    let case = &store.diagnose;
+    if !case.items.iter().any(|item| item.live) {
+        return Html::default();
+    }
+    html! {
+        <>
+            if case.live.restarted {
+                <p class="says" role="status">{ label::audit_restarted() }</p>
+            }
+            if case.live.is_cut {
+                <p class="says">{ label::audit_live_cut() }</p>
+            }
+        </>
     }
 }
 

@@ -51,9 +51,9 @@ pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping, CasePreview,
-    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem, MAX_ITEMS,
-    NextOutcome, NextRun, ObservedHistory, OwnerFilter, RecordedSource, SelectedStep,
-    SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of,
+    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem, LiveEvent,
+    LiveServer, MAX_ITEMS, NextOutcome, NextRun, ObservedHistory, OwnerFilter, RecordedSource,
+    SelectedStep, SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

@@ -67,6 +67,8 @@ struct Conditions {
     faults: Vec<(String, Fault)>,
     asked: Vec<String>,
     events: Vec<String>,
+    /// The run of the server that tells the events.
+    run: usize,
 }
 
 /// A server of a folder on a free port, for as long as the tests run.
@@ -110,6 +112,13 @@ impl Site {
     /// the first one knows where it hears them.
     pub fn tell(&self, line: &str) {
         lock(&self.conditions).events.push(line.to_owned());
+    }
+
+    /// Ends the streams of events, as an `optimist serve` that is started again on the same port: it has no events.
+    pub fn restart(&self) {
+        let mut conditions = lock(&self.conditions);
+        conditions.events.clear();
+        conditions.run += 1;
     }
 
     /// Removes all faults.
@@ -189,17 +198,24 @@ fn answer(
     connection.write_all(&bytes)
 }
 
-/// Tells the events as they come, until the page goes away.
+/// Tells the events as they come, until the page goes away or the server is started again.
 fn stream(mut connection: TcpStream, conditions: &Mutex<Conditions>) -> std::io::Result<()> {
     connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")?;
+    let run = lock(conditions).run;
+    write!(connection, "retry: 100\n\nevent: run\ndata: {run}\n\n")?;
     for told in 0.. {
         let next = loop {
-            if let Some(event) = lock(conditions).events.get(told) {
+            let conditions = lock(conditions);
+            if conditions.run != run {
+                return Ok(());
+            }
+            if let Some(event) = conditions.events.get(told) {
                 break event.clone();
             }
+            drop(conditions);
             thread::sleep(Duration::from_millis(10));
         };
-        write!(connection, "id: {}\ndata: {next}\n\n", told + 1)?;
+        write!(connection, "id: {run}-{}\ndata: {next}\n\n", told + 1)?;
     }
     Ok(())
 }

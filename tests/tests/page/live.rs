@@ -37,3 +37,24 @@ fn the_page_beside_a_server_shows_a_409_while_it_happens() {
     assert!(says.contains("1 conflict"), "{says}");
     says_nothing(&browser);
 }
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_page_that_stays_open_says_that_the_server_was_started_again_and_shows_its_requests_alone() {
+    let site = Site::serve(&dist());
+    TOLD.lines().for_each(|line| site.tell(line));
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    wait_for_codes(&browser, &["201", "200", "409"]);
+    site.restart();
+    let script = "return document.querySelector('.history')?.textContent.includes(arguments[0])";
+    let said = "The server was started again, so its log begins anew.";
+    browser.wait("the page says it", script, &[said.into()]);
+    site.tell(TOLD.lines().next().expect("a create"));
+    wait_for_codes(&browser, &["201"]);
+    let says = browser.run("return document.querySelector('.history').textContent", &[]);
+    let says = says.as_str().unwrap_or_default();
+    assert!(says.contains(said) && !says.contains("409"), "{says}");
+    says_nothing(&browser);
+}

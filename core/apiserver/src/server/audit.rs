@@ -2,6 +2,8 @@
 //! `--audit-log-path` (`k8s.io/apiserver/pkg/apis/audit/v1 Event`; `pkg/audit/request.go
 //! LogRequestObject`, `LogResponseObject`, v1.36).
 
+use std::fmt;
+
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use serde_json::{Map, Value, json};
 
@@ -18,9 +20,26 @@ pub struct AuditEntry {
     has_bodies: bool,
 }
 
+/// The auditID of an entry. It is printed as a uid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditId {
+    /// The run of the server, of which 48 bits are printed: it tells the logs of two runs in one file apart.
+    pub run: u64,
+    /// The number of the entry in its run.
+    pub number: u64,
+}
+
+impl fmt::Display for AuditId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (high, low) = ((self.run >> 16) & 0xffff_ffff, self.run & 0xffff);
+        let number = self.number;
+        write!(f, "{high:08x}-{low:04x}-4000-8000-{number:012x}")
+    }
+}
+
 impl AuditEntry {
-    /// The entry of a request. The number tells entries of one log apart.
-    pub fn of(server: &ApiServer, request: &Request<Vec<u8>>, number: u64) -> Self {
+    /// The entry of a request.
+    pub fn of(server: &ApiServer, request: &Request<Vec<u8>>, id: AuditId) -> Self {
         let info = RequestInfo::parse(request, &server.resources);
         let path = ResourcePath::parse(request.uri().path()).unwrap_or_default();
         let has_bodies = !tells_secrets(&path);
@@ -34,7 +53,7 @@ impl AuditEntry {
             "kind": "Event",
             "apiVersion": "audit.k8s.io/v1",
             "level": if has_bodies { "RequestResponse" } else { "Metadata" },
-            "auditID": format!("00000000-0000-4000-8000-{number:012x}"),
+            "auditID": id.to_string(),
             "requestURI": request.uri().path_and_query().map_or("/", |it| it.as_str()),
             "verb": verb,
             "user": {"username": user::NAME, "groups": user::GROUPS},
@@ -209,7 +228,7 @@ mod tests {
             .header("user-agent", "kubectl/v1.36.0 (linux/amd64)")
             .header("content-type", media);
         let request = request.body(body.as_bytes().to_vec()).unwrap();
-        let entry = AuditEntry::of(&server, &request, 7);
+        let entry = AuditEntry::of(&server, &request, AuditId { run: 0, number: 7 });
         let answer = server.handle(request);
         let at = |micros| MicroTime { micros };
         entry.answered(answer.status(), answer.body(), at(1), at(2_000_003))
@@ -251,7 +270,7 @@ mod tests {
         let request = request
             .body(br#"{"metadata": {"name": "a"}, "data": {"k": "v"}}"#.to_vec())
             .unwrap();
-        let entry = AuditEntry::of(&server, &request, 1);
+        let entry = AuditEntry::of(&server, &request, AuditId { run: 0, number: 1 });
         let answer = server.handle(request);
         assert!(answer.body().starts_with(b"k8s\0"));
         let at = MicroTime { micros: 1 };

@@ -42,7 +42,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use serde_json::Value;
 
 pub use answer_cache::ReadBody;
-pub use audit::AuditEntry;
+pub use audit::{AuditEntry, AuditId};
 pub use body::MAX_BODY_SIZE;
 pub use custom::{Custom, DefinedVersions, ScalePaths};
 pub use facts::{Fact, Facts};

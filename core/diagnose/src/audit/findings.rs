@@ -2,6 +2,7 @@
 //! them, writes that changed nothing, hot loops.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
@@ -146,7 +147,7 @@ fn lost(
             continue;
         }
         let between = || steps[written + 1..*at].iter();
-        let own = |other: &&RecordedStep| other.client == step.client;
+        let own = |other: &&Arc<RecordedStep>| other.client == step.client;
         let shown = between().filter(own).any(|other| {
             let event = &log.events[other.event];
             shows(event, &change.field)
@@ -200,7 +201,7 @@ fn shows(event: &AuditEvent, field: &Path) -> bool {
         .any(|cause| text(cause, "field") == printed)
 }
 
-fn conflicts(steps: &[RecordedStep], log: &AuditLog) -> Vec<RecordedConflict> {
+fn conflicts(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<RecordedConflict> {
     let mut found = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         let event = &log.events[step.event];
@@ -247,7 +248,7 @@ fn forces(event: &AuditEvent) -> bool {
     event.query("force").as_deref() == Some("true")
 }
 
-fn loops(steps: &[RecordedStep], log: &AuditLog) -> Vec<HotLoop> {
+fn loops(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<HotLoop> {
     let mut open: Vec<(usize, &AuditEvent, Value, HotLoop)> = Vec::new();
     let mut found = Vec::new();
     for (at, step) in steps.iter().enumerate() {

@@ -129,13 +129,17 @@ impl fmt::Display for LineProblem {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AuditLog {
     /// The requests, in the order of their answers.
-    pub events: Vec<AuditEvent>,
+    pub events: Vec<Arc<AuditEvent>>,
     /// The first lines that are no events.
     pub problems: Vec<LineProblem>,
     /// The number of lines that are no events.
     pub skipped: usize,
     /// `true` if the log has more events than [`MAX_EVENTS`]; the rest is left out.
     pub cut: bool,
+    /// The number of lines.
+    lines: usize,
+    /// The events whose answer was going on, by their auditID: a later stage takes their place.
+    started: BTreeMap<String, Arc<AuditEvent>>,
 }
 
 /// The most events that are kept of a log.
@@ -149,23 +153,19 @@ const MAX_PROBLEMS: usize = 20;
 pub struct AuditReader {
     text: Arc<str>,
     at: usize,
-    line: usize,
     log: AuditLog,
-    /// The events whose answer was going on, by their auditID: a later stage takes their place.
-    started: BTreeMap<String, usize>,
 }
 
 impl AuditReader {
     /// A reader at the beginning of a log: JSON lines of `audit.k8s.io` events, or one document with
     /// a list of them.
     pub fn new(text: Arc<str>) -> Self {
-        Self {
-            text,
-            at: 0,
-            line: 0,
-            log: AuditLog::default(),
-            started: BTreeMap::new(),
-        }
+        Self::after(AuditLog::default(), text)
+    }
+
+    /// A reader of the lines that follow a log that was read. What it reads of them is added to the log.
+    pub fn after(log: AuditLog, text: Arc<str>) -> Self {
+        Self { text, at: 0, log }
     }
 
     /// Returns the bytes that are read, and those of the whole text.
@@ -185,10 +185,10 @@ impl AuditReader {
             }
             let rest = &text[self.at..];
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
-            self.line += 1;
+            self.log.lines += 1;
             let line = rest[..end].trim();
             let whole = rest[..end].len() < rest.len() && line == "{";
-            if whole && self.line == 1 {
+            if whole && self.log.lines == 1 {
                 // A list that is printed over many lines.
                 self.document(rest);
                 self.at = text.len();
@@ -223,7 +223,7 @@ impl AuditReader {
     fn skip(&mut self, message: String) {
         self.log.skipped += 1;
         if self.log.problems.len() < MAX_PROBLEMS {
-            let line = self.line;
+            let line = self.log.lines;
             self.log.problems.push(LineProblem { line, message });
         }
     }
@@ -239,17 +239,25 @@ impl AuditReader {
         if stage == "RequestReceived" {
             return;
         }
-        let Some(event) = read(value, self.line) else {
+        let Some(event) = read(value, self.log.lines) else {
             return self.skip("it has no verb, no requestURI or no time".to_owned());
         };
         let id = text(value, "auditID");
-        if let Some(at) = self.started.remove(id) {
+        let event = Arc::new(event);
+        if let Some(started) = self.log.started.remove(id)
+            && let Some(known) = self
+                .log
+                .events
+                .iter_mut()
+                .find(|it| Arc::ptr_eq(it, &started))
+        {
             // The last stage of a request has all that earlier ones have.
-            self.log.events[at] = event;
+            *known = event;
             return;
         }
         if event.open && !id.is_empty() {
-            self.started.insert(id.to_owned(), self.log.events.len());
+            let started = Arc::clone(&event);
+            self.log.started.insert(id.to_owned(), started);
         }
         self.log.events.push(event);
     }
@@ -259,17 +267,17 @@ impl AuditLog {
     /// The objects with requests by name, those with the most writes first.
     pub fn objects(&self) -> Vec<(AuditedObject, usize)> {
         let mut found: Vec<(AuditedObject, usize)> = Vec::new();
+        let mut positions: BTreeMap<[&str; 4], usize> = BTreeMap::new();
         for event in self
             .events
             .iter()
             .filter(|event| !event.object.name.is_empty())
         {
-            let object = AuditedObject {
-                subresource: String::new(),
-                ..event.object.clone()
-            };
-            let at = found.iter().position(|(known, _)| known.is(&object));
-            let at = at.unwrap_or_else(|| {
+            let at = *positions.entry(event.object.identity()).or_insert_with(|| {
+                let object = AuditedObject {
+                    subresource: String::new(),
+                    ..event.object.clone()
+                };
                 found.push((object, 0));
                 found.len() - 1
             });
@@ -278,12 +286,25 @@ impl AuditLog {
         found.sort_by_key(|(_, writes)| std::cmp::Reverse(*writes));
         found
     }
+
+    /// Returns whether this log is an earlier one with more requests after it: what was computed of the earlier
+    /// ones is true of this one.
+    pub fn continues(&self, earlier: &Self) -> bool {
+        let mut known = self.events.iter().zip(&earlier.events);
+        self.events.len() >= earlier.events.len()
+            && known.all(|(one, other)| Arc::ptr_eq(one, other))
+    }
 }
 
 impl AuditedObject {
     /// Returns whether both are the same object. The version of the group does not tell objects apart.
     pub fn is(&self, other: &Self) -> bool {
-        self.is_beside(other) && self.namespace == other.namespace && self.name == other.name
+        self.identity() == other.identity()
+    }
+
+    /// The parts of its identity: group, resource, namespace and name.
+    fn identity(&self) -> [&str; 4] {
+        [&self.group, &self.resource, &self.namespace, &self.name]
     }
 
     /// Returns whether a request to this collection or object can be about another object of the same

@@ -136,7 +136,7 @@ pub struct RecordedHistory {
     /// The clients, in the order of their first request.
     pub clients: Vec<AuditClient>,
     /// The requests to the object, and the lists and watches of its collection.
-    pub steps: Vec<RecordedStep>,
+    pub steps: Vec<Arc<RecordedStep>>,
     /// `true` if no definition of the object's kind is known: its fields are merged without a schema.
     pub schemaless: bool,
     server: ApiServer,
@@ -290,7 +290,7 @@ impl RecordedHistory {
             _ => Vec::new(),
         };
         let client = self.client(event);
-        self.steps.push(RecordedStep {
+        self.steps.push(Arc::new(RecordedStep {
             event: at,
             client,
             manager,
@@ -300,7 +300,7 @@ impl RecordedHistory {
             after,
             known_after,
             changes,
-        });
+        }));
     }
 
     fn predict(&self, event: &AuditEvent, before: Option<&Value>) -> CoreAnswer {

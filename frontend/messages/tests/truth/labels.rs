@@ -175,7 +175,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "earlier_fold", "earlier_show", "tries_fold", "tries_show",
         "out_none",
         "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",
-        "audit_cancelled", "audit_more", "audit_reading", "audit_replaying",
+        "audit_cancelled", "audit_live_cut", "audit_more", "audit_reading", "audit_replaying", "audit_restarted",
         "back_to_session_title", "body_as_it_stands", "cancelled", "challenge_too_many", "copied",
         "diagnose_announce", "diagnose_bring_hint", "diagnose_not_kept", "diagnose_private",
         "diagnose_private_left_out", "diagnose_reading", "diagnose_reading_percent",

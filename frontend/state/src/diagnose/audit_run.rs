@@ -35,6 +35,8 @@ pub struct AuditRun {
     pub cancelled: bool,
     /// The object to look at once the log is read, before [`AuditRun::chosen`].
     wanted: Option<AuditedObject>,
+    /// The lines of a growing log that are read next.
+    more: String,
 }
 
 /// The history of one object of a log.
@@ -71,6 +73,7 @@ impl AuditRun {
             replay: None,
             cancelled: false,
             wanted: None,
+            more: String::new(),
         }
     }
 
@@ -86,6 +89,26 @@ impl AuditRun {
             wanted: looked_at.or_else(|| earlier.wanted.clone()),
             ..self
         }
+    }
+
+    /// Adds lines to the log. Only these are read, and only their requests are replayed.
+    pub(super) fn extend(&mut self, lines: &str) {
+        self.cancelled = false;
+        self.more.push_str(lines);
+        self.read_more();
+    }
+
+    /// Begins to read the lines that came meanwhile, if nothing else is done.
+    fn read_more(&mut self) {
+        let log = match &*self.stage.borrow() {
+            Stage::Done(log) if !self.more.is_empty() => AuditLog::clone(log),
+            _ => return,
+        };
+        let looked_at = self.objects.get(self.chosen);
+        self.wanted = looked_at.map(|(object, _)| object.clone());
+        let lines = std::mem::take(&mut self.more);
+        let reader = AuditReader::after(log, lines.into());
+        self.stage = Rc::new(RefCell::new(Stage::Reading(reader)));
     }
 
     /// Returns the work that is done and all work; `None` if it is done or was stopped.
@@ -108,7 +131,11 @@ impl AuditRun {
     /// Looks at another object of the log.
     pub(super) fn choose(&mut self, position: usize) {
         let log = match &*self.stage.borrow() {
-            Stage::Reading(_) => return,
+            Stage::Reading(_) => {
+                let wanted = self.objects.get(position);
+                self.wanted = wanted.map(|(object, _)| object.clone());
+                return;
+            }
             Stage::Replaying(log, ..) | Stage::Done(log) => Arc::clone(log),
         };
         self.chosen = position;
@@ -118,15 +145,24 @@ impl AuditRun {
         self.stage = Rc::new(RefCell::new(stage));
     }
 
-    /// Starts the replay of the selected object, before its first request.
+    /// Starts the replay of the selected object: after the requests that are replayed already, if it is known,
+    /// else before the first one.
     fn start_replay(&mut self, log: Arc<AuditLog>) -> Stage {
         self.chosen = self.chosen.min(self.objects.len().saturating_sub(1));
-        match self.objects.get(self.chosen) {
-            Some((object, _)) => {
+        let Some((object, _)) = self.objects.get(self.chosen) else {
+            return Stage::Done(log);
+        };
+        let known = self.replay.as_deref();
+        let known = known.filter(|it| it.history.object == *object && log.continues(&it.log));
+        match known {
+            Some(known) => {
+                let done = known.log.events.len();
+                Stage::Replaying(log, Box::new(known.history.clone()), done)
+            }
+            None => {
                 let history = RecordedHistory::new(object.clone(), &[], Release::default());
                 Stage::Replaying(log, Box::new(history), 0)
             }
-            None => Stage::Done(log),
         }
     }
 
@@ -146,7 +182,10 @@ impl AuditRun {
             let whole = std::mem::replace(&mut *stage, Stage::Done(Arc::default()));
             *stage = self.next(whole);
         }
-        matches!(*stage, Stage::Done(_)).then_some(())
+        let done = matches!(*stage, Stage::Done(_)).then_some(());
+        drop(stage);
+        self.read_more();
+        done
     }
 
     /// Returns the stage that follows a complete stage.
@@ -166,7 +205,11 @@ impl AuditRun {
                 let mut findings = Findings::of(&history, &log);
                 let lanes = RecordedLanes::of_log(&history, &log, &findings);
                 mask(&mut findings, &history.steps);
-                mask_answers(&mut history.steps, &log);
+                let earlier = self
+                    .replay
+                    .as_deref()
+                    .map_or(&[][..], |it| &it.history.steps);
+                mask_answers(&mut history.steps, earlier, &log);
                 let objects = history
                     .steps
                     .iter()
@@ -187,7 +230,7 @@ impl AuditRun {
 }
 
 /// Masks the values of findings that look private.
-fn mask(findings: &mut Findings, steps: &[RecordedStep]) {
+fn mask(findings: &mut Findings, steps: &[Arc<RecordedStep>]) {
     let mut last: Option<(usize, Value, Value)> = None;
     for (at, change) in &mut findings.changes {
         let Some(step) = steps.get(*at) else { continue };
@@ -216,9 +259,16 @@ fn mask_change(change: &mut FieldChange, before: &Value, after: &Value) {
     change.after = change.field.find(after).cloned();
 }
 
-/// Masks the values in which answers differ, if they look private.
-fn mask_answers(steps: &mut [RecordedStep], log: &AuditLog) {
-    for step in steps {
+/// Masks the values in which answers differ, if they look private. Those of earlier steps are masked.
+fn mask_answers(steps: &mut [Arc<RecordedStep>], earlier: &[Arc<RecordedStep>], log: &AuditLog) {
+    for (at, step) in steps.iter_mut().enumerate() {
+        if earlier
+            .get(at)
+            .is_some_and(|known| Arc::ptr_eq(known, step))
+        {
+            continue;
+        }
+        let step = Arc::make_mut(step);
         mask_facts(step);
         let CoreAnswer::Other {
             exchange,

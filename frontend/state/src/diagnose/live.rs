@@ -7,13 +7,67 @@ use optimist_diagnose::input::Input;
 
 use super::{CaseSection, DiagnoseState, InputItem};
 
-/// The bytes that are kept of the log. It is read whole each time it grows.
+/// The bytes that are kept of the log.
 const MAX_SIZE: usize = 4 * 1024 * 1024;
 
+/// The running server whose requests the page is told.
+#[derive(Clone, Debug, Default)]
+pub struct LiveServer {
+    /// `true` if the user removed its log.
+    pub(super) is_ignored: bool,
+    /// The run of the server that the log is of: each start of a server has its own.
+    pub(super) run: Option<String>,
+    /// `true` if the server was started again while the page was open.
+    pub restarted: bool,
+    /// `true` if the page does not have the first requests of the log.
+    pub is_cut: bool,
+}
+
+/// What the stream of a running server says.
+#[derive(Clone, Debug)]
+pub enum LiveEvent {
+    /// Lines of its audit log.
+    Lines(String),
+    /// The run of the server. The lines that follow are of it.
+    Run(String),
+    /// The server does not have the first requests any more.
+    Cut,
+}
+
 impl DiagnoseState {
-    /// Adds lines to the log. Of more than [`MAX_SIZE`], only the newest ones are kept.
-    pub(super) fn observe(&mut self, lines: &str) {
-        if self.ignores_live {
+    /// Takes what a running server says.
+    pub(super) fn observe(&mut self, event: &LiveEvent) {
+        match event {
+            LiveEvent::Lines(lines) => self.observe_lines(lines),
+            LiveEvent::Run(run) => self.observe_run(run),
+            LiveEvent::Cut => self.live.is_cut = true,
+        }
+    }
+
+    /// The log of another run begins anew: its versions and numbers have nothing to do with the earlier ones.
+    fn observe_run(&mut self, run: &str) {
+        let earlier = self.live.run.replace(run.to_owned());
+        if earlier.is_none_or(|earlier| earlier == run) {
+            return;
+        }
+        self.live.is_cut = false;
+        let Some(position) = self.items.iter().position(|item| item.live) else {
+            return;
+        };
+        self.live.restarted = true;
+        let id = self.items[position].id;
+        if self.audit.as_ref().is_some_and(|audit| audit.item == id) {
+            self.audit = None;
+            self.step = None;
+        }
+        self.items.remove(position);
+        self.put_live(position, None, String::new());
+        self.look_again();
+    }
+
+    /// Adds lines to the log. Of more than [`MAX_SIZE`], the newest half is kept and read anew.
+    fn observe_lines(&mut self, lines: &str) {
+        if self.live.is_ignored {
             return;
         }
         let lines = lines.lines().filter(|line| names_object(line));
@@ -21,28 +75,46 @@ impl DiagnoseState {
         if lines.is_empty() {
             return;
         }
-        let position = self.items.iter().position(|item| item.live);
-        if position.is_none() {
+        let Some(position) = self.items.iter().position(|item| item.live) else {
             // A narrow window shows what happens, and not that it is brought.
             self.section = CaseSection::Outcome;
+            self.put_live(0, None, lines);
+            return self.look_again();
+        };
+        let known = self.items.remove(position);
+        let mut text = format!("{}{lines}", known.text);
+        if text.len() > MAX_SIZE {
+            text.drain(..begin_of_newest(&text));
+            self.live.is_cut = true;
+            self.put_live(position, None, text);
+            return self.look_again();
         }
-        let known = position.map(|at| self.items.remove(at));
-        let known = known.as_ref().map_or("", |item| &*item.text);
-        let mut text = format!("{known}{lines}");
-        let surplus = text.len().saturating_sub(MAX_SIZE);
-        if surplus > 0 {
-            let mut rest = text.as_bytes()[surplus..].iter();
-            let line = rest.position(|byte| *byte == b'\n');
-            text.drain(..line.map_or(text.len(), |end| surplus + end + 1));
+        self.put_live(position, Some(known.id), text);
+        if let Some(audit) = self.audit.as_mut().filter(|audit| audit.item == known.id) {
+            audit.extend(&lines);
         }
+    }
+
+    /// Puts the log into the case: as another thing, if it has no number.
+    fn put_live(&mut self, position: usize, id: Option<u32>, text: String) {
+        let id = id.unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        });
         let item = InputItem {
-            id: self.next,
+            id,
             text: text.as_str().into(),
             live: true,
             content: Ok(Input::AuditLog(text.into())),
         };
-        self.items.insert(position.unwrap_or(0), Rc::new(item));
-        self.next += 1;
-        self.look_again();
+        self.items.insert(position, Rc::new(item));
     }
+}
+
+/// The beginning of the lines that stay of a log: about half of what may be kept.
+fn begin_of_newest(text: &str) -> usize {
+    let surplus = text.len().saturating_sub(MAX_SIZE / 2);
+    let rest = &text.as_bytes()[surplus..];
+    let end = rest.iter().position(|byte| *byte == b'\n');
+    end.map_or(text.len(), |end| surplus + end + 1)
 }

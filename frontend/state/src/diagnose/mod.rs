@@ -26,6 +26,7 @@ use optimist_diagnose::ways::{RemedyKind, Way};
 pub use self::audit_run::{AuditReplay, AuditRun};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
+pub use self::live::{LiveEvent, LiveServer};
 pub use self::next_run::{NextOutcome, NextRun};
 pub use self::preview::{CasePreview, case_of};
 pub use self::reading::{CaseReading, ObservedHistory};
@@ -116,8 +117,8 @@ pub struct DiagnoseState {
     earlier: Option<Rc<SavedCase>>,
     /// The result of keeping the case in the tab's storage.
     pub kept: CaseKeeping,
-    /// `true` if the user removed the log of the running server.
-    ignores_live: bool,
+    /// The running server that the page was served by, if there is one.
+    pub live: LiveServer,
 }
 
 /// One input.
@@ -199,8 +200,8 @@ pub enum DiagnoseMsg {
     Unreadable(String),
     /// The file of this name is larger than any that can be read.
     TooLarge(String),
-    /// Takes more lines of the audit log of a running server.
-    Observe(String),
+    /// Takes what a running server says of its requests.
+    Observe(LiveEvent),
     /// Removes a thing, by its number.
     Remove(u32),
     /// Removes everything.
@@ -353,7 +354,10 @@ impl DiagnoseState {
             draft: std::mem::take(&mut self.draft),
             kept_draft: std::mem::take(&mut self.kept_draft),
             earlier: self.earlier.take(),
-            ignores_live: self.ignores_live || self.items.iter().any(|item| item.live),
+            live: LiveServer {
+                is_ignored: self.live.is_ignored || self.items.iter().any(|item| item.live),
+                ..std::mem::take(&mut self.live)
+            },
             ..Self::default()
         };
     }

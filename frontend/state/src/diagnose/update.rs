@@ -43,9 +43,9 @@ impl DiagnoseState {
             }
             DiagnoseMsg::Unreadable(name) => self.problem = Some(BringProblem::File(name)),
             DiagnoseMsg::TooLarge(name) => self.problem = Some(BringProblem::TooLarge(name)),
-            DiagnoseMsg::Observe(lines) => self.observe(&lines),
+            DiagnoseMsg::Observe(event) => self.observe(&event),
             DiagnoseMsg::Remove(id) => {
-                self.ignores_live |= self.items.iter().any(|item| item.id == id && item.live);
+                self.live.is_ignored |= self.items.iter().any(|item| item.id == id && item.live);
                 self.items.retain(|item| item.id != id);
                 self.problem = None;
                 self.step = None;
@@ -226,9 +226,9 @@ impl State {
                 fx.go_to(Page::Diagnose.fragment());
                 DiagnoseMsg::Bring(text)
             }
-            DiagnoseMsg::Observe(lines) => {
+            DiagnoseMsg::Observe(event) => {
                 self.restore_case(fx);
-                DiagnoseMsg::Observe(lines)
+                DiagnoseMsg::Observe(event)
             }
             msg => msg,
         };

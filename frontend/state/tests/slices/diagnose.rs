@@ -10,14 +10,15 @@ use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, RemedyKind, Way
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, DiagnoseMsg, DiagnoseState, Dialog,
-    MAX_ITEMS, Page as WayIn, PersistenceMsg, Platform, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
-    case_of, session_fragment,
+    MAX_ITEMS, Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, case_of,
+    session_fragment,
 };
 use serde_json::json;
 
 use crate::page::Page;
 
-const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  a: b\n";
+pub(crate) const CONFIG: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  a: b\n";
 
 const SECRET: &str = r#"
 apiVersion: v1
@@ -42,13 +43,13 @@ data:
   word: aHVudGVyMg==
 "#;
 
-const AUDIT: &str = include_str!("../../../../core/diagnose/tests/live/audit.log");
+pub(crate) const AUDIT: &str = include_str!("../../../../core/diagnose/tests/live/audit.log");
 
-fn diagnose() -> Page {
+pub(crate) fn diagnose() -> Page {
     Page::open_at("#/diagnose", Default::default())
 }
 
-fn bring(page: &mut Page, text: &str) {
+pub(crate) fn bring(page: &mut Page, text: &str) {
     page.send(DiagnoseMsg::Bring(text.to_owned()));
     page.finish_work();
 }
@@ -865,60 +866,4 @@ fn a_text_that_is_not_finished_outlives_a_reload() {
     page.finish_work();
     page.send(PersistenceMsg::Save);
     assert!(page.reload("#/diagnose").state.diagnose.draft.is_empty());
-}
-
-#[test]
-fn the_requests_to_a_running_server_grow_beside_what_is_looked_at_and_are_not_kept() {
-    let mut page = diagnose();
-    bring(&mut page, CONFIG);
-    let lines: Vec<&str> = AUDIT.lines().collect();
-    let mut observed = String::new();
-    let mut steps = 0;
-    for part in lines.chunks(lines.len().div_ceil(4)) {
-        let part: String = part.iter().flat_map(|line| [*line, "\n"]).collect();
-        observed.push_str(&part);
-        page.send(DiagnoseMsg::Observe(part));
-        page.finish_work();
-        let case = &page.state.diagnose;
-        assert_eq!(case.items.len(), 2, "one log, which grows");
-        let replay = case.audit.as_ref().unwrap().replay.as_ref().unwrap();
-        assert!(replay.history.steps.len() >= steps);
-        steps = replay.history.steps.len();
-    }
-    assert!(steps > 0);
-    // The whole log at once says the same.
-    let mut whole = diagnose();
-    bring(&mut whole, &observed);
-    let replay = |page: &Page| {
-        let audit = page.state.diagnose.audit.as_ref().unwrap();
-        (
-            audit.objects.clone(),
-            audit.replay.clone().unwrap().history.steps.len(),
-        )
-    };
-    assert_eq!(replay(&page).0, replay(&whole).0);
-    let kept = page.browser.read(StorageArea::Tab, CASE);
-    let kept = kept.unwrap_or_default();
-    assert!(
-        !kept.contains("audit.k8s.io"),
-        "the server tells it again after a reload"
-    );
-    // What clients ask about the API itself is no request about an object.
-    let before = page.state.diagnose.items[0].text.len();
-    let discovery = r#"{"kind":"Event","verb":"get","requestURI":"/api"}"#;
-    page.send(DiagnoseMsg::Observe(discovery.to_owned()));
-    assert_eq!(page.state.diagnose.items[0].text.len(), before);
-    // Whoever removes it sees no more of it.
-    let live = page
-        .state
-        .diagnose
-        .items
-        .iter()
-        .find(|item| item.live)
-        .unwrap()
-        .id;
-    page.send(DiagnoseMsg::Remove(live));
-    page.send(DiagnoseMsg::Observe(AUDIT.to_owned()));
-    page.finish_work();
-    assert_eq!(page.state.diagnose.items.len(), 1);
 }

@@ -8,6 +8,7 @@ mod editing;
 mod explore;
 mod in_between;
 mod learn;
+mod live;
 mod page;
 mod persistence;
 mod recorded;

@@ -1,0 +1,172 @@
+//! The log of a running server, which grows while the page is open.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use optimist_sessions::StorageArea;
+use optimist_state::{AuditReplay, CASE, DiagnoseMsg, LiveEvent, Platform};
+use serde_json::{Value, json};
+
+use crate::diagnose::{AUDIT, CONFIG, bring, diagnose};
+use crate::page::Page;
+
+fn observe(page: &mut Page, event: LiveEvent) {
+    page.send(DiagnoseMsg::Observe(event));
+    page.finish_work();
+}
+
+fn replay(page: &Page) -> Rc<AuditReplay> {
+    let audit = page.state.diagnose.audit.as_ref().unwrap();
+    audit.replay.clone().unwrap()
+}
+
+/// Lines of a log in which ConfigMaps are created, with the first number.
+fn creates(numbers: std::ops::Range<usize>) -> String {
+    let line = |n: usize| {
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "namespace": "default", "uid": "u", "resourceVersion": n.to_string()},
+            "data": {"n": n.to_string()}});
+        let event: Value = json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
+            "auditID": n.to_string(), "stage": "ResponseComplete", "verb": "get",
+            "requestURI": "/api/v1/namespaces/default/configmaps/a", "userAgent": "test",
+            "objectRef": {"resource": "configmaps", "namespace": "default", "name": "a", "apiVersion": "v1"},
+            "responseStatus": {"code": 200}, "responseObject": object,
+            "requestReceivedTimestamp": format!("2026-11-24T10:{:02}:{:02}.000000Z", n / 60 % 60, n % 60)});
+        format!("{event}\n")
+    };
+    numbers.map(line).collect()
+}
+
+#[test]
+fn only_new_lines_are_read_and_replayed() {
+    let mut page = diagnose();
+    observe(&mut page, LiveEvent::Lines(creates(1..20)));
+    let before = replay(&page);
+    observe(&mut page, LiveEvent::Lines(creates(20..22)));
+    let after = replay(&page);
+    assert_eq!(
+        (before.history.steps.len(), after.history.steps.len()),
+        (19, 21)
+    );
+    for (one, other) in before.history.steps.iter().zip(&after.history.steps) {
+        assert!(Arc::ptr_eq(one, other), "it was not replayed again");
+    }
+    assert!(after.log.continues(&before.log));
+    assert_eq!(after.log.events[20].line, 21);
+    // Another one comes while the first is still being read.
+    page.send(DiagnoseMsg::Observe(LiveEvent::Lines(creates(22..23))));
+    observe(&mut page, LiveEvent::Lines(creates(23..24)));
+    assert_eq!(replay(&page).history.steps.len(), 23);
+    // A request that was answered before the last one stands in its place.
+    observe(&mut page, LiveEvent::Lines(creates(0..1)));
+    let last = replay(&page);
+    assert_eq!(last.history.steps.len(), 24);
+    assert!(!last.log.continues(&after.log));
+    assert_eq!(
+        last.log.events[0].response.as_ref().unwrap()["data"]["n"],
+        "0"
+    );
+}
+
+#[test]
+fn the_log_of_another_run_begins_anew_and_that_is_said() {
+    let mut page = diagnose();
+    observe(&mut page, LiveEvent::Run("1".to_owned()));
+    observe(&mut page, LiveEvent::Lines(creates(1..9)));
+    // The connection was lost, and the server is the same.
+    observe(&mut page, LiveEvent::Run("1".to_owned()));
+    assert!(!page.state.diagnose.live.restarted);
+    assert_eq!(replay(&page).history.steps.len(), 8);
+
+    observe(&mut page, LiveEvent::Run("2".to_owned()));
+    let case = &page.state.diagnose;
+    assert!(case.live.restarted);
+    assert_eq!((case.items.len(), &*case.items[0].text), (1, ""));
+    assert!(case.audit.as_ref().unwrap().replay.is_none());
+    observe(&mut page, LiveEvent::Lines(creates(1..3)));
+    assert_eq!(replay(&page).history.steps.len(), 2);
+    assert_eq!(page.state.diagnose.cases.len(), 1);
+}
+
+#[test]
+fn a_long_log_keeps_its_newest_requests_and_that_is_said() {
+    let mut page = diagnose();
+    let part = creates(0..600);
+    let parts = 4 * 1024 * 1024 / part.len() + 1;
+    for _ in 0..parts {
+        assert!(!page.state.diagnose.live.is_cut);
+        page.send(DiagnoseMsg::Observe(LiveEvent::Lines(part.clone())));
+    }
+    page.finish_work();
+    let case = &page.state.diagnose;
+    assert!(case.live.is_cut);
+    let text = &case.items[0].text;
+    assert!(text.len() <= 2 * 1024 * 1024 && text.ends_with(&part));
+    assert!(text.starts_with('{'), "whole lines are left out");
+    let read = case.audit.as_ref().unwrap();
+    assert_eq!(
+        read.replay.as_ref().unwrap().log.events.len(),
+        text.lines().count()
+    );
+}
+
+#[test]
+fn the_requests_to_a_running_server_grow_beside_what_is_looked_at_and_are_not_kept() {
+    let mut page = diagnose();
+    bring(&mut page, CONFIG);
+    let lines: Vec<&str> = AUDIT.lines().collect();
+    let mut observed = String::new();
+    let mut steps = 0;
+    for part in lines.chunks(lines.len().div_ceil(4)) {
+        let part: String = part.iter().flat_map(|line| [*line, "\n"]).collect();
+        observed.push_str(&part);
+        page.send(DiagnoseMsg::Observe(LiveEvent::Lines(part)));
+        page.finish_work();
+        let case = &page.state.diagnose;
+        assert_eq!(case.items.len(), 2, "one log, which grows");
+        let replay = case.audit.as_ref().unwrap().replay.as_ref().unwrap();
+        assert!(replay.history.steps.len() >= steps);
+        steps = replay.history.steps.len();
+    }
+    assert!(steps > 0);
+    // The whole log at once says the same.
+    let mut whole = diagnose();
+    bring(&mut whole, &observed);
+    let replay = |page: &Page| {
+        let audit = page.state.diagnose.audit.as_ref().unwrap();
+        (
+            audit.objects.clone(),
+            audit.replay.clone().unwrap().history.steps.len(),
+        )
+    };
+    assert_eq!(replay(&page).0, replay(&whole).0);
+    let findings = |page: &Page| {
+        let audit = page.state.diagnose.audit.as_ref().unwrap();
+        format!("{:?}", audit.replay.as_ref().unwrap().findings)
+    };
+    assert_eq!(findings(&page), findings(&whole));
+    let kept = page.browser.read(StorageArea::Tab, CASE);
+    let kept = kept.unwrap_or_default();
+    assert!(
+        !kept.contains("audit.k8s.io"),
+        "the server tells it again after a reload"
+    );
+    // What clients ask about the API itself is no request about an object.
+    let before = page.state.diagnose.items[0].text.len();
+    let discovery = r#"{"kind":"Event","verb":"get","requestURI":"/api"}"#;
+    page.send(DiagnoseMsg::Observe(LiveEvent::Lines(discovery.to_owned())));
+    assert_eq!(page.state.diagnose.items[0].text.len(), before);
+    // Whoever removes it sees no more of it.
+    let live = page
+        .state
+        .diagnose
+        .items
+        .iter()
+        .find(|item| item.live)
+        .unwrap()
+        .id;
+    page.send(DiagnoseMsg::Remove(live));
+    page.send(DiagnoseMsg::Observe(LiveEvent::Lines(AUDIT.to_owned())));
+    page.finish_work();
+    assert_eq!(page.state.diagnose.items.len(), 1);
+}
