@@ -1,5 +1,6 @@
 //! The bar on top.
 
+use optimist_client::visible;
 use optimist_messages::label;
 use yew::{Html, classes, html};
 
@@ -8,7 +9,8 @@ use super::sessions_dialog::called;
 use crate::browser;
 use crate::names::{page_name, page_title};
 use crate::state::{
-    Dialog, ExplorableEdits, Page, PersistenceMsg, Sends, StateHandle, Theme, TransferMsg, ViewMsg,
+    Dialog, ExplorableEdits, ManifestMsg, Page, PersistenceMsg, Sends, StateHandle, Theme,
+    TransferMsg, ViewMsg,
 };
 
 pub(crate) fn header(store: &StateHandle) -> Html {
@@ -29,6 +31,15 @@ pub(crate) fn header(store: &StateHandle) -> Html {
                 { explore(store) }
             }
             if store.page == Page::Play {
+                <button
+                    type="button"
+                    class="button new-session"
+                    title={label::new_session_title()}
+                    onclick={store.sends(ManifestMsg::Begin)}
+                >
+                    { icon(Icon::Plus) }
+                    <span>{ label::new_session() }</span>
+                </button>
                 { dialog_button(store, Dialog::Load, "load", Icon::Load, label::load()) }
             }
             if has_session || store.page == Page::Diagnose && !store.diagnose.items.is_empty() {
@@ -127,16 +138,22 @@ fn explore(store: &StateHandle) -> Html {
     let away = store.persistence.sessions.last_away();
     if let (Page::Play, Some(away)) = (store.page, away) {
         let title = label::back_to_session_title(&called(away));
+        // The object; the title has the rest of the name.
+        let object = away.name.split(", ").next().unwrap_or_default();
+        let name = match object.is_empty() {
+            true => label::back_to_session(),
+            false => label::back_to_session_named(&visible(object)),
+        };
         return html! {
             <button
                 type="button"
-                class="button to-explore"
-                aria-label={label::back_to_session()}
+                class="button to-explore back-to-session"
+                aria-label={name.clone()}
                 {title}
                 onclick={store.sends(PersistenceMsg::Return)}
             >
                 { icon(Icon::Back) }
-                <span>{ label::back_to_session() }</span>
+                <span>{ name }</span>
             </button>
         };
     }

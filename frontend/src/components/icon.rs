@@ -23,6 +23,7 @@ pub(crate) enum Icon {
     Load,
     Share,
     Eye,
+    Plus,
 }
 
 /// Draws a sign; it says nothing to those who cannot see it.
@@ -50,6 +51,7 @@ pub(crate) fn icon(icon: Icon) -> Html {
             "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8zM8 6.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6z"
         }
         Icon::Share => "M8 10V2M4.8 5.2 8 2l3.2 3.2M3 9v4.5h10V9",
+        Icon::Plus => "M8 3v10M3 8h10",
         Icon::Load => "M8 2v8M4.8 6.8 8 10l3.2-3.2M3 13.5h10",
     };
     let filled = icon == Icon::Play;

@@ -12,14 +12,15 @@ use super::tabs::{Tabs, panel_id, tabs};
 use super::wire::{preview, wire};
 use crate::state::{InspectorTab, Sends, StateHandle, ViewMsg};
 
-const TABS: [InspectorTab; 6] = [
+/// The tabs that are always in sight.
+const FIRST_TABS: [InspectorTab; 3] = [
     InspectorTab::Wire,
     InspectorTab::Kubectl,
-    InspectorTab::Go,
-    InspectorTab::Rust,
     InspectorTab::Diff,
-    InspectorTab::Preview,
 ];
+
+/// The tabs in the menu. The chosen one is in sight too, behind the others.
+const MORE_TABS: [InspectorTab; 3] = [InspectorTab::Go, InspectorTab::Rust, InspectorTab::Preview];
 
 fn name(tab: InspectorTab) -> String {
     match tab {
@@ -34,7 +35,10 @@ fn name(tab: InspectorTab) -> String {
 
 pub(crate) fn inspector(store: &StateHandle) -> Html {
     let step = store.session.tree.step(store.session.tree.current());
-    let chosen = TABS.iter().position(|tab| *tab == store.view.inspector_tab);
+    let chosen = store.view.inspector_tab;
+    let extra = MORE_TABS.into_iter().filter(|tab| *tab == chosen);
+    let shown: Vec<InspectorTab> = FIRST_TABS.into_iter().chain(extra).collect();
+    let position = shown.iter().position(|tab| *tab == chosen).unwrap_or(0);
     let content = match (store.view.inspector_tab, step) {
         (InspectorTab::Preview, _) => preview(store),
         (_, None) => nothing_yet(),
@@ -52,23 +56,53 @@ pub(crate) fn inspector(store: &StateHandle) -> Html {
             data-up={store.view.sheet.to_string()}
         >
             { sheet_handle(store, step) }
-            { tabs(&Tabs {
-                label: label::inspector(),
-                id: "inspector-tab",
-                class: "underlined",
-                names: &TABS.map(name),
-                chosen: chosen.unwrap_or(0),
-                onchoose: store.on(|i: usize| ViewMsg::InspectorTab(TABS[i.min(TABS.len() - 1)])),
-            }) }
+            <div class="inspector-tabs">
+                { tabs(&Tabs {
+                    label: label::inspector(),
+                    id: "inspector-tab",
+                    class: "underlined",
+                    names: &shown.iter().copied().map(name).collect::<Vec<_>>(),
+                    chosen: position,
+                    onchoose: store.on(move |i: usize| {
+                        ViewMsg::InspectorTab(shown.get(i).copied().unwrap_or(InspectorTab::Wire))
+                    }),
+                }) }
+                { more_tabs(store) }
+            </div>
             <div
                 class="inspector-body"
                 role="tabpanel"
                 id={panel_id("inspector-tab")}
-                aria-labelledby={format!("inspector-tab-{}", chosen.unwrap_or(0))}
+                aria-labelledby={format!("inspector-tab-{}", position)}
             >
                 { content }
             </div>
         </aside>
+    }
+}
+
+/// Draws the menu of the tabs that are not always in sight.
+fn more_tabs(store: &StateHandle) -> Html {
+    let item = |tab: InspectorTab| {
+        let chosen = store.view.inspector_tab == tab;
+        html! {
+            <button
+                type="button"
+                class="button small"
+                aria-pressed={chosen.to_string()}
+                onclick={store.sends(ViewMsg::InspectorTab(tab))}
+            >
+                { name(tab) }
+            </button>
+        }
+    };
+    html! {
+        <details class="more">
+            <summary class="button small">{ label::tabs_more() }{ icon(Icon::Down) }</summary>
+            <div class="more-panel" role="group" aria-label={label::tabs_more_label()}>
+                <div class="buttons">{ for MORE_TABS.map(item) }</div>
+            </div>
+        </details>
     }
 }
 

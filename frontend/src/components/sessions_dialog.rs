@@ -5,8 +5,9 @@ use optimist_sessions::{OfferStatus, SavedSession};
 use yew::{Html, html};
 
 use super::dialog::Modal;
+use super::icon::{Icon, icon};
 use crate::browser;
-use crate::state::{PersistenceMsg, Sends, StateHandle};
+use crate::state::{ManifestMsg, PersistenceMsg, Sends, StateHandle};
 
 /// Returns the name of a session, and the time since when it is kept.
 pub(crate) fn called(entry: &SavedSession) -> String {
@@ -29,6 +30,17 @@ pub(crate) fn sessions_dialog(store: &StateHandle) -> Html {
             <div class="dialog-body sessions">
                 <p class="muted">
                     { label::sessions_hint() }
+                </p>
+                <p>
+                    <button
+                        type="button"
+                        class="button small"
+                        title={label::new_session_title()}
+                        onclick={store.sends(ManifestMsg::Begin)}
+                    >
+                        { icon(Icon::Plus) }
+                        { label::new_session() }
+                    </button>
                 </p>
                 if sessions.saved().is_empty() {
                     <p>{ label::sessions_none() }</p>

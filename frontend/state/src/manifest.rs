@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_apiserver::object::Metadata;
-use optimist_simulation::{HistoryTree, LeftOut, LoadError, Start, World};
+use optimist_simulation::{HistoryTree, LeftOut, LoadError, NGINX, Start, World};
 
 use crate::State;
 use crate::effect::Effects;
@@ -45,6 +45,8 @@ pub enum ManifestMsg {
     Unreadable(LoadError),
     /// Loads it.
     Load,
+    /// Begins a session with the Deployment that the page opens with.
+    Begin,
     /// Dismisses the result of the last manifest.
     DismissLoaded,
 }
@@ -58,6 +60,12 @@ impl State {
             }
             ManifestMsg::Unreadable(problem) => self.unreadable(problem),
             ManifestMsg::Load => self.load(fx),
+            ManifestMsg::Begin => {
+                self.manifest.text = NGINX.to_owned();
+                self.load(fx);
+                // What it is loaded from is no manifest of the user's.
+                self.manifest.loaded = None;
+            }
             ManifestMsg::DismissLoaded => self.manifest.loaded = None,
         }
     }

@@ -366,6 +366,9 @@ impl Visit {
             self.press("Inspector", "409 Conflict");
         }
         for tab in ["kubectl", "Go", "Rust", "Diff", "Preview", "Wire"] {
+            if ["Go", "Rust", "Preview"].contains(&tab) {
+                self.click(".inspector-tabs summary");
+            }
             self.press("Inspector", tab);
             self.look(&format!("{how}: {tab}"));
         }

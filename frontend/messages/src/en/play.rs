@@ -19,6 +19,9 @@ crate::catalogue::messages! {
     share() "Share";
     help() "Help and keys";
     back_to_session() "Back to your session";
+    back_to_session_named(name) "Back to your session: {name}";
+    new_session() "New session";
+    new_session_title() "Begin again with the Deployment of the first visit. This session is kept.";
     back_to_session_title(name) "{name} Yours is kept while this one is shown.";
     explore_orders() "Explore all orders";
     explore_six_orders() "Explore all 6 orders";
@@ -202,6 +205,8 @@ crate::catalogue::messages! {
     tab_wire() "Wire";
     tab_diff() "Diff";
     tab_preview() "Preview";
+    tabs_more() "More";
+    tabs_more_label() "More tabs";
     nothing_sent() "nothing was sent yet";
     lost_update() "lost update";
     sheet_close() "close";

@@ -383,7 +383,7 @@ impl Page {
         let buttons = self.place.query_selector_all("button").unwrap();
         let mut buttons =
             (0..buttons.length()).filter_map(|i| buttons.item(i)?.dyn_into::<HtmlElement>().ok());
-        let button = buttons.find(|button| named(button) == name);
+        let button = buttons.find(|button| named(button).starts_with(name));
         button.unwrap_or_else(|| panic!("no {name:?}")).click();
         settle().await;
     }
