@@ -1,0 +1,98 @@
+//! What an error of a tool or of the server means.
+
+use optimist_diagnose::input::{Input, detect};
+use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError};
+use optimist_report::case_markdown;
+use optimist_sessions::{StorageArea, StorageContents};
+use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run};
+use serde_json::{Value, json};
+
+use crate::input;
+
+/// A page that keeps nothing.
+struct Nowhere;
+
+impl Platform for Nowhere {
+    fn now(&self) -> f64 {
+        0.0
+    }
+
+    fn read(&self, _: StorageArea, _: &str) -> Option<String> {
+        None
+    }
+
+    fn storages(&self) -> StorageContents {
+        StorageContents::default()
+    }
+}
+
+/// Returns the errors that a text has, and the explanation of *Diagnose* as Markdown.
+///
+/// # Errors
+/// If the text has no error that is known, or if `object` is no object.
+pub fn explain(error: &str, object: Option<&str>) -> Result<Value, String> {
+    let Input::Errors(errors) = detect(error).map_err(|why| why.to_string())? else {
+        return Err("the text is no error message".to_owned());
+    };
+    let object = object.map(input::object).transpose()?;
+    let nothing = |_: &Effect| true;
+    let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
+    run(&mut state, effects, &Nowhere, &nothing);
+    let texts = std::iter::once(error.to_owned()).chain(object.map(|it| it.to_string()));
+    for text in texts {
+        let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
+        run(&mut state, effects, &Nowhere, &nothing);
+    }
+    while state.is_working() {
+        let effects = state.update(Msg::Work, &Nowhere);
+        run(&mut state, effects, &Nowhere, &nothing);
+    }
+    Ok(json!({
+        "errors": errors.iter().map(reported).collect::<Vec<_>>(),
+        "markdown": case_markdown(&state.diagnose, false),
+    }))
+}
+
+fn reported(error: &ReportedError) -> Value {
+    let conflicts: &[ManagerConflict] = match &error.error {
+        PrintedError::Apply(conflicts) => conflicts,
+        _ => &[],
+    };
+    json!({
+        "kind": kind(&error.error),
+        "object": {
+            "apiVersion": error.object.api_version,
+            "kind": error.object.kind,
+            "resource": error.object.resource,
+            "namespace": error.object.namespace,
+            "name": error.object.name,
+            "subresource": error.object.subresource,
+        },
+        "manager": error.manager,
+        "conflicts": conflicts.iter().map(|conflict| json!({
+            "manager": conflict.manager,
+            "subresource": conflict.subresource,
+            "apiVersion": conflict.api_version,
+            "fields": conflict.fields,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn kind(error: &PrintedError) -> &'static str {
+    match error {
+        PrintedError::Apply(_) => "applyConflict",
+        PrintedError::Modified => "modified",
+        PrintedError::OtherUid { .. } => "otherUid",
+        PrintedError::Precondition { .. } => "precondition",
+        PrintedError::ForceWithoutServerSide => "forceWithoutServerSide",
+        PrintedError::VersionMissing => "versionMissing",
+        PrintedError::Invalid { .. } => "invalid",
+        PrintedError::OtherConflict { .. } => "otherConflict",
+        PrintedError::NotOfRelease => "notOfRelease",
+        PrintedError::AlreadyExists { .. } => "alreadyExists",
+        PrintedError::PatchRefused => "patchRefused",
+        PrintedError::ManagedFieldsSent => "managedFieldsSent",
+        PrintedError::OtherThanExpected { .. } => "otherThanExpected",
+        PrintedError::NotOverwritten { .. } => "notOverwritten",
+    }
+}

@@ -1,0 +1,27 @@
+//! Reads what JavaScript hands over.
+
+use optimist_apiserver::object::{Metadata, text};
+use optimist_client::ObjectReader;
+use serde_json::Value;
+
+/// Reads the one object of a text, in YAML or JSON.
+///
+/// # Errors
+/// If the text has no object or several, or if the object has no `apiVersion`, `kind` or name.
+pub fn object(source: &str) -> Result<Value, String> {
+    let mut reader = ObjectReader::new(source.into()).map_err(|error| error.to_string())?;
+    while reader.advance().map_err(|error| error.to_string())? {}
+    let mut objects = reader.finish();
+    objects.retain(|object| !object.is_null());
+    let object = match (objects.pop(), objects.is_empty()) {
+        (Some(object), true) => object,
+        (Some(_), false) => return Err("the text has several objects".to_owned()),
+        (None, _) => return Err("the text has no object".to_owned()),
+    };
+    let has_kind = !text(&object, "apiVersion").is_empty() && !text(&object, "kind").is_empty();
+    if !has_kind || object.name().is_empty() {
+        return Err("an object needs apiVersion, kind and metadata.name".to_owned());
+    }
+    optimist_apiserver::limits::check(&object).map_err(|refusal| refusal.message)?;
+    Ok(object)
+}

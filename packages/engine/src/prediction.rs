@@ -1,0 +1,85 @@
+//! What a write of a tool does to an object.
+
+use optimist_apiserver::server::Release;
+use optimist_client::Preset;
+use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput};
+use serde_json::Value;
+
+use crate::input;
+
+/// The names of the tools, as `optimist preview --as` has them.
+const TOOLS: [(&str, Preset); 8] = [
+    ("helm4", Preset::Helm4),
+    ("helm3", Preset::Helm3),
+    ("kubectl", Preset::KubectlApply),
+    ("kubectl-server-side", Preset::KubectlApplyServerSide),
+    ("argocd", Preset::ArgoCdClientSide),
+    ("argocd-server-side", Preset::ArgoCdServerSide),
+    ("flux", Preset::Flux),
+    ("terraform", Preset::Terraform),
+];
+
+/// Returns the outcome of a write, and its effects field by field. An empty text for the object says that
+/// there is none yet. Values that look private are masked.
+///
+/// # Errors
+/// If the write has no manifest or an unknown tool, or an option that means nothing to its tool.
+pub fn predict(object: &str, write: &str) -> Result<Value, String> {
+    let write: Value = serde_json::from_str(write).map_err(|error| format!("write: {error}"))?;
+    let live = match object {
+        "" => Vec::new(),
+        object => vec![input::object(object)?],
+    };
+    let manifest = match write.get("manifest") {
+        Some(Value::String(text)) => input::object(text)?,
+        Some(object @ Value::Object(_)) => input::object(&object.to_string())?,
+        _ => return Err("write.manifest is neither a text nor an object".to_owned()),
+    };
+    let preview = Preview::of(PreviewInput {
+        live,
+        next: vec![manifest],
+        earlier: None,
+        tool: tool(&write)?,
+        namespace: option(&write, "namespace")?,
+        release: Release::default(),
+    });
+    let row = preview.rows.first().ok_or("nothing is written")?;
+    serde_json::to_value(row).map_err(|error| error.to_string())
+}
+
+fn tool(write: &Value) -> Result<DeliveryTool, String> {
+    let name = option(write, "tool")?.ok_or("write.tool is missing")?;
+    let known = TOOLS.iter().find(|(known, _)| *known == name);
+    let Some((_, preset)) = known else {
+        let names = TOOLS.map(|(name, _)| name).join(", ");
+        return Err(format!("write.tool is none of {names}"));
+    };
+    let force = match write.get("force") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(force)) => *force,
+        Some(_) => return Err("write.force is neither true nor false".to_owned()),
+    };
+    if force && matches!(preset, Preset::Helm3 | Preset::KubectlApply) {
+        return Err(format!("write.force means nothing to {name}"));
+    }
+    let manager = option(write, "manager")?;
+    if manager.is_some() && !preset.manager_is_chosen() {
+        return Err(format!("write.manager means nothing to {name}"));
+    }
+    // These two always take over what others own.
+    let always = matches!(preset, Preset::ArgoCdServerSide | Preset::Flux);
+    Ok(DeliveryTool {
+        force: force && !always,
+        manager,
+        ..DeliveryTool::new(*preset)
+    })
+}
+
+/// Returns a text of the write; `None` if it has none.
+fn option(write: &Value, name: &str) -> Result<Option<String>, String> {
+    match write.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(format!("write.{name} is no text")),
+    }
+}
