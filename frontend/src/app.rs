@@ -7,6 +7,7 @@ use crate::components::{
     share_dialog, stage,
 };
 use crate::diagnose::Diagnose;
+use crate::embedding::use_embedding;
 use crate::explore::Explore;
 use crate::hooks::{
     use_addition_in_sight, use_address, use_current_step_in_sight, use_focus, use_keys, use_menus,
@@ -32,8 +33,10 @@ pub fn App() -> Html {
     use_current_step_in_sight(&store);
     use_addition_in_sight(&store);
     use_title(&store);
+    let offered_case = use_embedding(&store);
     html! {
         <>
+            { offered_case }
             if store.page == Page::Play {
                 { stage(&store, None) }
             }

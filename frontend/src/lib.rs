@@ -8,6 +8,7 @@ mod app;
 mod browser;
 mod components;
 mod diagnose;
+mod embedding;
 mod explore;
 mod focus;
 mod hooks;

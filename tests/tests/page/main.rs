@@ -3,6 +3,7 @@
 mod accessible;
 mod cards;
 mod delivery;
+mod embedding;
 mod keyboard;
 mod live;
 mod narrow;
