@@ -134,12 +134,14 @@ pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String
     }
 }
 
-/// Returns the heading of an exploration, by the number of actors.
-pub fn heading(actors: usize) -> String {
-    if actors == 2 {
-        en::two_edits()
-    } else {
-        en::three_edits()
+/// Returns the heading of an exploration, by the number of actors; `loses_answer` says that the answer
+/// to one write can be lost.
+pub fn heading(actors: usize, loses_answer: bool) -> String {
+    match (actors, loses_answer) {
+        (2, false) => en::two_edits(),
+        (2, true) => en::two_edits_lost_answer(),
+        (_, false) => en::three_edits(),
+        (_, true) => en::three_edits_lost_answer(),
     }
 }
 
@@ -284,6 +286,7 @@ pub fn step(search: &Search, edge: &Transition) -> String {
         TransitionKind::Read => "GET".to_owned(),
         TransitionKind::ServerReads => en::step_server_reads(&verb),
         TransitionKind::ServerReadsAgain => en::step_server_reads_again(),
+        TransitionKind::Write if edge.is_lost => en::step_answer_lost(&verb),
         TransitionKind::Write if edge.code >= 400 => format!("{verb} {}", edge.code),
         TransitionKind::Write => verb.to_owned(),
     }
@@ -300,7 +303,9 @@ pub fn label(search: &Search, edge: &Transition) -> String {
     match edge.what {
         TransitionKind::ServerReads => en::label_reads(),
         TransitionKind::ServerReadsAgain => en::label_again(),
-        TransitionKind::Write if search.scenario().micro_steps && edge.code < 400 => {
+        TransitionKind::Write
+            if search.scenario().micro_steps && edge.code < 400 && !edge.is_lost =>
+        {
             en::label_stores()
         }
         _ => step(search, edge),
@@ -462,6 +467,12 @@ pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
         Meaning::Accepted { stale: false } => en::accepted(who, verb),
     };
     let mut text = Vec::from_iter(search.meaning(edge).map(said));
+    if edge.is_lost {
+        text.push(match edge.code {
+            400.. => en::answer_lost_refused(who, verb, &edge.code),
+            _ => en::answer_lost(who, verb),
+        });
+    }
     let losses = search.losses_of(edge).iter();
     text.extend(losses.map(|found| en::not_told(&loss(search, found))));
     text

@@ -43,6 +43,9 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                 }
             </p>
             { endings::witness(store, model, search) }
+            if model.setup.loses_answer {
+                <p class="inside">{ label::play_until_lost() }</p>
+            }
             if let Some(inside) = sentences::inside(model) {
                 <p class="inside">{ inside }</p>
             }

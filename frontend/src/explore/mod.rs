@@ -95,7 +95,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
     }
     STYLE.into_iter().for_each(browser::adopt_style);
     let heading = sentences::heading(&model);
-    let question = messages::heading(model.setup.actors());
+    let question = sentences::question(&model);
     html! {
         <>
             <a class="skip" href="#outcomes">{ label::explore_skip() }</a>

@@ -197,5 +197,6 @@ fn base(model: &ExploreModel) -> Result<Scenario, String> {
         None => scenario.plans.truncate(2),
     }
     scenario.micro_steps = setup.micro_steps;
+    scenario.faults.lost_answers = setup.loses_answer.into();
     Ok(scenario)
 }

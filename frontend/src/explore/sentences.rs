@@ -20,8 +20,13 @@ pub(super) fn heading(model: &ExploreModel) -> String {
         (Some((name, _)), Some(answer)) => format!("{name}. {answer}."),
         (Some((name, _)), None) => name,
         (None, Some(answer)) => answer,
-        (None, None) => messages::heading(model.setup.actors()),
+        (None, None) => question(model),
     }
+}
+
+/// What is varied.
+pub(super) fn question(model: &ExploreModel) -> String {
+    messages::heading(model.setup.actors(), model.setup.loses_answer)
 }
 
 /// The name of a row.

@@ -32,6 +32,12 @@ pub(super) fn setup(model: &Explored) -> Html {
                     setup.micro_steps,
                     tick(|setup, on| setup.micro_steps = on),
                 ) }
+                { check(
+                    label::setup_lost_answer(),
+                    label::setup_lost_answer_hint(),
+                    setup.loses_answer,
+                    tick(|setup, on| setup.loses_answer = on),
+                ) }
             </div>
         </form>
     }

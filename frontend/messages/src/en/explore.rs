@@ -34,6 +34,9 @@ crate::catalogue::messages! {
     setup_read_first_hint() "If it is not set, each actor edits the starting object, as from a file.";
     setup_look_inside() "Look inside requests";
     setup_look_inside_hint() "The server reads first. It compares and stores later. Other requests can come in between.";
+    setup_lost_answer() "An answer is lost once";
+    setup_lost_answer_hint() "The server does the work, and the answer to one write is lost. The writer sends the same request again.";
+    play_until_lost() "In Play no answer to an editor is lost. Open in Play shows the steps before that.";
     mixed_writes_by(actor) "{actor} writes by";
     mixed_reads_first(actor) "{actor} reads first";
     mixed_reads_first_short() "reads first";
@@ -126,6 +129,8 @@ crate::catalogue::messages! {
     actor_way_blind(actor, way) "{actor}: {way}, blind";
     two_edits() "Same two edits, every possible order";
     three_edits() "Same three edits, every possible order";
+    two_edits_lost_answer() "Same two edits, every possible order. The answer to one write can be lost";
+    three_edits_lost_answer() "Same three edits, every possible order. The answer to one write can be lost";
 
     // Verdicts and counts.
     number_above(number) "more than {number}";
@@ -150,6 +155,7 @@ crate::catalogue::messages! {
     inside_update() "Inside a request the server reads the object, validates, and stores only if the object has not changed since the read. If the object has changed, the server reads it again and stores the same body: the request carries no version that could stop it.";
     inside_patch_version() "Inside a request the server reads the object, applies the patch, compares the version in it, and stores only if the object has not changed since the read. If the object has changed, the server reads it again, and now the version in the patch is old: 409.";
     inside_patch() "Inside a request the server reads the object, applies the patch, validates, and stores only if the object has not changed since the read. If the object has changed, the server reads it again and applies the patch again: a patch says what to change, so the server can retry it. An Update with a version cannot be retried.";
+    step_answer_lost(verb) "{verb}, answer lost";
     step_server_reads(verb) "{verb}: server reads";
     step_server_reads_again() "server reads again";
     label_reads() "reads";
@@ -181,6 +187,8 @@ crate::catalogue::messages! {
     gives_up(actor, verb, code) "{actor}'s {verb} is refused with {code}, and {actor} gives up.";
     tries_again(actor, verb, code) "{actor}'s {verb} is refused with {code}, and {actor} tries again.";
     stores(actor, verb) "The object is still as the server read it for {actor}'s {verb}: the comparison holds, and the server stores it.";
+    answer_lost(actor, verb) "{actor}'s {verb} is accepted, and the answer is lost. {actor} sends the same request again.";
+    answer_lost_refused(actor, verb, code) "{actor}'s {verb} is refused with {code}, and the answer is lost. {actor} sends the same request again.";
     accepted_stale(actor, verb) "{actor}'s {verb} is accepted, though {actor}'s copy is stale.";
     accepted(actor, verb) "{actor}'s {verb} is accepted.";
     not_told(loss) "{loss}. No response reports it.";

@@ -531,6 +531,7 @@ fn what_explore_counts_is_true() {
     let mut hearing = hearing::Hearing::default();
     counted::three(&mut hearing).expect("its orders are counted");
     counted::answers(&mut hearing).expect("their orders are counted");
+    counted::lost_answers(&mut hearing).expect("their answers are lost");
     counted::compared(&mut hearing).expect("their orders are counted");
     let mut counted = 0;
     for seed in 0..times() * COUNTED {

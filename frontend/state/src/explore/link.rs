@@ -36,6 +36,7 @@ impl ExploreModel {
             "read": setup.reads_first,
             "tries": setup.tries,
             "inside": setup.micro_steps,
+            "lost": setup.loses_answer,
             "mixed": mixed,
             "row": row,
         });
@@ -70,6 +71,8 @@ impl ExploreModel {
         }
         setup.reads_first = flag("read", setup.reads_first);
         setup.micro_steps = flag("inside", setup.micro_steps);
+        // Older links do not have it: no answer was lost.
+        setup.loses_answer = flag("lost", json.is_null() && setup.loses_answer);
         // The request may be the first one of a case.
         let ways = ways(flag(BETWEEN, false));
         let way = |slug: &str| ways.iter().position(|way| way.slug() == slug);

@@ -27,6 +27,8 @@ pub struct ExploreSetup {
     pub tries: u8,
     /// `true` if the steps inside the server are separate.
     pub micro_steps: bool,
+    /// `true` if the answer to one write can be lost.
+    pub loses_answer: bool,
     /// The write method of each actor in the mixed row, and whether the actor reads first.
     pub mixed: [(usize, bool); 3],
 }
@@ -249,6 +251,7 @@ impl ExploreModel {
                 reads_first: true,
                 tries: OnConflict::DEFAULT_ATTEMPTS,
                 micro_steps: false,
+                loses_answer: false,
                 mixed: [(1, true), (4, true), (4, true)],
             },
             from_play: None,

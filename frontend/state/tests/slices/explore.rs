@@ -191,6 +191,7 @@ fn a_selection_comes_back_from_its_link() {
         reads_first: false,
         tries: 3,
         micro_steps: true,
+        loses_answer: true,
         mixed: [(2, false), (0, true), (5, false)],
     }));
     for row in [4, model.mixed_row()] {
