@@ -16,7 +16,7 @@ mod store;
 
 use std::rc::Rc;
 
-use optimist_messages::{explore as messages, label};
+use optimist_messages::label;
 use yew::{
     Callback, Html, Properties, UseReducerHandle, classes, component, hook, html, use_effect_with,
     use_reducer,
