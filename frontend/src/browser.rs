@@ -500,7 +500,16 @@ fn tab_storage() -> Option<Storage> {
 
 /// Returns whether the system asks for a dark page.
 pub(crate) fn prefers_dark() -> bool {
+    is_medium("(prefers-color-scheme: dark)")
+}
+
+/// Returns whether the lanes stand above each other, as in the style for narrow windows.
+pub(crate) fn is_narrow() -> bool {
+    is_medium("(max-width: 939px)")
+}
+
+fn is_medium(query: &str) -> bool {
     window()
-        .and_then(|window| window.match_media("(prefers-color-scheme: dark)").ok()?)
+        .and_then(|window| window.match_media(query).ok()?)
         .is_some_and(|query| query.matches())
 }

@@ -65,6 +65,8 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
                     (true, true, _) => ".reached, .choice.right",
                     // A challenge that failed says so below its button.
                     (true, false, true) => ".found",
+                    // A narrow window has no room for the text and the task.
+                    (true, false, false) if browser::is_narrow() => ".choice.right, .task",
                     (true, false, false) => ".choice.right",
                     (false, ..) => ".lesson-title",
                 },
