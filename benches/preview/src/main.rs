@@ -1,9 +1,12 @@
 //! Measures a preview of many large objects: without a conflict, with a tenth in conflict, and with
 //! each object in conflict; for Helm 4, and for kubectl without a conflict.
+//! Runs on all processors; with a number after the name of a case, on so many threads.
 //! `cargo run --release --manifest-path benches/preview/Cargo.toml -- 300`
 
 mod chart;
 
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::Instant;
 
 use optimist_apiserver::server::Release;
@@ -18,6 +21,8 @@ fn main() {
         .and_then(|it| it.parse().ok())
         .unwrap_or(300);
     let only = arguments.next();
+    let threads = arguments.next().and_then(|it| it.parse().ok());
+    let threads = threads.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
     for (name, preset, in_conflict) in [
         ("helm4, none in conflict", Preset::Helm4, 0),
         ("helm4, a tenth in conflict", Preset::Helm4, objects / 10),
@@ -48,7 +53,7 @@ fn main() {
             release: Release::default(),
         };
         let begin = Instant::now();
-        let preview = Preview::of(input);
+        let preview = Preview::on_threads(input, threads);
         let seconds = begin.elapsed().as_secs_f64();
         let refused = preview.outcomes.get(&Outcome::Conflict).copied();
         println!(

@@ -6,7 +6,9 @@ mod prune;
 mod sarif;
 mod text;
 
+use std::num::NonZero;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use clap::ValueEnum;
 use optimist_apiserver::server::Release;
@@ -157,7 +159,8 @@ pub fn run(arguments: Arguments) -> CommandResult {
     if let (Some(file), Some(directory)) = (&arguments.open, &arguments.page) {
         page::write(file, directory, &input)?;
     }
-    let preview = Preview::of(input);
+    let threads = available_parallelism().map_or(1, NonZero::get);
+    let preview = Preview::on_threads(input, threads);
     let preset = arguments.tool.preset();
     match arguments.format {
         Format::Text => print(&text::of(&preview, (preset, &options), &Style::of_output())),

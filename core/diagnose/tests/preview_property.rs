@@ -264,14 +264,18 @@ fn knows_earlier(chart: &Chart) -> bool {
 
 /// Applies the whole set, and compares.
 fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
-    let preview = Preview::of(PreviewInput {
+    let input = PreviewInput {
         live: chart.live.clone(),
         next: chart.next.clone(),
         earlier: knows_earlier(chart).then(|| chart.live.clone()),
         tool: chart.tool.clone(),
         namespace: None,
         release: Release::default(),
-    });
+    };
+    let preview = Preview::of(input.clone());
+    if Preview::on_threads(input, 3) != preview {
+        return Err("several threads make another preview".to_owned());
+    }
     let mut server = ApiServer::default();
     let namespace = json!({"metadata": {"name": "shop"}});
     send(

@@ -160,6 +160,15 @@ pub fn covers(found: &Value, wanted: &Value, path: &Path, root: &Struct) -> bool
     has(found, wanted, type_at(root, path))
 }
 
+/// Returns whether an object covers another one whole: each of its leaves.
+pub fn covers_whole(found: &Value, wanted: &Value, root: &Struct) -> bool {
+    let members = wanted.as_object().into_iter().flatten();
+    let mut members = members.map(|(name, wanted)| (found.get(name), wanted, root.member(name)));
+    members.all(|(found, wanted, ty)| {
+        found.is_some_and(|found| has(found, wanted, ty.unwrap_or(&Type::Any)))
+    })
+}
+
 /// Returns the part of a value at a path that another value also sets.
 pub fn part_of(found: &Value, wanted: &Value, path: &Path, root: &Struct) -> Value {
     part(found, wanted, type_at(root, path))
@@ -364,5 +373,25 @@ mod tests {
         assert!(found(json!([{"name": "B"}, {"name": "A"}]), json!(["-v"])));
         assert!(!found(json!([{"name": "B"}]), json!(["-v"])));
         assert!(!found(json!([{"name": "A"}]), json!(["-v", "-w"])));
+    }
+
+    #[test]
+    fn an_object_covers_another_whole_if_it_has_each_of_its_leaves() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let object = |replicas: u32, env: Value| {
+            let containers = json!([{"name": "x", "env": env}]);
+            json!({"spec": {"replicas": replicas, "template": {"spec": {"containers": containers}}}})
+        };
+        let wanted = object(3, json!([{"name": "A", "value": "1"}]));
+        let more = json!([{"name": "B"}, {"name": "A", "value": "1"}]);
+        assert!(covers_whole(&object(3, more.clone()), &wanted, root));
+        assert!(!covers_whole(&object(4, more), &wanted, root));
+        assert!(!covers_whole(
+            &object(3, json!([{"name": "A"}])),
+            &wanted,
+            root
+        ));
+        assert!(!covers_whole(&json!({}), &wanted, root));
     }
 }

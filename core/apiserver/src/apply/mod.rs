@@ -16,7 +16,7 @@ mod versions;
 
 pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
-pub use leaves::{changed_parts, covers, differing, part_of};
+pub use leaves::{changed_parts, covers, covers_whole, differing, part_of};
 pub use locate::{Places, fields_below};
 pub use manager::{Applied, FieldManager};
 pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};

@@ -12,6 +12,7 @@ mod assumed;
 mod cluster;
 mod hand_over;
 mod order;
+mod parallel;
 mod pruning;
 mod removed;
 mod row;

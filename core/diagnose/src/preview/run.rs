@@ -16,7 +16,10 @@ use super::removed::Removal;
 use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
 use super::{Assumed, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
-use crate::ways::{self, ChangeTable, OnOwned, WantedChange, Way, helm_updates, tracked_as};
+use crate::ways::{
+    self, ChangeTable, OnOwned, PartialRow, RowProgress, WantedChange, Way, helm_updates,
+    tracked_as,
+};
 
 /// A preview that runs in parts: an object each. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -132,8 +135,19 @@ impl PreviewRun {
 
     /// Does the next part. Returns whether there is more.
     pub fn advance(&mut self) -> bool {
+        match self.next_part() {
+            NextPart::Nothing => return false,
+            NextPart::Prepared => {}
+            NextPart::Row(row) => self.rows.push(row),
+            NextPart::Written(written) => self.rows.push(written.row()),
+        }
+        !self.left.is_empty()
+    }
+
+    /// Does the part of it that later parts need.
+    pub(super) fn next_part(&mut self) -> NextPart {
         match self.left.pop_front() {
-            None => return false,
+            None => return NextPart::Nothing,
             Some(Part::Fit(object)) => {
                 let fitted = self.cluster.fitted(&object);
                 self.fitted.extend(fitted.map(Arc::new));
@@ -146,16 +160,17 @@ impl PreviewRun {
             }
             Some(Part::Install(object)) => self.cluster.install(object),
             Some(Part::Begin) => self.begin(),
-            Some(Part::Write(at)) => {
-                let row = self.write(at);
-                self.rows.push(row);
-            }
-            Some(Part::Remove(at)) => {
-                let row = self.remove(at);
-                self.rows.push(row);
-            }
+            Some(Part::Write(at)) => return self.write(at),
+            Some(Part::Remove(at)) => return NextPart::Row(self.remove(at)),
         }
-        !self.left.is_empty()
+        NextPart::Prepared
+    }
+
+    /// Returns the preview with rows that were made elsewhere, each with its position.
+    pub(super) fn finish_with(mut self, mut rows: Vec<(usize, PreviewRow)>) -> Preview {
+        rows.sort_by_key(|(at, _)| *at);
+        self.rows = rows.into_iter().map(|(_, row)| row).collect();
+        self.finish()
     }
 
     /// Returns the preview of the parts that are done.
@@ -182,11 +197,11 @@ impl PreviewRun {
     }
 
     /// A manifest, written by the tool.
-    fn write(&mut self, at: usize) -> PreviewRow {
+    fn write(&mut self, at: usize) -> NextPart {
         let manifest = &self.input.next[at];
         let (object, key) = (PreviewObject::of(manifest), &self.written.order[at]);
         if let Some(why) = self.cluster.failed.get(key) {
-            return PreviewRow::not_run(object, why.clone());
+            return NextPart::Row(PreviewRow::not_run(object, why.clone()));
         }
         let server = &self.cluster.server;
         let resource = server.resources();
@@ -196,40 +211,29 @@ impl PreviewRun {
                 "The server has no kind {} in {}.",
                 object.kind, object.api_version
             );
-            return PreviewRow::not_run(object, why);
+            return NextPart::Row(PreviewRow::not_run(object, why));
         };
         let table = self.table(manifest, key, &resource);
-        let preset = self.input.tool.preset;
         let on_owned = match self.input.tool.force {
             true => OnOwned::Force,
             false => OnOwned::Usual,
         };
-        let way = Way::Client(preset, on_owned);
-        let Some((run, after)) = table.row_and_server(way) else {
+        let way = Way::Client(self.input.tool.preset, on_owned);
+        let RowProgress::More(row) = table.advance(table.begin(way)) else {
             let why = "The tool cannot write this object.".to_owned();
-            return PreviewRow::not_run(object, why);
+            return NextPart::Row(PreviewRow::not_run(object, why));
         };
-        let earlier = self.written.earlier.get(key).map(|earlier| Earlier {
-            manifest: earlier,
-            next: manifest,
-            resource: &resource,
-        });
-        let mut row = PreviewRow::of(object, &run, earlier.as_ref());
-        row.stuck = row::stuck(&run.before, &resource, server.resources());
-        if !row.stuck.is_empty() && !self.is_open(key) {
-            row.troubles.push(Trouble::StuckVersions);
-            row.troubles.sort();
-        } else {
-            row.stuck.clear();
-        }
-        row.assumed = self.assumed(key, &table, way, &run);
-        if row.outcome == Outcome::Conflict {
-            let mut masking = Masking::for_display();
-            masking.object(&mut manifest.clone());
-            row.hand_overs = hand_over::of(&table, preset, &run, masking.is_empty());
-        }
-        self.cluster.server = after;
-        row
+        self.cluster.server = row.server().clone();
+        NextPart::Written(Box::new(WrittenManifest {
+            at,
+            input: Arc::clone(&self.input),
+            written: Arc::clone(&self.written),
+            resource,
+            table,
+            row: *row,
+            assumed: self.cluster.assumed.get(key).cloned().unwrap_or_default(),
+            namespace_is_assumed: self.cluster.namespaces.contains(&key.2),
+        }))
     }
 
     fn table(&self, manifest: &Value, key: &Key, resource: &Arc<Resource>) -> ChangeTable {
@@ -253,22 +257,75 @@ impl PreviewRun {
         };
         ChangeTable::new(&installed, change)
     }
+}
 
-    /// Returns whether the definition of the kind was not brought.
-    fn is_open(&self, key: &Key) -> bool {
-        let assumed = self.cluster.assumed.get(key).into_iter().flatten();
-        let mut assumed = assumed.filter(|it| **it == Assumed::NoDefinition);
-        assumed.next().is_some()
+/// The next part of a preview.
+pub(super) enum NextPart {
+    /// Nothing is left.
+    Nothing,
+    /// A part is done that makes no row.
+    Prepared,
+    /// A row is done.
+    Row(PreviewRow),
+    /// The tool wrote a manifest. The next writes do not need its row.
+    Written(Box<WrittenManifest>),
+}
+
+/// A manifest that the tool wrote. Its row is independent of what is written after it.
+pub(super) struct WrittenManifest {
+    at: usize,
+    input: Arc<PreviewInput>,
+    written: Arc<Written>,
+    resource: Arc<Resource>,
+    table: ChangeTable,
+    row: PartialRow,
+    assumed: Vec<Assumed>,
+    namespace_is_assumed: bool,
+}
+
+impl WrittenManifest {
+    /// Makes the row: runs the write once more, compares, and runs the ways out of a conflict.
+    pub(super) fn row(self) -> PreviewRow {
+        let Self { table, row, .. } = &self;
+        let (manifest, key) = (&self.input.next[self.at], &self.written.order[self.at]);
+        let object = PreviewObject::of(manifest);
+        let way = row.way();
+        let kinds = row.server().resources().clone();
+        let Some(run) = table.finish(row.clone()) else {
+            let why = "The tool cannot write this object.".to_owned();
+            return PreviewRow::not_run(object, why);
+        };
+        let earlier = self.written.earlier.get(key).map(|earlier| Earlier {
+            manifest: earlier,
+            next: manifest,
+            resource: &self.resource,
+        });
+        let mut row = PreviewRow::of(object, &run, earlier.as_ref());
+        row.stuck = row::stuck(&run.before, &self.resource, &kinds);
+        if !row.stuck.is_empty() && !self.assumed.contains(&Assumed::NoDefinition) {
+            row.troubles.push(Trouble::StuckVersions);
+            row.troubles.sort();
+        } else {
+            row.stuck.clear();
+        }
+        row.assumed = self.assumptions(way, &run);
+        if row.outcome == Outcome::Conflict {
+            let mut masking = Masking::for_display();
+            masking.object(&mut manifest.clone());
+            let preset = self.input.tool.preset;
+            row.hand_overs = hand_over::of(table, preset, &run, masking.is_empty());
+        }
+        row
     }
 
-    fn assumed(&self, key: &Key, table: &ChangeTable, way: Way, run: &ways::Row) -> Vec<Assumed> {
+    fn assumptions(&self, way: Way, run: &ways::Row) -> Vec<Assumed> {
         let tool = &self.input.tool;
-        let mut all: Vec<Assumed> = self.cluster.assumed.get(key).cloned().unwrap_or_default();
-        if self.cluster.namespaces.contains(&key.2) {
-            let namespace = key.2.clone();
+        let mut all: Vec<Assumed> = self.assumed.clone();
+        if self.namespace_is_assumed {
+            let namespace = self.written.order[self.at].2.clone();
             all.push(Assumed::NamespaceExists { namespace });
         }
-        all.extend(table.assumptions(way).into_iter().map(Assumed::from));
+        all.extend(self.table.assumptions(way).into_iter().map(Assumed::from));
         let exists = !run.before.is_null();
         let helm = tool.preset == Preset::Helm4 && exists;
         let unsaid = tool.last_release.is_none();

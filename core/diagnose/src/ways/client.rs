@@ -19,8 +19,11 @@ pub(super) struct Client<'a> {
     pub(super) first: &'a Arc<Value>,
     /// The object as it was read now.
     pub(super) live: Arc<Value>,
-    /// The written requests, with the answers.
+    /// The written requests, with the answers; empty if only the last status code is wanted.
     pub(super) sent: Vec<Exchange>,
+    /// The status code of the last written request.
+    pub(super) last_code: Option<u16>,
+    keeps_exchanges: bool,
 }
 
 impl<'a> Client<'a> {
@@ -33,7 +36,15 @@ impl<'a> Client<'a> {
             first: table.before(),
             live,
             sent: Vec::new(),
+            last_code: None,
+            keeps_exchanges: true,
         }
+    }
+
+    /// A client of which only the last status code is wanted.
+    pub(super) fn without_exchanges(mut self) -> Self {
+        self.keeps_exchanges = false;
+        self
     }
 
     /// The change beside the object.
@@ -82,8 +93,14 @@ impl<'a> Client<'a> {
                         process.answered(&Reply::from(&response));
                         continue;
                     }
+                    let code = response.status().as_u16();
+                    self.last_code = Some(code);
+                    accepted = code < 300;
+                    if !self.keeps_exchanges {
+                        process.answered(&Reply::from(&response));
+                        continue;
+                    }
                     let exchange = Exchange::new(&request, &response);
-                    accepted = exchange.code < 300;
                     process.answered(&Reply {
                         code: exchange.code,
                         body: Arc::clone(&exchange.received),

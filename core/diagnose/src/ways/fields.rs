@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Owned, Path, PathElement, Places, Set, covers,
-    differing, field_set,
+    covers_whole, differing, field_set,
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -87,35 +87,38 @@ impl<'v> Comparison<'v> {
         };
         let mut fields: BTreeSet<Path> = BTreeSet::new();
         fields.extend(differing(self.before, self.after, self.root));
-        // What the change says and the object does not have.
         let (mut after, mut said) = (Places::of(self.after), Places::of(self.wanted));
-        let wanted = field_set(self.wanted, self.root);
-        for path in wanted.leaves() {
-            let values = after.find(&path.0).zip(said.find(&path.0));
-            if !self.covers(values, &path) {
-                fields.insert(path);
+        let is_covered = covers_whole(self.after, self.wanted, self.root);
+        if !is_covered || !self.refused.is_empty() {
+            let wanted = field_set(self.wanted, self.root);
+            // What the change says and the object does not have.
+            for path in wanted.leaves() {
+                let values = after.find(&path.0).zip(said.find(&path.0));
+                if !self.covers(values, &path) {
+                    fields.insert(path);
+                }
             }
-        }
-        if !self.refused.is_empty() {
             fields.extend(self.named_in(&wanted));
             // The server's words leave out what is false, empty or zero.
-            let sent = self.sent.map(|sent| field_set(sent, self.root));
+            let sent = self.sent.filter(|_| !self.refused.is_empty());
+            let sent = sent.map(|sent| field_set(sent, self.root));
             fields.extend(sent.iter().flat_map(|sent| self.named_in(sent)));
         }
         let moved = moved(&old, &new);
-        let all = match self.declared.is_some() || !moved.is_empty() {
-            true => leaves(self.after, self.root),
-            false => Vec::new(),
-        };
-        fields.extend(all.iter().filter(|path| moved.contains(path)).cloned());
-        if let Some(declared) = self.declared {
-            let mut declared = Places::of(declared);
-            let left = all
-                .into_iter()
-                .filter(|path| declared.find(&path.0).is_none());
-            fields.extend(left.filter(|path| self.was_owned(path, &old)));
+        let undeclared = self.undeclared(&old);
+        if !moved.is_empty() || !undeclared.is_empty() {
+            let mut declared = Places::of(self.declared.unwrap_or(&Value::Null));
+            for path in leaves(self.after, self.root) {
+                let mut is_left = || undeclared.contains(&path) && declared.find(&path.0).is_none();
+                if moved.contains(&path) || is_left() {
+                    fields.insert(path);
+                }
+            }
         }
-        let defaults = self.defaults(fields.iter());
+        let defaults = match undeclared.is_empty() {
+            true => Value::Null,
+            false => self.defaults(fields.iter()),
+        };
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
         let mut places = ComparedPlaces {
             before: Places::of(self.before),
@@ -129,8 +132,25 @@ impl<'v> Comparison<'v> {
             .collect()
     }
 
+    /// The fields that the writer owns and that are not in the manifest which it declares. A part of a field
+    /// that is declared as a whole can be among them.
+    fn undeclared(&self, old: &Managers) -> Set {
+        let mut fields = Set::default();
+        let Some(declared) = self.declared else {
+            return fields;
+        };
+        let declared = field_set(declared, self.root);
+        for owned in old.iter().filter(|it| it.manager.name == self.writer) {
+            fields.absorb(owned.set.difference(&declared));
+        }
+        fields
+    }
+
     /// The fields of a set that the server named when it refused.
     fn named_in(&self, set: &Set) -> Vec<Path> {
+        if self.refused.is_empty() {
+            return Vec::new();
+        }
         let named = |path: &Path| {
             let printed = path.to_string();
             self.refused.iter().any(|(field, _)| *field == printed)

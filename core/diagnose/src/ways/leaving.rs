@@ -57,7 +57,7 @@ impl Installed {
             Some(())
         };
         let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Usual);
-        row::run(&table, way, &procedure, &procedure)
+        row::run(&table, way, &procedure)
     }
 }
 

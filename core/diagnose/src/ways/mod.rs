@@ -93,19 +93,15 @@ impl ChangeTable {
     /// replicas, or the kind has no `/scale`.
     pub fn row(&self, way: Way) -> Option<Row> {
         let procedure = |client: &mut Client<'_>| client.run(way);
-        row::run(self, way, &procedure, &procedure)
+        row::run(self, way, &procedure)
     }
 
-    /// Returns the same as [`row`](Self::row), with the server after the first run.
-    pub(crate) fn row_and_server(&self, way: Way) -> Option<(Row, ApiServer)> {
-        let RowProgress::More(mut partial) = self.advance(self.begin(way)) else {
-            return None;
-        };
-        let server = partial.server().clone();
+    /// Runs the parts of a row that are left; `None` if the way cannot carry the change.
+    pub(crate) fn finish(&self, mut row: PartialRow) -> Option<Row> {
         loop {
-            match self.advance(*partial) {
-                RowProgress::More(more) => partial = more,
-                RowProgress::Done(row) => return row.map(|row| (*row, server)),
+            match self.advance(row) {
+                RowProgress::More(more) => row = *more,
+                RowProgress::Done(row) => return row.map(|row| *row),
             }
         }
     }
@@ -119,7 +115,7 @@ impl ChangeTable {
     pub fn advance(&self, row: PartialRow) -> RowProgress {
         let way = row.way();
         let procedure = |client: &mut Client<'_>| client.run(way);
-        row.advance(self, &procedure, &procedure)
+        row.advance(self, &procedure, None)
     }
 
     /// Returns the assumptions under the row that the input does not confirm.

@@ -227,7 +227,7 @@ impl Conflict {
             self.apply(client, &manifest, false);
             Some(())
         };
-        row.advance(table, &procedure, &second)
+        row.advance(table, &procedure, Some(&second))
     }
 
     fn out(&self, kind: RemedyKind, mut row: Row) -> Remedy {

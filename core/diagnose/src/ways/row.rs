@@ -94,14 +94,16 @@ impl SecondRun {
         server: &mut ApiServer,
         procedure: Script<'_>,
     ) -> Self {
-        let Some(requests) = perform(table, Arc::clone(after), server, procedure) else {
+        let mut client = Client::new(table, Arc::clone(after), server).without_exchanges();
+        if procedure(&mut client).is_none() {
             let (code, changes) = (None, false);
             return Self { code, changes };
-        };
+        }
+        let code = client.last_code;
         let stored = server.store().get(table.subject().key());
         let version = stored.map(|(version, _)| version.to_string());
         Self {
-            code: requests.last().map(|last| last.code),
+            code,
             changes: version.unwrap_or_default() != version_of(after),
         }
     }
@@ -175,18 +177,6 @@ struct Run {
 /// The procedure of a client. `None` if it cannot carry the change.
 pub(super) type Script<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
 
-/// Runs a procedure. The requests that it sent; `None` if the client cannot carry the change.
-fn perform(
-    table: &ChangeTable,
-    live: Arc<Value>,
-    server: &mut ApiServer,
-    procedure: Script<'_>,
-) -> Option<Vec<Exchange>> {
-    let mut client = Client::new(table, live, server);
-    procedure(&mut client)?;
-    Some(client.sent)
-}
-
 /// Runs a procedure. `None` if the client cannot carry the change.
 fn once(
     table: &ChangeTable,
@@ -225,12 +215,31 @@ fn once(
         ChangeContent::Edited(object) => object.clone(),
     };
     Some(Run {
-        after: read(server, subject),
+        after: after(table, server, &requests),
         requests,
         wanted,
         declared,
         writer,
     })
+}
+
+/// The object after requests, as a GET shows it. Most often an answer has it already.
+fn after(table: &ChangeTable, server: &mut ApiServer, requests: &[Exchange]) -> Arc<Value> {
+    let (subject, before) = (table.subject(), table.before());
+    let stored = server.store().get(subject.key());
+    let stored = stored.map(|(version, _)| version.to_string());
+    let api_version = subject.resource().group_version.to_string();
+    let is_it = |object: &Value| {
+        text(object, "kind") == subject.resource().kind
+            && text(object, "apiVersion") == api_version
+            && stored.as_deref() == Some(version_of(object))
+    };
+    // The answer to a dry run has the version of the stored object, and another content.
+    let answered = requests.iter().rev();
+    let answered = answered.filter(|it| !it.target.contains("dryRun"));
+    let mut known = answered.map(|it| &it.received).chain([before]);
+    let known = known.find(|it| is_it(it));
+    known.map_or_else(|| read(server, subject), Arc::clone)
 }
 
 /// The manager by which the deciding request wrote.
@@ -272,16 +281,16 @@ impl PartialRow {
     }
 
     /// The server as the parts so far left it.
-    pub(super) fn server(&self) -> &ApiServer {
+    pub(crate) fn server(&self) -> &ApiServer {
         &self.server
     }
 
-    /// Does the next part with a procedure, and then another one on its result.
+    /// Does the next part with a procedure, and then another one on its result; without another one, the same.
     pub(super) fn advance(
         mut self,
         table: &ChangeTable,
         procedure: Script<'_>,
-        second: Script<'_>,
+        second: Option<Script<'_>>,
     ) -> RowProgress {
         let Some(run) = &self.run else {
             self.run = once(table, &mut self.server, (self.way, procedure));
@@ -291,8 +300,18 @@ impl PartialRow {
             };
         };
         let Some(second_run) = self.second_run.take() else {
-            let second_run = (!run.is_refused())
-                .then(|| SecondRun::of(table, &run.after, &mut self.server, second));
+            let same = second.is_none() && !run.is_written(table.before());
+            let second_run = (!run.is_refused()).then(|| match same {
+                // The same requests find the same object.
+                true => SecondRun {
+                    code: run.requests.last().map(|last| last.code),
+                    changes: false,
+                },
+                false => {
+                    let second = second.unwrap_or(procedure);
+                    SecondRun::of(table, &run.after, &mut self.server, second)
+                }
+            });
             self.second_run = Some(second_run);
             return RowProgress::More(Box::new(self));
         };
@@ -313,16 +332,11 @@ pub enum RowProgress {
     Done(Option<Box<Row>>),
 }
 
-/// Runs a procedure, and then another one on its result.
-pub(super) fn run(
-    table: &ChangeTable,
-    way: Way,
-    procedure: Script<'_>,
-    second: Script<'_>,
-) -> Option<Row> {
+/// Runs a procedure, and then once more on its result.
+pub(super) fn run(table: &ChangeTable, way: Way, procedure: Script<'_>) -> Option<Row> {
     let mut partial = PartialRow::new(table, way);
     loop {
-        match partial.advance(table, procedure, second) {
+        match partial.advance(table, procedure, None) {
             RowProgress::More(more) => partial = *more,
             RowProgress::Done(row) => return row.map(|row| *row),
         }
@@ -336,6 +350,10 @@ impl Run {
 
     fn is_refused(&self) -> bool {
         self.last().is_some_and(|exchange| exchange.code >= 300)
+    }
+
+    fn is_written(&self, before: &Value) -> bool {
+        version_of(before) != version_of(&self.after)
     }
 
     /// Returns the manifest that the writer declared the last time: the one in the input, or else
