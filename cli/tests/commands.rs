@@ -169,6 +169,36 @@ fn sarif_names_the_line_of_the_manifest_that_is_refused() {
 }
 
 #[test]
+fn no_form_of_a_preview_has_a_secret() {
+    let encoded = ["Y2FuYXJ5LTE=", "Y2FuYXJ5LTI="];
+    let live = format!(
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: key\n    namespace: shop\n    \
+        uid: u1\n    resourceVersion: '7'\n    managedFields:\n    - {{manager: vault, operation: Update, apiVersion: v1, \
+        fieldsType: FieldsV1, fieldsV1: {{'f:data': {{'f:password': {{}}}}}}}}\n  data: {{password: {}}}\n\
+        - apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: settings\n    namespace: shop\n    uid: u2\n    \
+        resourceVersion: '8'\n    managedFields:\n    - {{manager: vault, operation: Update, apiVersion: v1, \
+        fieldsType: FieldsV1, fieldsV1: {{'f:data': {{'f:DB_PASSWORD': {{}}}}}}}}\n  data: {{DB_PASSWORD: canary-3}}\n",
+        encoded[0]
+    );
+    let next = "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: shop}\nstringData: {password: canary-2}\n---\n\
+        apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {DB_PASSWORD: canary-4}\n---\n\
+        apiVersion: v1\nkind: Pod\nmetadata: {name: bad, namespace: shop}\nspec:\n  containers:\n  - {name: a, image: a, \
+        imagePullPolicy: Perhaps, env: [{name: API_TOKEN, value: canary-5}]}\n";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("with-secrets.yaml");
+    std::fs::write(&path, live).unwrap();
+    let live = path.to_str().unwrap();
+    for format in ["text", "json", "markdown", "junit", "sarif", "script"] {
+        let usual = ["preview", "--live", live, "--next", "-", "--as", "helm4"];
+        let (code, out, err) = run_with(&[&usual[..], &["--format", format]].concat(), next);
+        assert_eq!(code, 1, "{format}: {err}");
+        assert!(out.contains("settings"), "{format}: {out}");
+        for secret in ["canary"].iter().chain(&encoded) {
+            assert!(!out.contains(secret), "{format}: {out}");
+        }
+    }
+}
+
+#[test]
 fn kubectl_prunes_by_labels_or_an_apply_set_and_only_if_it_is_told_which() {
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, namespace: shop, labels: {app: a}}\n";
     let set = "applyset-XRRA0uiRo7TnOJZqTQ3wnrSNMOAEYX32wS75feSFUxI-v1";
@@ -211,6 +241,21 @@ fn kubectl_prunes_by_labels_or_an_apply_set_and_only_if_it_is_told_which() {
     ] {
         assert_eq!(with(options).0, 2, "{options:?}");
     }
+    // kubectl refuses to prune by labels after a server-side apply.
+    let live = path.to_str().unwrap();
+    let server_side = [
+        "preview",
+        "--live",
+        live,
+        "--next",
+        "-",
+        "--as",
+        "kubectl-server-side",
+        "--prune",
+    ];
+    let by = |options: &[&str]| run_with(&[&server_side[..], options].concat(), manifest).0;
+    assert_eq!(by(&["--all"]), 2);
+    assert_eq!(by(&["--applyset", "my-set", "-n", "shop"]), 0);
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl PruneOptions {
         }
         match preset {
             Preset::KubectlApply | Preset::KubectlApplyServerSide => {
-                self.of_kubectl(namespace).map(Some)
+                self.of_kubectl(preset, namespace).map(Some)
             }
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide | Preset::Flux
                 if self.selector.is_none() && !self.all && self.applyset.is_none() =>
@@ -51,8 +51,9 @@ impl PruneOptions {
         }
     }
 
-    /// kubectl refuses to prune without a choice (`k8s.io/kubectl/pkg/cmd/apply/apply.go validatePruneAll`, v0.36).
-    fn of_kubectl(&self, namespace: Option<&str>) -> Result<Pruning, BadInput> {
+    /// kubectl refuses to prune without a choice, and by labels after a server-side apply
+    /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go ApplyOptions.Validate`, v0.36).
+    fn of_kubectl(&self, preset: Preset, namespace: Option<&str>) -> Result<Pruning, BadInput> {
         if let Some(parent) = &self.applyset {
             return Ok(Pruning::ApplySet {
                 id: apply_set_id(parent, namespace)?,
@@ -66,6 +67,10 @@ impl PruneOptions {
                 return Err(BadInput(why.to_owned()));
             }
         };
+        if preset == Preset::KubectlApplyServerSide {
+            let why = "kubectl apply --server-side prunes only with --applyset";
+            return Err(BadInput(why.to_owned()));
+        }
         let selector = Selector::parse(labels, "");
         let selector =
             selector.map_err(|refusal| BadInput(format!("--selector: {}", refusal.message)))?;

@@ -17,6 +17,9 @@ pub fn of(preview: &Preview, (tool, options): (Preset, &str), style: &Style) -> 
     }
     let counts = format!("{} ({options})", messages::counts(preview));
     line(&mut out, &style.paint(Colour::Bold, &counts));
+    if let Some(troubles) = messages::trouble_counts(preview) {
+        line(&mut out, &troubles);
+    }
     if !preview.is_whole() {
         line(&mut out, &messages::after_refusal(preview));
     }

@@ -4,8 +4,8 @@ use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput, PreviewRow,
-    Pruning, Trouble,
+    AfterRefusal, Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput,
+    PreviewRow, Pruning, Trouble,
 };
 use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
 use serde_json::{Value, json};
@@ -437,4 +437,46 @@ fn terraform_deletes_what_its_state_has_and_without_the_state_says_that_it_is_no
     );
     assert_eq!(run("Terraform", None), (Outcome::NotTouched, true));
     assert_eq!(run("kubectl", None), (Outcome::NotTouched, false));
+}
+
+#[test]
+fn terraform_does_not_write_what_exists_outside_of_its_state() {
+    let run = |state: Option<&str>| {
+        let tool = DeliveryTool::new(Preset::Terraform);
+        let before = vec![live(settings("taken", "a"), 700)];
+        let next = vec![settings("taken", "b"), settings("new", "b")];
+        let mut input = input(tool, before, next);
+        input.earlier = state.map(|name| vec![settings(name, "a")]);
+        Preview::of(input)
+    };
+    let of_another = run(Some("other"));
+    let taken = row(&of_another, "taken");
+    assert_eq!((taken.outcome, taken.code), (Outcome::Refused, None));
+    assert!(
+        taken
+            .message
+            .ends_with("resource \"shop/taken\" already exists")
+    );
+    assert_eq!(row(&of_another, "new").outcome, Outcome::Created);
+    let own = run(Some("taken"));
+    assert_eq!(row(&own, "taken").outcome, Outcome::Changed);
+    let unknown = run(None);
+    let taken = row(&unknown, "taken");
+    assert_eq!(taken.outcome, Outcome::Changed);
+    assert!(taken.assumed.contains(&Assumed::InState));
+    assert!(!row(&unknown, "new").assumed.contains(&Assumed::InState));
+}
+
+#[test]
+fn kubectl_prunes_nothing_while_an_object_is_refused() {
+    let after = |prune: Pruning| {
+        DeliveryTool {
+            prune,
+            ..DeliveryTool::new(Preset::KubectlApply)
+        }
+        .after_refusal()
+    };
+    let all = Pruning::Selected(Selector::default());
+    assert_eq!(after(all), AfterRefusal::DeletesNothing);
+    assert_eq!(after(Pruning::None), AfterRefusal::GoesOn);
 }

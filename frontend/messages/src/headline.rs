@@ -33,6 +33,9 @@ pub fn headline<'a>(
         let is_known = !row.values_made_up && !row.requests.is_empty();
         return is_known.then(|| en::headline_accepted(&client));
     }
+    if row.code == Some(422) {
+        return invalid(row, &client);
+    }
     let refused: Vec<&FieldOutcome> = row.with(FieldEffect::Refused).collect();
     let owners = owners(row, &refused);
     if owners.is_empty() || row.is_written() {
@@ -43,6 +46,19 @@ pub fn headline<'a>(
     let settling = remedies.into_iter().flatten();
     let settling = settling.filter(|it| it.settling() == Settling::Settles);
     Some(with_remedies(says, settling.count()))
+}
+
+/// Says which fields the server finds invalid.
+fn invalid(row: &Row, client: &str) -> Option<String> {
+    let mut fields: Vec<String> = Vec::new();
+    for cause in row.causes.iter().filter(|it| !it.field.is_empty()) {
+        let name = visible(&cause.field).into_owned();
+        if !fields.contains(&name) {
+            fields.push(name);
+        }
+    }
+    let is_known = !fields.is_empty() && !row.is_written() && !row.values_made_up;
+    is_known.then(|| en::headline_invalid(&client, &listed(&fields)))
 }
 
 fn with_remedies(says: String, settling: usize) -> String {
@@ -119,9 +135,18 @@ fn last_change<'a>(row: &'a Row, manager: &Manager) -> Option<&'a str> {
     (!time.is_empty()).then_some(time)
 }
 
-/// Says which fields of the worst object a tool cannot write. Returns `None` if no object has a conflict.
+/// Says which fields of the worst object a tool cannot write, or why the server finds the worst object invalid.
+/// Returns `None` if no object has a conflict, and the worst one is not invalid.
 pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
     let row = preview.rows.first()?;
+    if row.outcome == Outcome::Invalid && row.code == Some(422) {
+        let message = row.message.split_once(" is invalid: ");
+        let message = message
+            .map_or(&*row.message, |(_, why)| why)
+            .replace('\n', " ");
+        let (client, message) = (client_long(tool), visible(&message).into_owned());
+        return Some(en::headline_invalid_object(&client, &named(row), &message));
+    }
     let is_refused = |it: &&PreviewField| it.change == FieldChange::Refused;
     let refused: Vec<&PreviewField> = row.fields.iter().filter(is_refused).collect();
     if row.outcome != Outcome::Conflict || refused.is_empty() {

@@ -29,6 +29,7 @@ pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
 pub fn after_refusal(preview: &Preview) -> String {
     match preview.after_refusal {
         AfterRefusal::GoesOn => en::upgrade_goes_on(),
+        AfterRefusal::DeletesNothing => en::upgrade_deletes_nothing(),
         AfterRefusal::Stops => en::upgrade_stops(),
         AfterRefusal::WritesNothing => en::upgrade_writes_nothing(),
     }
@@ -85,6 +86,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::OtherVersion => en::assumed_version(),
         Assumed::PreviousRelease => en::assumed_previous(),
         Assumed::State => en::assumed_state(),
+        Assumed::InState => en::assumed_in_state(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
         Assumed::ServerSide => en::assumed_server_side(),
         Assumed::Tracking => en::assumed_tracking(),
@@ -124,13 +126,34 @@ pub fn outcome(outcome: Outcome) -> String {
     }
 }
 
-/// Names the troubles with an object beside its outcome.
-pub fn troubles(row: &PreviewRow) -> Vec<String> {
-    let said = |trouble: &Trouble| match trouble {
+/// Names a kind of trouble; `None` if the outcome says it already.
+pub fn trouble(trouble: Trouble) -> Option<String> {
+    match trouble {
         Trouble::Refused | Trouble::Deleted => None,
         Trouble::CreatedAgain => Some(en::upgrade_created_again()),
         Trouble::StuckVersions => Some(en::upgrade_stuck()),
         Trouble::Overwritten => Some(en::upgrade_overwritten()),
+        Trouble::WrittenBack => Some(en::upgrade_back()),
+        Trouble::KeptAlthoughRemoved => Some(en::upgrade_kept()),
+        Trouble::NotReverted => Some(en::upgrade_not_reverted()),
+        Trouble::NeverRests => Some(en::upgrade_never_rests()),
+        Trouble::ChangesNothing => Some(en::upgrade_changes_nothing()),
+    }
+}
+
+/// `overwrites another manager's value: 2, each write makes a new version: 1`. `None` if no object has a trouble
+/// that its outcome does not say.
+pub fn trouble_counts(preview: &Preview) -> Option<String> {
+    let counts = preview.troubles.iter();
+    let counts =
+        counts.filter_map(|(kind, count)| Some(en::upgrade_count(&trouble(*kind)?, count)));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    (!counts.is_empty()).then_some(counts)
+}
+
+/// Names the troubles with an object beside its outcome.
+pub fn troubles(row: &PreviewRow) -> Vec<String> {
+    let said = |kind: &Trouble| match kind {
         Trouble::WrittenBack => {
             let mut managers: Vec<&str> = Vec::new();
             for manager in row.fields.iter().flat_map(|field| &field.written_back_by) {
@@ -140,10 +163,7 @@ pub fn troubles(row: &PreviewRow) -> Vec<String> {
             }
             Some(en::upgrade_written_back(&managers.join(", ")))
         }
-        Trouble::KeptAlthoughRemoved => Some(en::upgrade_kept()),
-        Trouble::NotReverted => Some(en::upgrade_not_reverted()),
-        Trouble::NeverRests => Some(en::upgrade_never_rests()),
-        Trouble::ChangesNothing => Some(en::upgrade_changes_nothing()),
+        kind => trouble(*kind),
     };
     row.troubles.iter().filter_map(said).collect()
 }

@@ -8,7 +8,10 @@ use optimist_diagnose::observed::FieldChange;
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_messages::lanes::was;
 use optimist_messages::{diagnose as messages, label};
-use yew::{AttrValue, Html, Properties, classes, component, html, use_effect_with, use_state_eq};
+use yew::{
+    AttrValue, Html, Properties, UseStateHandle, classes, component, html, use_effect_with,
+    use_state_eq,
+};
 
 use super::recorded::number_of;
 use crate::components::Copy;
@@ -16,6 +19,9 @@ use crate::state::{CaseReading, DiagnoseMsg, Dispatcher, OwnerFilter, Sends, Ste
 
 /// The number of lines that are drawn at first, and that each press of the button below them adds.
 const LINES: usize = 400;
+
+/// An object with more lines is folded to those with a conflict.
+const FOLDED: usize = 12;
 
 /// The longest value that is drawn, in characters.
 const MAX_VALUE: usize = 240;
@@ -97,10 +103,12 @@ pub(super) fn tone(number: usize) -> String {
 #[component]
 pub(super) fn Owners(props: &OwnersProps) -> Html {
     let shown = use_state_eq(|| LINES);
+    let whole = use_state_eq(|| false);
     {
-        let shown = shown.clone();
+        let (shown, whole) = (shown.clone(), whole.clone());
         use_effect_with((props.object.clone(), props.filter), move |_| {
             shown.set(LINES);
+            whole.set(false);
         });
     }
     let Some(ownership) = props.object.ownership() else {
@@ -113,6 +121,16 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
         Some(OwnerFilter::NoOwner) => is_free(line),
     };
     let lines: Vec<&OwnedLine> = ownership.lines.iter().filter(fits).collect();
+    let folds = props.filter.is_none() && lines.len() > FOLDED;
+    let matters = |line: &OwnedLine| matters(line, &props.contested);
+    let folds = folds && lines.iter().any(|line| matters(line));
+    let (lines, left_out) = match folds && !*whole {
+        true => folded(&lines, matters),
+        false => (lines.into_iter().map(|line| (line, 0)).collect(), 0),
+    };
+    // A message names owners of the lines with a conflict alone.
+    let owners_known = !props.object.is_made_up() || lines.iter().any(|(line, _)| matters(line));
+    let lines_class = classes!("owned-lines", (!owners_known).then_some("without-owners"));
     let more = lines.len().saturating_sub(*shown);
     let onmore = {
         let shown = shown.clone();
@@ -129,11 +147,20 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
             if !ownership.managers.is_empty() && !props.object.is_made_up() {
                 { chips(props, ownership, &numbers) }
             }
-            <div class="owned-lines" role="region" tabindex="0" aria-label={label::owners_lines()}>
-                { for lines.iter().take(*shown).map(|line| {
+            if folds {
+                { fold_switch(&whole, ownership.lines.len()) }
+            }
+            <div class={lines_class} role="region" tabindex="0" aria-label={label::owners_lines()}>
+                { for lines.iter().take(*shown).map(|(line, before)| {
                     let contested = props.contested.contains(&line.line.pointer);
-                    row(&props.object, &numbers, line, contested)
+                    html! {
+                        <>
+                            { left_out_lines(*before) }
+                            { row(&props.object, &numbers, line, contested) }
+                        </>
+                    }
                 }) }
+                { left_out_lines(left_out) }
                 if more > 0 {
                     <button type="button" class="button" onclick={onmore}>
                         { label::owners_more(&more.min(LINES)) }
@@ -151,6 +178,55 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
                 />
             </div>
         </>
+    }
+}
+
+/// Returns whether a line has a conflict, or leads to one.
+fn matters(line: &OwnedLine, contested: &[String]) -> bool {
+    let pointer = &line.line.pointer;
+    contested.iter().any(|it| {
+        let rest = it.strip_prefix(pointer.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// The lines that matter, each with the number of lines that are left out before it, and the number after the
+/// last one.
+fn folded<'a>(
+    lines: &[&'a OwnedLine],
+    matters: impl Fn(&OwnedLine) -> bool,
+) -> (Vec<(&'a OwnedLine, usize)>, usize) {
+    let (mut kept, mut left_out) = (Vec::new(), 0);
+    for line in lines {
+        match matters(line) {
+            true => kept.push((*line, std::mem::take(&mut left_out))),
+            false => left_out += 1,
+        }
+    }
+    (kept, left_out)
+}
+
+/// Says how many lines are left out.
+fn left_out_lines(count: usize) -> Html {
+    match count {
+        0 => Html::default(),
+        count => html! { <p class="left-out">{ label::owners_left_out(&count) }</p> },
+    }
+}
+
+/// The switch between the lines with a conflict and the whole object.
+fn fold_switch(whole: &UseStateHandle<bool>, all: usize) -> Html {
+    let next = !**whole;
+    let onclick = {
+        let whole = whole.clone();
+        move |_| whole.set(next)
+    };
+    html! {
+        <p>
+            <button type="button" class="button small" aria-expanded={whole.to_string()} {onclick}>
+                { if **whole { label::owners_fold() } else { label::owners_whole(&all) } }
+            </button>
+        </p>
     }
 }
 

@@ -5,17 +5,18 @@ use std::rc::Rc;
 
 use js_sys::Array;
 use optimist_client::{Preset, visible};
-use optimist_diagnose::preview::{Outcome, Preview, PreviewRow};
+use optimist_diagnose::preview::{Outcome, Preview, PreviewRow, Pruning};
 use optimist_messages::{label, preview as messages};
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
-use yew::{Callback, Html, Properties, classes, component, html};
+use web_sys::HtmlInputElement;
+use yew::{Callback, Event, Html, Properties, TargetCast, classes, component, html};
 
 use super::table::broken;
 use crate::saved_page::save_file;
-use crate::state::{CasePreview, DiagnoseMsg, Sends, StateHandle, case_of};
+use crate::state::{CasePreview, DiagnoseMsg, PreviewFilter, Sends, StateHandle, case_of, pruning};
 
-/// The maximum number of fields of an object in a row.
-const FIELDS: usize = 3;
+/// The maximum number of fields of an open object.
+const FIELDS: usize = 40;
 
 /// Draws the switch between the preview and one object.
 pub(super) fn switch(store: &StateHandle) -> Html {
@@ -61,6 +62,7 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
             <h2>{ title }</h2>
             <p class="says">{ says.join(" ") }</p>
             { for messages::assumptions(done).into_iter().map(|said| html! { <p class="says">{ said }</p> }) }
+            { prune(store, preview) }
             { counts(store, preview, done) }
             <table class="case-table">
                 <thead>
@@ -75,6 +77,26 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
             </table>
             <Exports preview={Rc::clone(done)} tool={preview.tool} />
         </div>
+    }
+}
+
+/// Draws the choice whether the tool deletes what no manifest names any more, if it has one.
+fn prune(store: &StateHandle, preview: &CasePreview) -> Html {
+    let option = match pruning(preview.tool) {
+        None | Some(Pruning::None) => return Html::default(),
+        Some(Pruning::Selected(_)) => "--prune --all",
+        Some(_) if preview.tool == Preset::Flux => "spec.prune",
+        Some(_) => "prune",
+    };
+    let onchange = store.on(|event: Event| {
+        let input = event.target_dyn_into::<HtmlInputElement>();
+        DiagnoseMsg::Prune(input.is_some_and(|input| input.checked()))
+    });
+    html! {
+        <label class="check">
+            <input type="checkbox" checked={store.diagnose.prunes} {onchange} />
+            { " " }{ label::upgrade_prune(&option) }
+        </label>
     }
 }
 
@@ -134,77 +156,133 @@ fn save(file: &'static str, label: String, text: impl Fn() -> String + 'static) 
     html! { <button type="button" class="button" onclick={save}>{ label }</button> }
 }
 
-/// Draws the number of objects with each outcome. Each number is a filter.
+/// Draws the number of objects with each outcome, and with each trouble. Each number is a filter.
 fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
-    let tile = |(outcome, count): (&Outcome, &usize)| {
-        let pressed = preview.shown == Some(*outcome);
-        let then = (!pressed).then_some(*outcome);
+    let tile = |filter: PreviewFilter, name: String, count: usize, refused: bool| {
+        let pressed = preview.shown == Some(filter);
+        let then = (!pressed).then_some(filter);
         html! {
             <button
                 type="button"
-                class={classes!("preview-count", outcome.is_refusal().then_some("refused"))}
+                class={classes!("preview-count", refused.then_some("refused"))}
                 aria-pressed={pressed.to_string()}
                 onclick={store.sends(DiagnoseMsg::PreviewOf(then))}
             >
-                <b>{ *count }</b>{ " " }<span>{ messages::outcome(*outcome) }</span>
+                <b>{ count }</b>{ " " }<span>{ name }</span>
             </button>
         }
     };
+    let outcomes = done.outcomes.iter().map(|(outcome, count)| {
+        let filter = PreviewFilter::Outcome(*outcome);
+        tile(
+            filter,
+            messages::outcome(*outcome),
+            *count,
+            outcome.is_refusal(),
+        )
+    });
+    let troubles = done.troubles.iter().filter_map(|(trouble, count)| {
+        let name = messages::trouble(*trouble)?;
+        Some(tile(PreviewFilter::Trouble(*trouble), name, *count, false))
+    });
+    let troubles: Vec<Html> = troubles.collect();
     html! {
-        <div class="preview-counts" role="group" aria-label={label::upgrade_filter()}>
-            { for done.outcomes.iter().map(tile) }
-        </div>
+        <>
+            <div class="preview-counts" role="group" aria-label={label::upgrade_filter()}>
+                { for outcomes }
+            </div>
+            if !troubles.is_empty() {
+                <div class="preview-counts troubles" role="group" aria-label={label::upgrade_filter_trouble()}>
+                    { for troubles }
+                </div>
+            }
+        </>
     }
 }
 
+/// Draws an object as one line. The object that is looked at is open: its fields, troubles and notes stand below
+/// its line.
 fn row(store: &StateHandle, row: &PreviewRow) -> Html {
     let case = case_of(row, &store.diagnose.cases);
-    let looked_at = case == Some(store.diagnose.chosen());
+    let open = case == Some(store.diagnose.chosen());
     let name = format!("{} {}", row.object.kind, row.object.name);
     let name = visible(&name).into_owned();
     let fields = messages::fields(row);
-    let more = fields.len().saturating_sub(FIELDS);
-    let mut owners: Vec<&String> = Vec::new();
+    let more = fields.len().saturating_sub(1);
+    let mut owners: Vec<&str> = Vec::new();
     for owner in fields.iter().flat_map(|field| &field.owners) {
-        if !owners.contains(&owner) {
+        if !owners.contains(&owner.as_str()) {
             owners.push(owner);
         }
     }
+    let mut happens = vec![messages::outcome(row.outcome)];
+    happens.extend(messages::troubles(row).into_iter().next());
+    let happens = visible(&happens.join(", ")).into_owned();
+    let owners = visible(&owners.join(", ")).into_owned();
     html! {
-        <tr class={classes!(row.outcome.is_refusal().then_some("is-refused"), looked_at.then_some("chosen"))}>
-            <th scope="row">
-                if let Some(case) = case {
-                    <button
-                        type="button"
-                        class="link"
-                        aria-pressed={looked_at.to_string()}
-                        onclick={store.sends(DiagnoseMsg::Choose(case))}
-                    >
+        <>
+            <tr class={classes!("line", row.outcome.is_refusal().then_some("is-refused"), open.then_some("chosen"))}>
+                <th scope="row">
+                    if let Some(case) = case {
+                        <button
+                            type="button"
+                            class="link"
+                            aria-expanded={open.to_string()}
+                            title={name.clone()}
+                            onclick={store.sends(DiagnoseMsg::Choose(case))}
+                        >
+                            { name }
+                        </button>
+                    } else {
                         { name }
-                    </button>
-                } else {
-                    { name }
-                }
-            </th>
-            <td>
-                <b class={tone(row.outcome)}>{ messages::outcome(row.outcome) }</b>
-                { for messages::troubles(row).into_iter().map(|said| html! { <p>{ visible(&said).into_owned() }</p> }) }
-                { for messages::notes(row).into_iter().map(|said| html! {
-                    <p class="muted">{ visible(&said).into_owned() }</p>
-                }) }
-            </td>
-            <td class="code">
+                    }
+                </th>
+                <td title={happens.clone()}><b class={tone(row.outcome)}>{ happens }</b></td>
+                <td class="code">
+                    if let Some(field) = fields.first() {
+                        { visible(field.field.trim_start_matches('.')).into_owned() }
+                    }
+                    if more > 0 {
+                        { " " }<span>{ label::upgrade_more(&more) }</span>
+                    }
+                </td>
+                <td title={owners.clone()}>{ owners }</td>
+            </tr>
+            if open || case.is_none() {
+                { details(row) }
+            }
+        </>
+    }
+}
+
+/// Draws the troubles, the fields and the notes of an open object. Nothing if it has none.
+fn details(row: &PreviewRow) -> Html {
+    let (fields, troubles, notes) = (
+        messages::fields(row),
+        messages::troubles(row),
+        messages::notes(row),
+    );
+    if fields.is_empty() && troubles.is_empty() && notes.is_empty() {
+        return Html::default();
+    }
+    let more = fields.len().saturating_sub(FIELDS);
+    html! {
+        <tr class={classes!("details", row.outcome.is_refusal().then_some("is-refused"))}>
+            <td colspan="4">
+                { for troubles.into_iter().map(|said| html! { <p>{ visible(&said).into_owned() }</p> }) }
                 { for fields.iter().take(FIELDS).map(|field| html! {
-                    <p>
+                    <p class="code">
                         { broken(&visible(field.field.trim_start_matches('.'))) }{ " " }
-                        <span>{ visible(&messages::change(field)).into_owned() }</span>
+                        <span>{ visible(&messages::owned_change(field)).into_owned() }</span>
                     </p>
                 }) }
                 if more > 0 {
                     <p class="muted">{ label::upgrade_more(&more) }</p>
                 }
+                { for notes.into_iter().map(|said| html! {
+                    <p class="muted">{ visible(&said).into_owned() }</p>
+                }) }
             </td>
-            <td>{ for owners.iter().map(|owner| html! { <p>{ visible(owner).into_owned() }</p> }) }</td>
         </tr>
     }
 }

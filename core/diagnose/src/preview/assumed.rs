@@ -42,6 +42,9 @@ pub enum Assumed {
     PreviousRelease,
     /// Terraform wrote the object, and its state was not brought. The object is taken not to be in it.
     State,
+    /// Terraform's state was not brought, and the object does not show that Terraform wrote it. The object is taken
+    /// to be in the state: Terraform does not write objects that exist already and are not in it.
+    InState,
     /// Helm owns fields by Update: the last release is taken to have been applied in the client.
     ClientSideRelease,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.

@@ -88,6 +88,9 @@ impl DeliveryTool {
             Preset::Flux | Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
                 AfterRefusal::WritesNothing
             }
+            _ if self.preset.is_kubectl() && self.prune != Pruning::None => {
+                AfterRefusal::DeletesNothing
+            }
             _ => AfterRefusal::GoesOn,
         }
     }
@@ -101,7 +104,11 @@ pub enum AfterRefusal {
     /// It writes them (`k8s.io/kubectl/pkg/cmd/apply/apply.go Run`, v0.36; Terraform, where nothing
     /// depends on the refused one).
     GoesOn,
-    /// It stops there: its earlier writes stay (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2).
+    /// It writes them, and deletes nothing (`k8s.io/kubectl/pkg/cmd/apply/apply.go Run`, v0.36: it prunes only
+    /// if every apply succeeded).
+    DeletesNothing,
+    /// It stops there: its earlier writes stay. It would delete after all writes
+    /// (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2).
     Stops,
     /// It sends a dry run of each first and writes nothing (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`,
     /// v0.76; `argo-cd/gitops-engine/pkg/sync/sync_context.go runTasks`, v3.5).

@@ -14,8 +14,9 @@ use super::cluster::key;
 /// (`k8s.io/kubectl/pkg/cmd/apply/applyset.go ApplysetPartOfLabel`, v0.36).
 const PART_OF: &str = "applyset.kubernetes.io/part-of";
 
-/// The kinds of which kubectl prunes without `--prune-allowlist`: the group and the kind
-/// (`k8s.io/kubectl/pkg/util/prune/prune.go`, v0.36).
+/// The kinds of which kubectl prunes without `--prune-allowlist`: the group and the kind. With `--namespace`, kubectl
+/// warns that it will leave out those without a namespace some day, and still prunes them
+/// (`k8s.io/kubectl/pkg/util/prune/prune.go GetRESTMappings`, v0.36).
 const ALLOWED: [(&str, &str); 16] = [
     ("", "ConfigMap"),
     ("", "Endpoints"),
@@ -77,7 +78,8 @@ impl Pruning {
         }
     }
 
-    /// The namespaces in which kubectl looks for objects to prune (`apply.go MarkNamespaceVisited`, v0.36).
+    /// The namespaces in which kubectl looks for objects to prune: those of the manifests, and the one that it is told
+    /// (`apply.go MarkNamespaceVisited` and `Run`, v0.36).
     pub(super) fn namespaces(input: &PreviewInput) -> HashSet<String> {
         let named = input.next.iter().map(|object| object.namespace());
         let named = named.chain(input.namespace.as_deref());
@@ -86,8 +88,8 @@ impl Pruning {
     }
 
     /// Returns whether kubectl deletes an object that no manifest names (`prune.go prune`; with a set
-    /// `applyset_pruner.go findAllObjectsToPrune`, v0.36). The parent of a set lists the kinds and namespaces of all
-    /// members, because kubectl itself writes that list.
+    /// `applyset_pruner.go FindAllObjectsToPrune`, v0.36). kubectl looks for members of a set in the kinds and namespaces
+    /// that the set's parent lists. It writes this list itself, so every member is taken to be in it.
     pub(super) fn deletes(&self, object: &Value, visited: &HashSet<String>) -> bool {
         let of_meta = |part: &str, name: &str| {
             let value = object.metadata().and_then(|meta| meta.get(part)?.get(name));

@@ -94,7 +94,8 @@ impl Removal {
 
     /// Returns the fate of an object under Terraform: it deletes objects that its state has and the
     /// configuration has not. The object itself does not show in whose state it is: every configuration has
-    /// the same field manager (`terraform/internal/terraform/node_resource_plan_orphan.go`, v1).
+    /// the same field manager (`hashicorp/terraform/internal/terraform/node_resource_plan_orphan.go
+    /// managedResourceExecute`, v1).
     fn of_terraform(&self, object: &Value) -> Fate {
         match self.was_written(object) {
             Some(true) => Fate::Deleted(None),
@@ -147,7 +148,8 @@ fn says(object: &Value, name: &str, word: &str) -> bool {
     })
 }
 
-fn applied_by(object: &Value, manager: &str) -> bool {
+/// Returns whether a manager applied an object server-side.
+pub(super) fn applied_by(object: &Value, manager: &str) -> bool {
     let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
     let entries = managed.and_then(Value::as_array);
     let mut entries = entries.into_iter().flatten();

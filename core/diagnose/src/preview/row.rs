@@ -239,6 +239,23 @@ impl PreviewRow {
         }
     }
 
+    /// A row of an object that Terraform would have to create and that exists already. It sends nothing then, and
+    /// its diagnostic is the message (`hashicorp/terraform-provider-kubernetes/manifest/provider/apply.go
+    /// ApplyResourceChange`, v3.2).
+    pub(super) fn exists_already(object: PreviewObject) -> Self {
+        let name = match object.namespace.as_str() {
+            "" => object.name.clone(),
+            namespace => format!("{namespace}/{}", object.name),
+        };
+        Self {
+            message: format!(
+                "Cannot create resource that already exists: resource \"{name}\" already exists"
+            ),
+            troubles: vec![Trouble::Refused],
+            ..Self::new(object, Outcome::Refused)
+        }
+    }
+
     /// Makes a row from a run on an object. It also covers the fields of an earlier manifest.
     pub(super) fn of(object: PreviewObject, row: &Row, earlier: Option<&Earlier<'_>>) -> Self {
         let outcome = outcome(row);

@@ -12,7 +12,7 @@ use optimist_simulation::{ObjectRef, World};
 use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
-use super::removed::Removal;
+use super::removed::{self, Removal};
 use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
 use super::{Assumed, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
@@ -214,6 +214,9 @@ impl PreviewRun {
             return NextPart::Row(PreviewRow::not_run(object, why));
         };
         let table = self.table(manifest, key, &resource);
+        if self.is_outside_of_state(key) {
+            return NextPart::Row(PreviewRow::exists_already(object));
+        }
         let on_owned = match self.input.tool.force {
             true => OnOwned::Force,
             false => OnOwned::Usual,
@@ -234,6 +237,15 @@ impl PreviewRun {
             assumed: self.cluster.assumed.get(key).cloned().unwrap_or_default(),
             namespace_is_assumed: self.cluster.namespaces.contains(&key.2),
         }))
+    }
+
+    /// Returns whether Terraform would have to create an object that exists: its state does not have the object.
+    fn is_outside_of_state(&self, key: &Key) -> bool {
+        let exists = || self.cluster.objects.iter().any(|(it, _)| it == key);
+        self.input.tool.preset == Preset::Terraform
+            && self.input.earlier.is_some()
+            && !self.written.earlier.contains_key(key)
+            && exists()
     }
 
     fn table(&self, manifest: &Value, key: &Key, resource: &Arc<Resource>) -> ChangeTable {
@@ -340,6 +352,11 @@ impl WrittenManifest {
         let in_the_client = matches!(tool.preset, Preset::KubectlApply | Preset::ArgoCdClientSide);
         if in_the_client && exists && !has_last {
             all.push(Assumed::NoLastApplied);
+        }
+        let applied = || removed::applied_by(&run.before, &run.writer);
+        let terraform = tool.preset == Preset::Terraform && exists;
+        if terraform && self.input.earlier.is_none() && !applied() {
+            all.push(Assumed::InState);
         }
         if run.values_not_checked && !all.contains(&Assumed::ValuesNotChecked) {
             all.push(Assumed::ValuesNotChecked);

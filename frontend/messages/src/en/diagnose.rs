@@ -35,9 +35,12 @@ crate::catalogue::messages! {
     upgrade_whole_title(all) "None of the {all} objects is refused.";
     upgrade_says(client) "Run on the objects that you brought, with the requests that {client} sends. Nothing was sent to a cluster.";
     upgrade_goes_on() "The tool goes on with the others.";
-    upgrade_stops() "The tool stops at the first refusal. It keeps the objects that it wrote before.";
+    upgrade_deletes_nothing() "The tool goes on with the others. It deletes nothing while one is refused.";
+    upgrade_stops() "The tool stops at the first refusal and deletes nothing. It keeps the objects that it wrote before.";
     upgrade_writes_nothing() "The tool tries each write first, and writes nothing if one is refused.";
     upgrade_filter() "Objects by outcome";
+    upgrade_filter_trouble() "Objects by trouble";
+    upgrade_prune(option) "It deletes what no manifest names any more ({option})";
     upgrade_object() "Object";
     upgrade_happens() "What happens";
     upgrade_fields() "Fields";
@@ -57,6 +60,7 @@ crate::catalogue::messages! {
     upgrade_stuck() "stuck versions in managedFields";
     upgrade_overwritten() "overwrites another manager's value";
     upgrade_written_back(managers) "{managers} writes its value again";
+    upgrade_back() "another manager writes its value again";
     upgrade_kept() "stays, although the manifest no longer has it";
     upgrade_not_reverted() "differs from the manifest, and stays";
     upgrade_never_rests() "each write makes a new version";
@@ -97,6 +101,7 @@ crate::catalogue::messages! {
     assumed_version() "another object has the same resourceVersion, so this one got another";
     assumed_previous() "the manifests of the last write were not given, so the object itself decides what the tool wrote";
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
+    assumed_in_state() "the object is in Terraform's state, which was not given; if it is not, Terraform does not write it, because it exists already";
     assumed_client_side() "the last release was applied in the client";
     assumed_server_side() "Helm applies server-side";
     assumed_tracking() "the tool adds labels or annotations that are not known here";
@@ -228,6 +233,9 @@ crate::catalogue::messages! {
     owners_empty() "No object yet";
     owners_empty_text() "Bring a live object or a watch. The output of this command shows who owns each field:";
     owners_empty_command() "kubectl get deployment NAME -n NAMESPACE -o yaml --show-managed-fields";
+    owners_left_out(count) "… {count} more {count|line|lines}";
+    owners_whole(count) "Show all {count} lines";
+    owners_fold() "Show only the lines with a conflict";
     owners_more(count) "Show {count} more {count|line|lines}";
     owners_copy() "Copy as text";
     owners_copy_markdown() "Copy as Markdown";
@@ -418,6 +426,8 @@ crate::catalogue::messages! {
     // The first sentence of a case.
     headline_accepted(client) "The API server accepts this write by {client}.";
     headline_refused(client, fields, owners) "{client} cannot write {fields}: {owners}.";
+    headline_invalid(client, fields) "{client} cannot write this object: the API server finds {fields} invalid.";
+    headline_invalid_object(client, object, message) "{client} cannot write {object}. The API server finds it invalid: {message}";
     headline_object(fields, object) "{fields} of {object}";
     headline_owner(manager, count) "{manager} owns {count|it|them}";
     headline_owner_of(manager, fields) "{manager} owns {fields}";

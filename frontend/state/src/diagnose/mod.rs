@@ -19,7 +19,6 @@ use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Input, NotDetected};
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
-use optimist_diagnose::preview::Outcome;
 use optimist_diagnose::scene::{GivenParts, NoScene};
 use optimist_diagnose::ways::{RemedyKind, Way};
 
@@ -28,7 +27,7 @@ pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
 pub use self::next_run::{NextOutcome, NextRun};
-pub use self::preview::{CasePreview, case_of};
+pub use self::preview::{CasePreview, PreviewFilter, case_of, pruning};
 pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
@@ -80,6 +79,8 @@ pub struct DiagnoseState {
     pub next_writes: Option<NextRun>,
     /// The effects of the client on all objects, if there are several.
     pub preview: Option<CasePreview>,
+    /// `true` if the tool deletes the objects that no manifest names any more.
+    pub prunes: bool,
     /// `true` if one of several objects is displayed instead of the preview.
     pub one_object: bool,
     /// The audit log of the case.
@@ -212,8 +213,10 @@ pub enum DiagnoseMsg {
     Choose(usize),
     /// Shows the object that is looked at, or the preview of all.
     OneObject(bool),
-    /// Shows the objects of the preview with this outcome alone, or all.
-    PreviewOf(Option<Outcome>),
+    /// Shows these objects of the preview alone, or all.
+    PreviewOf(Option<PreviewFilter>),
+    /// The tool deletes the objects that no manifest names any more, or does not.
+    Prune(bool),
     /// People write with this client.
     Client(Preset),
     /// People write by this field manager.
@@ -392,7 +395,7 @@ impl DiagnoseState {
     /// Runs the preview of all objects with the client of now.
     fn preview_again(&mut self) {
         let manager = self.given_parts().manager;
-        self.preview = CasePreview::start(&self.cases, self.client(), manager);
+        self.preview = CasePreview::start(&self.cases, self.client(), manager, self.prunes);
     }
 
     /// Looks at the worst object of the preview, unless people look at another one.

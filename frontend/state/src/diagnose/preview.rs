@@ -2,13 +2,35 @@
 
 use std::rc::Rc;
 
+use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::preview::{
-    DeliveryTool, Outcome, Preview, PreviewInput, PreviewRow, PreviewRun,
+    DeliveryTool, Outcome, Preview, PreviewInput, PreviewRow, PreviewRun, Pruning, Trouble,
 };
 
 use super::reading::CaseReading;
+
+/// Rows of a preview that are shown alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreviewFilter {
+    /// The objects with this outcome.
+    Outcome(Outcome),
+    /// The objects with this trouble.
+    Trouble(Trouble),
+}
+
+/// Returns how a tool deletes the objects that no manifest names any more if people let it. `None` if it has no
+/// such option. For kubectl it is `--prune --all`.
+pub fn pruning(tool: Preset) -> Option<Pruning> {
+    match tool {
+        Preset::Flux | Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+            Some(Pruning::Tracked)
+        }
+        Preset::KubectlApply => Some(Pruning::Selected(Selector::default())),
+        _ => None,
+    }
+}
 
 /// The preview of a case with several objects.
 #[derive(Clone, Debug)]
@@ -19,8 +41,8 @@ pub struct CasePreview {
     run: Option<Rc<PreviewRun>>,
     /// The result, once all objects are done.
     pub done: Option<Rc<Preview>>,
-    /// The outcome whose objects alone are shown.
-    pub shown: Option<Outcome>,
+    /// The objects that alone are shown.
+    pub shown: Option<PreviewFilter>,
 }
 
 impl CasePreview {
@@ -30,6 +52,7 @@ impl CasePreview {
         cases: &[Rc<CaseReading>],
         tool: Preset,
         manager: Option<String>,
+        prunes: bool,
     ) -> Option<Self> {
         let previewed = matches!(tool, Preset::KubectlApply | Preset::KubectlApplyServerSide)
             || Preset::OF_MANIFESTS.contains(&tool);
@@ -55,6 +78,7 @@ impl CasePreview {
             earlier: (!earlier.is_empty()).then_some(earlier),
             tool: DeliveryTool {
                 manager,
+                prune: pruning(tool).filter(|_| prunes).unwrap_or_default(),
                 ..DeliveryTool::new(tool)
             },
             namespace: None,
@@ -88,7 +112,11 @@ impl CasePreview {
     /// The rows that are shown, the worst first.
     pub fn rows(&self) -> impl Iterator<Item = &PreviewRow> {
         let rows = self.done.iter().flat_map(|preview| &preview.rows);
-        rows.filter(|row| self.shown.is_none_or(|shown| row.outcome == shown))
+        rows.filter(|row| match self.shown {
+            None => true,
+            Some(PreviewFilter::Outcome(outcome)) => row.outcome == outcome,
+            Some(PreviewFilter::Trouble(trouble)) => row.troubles.contains(&trouble),
+        })
     }
 }
 

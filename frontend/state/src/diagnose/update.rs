@@ -124,8 +124,12 @@ impl DiagnoseState {
                 self.audit.iter_mut().for_each(|run| run.cancelled = true);
             }
             DiagnoseMsg::OneObject(one) => self.one_object = one,
-            DiagnoseMsg::PreviewOf(outcome) => {
-                self.preview.iter_mut().for_each(|it| it.shown = outcome);
+            DiagnoseMsg::PreviewOf(filter) => {
+                self.preview.iter_mut().for_each(|it| it.shown = filter);
+            }
+            DiagnoseMsg::Prune(prunes) => {
+                self.prunes = prunes;
+                self.preview_again();
             }
             DiagnoseMsg::AllWays(all) => self.all_ways = all,
             DiagnoseMsg::Owner(filter) => self.owner = filter,

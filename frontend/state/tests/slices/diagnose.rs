@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::{Input, NotDetected, TextForm};
-use optimist_diagnose::preview::Outcome;
+use optimist_diagnose::preview::{Outcome, Trouble};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, RemedyKind, Way};
 use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, DiagnoseMsg, DiagnoseState, Dialog,
-    MAX_ITEMS, Page as WayIn, PersistenceMsg, ShareMsg, ValuesLeftOut, ViewMsg, Withheld, case_of,
-    session_fragment,
+    MAX_ITEMS, Page as WayIn, PersistenceMsg, PreviewFilter, ShareMsg, ValuesLeftOut, ViewMsg,
+    Withheld, case_of, session_fragment,
 };
 use serde_json::json;
 
@@ -526,8 +526,15 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
         .reading()
         .expect("an object is looked at");
     assert!(found[0].0.ends_with(&worst.case.id.name), "{found:?}");
-    page.send(DiagnoseMsg::PreviewOf(Some(Outcome::Created)));
+    page.send(DiagnoseMsg::PreviewOf(Some(PreviewFilter::Outcome(
+        Outcome::Created,
+    ))));
     assert_eq!(outcomes(&page), [autoscaler]);
+    page.send(DiagnoseMsg::PreviewOf(Some(PreviewFilter::Trouble(
+        Trouble::Refused,
+    ))));
+    let refused = found.iter().filter(|(_, it)| it.is_refusal()).count();
+    assert_eq!(outcomes(&page).len(), refused);
     page.send(DiagnoseMsg::Client(Preset::Helm3));
     page.finish_work();
     let found = outcomes(&page);

@@ -266,6 +266,17 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         });
         Some(owned && refused_for(said, run, |_| true)?)
     }),
+    ("headline_invalid", |said, run| {
+        let (fields, _) = named(said.parts("fields"));
+        let causes = causes(run)?;
+        let invalid = run.answers.last()?.code == 422 && !run.written();
+        Some(
+            invalid
+                && fields
+                    .iter()
+                    .all(|it| causes.iter().any(|cause| text(cause, "field") == *it)),
+        )
+    }),
     ("headline_owner", |said, run| {
         let manager = said.text("manager");
         let causes = causes(run)?;
