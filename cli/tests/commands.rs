@@ -65,6 +65,33 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
 }
 
 #[test]
+fn a_new_object_shows_what_the_server_fills_in_and_an_invalid_one_what_is_wrong() {
+    let of = |replicas: &str| {
+        let next = format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec:\n  {replicas}\n  \
+            selector: {{matchLabels: {{app: a}}}}\n  template: {{metadata: {{labels: {{app: a}}}}, spec: {{containers: \
+            [{{name: web, image: a}}]}}}}\n"
+        );
+        run_with(
+            &["preview", "--next", "-", "--as", "kubectl-server-side"],
+            &next,
+        )
+    };
+    let (code, out, _) = of("paused: false");
+    assert_eq!(code, 0);
+    assert!(
+        out.contains(".spec.replicas: 1, filled in by the server"),
+        "{out}"
+    );
+    let (code, out, _) = of("replicas: -1");
+    assert_eq!(code, 1);
+    let says = "kubectl apply --server-side cannot write Deployment shop/web. The API server finds it invalid: \
+                spec.replicas: Invalid value: -1: must be greater than or equal to 0\n";
+    assert!(out.starts_with(says), "{out}");
+    assert!(!out.contains("wants"), "{out}");
+}
+
+#[test]
 fn a_chart_that_changes_nothing_ends_with_0_and_the_standard_input_is_a_file() {
     let live = file("live.yaml");
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {colour: green}\n";

@@ -53,7 +53,7 @@ fn object(out: &mut String, row: &PreviewRow, width: usize, style: &Style) {
     line(out, &format!("{}  {name}", style.paint(colour, &outcome)));
     let mut say = |text: &str| line(out, &format!("    {}", style.cut(text, 4)));
     messages::troubles(row).iter().for_each(|text| say(text));
-    let fields = messages::fields(row);
+    let fields = messages::open_fields(row);
     for field in fields.iter().take(FIELDS) {
         say(&format!(
             "{}: {}",

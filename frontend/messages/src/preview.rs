@@ -168,15 +168,30 @@ pub fn troubles(row: &PreviewRow) -> Vec<String> {
     row.troubles.iter().filter_map(said).collect()
 }
 
-/// The fields to show of an object: of a conflict those in conflict; of a new object none.
+/// The fields to show in the line of an object: of a refusal those in conflict; of a new object none.
 pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let fields = row.fields.iter();
     let shown = fields.filter(|field| match (row.outcome, field.change) {
-        (Outcome::Conflict, change) => change == FieldChange::Refused,
+        (outcome, change) if outcome.is_refusal() => change == FieldChange::Refused,
         (Outcome::Created, _) => false,
         (_, change) => change < FieldChange::Default,
     });
     shown.collect()
+}
+
+/// The fields to show of an open object: those of its line. Of a new object those that the server fills in, and of
+/// one that changes only by these, too.
+pub fn open_fields(row: &PreviewRow) -> Vec<&PreviewField> {
+    let in_line = fields(row);
+    let is_whole =
+        !in_line.is_empty() || !matches!(row.outcome, Outcome::Created | Outcome::Changed);
+    if is_whole {
+        return in_line;
+    }
+    let fields = row.fields.iter();
+    fields
+        .filter(|field| field.change == FieldChange::Default)
+        .collect()
 }
 
 /// Says the change of a field, and its owners.
@@ -213,6 +228,6 @@ pub fn change(field: &PreviewField) -> String {
         | FieldChange::Added
         | FieldChange::Removed => en::upgrade_goes(&before),
         FieldChange::KeptAlthoughRemoved | FieldChange::Owners => en::upgrade_stays(&before),
-        FieldChange::Default => en::upgrade_becomes(&before, &after),
+        FieldChange::Default => en::upgrade_default(&after),
     }
 }

@@ -58,7 +58,7 @@ fn line(one: &PreviewRow) -> String {
 
 fn details(out: &mut CaseDocument, row: &PreviewRow) {
     let mut inner = CaseDocument::default();
-    for field in messages::fields(row) {
+    for field in messages::open_fields(row) {
         inner.about(&field.field, &messages::owned_change(field));
     }
     for note in messages::notes(row) {

@@ -258,7 +258,7 @@ fn row(store: &StateHandle, row: &PreviewRow) -> Html {
 /// Draws the troubles, the fields and the notes of an open object. Nothing if it has none.
 fn details(row: &PreviewRow) -> Html {
     let (fields, troubles, notes) = (
-        messages::fields(row),
+        messages::open_fields(row),
         messages::troubles(row),
         messages::notes(row),
     );

@@ -67,6 +67,7 @@ crate::catalogue::messages! {
     upgrade_changes_nothing() "a new version without a change";
     upgrade_wants(before, wanted) "{before}, wants {wanted}";
     upgrade_becomes(before, after) "{before} → {after}";
+    upgrade_default(after) "{after}, filled in by the server";
     upgrade_goes(before) "{before}, goes";
     upgrade_stays(before) "{before}, stays";
     upgrade_owned_by(change, owners) "{change}. Owner: {owners}";
