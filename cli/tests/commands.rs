@@ -66,24 +66,23 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
 
 #[test]
 fn a_new_object_shows_what_the_server_fills_in_and_an_invalid_one_what_is_wrong() {
-    let of = |replicas: &str| {
+    let of = |tool: &str, replicas: &str| {
         let next = format!(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop}}\nspec:\n  {replicas}\n  \
             selector: {{matchLabels: {{app: a}}}}\n  template: {{metadata: {{labels: {{app: a}}}}, spec: {{containers: \
             [{{name: web, image: a}}]}}}}\n"
         );
-        run_with(
-            &["preview", "--next", "-", "--as", "kubectl-server-side"],
-            &next,
-        )
+        run_with(&["preview", "--next", "-", "--as", tool], &next)
     };
-    let (code, out, _) = of("paused: false");
-    assert_eq!(code, 0);
-    assert!(
-        out.contains(".spec.replicas: 1, filled in by the server"),
-        "{out}"
-    );
-    let (code, out, _) = of("replicas: -1");
+    for tool in ["kubectl", "kubectl-server-side"] {
+        let (code, out, _) = of(tool, "paused: false");
+        assert_eq!(code, 0);
+        let filled_in = ".spec.replicas: 1, filled in by the server";
+        assert!(out.contains(filled_in), "{out}");
+        // kubectl writes it.
+        assert!(!out.contains("last-applied"), "{out}");
+    }
+    let (code, out, _) = of("kubectl-server-side", "replicas: -1");
     assert_eq!(code, 1);
     let says = "kubectl apply --server-side cannot write Deployment shop/web. The API server finds it invalid: \
                 spec.replicas: Invalid value: -1: must be greater than or equal to 0\n";

@@ -1,5 +1,6 @@
 //! Sentences of the preview of a write of several objects.
 
+use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, Outcome, Preview, PreviewField,
@@ -176,7 +177,13 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
         (Outcome::Created, _) => false,
         (_, change) => change < FieldChange::Default,
     });
-    shown.collect()
+    let mut shown: Vec<&PreviewField> = shown.collect();
+    // It repeats the manifest.
+    let repeats = |it: &PreviewField| it.field.ends_with(LAST_APPLIED);
+    if !shown.iter().all(|it| repeats(it)) {
+        shown.retain(|it| !repeats(it));
+    }
+    shown
 }
 
 /// The fields to show of an open object: those of its line. Of a new object those that the server fills in, and of

@@ -59,7 +59,11 @@ impl Assumed {
     pub fn is_of_tool(&self) -> bool {
         matches!(
             self,
-            Self::PreviousRelease | Self::ClientSideRelease | Self::ServerSide | Self::Tracking
+            Self::PreviousRelease
+                | Self::InState
+                | Self::ClientSideRelease
+                | Self::ServerSide
+                | Self::Tracking
         )
     }
 

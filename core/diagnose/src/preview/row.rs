@@ -193,7 +193,7 @@ pub enum FieldChange {
     Changed,
     /// It goes.
     Removed,
-    /// It is new, and the manifest says it.
+    /// It is new, and the tool writes it: it is in the manifest, or the tool adds it.
     Added,
     /// It is new, and the server fills it in.
     Default,
@@ -353,7 +353,7 @@ fn field(row: &Row, of: &FieldOutcome, masked: &Masked) -> PreviewField {
         FieldEffect::Changed | FieldEffect::Removed if by_others => FieldChange::Overwritten,
         FieldEffect::Changed => FieldChange::Changed,
         FieldEffect::Removed => FieldChange::Removed,
-        FieldEffect::Added if of.wanted.is_some() => FieldChange::Added,
+        FieldEffect::Added if of.wanted.is_some() || said.is_some() => FieldChange::Added,
         FieldEffect::Added => FieldChange::Default,
         FieldEffect::Kept => FieldChange::NotReverted,
         FieldEffect::LeftBehind => FieldChange::KeptAlthoughRemoved,

@@ -102,7 +102,7 @@ crate::catalogue::messages! {
     assumed_version() "another object has the same resourceVersion, so this one got another";
     assumed_previous() "the manifests of the last write were not given, so the object itself decides what the tool wrote";
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
-    assumed_in_state() "the object is in Terraform's state, which was not given; if it is not, Terraform does not write it, because it exists already";
+    assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
     assumed_client_side() "the last release was applied in the client";
     assumed_server_side() "Helm applies server-side";
     assumed_tracking() "the tool adds labels or annotations that are not known here";
