@@ -382,17 +382,36 @@ fn is_plain(bytes: &[u8]) -> bool {
     chunks.all(eight_are_plain) && eight_are_plain(last)
 }
 
-/// Decides like [`is_plain`], for eight bytes in one number. The highest bit of each byte of
-/// `special` says that the byte is special, or that it follows one that is.
+/// Decides like [`is_plain`], for eight bytes.
 fn eight_are_plain(bytes: &[u8; 8]) -> bool {
+    special_bits(bytes) == 0
+}
+
+/// Finds the first byte that JSON does not write as it is; `None` if there is none.
+fn first_special(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(chunk) = bytes.get(at..)?.first_chunk() {
+        let special = special_bits(chunk);
+        if special != 0 {
+            return Some(at + special.trailing_zeros() as usize / 8);
+        }
+        at += chunk.len();
+    }
+    let rest = bytes.get(at..)?;
+    let special = rest.iter().position(|byte| escape(*byte).is_some())?;
+    Some(at + special)
+}
+
+/// Looks at eight bytes in one number. The highest bit of a byte of the result says that this byte is one
+/// that JSON does not write as it is, or that it follows one that is.
+fn special_bits(bytes: &[u8; 8]) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_le_bytes(*bytes);
     let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
     let is_control = word.wrapping_sub(ONES * u64::from(b' ')) & !word;
     let is_quote = is_zero(word ^ (ONES * u64::from(b'"')));
     let is_backslash = is_zero(word ^ (ONES * u64::from(b'\\')));
-    let special = is_control | is_quote | is_backslash;
-    special & (ONES << 7) == 0
+    (is_control | is_quote | is_backslash) & (ONES << 7)
 }
 
 /// Returns the character behind the backslash for a byte that JSON does not write as it is.
@@ -428,6 +447,21 @@ fn push_escaped(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_special_byte_is_found_wherever_it_is() {
+        for byte in 0..=u8::MAX {
+            for at in 0..20 {
+                let mut bytes = [b'\xc3'; 20];
+                bytes[at] = byte;
+                // A second one behind it must not matter.
+                bytes[19] = b'"';
+                let expected = bytes.iter().position(|byte| escape(*byte).is_some());
+                assert_eq!(first_special(&bytes), expected, "{byte} at {at}");
+            }
+        }
+        assert_eq!(first_special(b"0123456789"), None);
+    }
 
     #[test]
     fn order_and_repeated_keys_are_kept_and_the_last_one_counts() {

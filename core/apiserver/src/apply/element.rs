@@ -131,7 +131,7 @@ fn compare_keys(a: &[(String, Value)], b: &[(String, Value)]) -> Ordering {
 }
 
 /// The order of values: numbers, strings, booleans, lists, maps, null; 1 equals 1.0.
-fn compare_values(a: &Value, b: &Value) -> Ordering {
+pub(super) fn compare_values(a: &Value, b: &Value) -> Ordering {
     fn rank(value: &Value) -> u8 {
         match value {
             Value::Number(_) => 0,

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{PathElement, Set};
+use crate::json::{self, Node};
 use crate::object::JsonMap;
 
 /// Writes a set.
@@ -95,13 +96,30 @@ fn read_element(key: &str) -> Option<Element> {
         "f:" => PathElement::Field(text.to_owned()),
         "v:" => PathElement::Value(serde_json::from_str(text).ok()?),
         "k:" => {
-            let fields: JsonMap = serde_json::from_str(text).ok()?;
-            PathElement::Key(fields.into_iter().collect())
+            let Node::Object(fields) = json::parse(text.as_bytes()).ok()? else {
+                return None;
+            };
+            PathElement::Key(sorted_fields(fields))
         }
         "i:" => PathElement::Index(text.parse().ok()?),
         _ => return Some(Element::Unknown),
     };
     Some(Element::Known(element))
+}
+
+/// The fields of a key, sorted by name; of repeated ones the last counts.
+fn sorted_fields(fields: Vec<(String, Node)>) -> Vec<(String, Value)> {
+    let fields = fields.into_iter();
+    let mut fields: Vec<(String, Value)> = fields.map(|(name, it)| (name, it.into())).collect();
+    fields.sort_by(|(name, _), (other, _)| name.cmp(other));
+    fields.dedup_by(|later, earlier| {
+        let is_repeated = later.0 == earlier.0;
+        if is_repeated {
+            std::mem::swap(later, earlier);
+        }
+        is_repeated
+    });
+    fields
 }
 
 /// Returns a key that orders the members of a written set: the field itself first, then by path element.
@@ -119,8 +137,18 @@ fn write_element(element: &PathElement) -> String {
         PathElement::Field(name) => ["f:", name].concat(),
         PathElement::Value(value) => format!("v:{value}"),
         PathElement::Key(fields) => {
-            let map: JsonMap = fields.iter().cloned().collect();
-            format!("k:{}", Value::Object(map))
+            let mut text = b"k:{".to_vec();
+            for (i, (name, value)) in fields.iter().enumerate() {
+                if i > 0 {
+                    text.push(b',');
+                }
+                // Memory takes every byte, and JSON is UTF-8.
+                let _ = serde_json::to_writer(&mut text, name);
+                text.push(b':');
+                let _ = serde_json::to_writer(&mut text, value);
+            }
+            text.push(b'}');
+            String::from_utf8(text).unwrap_or_default()
         }
         PathElement::Index(i) => format!("i:{i}"),
     }
@@ -150,6 +178,15 @@ mod tests {
                 ".spec.ports[containerPort=80,protocol=\"TCP\"].name",
             ]
         );
+    }
+
+    #[test]
+    fn the_fields_of_a_key_are_sorted_and_of_repeated_ones_the_last_counts() {
+        let key = r#"k:{"protocol":"TCP","port":1,"port":2}"#;
+        let set = from_fields_v1(&json!({key: {}})).unwrap();
+        let sorted = r#"k:{"port":2,"protocol":"TCP"}"#;
+        assert_eq!(to_fields_v1(&set), json!({sorted: {}}));
+        assert_eq!(from_fields_v1(&json!({"k:[1]": {}})), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::typed::{Shape, equal, groups, item_element, shape, sorted_items};
+use super::typed::{ItemKey, Shape, equal, groups, shape, sorted_items};
 use super::{Comparison, Path, PathElement, Places, Set, compare};
 use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
@@ -113,10 +113,10 @@ fn parts<'a>(
     }
     if let (Shape::List(_), Type::List(list)) = (shape(ty, None), ty) {
         let items = sorted_items(either, list);
-        let parts = groups(&items).map(|(element, sides)| match sides {
+        let parts = groups(&items).map(|(key, sides)| match sides {
             [[] | [_], [] | [_]] => {
                 let [old, new] = sides.map(|side| side.first().map(|item| item.value));
-                Some((element.clone(), (old, new), &list.item))
+                Some((key.to_element(), (old, new), &list.item))
             }
             _ => None,
         });
@@ -186,15 +186,15 @@ fn member_type<'a>(ty: &'a Type, name: &str) -> &'a Type {
 /// The items of a list by their key; empty if several items have the same key.
 struct Items<'a> {
     list: &'a ListType,
-    known: BTreeMap<PathElement, Option<&'a Value>>,
+    known: BTreeMap<ItemKey<'a>, Option<&'a Value>>,
 }
 
 impl<'a> Items<'a> {
     fn of(items: &'a [Value], list: &'a ListType) -> Self {
         let mut known = BTreeMap::new();
         for item in items {
-            if let Ok(element) = item_element(list, item) {
-                let same = known.entry(element);
+            if let Ok(key) = ItemKey::from_item(list, item) {
+                let same = known.entry(key);
                 same.and_modify(|first| *first = None).or_insert(Some(item));
             }
         }
@@ -203,8 +203,8 @@ impl<'a> Items<'a> {
 
     /// The item with the same key as another one.
     fn same(&self, item: &Value) -> Option<&'a Value> {
-        let element = item_element(self.list, item).ok()?;
-        self.known.get(&element).copied().flatten()
+        let key = ItemKey::from_item(self.list, item).ok()?;
+        self.known.get(&key).copied().flatten()
     }
 }
 

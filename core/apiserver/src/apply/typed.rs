@@ -3,6 +3,7 @@
 mod compare;
 mod extract;
 mod field_set;
+mod item_key;
 mod merge;
 mod remove;
 #[cfg(test)]
@@ -12,13 +13,13 @@ mod validate;
 use serde_json::Value;
 
 use super::{Path, PathElement};
-use crate::go;
 use crate::object::JsonMap;
 use crate::schema::{ListKind, ListType, MapType, Struct, Type};
 
 pub use compare::{Comparison, compare};
 pub use extract::extract;
 pub use field_set::field_set;
+pub(super) use item_key::ItemKey;
 pub use merge::merge;
 pub(super) use merge::merge_into;
 pub use remove::remove;
@@ -73,46 +74,7 @@ impl<'a> Shape<'a> {
 
 /// Returns the path element that tells an item of a list from the others.
 pub(super) fn item_element(list: &ListType, item: &Value) -> Result<PathElement, String> {
-    let ListKind::Map(keys) = &list.kind else {
-        return match item {
-            Value::Object(_) => {
-                Err("associative list without keys has an element that's a map type".to_owned())
-            }
-            Value::Array(_) => {
-                Err("not supported: associative list with lists as elements".to_owned())
-            }
-            Value::Null => Err(
-                "associative list without keys has an element that's an explicit null".to_owned(),
-            ),
-            scalar => Ok(PathElement::Value(scalar.clone())),
-        };
-    };
-    let map = match item {
-        Value::Object(map) => map,
-        Value::Null => {
-            return Err("associative list with keys may not have a null element".to_owned());
-        }
-        _ => return Err("associative list with keys may not have non-map elements".to_owned()),
-    };
-    let mut fields: Vec<(String, Value)> = Vec::with_capacity(keys.len());
-    for key in keys {
-        let value = map.get(key).cloned().or_else(|| match &list.item {
-            Type::Struct(inner) => inner.field(key)?.key_default(),
-            _ => None,
-        });
-        if let Some(value) = value {
-            fields.push((key.clone(), value));
-        }
-    }
-    if fields.is_empty() {
-        return Err(format!(
-            "associative list with keys has an element that omits all key fields {} \
-             (and doesn't have default values for any key fields)",
-            go::quote_list(keys)
-        ));
-    }
-    fields.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(PathElement::Key(fields))
+    ItemKey::from_item(list, item).map(ItemKey::into_element)
 }
 
 fn as_map(value: Option<&Value>) -> Option<&JsonMap> {
@@ -126,27 +88,23 @@ fn as_list(value: Option<&Value>) -> Option<&Vec<Value>> {
 /// An item of one of two lists, with its key.
 #[derive(Debug)]
 pub(super) struct Item<'a> {
-    pub(super) element: PathElement,
+    pub(super) key: ItemKey<'a>,
     side: usize,
     pub(super) value: &'a Value,
 }
 
 /// The items of two lists that have a key: sorted by it, then by list, then as they are there.
-pub(super) fn sorted_items<'a>(sides: [Option<&'a Value>; 2], list: &ListType) -> Vec<Item<'a>> {
+pub(super) fn sorted_items<'a>(sides: [Option<&'a Value>; 2], list: &'a ListType) -> Vec<Item<'a>> {
     let lengths = sides.map(|side| as_list(side).map_or(0, Vec::len));
     let mut items = Vec::with_capacity(lengths.iter().sum());
     for (side, values) in sides.into_iter().enumerate() {
         for value in as_list(values).into_iter().flatten() {
-            if let Ok(element) = item_element(list, value) {
-                items.push(Item {
-                    element,
-                    side,
-                    value,
-                });
+            if let Ok(key) = ItemKey::from_item(list, value) {
+                items.push(Item { key, side, value });
             }
         }
     }
-    items.sort_by(|a, b| a.element.cmp(&b.element));
+    items.sort_by(|a, b| a.key.cmp(&b.key));
     items
 }
 
@@ -154,17 +112,17 @@ pub(super) fn sorted_items<'a>(sides: [Option<&'a Value>; 2], list: &ListType) -
 /// least.
 pub(super) fn groups<'i, 'v>(
     items: &'i [Item<'v>],
-) -> impl Iterator<Item = (&'i PathElement, [&'i [Item<'v>]; 2])> {
-    let groups = items.chunk_by(|a, b| a.element == b.element);
+) -> impl Iterator<Item = (&'i ItemKey<'v>, [&'i [Item<'v>]; 2])> {
+    let groups = items.chunk_by(|a, b| a.key == b.key);
     groups.filter_map(|group| {
         let (first, second) = group.split_at(group.partition_point(|item| item.side == 0));
-        Some((&group.first()?.element, [first, second]))
+        Some((&group.first()?.key, [first, second]))
     })
 }
 
 /// Returns whether two of these are equal.
-pub(super) fn has_repeats<'e>(elements: impl Iterator<Item = &'e PathElement>) -> bool {
-    let mut sorted: Vec<&PathElement> = elements.collect();
+pub(super) fn has_repeats<'k, 'a: 'k>(keys: impl Iterator<Item = &'k ItemKey<'a>>) -> bool {
+    let mut sorted: Vec<&ItemKey<'a>> = keys.collect();
     sorted.sort();
     sorted.windows(2).any(|pair| pair.first() == pair.last())
 }

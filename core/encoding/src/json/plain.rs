@@ -4,7 +4,7 @@
 
 use serde_json::Number;
 
-use super::Node;
+use super::{Node, first_special};
 use crate::size::MAX_DEPTH;
 
 /// Reads a document; `None` if it is not plain, nests deep, or is not JSON.
@@ -106,8 +106,7 @@ impl Reader<'_> {
         let mut text = String::new();
         loop {
             let rest = self.text.get(self.at..)?;
-            let ends = |byte| matches!(byte, b'"' | b'\\' | ..b' ');
-            let length = rest.bytes().position(ends)?;
+            let length = first_special(rest.as_bytes())?;
             let part = rest.get(..length)?;
             self.at += length + 1;
             match rest.as_bytes().get(length)? {

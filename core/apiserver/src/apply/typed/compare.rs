@@ -126,11 +126,11 @@ fn compare_members(before: Option<&Value>, after: Option<&Value>, shape: Shape<'
 fn compare_items<'a>(
     before: Option<&'a Value>,
     after: Option<&'a Value>,
-    list: &ListType,
+    list: &'a ListType,
 ) -> Comparison {
     let mut comparison = Comparison::default();
     let items = sorted_items([before, after], list);
-    for (element, [a, b]) in groups(&items) {
+    for (key, [a, b]) in groups(&items) {
         let first = |side: &[Item<'a>]| side.first().map(|item| item.value);
         let (mark, below) = match (a, b) {
             ([] | [_], [] | [_]) => compare_values(first(a), first(b), &list.item),
@@ -143,19 +143,21 @@ fn compare_items<'a>(
             ([_, _, ..], _) => {
                 if let Some(item) = first(b) {
                     let (mark, below) = compare_values(None, Some(item), &list.item);
-                    comparison.add(element, mark, below);
+                    comparison.add(&key.to_element(), mark, below);
                 }
                 (Mark::Removed, Comparison::default())
             }
             (_, [_, _, ..]) => {
                 if let Some(item) = first(a) {
                     let (mark, below) = compare_values(Some(item), None, &list.item);
-                    comparison.add(element, mark, below);
+                    comparison.add(&key.to_element(), mark, below);
                 }
                 (Mark::Added, Comparison::default())
             }
         };
-        comparison.add(element, mark, below);
+        if mark != Mark::Same || !below.is_empty() {
+            comparison.add(&key.to_element(), mark, below);
+        }
     }
     comparison
 }

@@ -42,7 +42,7 @@ fn items_set(value: &Value, list: &ListType) -> Set {
     let nodes = std::iter::from_fn(|| {
         let item = items.next()?;
         let mut is_unique = true;
-        while items.next_if(|next| next.element == item.element).is_some() {
+        while items.next_if(|next| next.key == item.key).is_some() {
             is_unique = false;
         }
         // Of items that are not unique, only the fact that they are there is owned.
@@ -51,7 +51,7 @@ fn items_set(value: &Value, list: &ListType) -> Set {
         } else {
             Set::default()
         };
-        Some((item.element, true, children))
+        Some((item.key.into_element(), true, children))
     });
     Set::sorted(nodes)
 }

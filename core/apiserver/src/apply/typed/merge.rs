@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Shape, as_list, as_map, has_repeats, item_element, shape};
-use crate::apply::PathElement;
+use super::{ItemKey, Shape, as_list, as_map, has_repeats, shape};
 use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
 
@@ -30,7 +29,14 @@ pub(in crate::apply) fn merge_into(mut live: Value, config: &Value, root: &Struc
 fn add_members(live: &mut JsonMap, config: &JsonMap, shape: Shape<'_>) {
     for (key, b) in config {
         let ty = shape.member(key).unwrap_or(&Type::Any);
-        let merged = match (live.get_mut(key), b, super::shape(ty, Some(b))) {
+        let shape = super::shape(ty, Some(b));
+        if let (Value::Array(b), Shape::List(list)) = (b, shape)
+            && let Some(Value::Array(a)) = live.get_mut(key)
+            && add_to_items(a, b, list)
+        {
+            continue;
+        }
+        let merged = match (live.get_mut(key), b, shape) {
             (
                 Some(Value::Object(a)),
                 Value::Object(b),
@@ -41,11 +47,38 @@ fn add_members(live: &mut JsonMap, config: &JsonMap, shape: Shape<'_>) {
             }
             (a, b, _) => merge_values(a.as_deref(), Some(b), ty),
         };
-        match merged {
-            Some(value) => live.insert(key.clone(), value),
-            None => live.remove(key),
-        };
+        match (merged, live.get_mut(key)) {
+            (Some(value), Some(member)) => *member = value,
+            (Some(value), None) => drop(live.insert(key.clone(), value)),
+            (None, _) => drop(live.remove(key)),
+        }
     }
+}
+
+/// Merges the items of a list, if they are maps and those of the other list have the same keys in the
+/// same order. Returns whether it did.
+fn add_to_items(live: &mut [Value], config: &[Value], list: &ListType) -> bool {
+    let Type::Struct(item) = &list.item else {
+        return false;
+    };
+    let are_maps = |items: &[Value]| {
+        let mut maps = items.iter().map(|item| as_map(Some(item)));
+        maps.all(|map| map.is_some_and(|map| !map.is_empty()))
+    };
+    if item.atomic || live.is_empty() || !are_maps(live) || !are_maps(config) {
+        return false;
+    }
+    let keys = [keyed(live, list), keyed(config, list)];
+    let all_have_keys = keys[0].len() == live.len() && keys[1].len() == config.len();
+    if !all_have_keys || !are_paired(&keys[0], &keys[1]) {
+        return false;
+    }
+    for (live, config) in live.iter_mut().zip(config) {
+        if let (Value::Object(live), Value::Object(config)) = (live, config) {
+            add_members(live, config, Shape::Struct(item));
+        }
+    }
+    true
 }
 
 fn merge_values(live: Option<&Value>, config: Option<&Value>, ty: &Type) -> Option<Value> {
@@ -101,21 +134,21 @@ fn merge_items(
     config: Option<&Vec<Value>>,
     list: &ListType,
 ) -> Option<Value> {
-    let live: Vec<(PathElement, &Value)> = elements(live, list);
-    let config: Vec<(PathElement, &Value)> = elements(config, list);
+    let live = keyed(live.map_or(&[], Vec::as_slice), list);
+    let config = keyed(config.map_or(&[], Vec::as_slice), list);
     if let Some(merged) = merge_pairs(&live, &config, list) {
         return merged;
     }
-    let applied: BTreeSet<&PathElement> = config.iter().map(|(element, _)| element).collect();
-    let in_config = |element: &PathElement| applied.contains(element);
+    let applied: BTreeSet<&ItemKey<'_>> = config.iter().map(|(key, _)| key).collect();
+    let in_config = |key: &ItemKey<'_>| applied.contains(key);
     let live_items = indexed(&live);
-    let live_item = |element: &PathElement| live_items.get(element).copied().flatten();
+    let live_item = |key: &ItemKey<'_>| live_items.get(key).copied().flatten();
     let mut shared = config
         .iter()
-        .map(|(element, _)| element)
-        .filter(|element| live_items.contains_key(element))
+        .map(|(key, _)| key)
+        .filter(|key| live_items.contains_key(key))
         .peekable();
-    let mut merged: BTreeSet<&PathElement> = BTreeSet::new();
+    let mut merged: BTreeSet<&ItemKey<'_>> = BTreeSet::new();
     let mut out = Vec::with_capacity(live.len().max(config.len()));
     let (mut l, mut r) = (0, 0);
     while l < live.len() || r < config.len() {
@@ -157,13 +190,11 @@ fn merge_items(
 
 /// Merges two lists that have the same items in the same order, each once; `None` for others.
 fn merge_pairs(
-    live: &[(PathElement, &Value)],
-    config: &[(PathElement, &Value)],
+    live: &[(ItemKey<'_>, &Value)],
+    config: &[(ItemKey<'_>, &Value)],
     list: &ListType,
 ) -> Option<Option<Value>> {
-    let mut pairs = live.iter().zip(config);
-    let are_paired = live.len() == config.len() && pairs.all(|((a, _), (b, _))| a == b);
-    if !are_paired || has_repeats(live.iter().map(|(element, _)| element)) {
+    if !are_paired(live, config) {
         return None;
     }
     let merge = |((_, live), (_, config)): (&(_, &Value), &(_, &Value))| {
@@ -173,14 +204,22 @@ fn merge_pairs(
     Some((!merged.is_empty()).then_some(Value::Array(merged)))
 }
 
+/// Returns whether two lists have the same items in the same order, each once.
+fn are_paired(live: &[(ItemKey<'_>, &Value)], config: &[(ItemKey<'_>, &Value)]) -> bool {
+    let mut pairs = live.iter().zip(config);
+    live.len() == config.len()
+        && pairs.all(|((a, _), (b, _))| a == b)
+        && !has_repeats(live.iter().map(|(key, _)| key))
+}
+
 /// Items by their key. A live item that is there twice is not merged with the applied one but
 /// replaced, so it has no value here.
 fn indexed<'a>(
-    live: &'a [(PathElement, &'a Value)],
-) -> BTreeMap<&'a PathElement, Option<&'a Value>> {
+    live: &'a [(ItemKey<'a>, &'a Value)],
+) -> BTreeMap<&'a ItemKey<'a>, Option<&'a Value>> {
     let mut items = BTreeMap::new();
-    for (element, item) in live {
-        let known = items.entry(element);
+    for (key, item) in live {
+        let known = items.entry(key);
         known
             .and_modify(|first| *first = None)
             .or_insert(Some(*item));
@@ -188,11 +227,11 @@ fn indexed<'a>(
     items
 }
 
-fn elements<'a>(items: Option<&'a Vec<Value>>, list: &ListType) -> Vec<(PathElement, &'a Value)> {
+/// The items of a list that have a key.
+fn keyed<'a>(items: &'a [Value], list: &'a ListType) -> Vec<(ItemKey<'a>, &'a Value)> {
     items
-        .into_iter()
-        .flatten()
-        .filter_map(|item| Some((item_element(list, item).ok()?, item)))
+        .iter()
+        .filter_map(|item| Some((ItemKey::from_item(list, item).ok()?, item)))
         .collect()
 }
 
@@ -242,6 +281,26 @@ mod tests {
                 json!({"items": [{"k": "a", "v": 1}, {"k": "b", "v": 1}]}),
                 json!({"items": [{"k": "b", "v": 2}, {"k": "c"}]}),
                 json!({"items": [{"k": "a", "v": 1}, {"k": "b", "v": 2}, {"k": "c"}]}),
+            ),
+            // The same items in the same order, each with everything that it had.
+            (
+                json!({"items": [{"k": "a", "v": 1, "set": ["x"]}, {"k": "b", "v": 1}]}),
+                json!({"items": [{"k": "a", "v": 2, "set": ["y"]}, {"k": "b", "v": null}]}),
+                json!({"items": [
+                    {"k": "a", "v": 2, "set": ["x", "y"]},
+                    {"k": "b", "v": null},
+                ]}),
+            ),
+            (
+                json!({"items": [{"k": "a", "v": 1}, {"k": "b", "v": 1}]}),
+                json!({"items": [{"k": "b"}, {"k": "a"}]}),
+                json!({"items": [{"k": "b", "v": 1}, {"k": "a", "v": 1}]}),
+            ),
+            // An item without its key, and one that is no map, are not merged.
+            (
+                json!({"items": [{"k": "a", "v": 1}, {"k": "b", "v": 1}]}),
+                json!({"items": [{"k": "a"}, 7, {"k": "b", "v": 2}]}),
+                json!({"items": [{"k": "a", "v": 1}, {"k": "b", "v": 2}]}),
             ),
             // Of an item that is there twice nothing is kept.
             (

@@ -5,8 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Shape, has_repeats, item_element};
-use crate::apply::PathElement;
+use super::{ItemKey, Shape, has_repeats};
 use crate::go;
 use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
 
@@ -14,7 +13,8 @@ use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
 enum Place<'a> {
     Root,
     Member(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, &'a PathElement),
+    Item(&'a Place<'a>, &'a ItemKey<'a>),
+    Index(&'a Place<'a>, usize),
 }
 
 impl fmt::Display for Place<'_> {
@@ -22,7 +22,8 @@ impl fmt::Display for Place<'_> {
         match self {
             Place::Root => Ok(()),
             Place::Member(parent, name) => write!(f, "{parent}.{name}"),
-            Place::Item(parent, element) => write!(f, "{parent}{element}"),
+            Place::Item(parent, key) => write!(f, "{parent}{}", key.to_element()),
+            Place::Index(parent, i) => write!(f, "{parent}[{i}]"),
         }
     }
 }
@@ -96,22 +97,26 @@ fn validate_items(
         errors.push(format!("{place}: expected list, got {}", held(value)));
         return;
     };
-    let element = |(i, item)| match list.kind {
-        ListKind::Atomic => Ok(PathElement::Index(i64::try_from(i).unwrap_or(i64::MAX))),
-        _ => item_element(list, item).map_err(|message| (i, message)),
-    };
-    let elements = items.iter().enumerate().map(element);
+    if list.kind == ListKind::Atomic {
+        for (i, item) in items.iter().enumerate() {
+            validate_value(item, &list.item, lax, &Place::Index(place, i), errors);
+        }
+        return;
+    }
+    let key = |(i, item)| ItemKey::from_item(list, item).map_err(|message| (i, message));
+    let keys = items.iter().enumerate().map(key);
     let mut mistake = None;
-    let elements: Vec<PathElement> = elements
-        .map_while(|element| element.map_err(|error| mistake = Some(error)).ok())
+    let keys: Vec<ItemKey<'_>> = keys
+        .map_while(|key| key.map_err(|error| mistake = Some(error)).ok())
         .collect();
-    let reports_repeats = !lax && has_repeats(elements.iter());
+    let reports_repeats = !lax && has_repeats(keys.iter());
     let mut seen = BTreeSet::new();
-    for (element, item) in elements.iter().zip(items) {
-        if reports_repeats && !seen.insert(element) {
+    for (key, item) in keys.iter().zip(items) {
+        if reports_repeats && !seen.insert(key) {
+            let element = key.to_element();
             errors.push(format!("{place}: duplicate entries for key {element}"));
         }
-        validate_value(item, &list.item, lax, &Place::Item(place, element), errors);
+        validate_value(item, &list.item, lax, &Place::Item(place, key), errors);
     }
     if let Some((i, message)) = mistake {
         errors.push(format!("{place}: element {i}: {message}"));

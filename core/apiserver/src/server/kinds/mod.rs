@@ -154,6 +154,17 @@ pub struct EmptiedBytes {
     pub field: &'static str,
 }
 
+/// A field that some stored objects have and do not show.
+#[derive(Debug)]
+pub struct HiddenField {
+    /// Returns whether an object is one of them.
+    pub is_hidden: fn(&Value) -> bool,
+    /// The place of the value that has the field, as a JSON pointer.
+    pub parent: &'static str,
+    /// The field.
+    pub field: &'static str,
+}
+
 /// The rules of a kind that its type does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -198,8 +209,8 @@ pub struct Rules {
     pub emptied_bytes: Option<&'static EmptiedBytes>,
     /// Annotations that only the versions of the API have: the server keeps their values in fields.
     pub annotates: &'static [&'static str],
-    /// Changes an object whenever it is shown, if the kind needs that (`Decorator`).
-    pub shown: Option<fn(&mut Value)>,
+    /// The field that some stored objects have and do not show (`Decorator`).
+    pub hidden_field: Option<&'static HiddenField>,
     /// `true` if `prepare` restores by itself the fields that a write does not change: not just those that
     /// the endpoint takes from its managers, and not in a new object.
     pub restores: bool,
@@ -261,7 +272,7 @@ impl Rules {
         stored_as: None,
         emptied_bytes: None,
         annotates: &[],
-        shown: None,
+        hidden_field: None,
         restores: false,
         may_mistype: false,
         immortal: &(&[], ""),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{
-    Rules, StatusRules, service_allocation, service_load_balancer, service_validation,
+    HiddenField, Rules, StatusRules, service_allocation, service_load_balancer, service_validation,
     service_warnings,
 };
 use crate::object::text;
@@ -21,19 +21,17 @@ pub(super) const RULES: Rules = Rules {
     warn: |service, _| service_warnings::of(service),
     returns_deleted: true,
     fields: &["spec.clusterIP", "spec.type"],
-    shown: Some(hide_what_was_defaulted_once),
+    hidden_field: Some(&TRAFFIC_POLICY),
     ..Rules::NONE
 };
 
 /// A Service outside of the cluster has no policy for traffic inside of it. Earlier releases stored
 /// one, so it is left out when read (`defaultOnReadInternalTrafficPolicy`).
-fn hide_what_was_defaulted_once(service: &mut Value) {
-    if kind(service) == "ExternalName"
-        && let Some(spec) = service["spec"].as_object_mut()
-    {
-        spec.remove("internalTrafficPolicy");
-    }
-}
+const TRAFFIC_POLICY: HiddenField = HiddenField {
+    is_hidden: |service| kind(service) == "ExternalName",
+    parent: "/spec",
+    field: "internalTrafficPolicy",
+};
 
 fn kind(service: &Value) -> &str {
     text(&service["spec"], "type")

@@ -9,7 +9,7 @@ use super::{Definition, Resource};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::{Empties, Struct, fill_defaults};
 use crate::server::custom;
-use crate::server::kinds::{EmptiedBytes, Rules};
+use crate::server::kinds::{EmptiedBytes, HiddenField, Rules};
 use crate::status::Refusal;
 use crate::storage::Revision;
 
@@ -166,16 +166,40 @@ impl Resource {
     /// An object, or a list of them, as it is shown.
     pub(in crate::server) fn show(&self, answer: &mut Arc<Value>) {
         let Definition::Builtin(Rules {
-            shown: Some(shown), ..
+            hidden_field: Some(hidden),
+            ..
         }) = &self.definition
         else {
             return;
         };
+        let is_object = text(answer, "kind") == self.kind;
+        let objects = match answer.get("items").and_then(Value::as_array) {
+            Some(items) if !is_object => items.as_slice(),
+            _ => std::slice::from_ref(&**answer),
+        };
+        // Most answers show all that is stored, and are shared with the store.
+        if !objects.iter().any(|object| hidden.is_in(object)) {
+            return;
+        }
         let answer = Arc::make_mut(answer);
-        if text(answer, "kind") == self.kind {
-            shown(answer);
-        } else if let Some(items) = answer.get_mut("items").and_then(Value::as_array_mut) {
-            items.iter_mut().for_each(shown);
+        match answer.get_mut("items").and_then(Value::as_array_mut) {
+            Some(items) if !is_object => items.iter_mut().for_each(|item| hidden.remove(item)),
+            _ => hidden.remove(answer),
+        }
+    }
+}
+
+impl HiddenField {
+    fn is_in(&self, object: &Value) -> bool {
+        let parent = object.pointer(self.parent);
+        parent.is_some_and(|parent| parent.get(self.field).is_some()) && (self.is_hidden)(object)
+    }
+
+    fn remove(&self, object: &mut Value) {
+        if self.is_in(object)
+            && let Some(Value::Object(parent)) = object.pointer_mut(self.parent)
+        {
+            parent.remove(self.field);
         }
     }
 }
