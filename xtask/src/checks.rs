@@ -46,7 +46,7 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 13] = [
+pub static CHECKS: [Check; 14] = [
     Check {
         name: "format",
         stage: "lint",
@@ -109,6 +109,13 @@ pub static CHECKS: [Check; 13] = [
         place: Place::Browser,
         needs: &["tools"],
         run: browser_tests,
+    },
+    Check {
+        name: "engine",
+        stage: "browser",
+        place: Place::Browser,
+        needs: &["tools"],
+        run: |workspace, _| engine(workspace),
     },
     Check {
         name: "clippy",
@@ -319,6 +326,16 @@ fn browser_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()
         "cargo xtask test browser",
         counted,
     )
+}
+
+/// Builds the npm package of the engine, tests it in Node, and packs it.
+fn engine(workspace: &Workspace) -> StageResult<()> {
+    let toolchain = toolchain::wasm(workspace)?;
+    let kit = tools::for_browser_tests(workspace, toolchain)?;
+    let script = workspace.root().join("packages/engine/pack.sh");
+    let mut command = kit.command(workspace, "sh")?;
+    command.arg(script).arg("dev");
+    progress::stream("npm package", &mut command, "cargo xtask test engine")
 }
 
 /// Runs the page tests in Chrome.

@@ -55,7 +55,7 @@ pub fn predict(
 #[wasm_bindgen(unchecked_return_type = "Explanation")]
 pub fn explain(
     #[wasm_bindgen(unchecked_param_type = "string")] error: &JsValue,
-    #[wasm_bindgen(unchecked_param_type = "KubernetesObject | string | null | undefined")]
+    #[wasm_bindgen(unchecked_optional_param_type = "KubernetesObject | string | null")]
     object: &JsValue,
 ) -> Result<JsValue, JsError> {
     let about = match object.is_null() || object.is_undefined() {
