@@ -15,6 +15,7 @@ use crate::hooks::{
 };
 use crate::learn::Lessons;
 use crate::live::use_live;
+use crate::names::{page_name, page_title};
 use crate::state::{Dialog, Page, PageState, StateHandle};
 
 /// The page.
@@ -37,6 +38,10 @@ pub fn App() -> Html {
     html! {
         <>
             { offered_case }
+            // Always there, or its words would not be heard when another page is entered.
+            <p class="unseen" role="status" aria-live="polite">
+                { format!("{}: {}", page_name(store.page), page_title(store.page)) }
+            </p>
             if store.page == Page::Play {
                 { stage(&store, None) }
             }

@@ -179,7 +179,7 @@ pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
                     title={third}
                     onclick={third_actor(store, has_controller)}
                 >
-                    { "+" }
+                    { "+" }<span class="roomy">{ " " }{ label::third_add() }</span>
                 </button>
             }
         </>

@@ -305,10 +305,16 @@ fn requests(props: &ControlsProps) -> Html {
     let checks = delete.uid || delete.resource_version;
     html! {
         <>
+            <h3>{ label::object_requests() }</h3>
             <div class="delete-only">
                 { more::check(delete.uid, label::delete_uid(), label::delete_uid_title(), uid) }
                 { more::check(delete.resource_version, label::delete_version(), label::delete_version_title(), version) }
             </div>
+            <div class="buttons">
+                { button(label::delete(), String::new(), !props.read && checks, dispatcher.sends(RequestMsg::Delete(id))) }
+                { button(label::create(), label::create_title(), !props.read, dispatcher.sends(RequestMsg::Create(id))) }
+            </div>
+            <hr />
             <div class="buttons">
                 if props.read {
                     <button
@@ -321,8 +327,6 @@ fn requests(props: &ControlsProps) -> Html {
                         { label::yaml() }
                     </button>
                 }
-                { button(label::delete(), String::new(), !props.read && checks, dispatcher.sends(RequestMsg::Delete(id))) }
-                { button(label::create(), label::create_title(), !props.read, dispatcher.sends(RequestMsg::Create(id))) }
                 { button(label::by_hand(), label::by_hand_title(), false, dispatcher.sends(RequestMsg::Begin(id))) }
             </div>
         </>

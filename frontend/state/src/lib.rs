@@ -355,11 +355,20 @@ impl State {
         ]
     }
 
-    /// The lanes that a narrow window can open: also that of a controller whose place Editor B has.
+    /// The lanes that a narrow window can open: also that of the actor whose place another one has, if it is
+    /// a controller or has read the object. B comes before C, whichever is shown.
     pub fn lane_tabs(&self) -> Vec<Lane> {
-        let hidden = self.world().controller().is_some() && self.view.right != ActorId::C;
-        let controller = hidden.then_some(Lane::Editor(ActorId::C));
-        self.lanes().into_iter().chain(controller).collect()
+        let other = match self.view.right {
+            ActorId::C => ActorId::B,
+            _ => ActorId::C,
+        };
+        let is_controller = other == ActorId::C && self.world().controller().is_some();
+        let is_there = is_controller || self.world().copy(other).read().is_some();
+        let [first, server, right] = self.lanes();
+        let mut beside = vec![right];
+        beside.extend(is_there.then_some(Lane::Editor(other)));
+        beside.sort();
+        [first, server].into_iter().chain(beside).collect()
     }
 
     /// Returns the name of an actor.

@@ -14,7 +14,7 @@ const SWITCHES: &str = "Switches of this controller";
 /// The example that makes one child for each parent.
 async fn child_maker() -> Page {
     let page = Page::open().await;
-    page.press("Editor B", "Show a third actor").await;
+    page.press("Editor B", "Add: a third actor").await;
     page.press("The third actor", "Child maker").await;
     page
 }

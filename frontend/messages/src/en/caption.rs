@@ -106,5 +106,6 @@ crate::catalogue::messages! {
     kept_more(edits, count) "{edits} and {count} more";
     kept_value(field, value) "{field} {value}";
 
-    third_actor(name) "Show a third actor: {name}";
+    third_add() "Add";
+    third_actor(name) "Add: a third actor, {name}";
 }

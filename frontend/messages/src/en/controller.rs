@@ -101,6 +101,14 @@ crate::catalogue::messages! {
     third_title() "The third actor";
     third_editor() "By hand";
     third_editor_text() "You read, edit and send for the third actor, as for an editor.";
+    third_clients() "A tool";
+    third_clients_text() "It works on the same object as a third actor. You choose when it reads and writes.";
+    third_apply_text() "Sends the changes between its manifest and the object, without a version.";
+    third_server_side_text() "Declares fields and owns them. To change a field of another owner is a conflict.";
+    third_helm_text() "Applies a release server-side, without force.";
+    third_autoscaler_text() "Writes spec.replicas through /scale, and tries again after a conflict.";
+    third_deleter() "Somebody who deletes";
+    third_deleter_text() "Delete and its preconditions are in the menu beside Get.";
     third_controllers() "Controller examples";
     third_controllers_text() "Each begins a new session with a Widget. Your session is kept.";
     program_child_maker() "Child maker";

@@ -205,6 +205,7 @@ crate::catalogue::messages! {
     tab_wire() "Wire";
     tab_diff() "Diff";
     tab_preview() "Preview";
+    object_requests() "Delete or create the object";
     tabs_more() "More";
     tabs_more_label() "More tabs";
     nothing_sent() "nothing was sent yet";

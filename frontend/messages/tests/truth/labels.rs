@@ -121,6 +121,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "welcome_explain", "welcome_get", "welcome_lesson", "welcome_make", "welcome_paste",
         "what_happened", "which_object", "whose_lane", "why", "wire_answer", "wire_request",
         "working_copy", "working_copy_yaml", "write_to", "write_to_object", "yaml", "yaml_title",
+        "object_requests", "third_add", "third_clients", "third_deleter",
     ]),
     (Class::Advice, &[
         "branches_one", "challenge_retries", "error_get_next", "explore_orders_not_yet",
@@ -231,6 +232,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_refused_title", "upgrade_running", "upgrade_says", "upgrade_stays",
         "upgrade_stops", "upgrade_stuck", "upgrade_wants", "upgrade_whole_title",
         "upgrade_writes_nothing", "upgrade_written_back", "watch_empty", "ways_progress",
+        "third_clients_text", "third_deleter_text",
     ]),
     (Class::Rule, &[
         "ways_source", "assume_server_side", "challenge_how", "client_side_title", "compact_title",
@@ -249,6 +251,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "strategy_json_title", "strategy_merge_title", "strategy_strategic_title",
         "strategy_update_title", "test_values_title", "watch_from_title", "watch_list_title",
         "welcome_text",
+        "third_apply_text", "third_autoscaler_text", "third_helm_text", "third_server_side_text",
     ]),
     (Class::Open, &[]),
 ];

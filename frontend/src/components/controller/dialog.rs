@@ -1,12 +1,14 @@
 //! The dialog that chooses the third actor: another editor, or an example of a controller.
 
+use optimist_client::Preset;
 use optimist_controller::program::ReadyProgramName;
+use optimist_messages::diagnose::client_long;
 use optimist_messages::{controller_card as messages, label};
 use optimist_simulation::ActorId;
-use yew::{Html, html};
+use yew::{Callback, Html, MouseEvent, html};
 
 use crate::components::dialog::Modal;
-use crate::state::{ControllerMsg, Lane, Msg, Sends, StateHandle, ViewMsg};
+use crate::state::{ControllerMsg, EditMsg, Lane, Msg, Sends, StateHandle, ViewMsg};
 
 pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
     super::adopt_style();
@@ -17,16 +19,23 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
             store.send(ViewMsg::Open(Lane::Editor(ActorId::C)));
         }
     };
+    let tool = |preset: Preset, text: String| {
+        let write = preset.write(store.world().resource())?;
+        let store = store.clone();
+        let onclick = move |_| {
+            store.send(ViewMsg::Dialog(None));
+            store.send(ViewMsg::Open(Lane::Editor(ActorId::C)));
+            store.send(EditMsg::Write(ActorId::C, write.clone()));
+        };
+        Some(html! { <li>{ choice(client_long(preset), text, Callback::from(onclick)) }</li> })
+    };
     let has_editor = store.world().controller().is_none();
     let example = |name: ReadyProgramName| {
         let (title, text) = messages::example(name);
         let msg: Msg = ControllerMsg::Begin(name).into();
         html! {
             <li>
-                <button type="button" class="example" onclick={store.on(move |_| msg.clone())}>
-                    <b>{ title }</b>
-                    <span>{ text }</span>
-                </button>
+                { choice(title, text, store.on(move |_: MouseEvent| msg.clone())) }
             </li>
         }
     };
@@ -41,12 +50,16 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
             >
                 if has_editor {
                     <ul>
-                        <li>
-                            <button type="button" class="example" onclick={editor}>
-                                <b>{ label::third_editor() }</b>
-                                <span>{ label::third_editor_text() }</span>
-                            </button>
-                        </li>
+                        <li>{ choice(label::third_editor(), label::third_editor_text(), Callback::from(editor.clone())) }</li>
+                    </ul>
+                    <h3>{ label::third_clients() }</h3>
+                    <p class="muted">{ label::third_clients_text() }</p>
+                    <ul>
+                        { for tool(Preset::KubectlApply, label::third_apply_text()) }
+                        { for tool(Preset::KubectlApplyServerSide, label::third_server_side_text()) }
+                        { for tool(Preset::Helm4, label::third_helm_text()) }
+                        { for tool(Preset::Autoscaler, label::third_autoscaler_text()) }
+                        <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(editor)) }</li>
                     </ul>
                 }
                 <h3>{ label::third_controllers() }</h3>
@@ -54,5 +67,15 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                 <ul>{ for ReadyProgramName::ALL.map(example) }</ul>
             </div>
         </Modal>
+    }
+}
+
+/// Draws a choice: what it is, and what it is for.
+fn choice(name: String, text: String, onclick: Callback<MouseEvent>) -> Html {
+    html! {
+        <button type="button" class="example" {onclick}>
+            <b>{ name }</b>
+            <span>{ text }</span>
+        </button>
     }
 }
