@@ -16,12 +16,13 @@ use optimist_simulation::HistoryTree;
 use super::counted;
 use super::hearing::{ConditionOf, Conditions, Hearing};
 
+/// Each lesson and quiz of the course.
 fn lessons() -> Vec<Arc<Lesson>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons");
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).expect("it is there");
     let catalogue = Catalogue::parse(&read("catalogue.yaml")).expect("a catalogue");
-    let parsed = catalogue.lessons().map(|entry| {
-        let source = read(&format!("{}.yaml", entry.name));
+    let parsed = catalogue.course().map(|name| {
+        let source = read(&format!("{name}.yaml"));
         Arc::new(Lesson::parse(&source).expect("a lesson"))
     });
     parsed.collect()
@@ -38,6 +39,8 @@ pub struct Learned {
     goal: Vec<bool>,
     /// `true` if the lesson's own actions reach the goal from here.
     solvable: bool,
+    /// For each question of a quiz, in their order: `true` if the right choice was predicted.
+    answered: Vec<bool>,
 }
 
 pub const LEARNED: &[(&str, ConditionOf<Learned>)] = &[
@@ -53,6 +56,11 @@ pub const LEARNED: &[(&str, ConditionOf<Learned>)] = &[
         Some(!it.goal.is_empty() && it.goal.iter().all(|part| *part))
     }),
     ("task_moved", |_, it| Some(it.goal.iter().any(|part| !part))),
+    ("quiz_right", |said, it| {
+        let right = it.answered.iter().filter(|right| **right).count();
+        let counts = (said.number("count")? as usize, said.number("all")? as usize);
+        Some(counts == (right, it.answered.len()))
+    }),
     ("task_dead_end", |said, it| {
         Some(!it.solvable && !said.text("part").is_empty())
     }),
@@ -186,6 +194,7 @@ fn predictions(
                 chosen: walk.chosen(),
                 goal: Vec::new(),
                 solvable: true,
+                answered: Vec::new(),
             };
             let text = choice_said(
                 walk.happened(),
@@ -197,6 +206,43 @@ fn predictions(
             });
         }
     }
+    Some(())
+}
+
+/// Answers all questions of a lesson: the first one by its first choice, the second one by its second
+/// choice, and so on, but for one page that is shown without an answer.
+fn answers(
+    lesson: &Arc<Lesson>,
+    hearing: &mut Hearing,
+    conditions: &Conditions<Learned>,
+) -> Option<()> {
+    let (mut walk, mut tree) = Walkthrough::open(Arc::clone(lesson)).ok()?;
+    let mut answered = Vec::new();
+    for page in 0..lesson.steps.len() {
+        let choices = lesson.steps[page].prediction.as_ref()?.choices.len();
+        if page == 2 {
+            walk.reveal(&mut tree).ok()?;
+            answered.push(false);
+        } else {
+            walk.predict(page % choices, &mut tree).ok()?;
+            // The script decides: the conditions of the choice hold since the page began.
+            answered.push(walk.right() == Some(page % choices));
+        }
+        walk.forward(&mut tree).ok()?;
+    }
+    let about = Learned {
+        right: Vec::new(),
+        about: 0,
+        chosen: None,
+        goal: Vec::new(),
+        solvable: true,
+        answered,
+    };
+    let (right, all) = walk.right_answers();
+    let text = label::quiz_right(&right, &all);
+    hearing.hear(&text, conditions, &about, &|| {
+        format!("   {}", lesson.title)
+    });
     Some(())
 }
 
@@ -224,6 +270,7 @@ fn tasks(
         chosen: None,
         goal: holds(walk, tree),
         solvable,
+        answered: Vec::new(),
     };
     let told = || format!("   {} page {page}", lesson.title);
     for mistake in &goal.mistakes {
@@ -337,6 +384,8 @@ pub fn each(hearing: &mut Hearing) {
     let learned: Conditions<Learned> = LEARNED.iter().copied().collect();
     let searched: Conditions<Searched> = SEARCHED.iter().copied().collect();
     for lesson in lessons() {
+        // Only the pages of a quiz all have a question.
+        answers(&lesson, hearing, &learned);
         for (page, step) in lesson.steps.iter().enumerate() {
             predictions(&lesson, page, hearing, &learned);
             match &step.task {
