@@ -4,26 +4,40 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use optimist_tests::conformance::{Exceptions, Outcome, Recording, display, known, load, replay};
+use optimist_tests::conformance::{
+    Exceptions, Outcome, Recording, Report, display, known, load, replay, score,
+};
 
 static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     load(folder).unwrap()
 });
 
+static REPORTS: LazyLock<Vec<Report>> = LazyLock::new(|| RECORDINGS.iter().map(replay).collect());
+
+#[test]
+fn the_page_about_the_score_says_what_the_recordings_say() {
+    let replayed: Vec<_> = RECORDINGS.iter().zip(REPORTS.iter()).collect();
+    let score = score::markdown(&replayed, &Exceptions::embedded());
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/how-true.md");
+    let page = std::fs::read_to_string(file).unwrap();
+    let command = "replay --score-in docs/how-true.md tests/conformance";
+    let current = score::set_in(&page, &score).expect("it has a place for the score");
+    assert!(page == current, "run {command}; the score is\n{score}");
+}
+
 #[test]
 fn the_core_answers_every_recording_as_the_recorded_server_did() {
     let mut failing: HashMap<&str, BTreeSet<String>> = HashMap::new();
     let mut surprises = Vec::new();
-    for recording in RECORDINGS.iter() {
-        let report = replay(recording);
+    for (recording, report) in RECORDINGS.iter().zip(REPORTS.iter()) {
         let passed = matches!(report.outcome, Outcome::Passed { .. });
         let listed = failing
             .entry(&recording.corpus)
             .or_insert_with(|| known::listed(&known::folder(), &recording.corpus).unwrap())
             .contains(&recording.name);
         match (passed, listed) {
-            (false, false) => surprises.push(display::line(&report)),
+            (false, false) => surprises.push(display::line(report)),
             (true, true) => surprises.push(format!("passes, but is listed: {}", recording.name)),
             _ => {}
         }

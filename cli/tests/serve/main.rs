@@ -3,6 +3,7 @@
 mod log;
 mod page;
 mod program;
+mod replayed;
 
 use std::path::Path;
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use optimist_tests::conformance::{
-    Exceptions, LoadError, Outcome, Recording, Report, cause, display, known, load, panics,
-    replay_with, score,
+    Exceptions, LoadError, Outcome, Recording, Remote, Report, cause, display, known, load, panics,
+    replay_remotely, replay_with, score,
 };
 
 const USAGE: &str = "\
@@ -25,7 +25,9 @@ Options:
   --verbose          show the first failing step of a recording in full
   --by-cause         group the failures by their first difference
   --table            count the passed of each file instead of naming every recording
+  --server URL       replay against the server at this address, not against the core
   --score            print how true the core is, per kind and verb, as Markdown
+  --score-in FILE    write it into this page, in the place of the score that the page has
   --update           write down which recordings fail, in tests/conformance/failing
   --help             show this text
 ";
@@ -40,6 +42,8 @@ struct Options {
     by_cause: bool,
     table: bool,
     score: bool,
+    score_in: Option<PathBuf>,
+    server: Option<String>,
     update: bool,
     help: bool,
 }
@@ -58,6 +62,8 @@ impl Options {
                 Long("by-cause") => options.by_cause = true,
                 Long("table") => options.table = true,
                 Long("score") => options.score = true,
+                Long("score-in") => options.score_in = Some(parser.value()?.into()),
+                Long("server") => options.server = Some(parser.value()?.string()?),
                 Long("update") => options.update = true,
                 Short('h') | Long("help") => options.help = true,
                 Value(path) => options.paths.push(path.into()),
@@ -122,6 +128,7 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
         .map(load)
         .collect::<Result<_, LoadError>>()?;
 
+    let mut remote = options.server.as_deref().map(Remote::connect).transpose()?;
     panics::remember();
     let mut reports = Vec::new();
     let mut recordings = Vec::new();
@@ -130,8 +137,11 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
         .flatten()
         .filter(|recording| options.selects(recording))
     {
-        let report = replay_with(recording, &exceptions);
-        if !options.table && !options.score {
+        let report = match &mut remote {
+            Some(remote) => replay_remotely(recording, remote, &exceptions),
+            None => replay_with(recording, &exceptions),
+        };
+        if !options.table && !options.score && options.score_in.is_none() {
             writeln!(out, "{}", display::line(&report))?;
         }
         if options.verbose
@@ -145,6 +155,15 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let replayed: Vec<_> = recordings.into_iter().zip(&reports).collect();
     if options.score {
         write!(out, "{}", score::markdown(&replayed, &exceptions))?;
+    }
+    if options.score || options.score_in.is_some() {
+        eprintln!("{}", score::sums(&replayed));
+    }
+    if let Some(path) = &options.score_in {
+        let page = std::fs::read_to_string(path)?;
+        let page = score::set_in(&page, &score::markdown(&replayed, &exceptions));
+        let page = page.ok_or_else(|| format!("{} has no place for a score", path.display()))?;
+        std::fs::write(path, page)?;
     }
     if options.table {
         for (corpus, (passed, all)) in counted(&replayed) {
@@ -164,8 +183,13 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn std::error::Error>> {
             .count()
     };
     let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    // The page of the score is all that goes to its file.
+    let mut counts: Box<dyn Write> = match options.score {
+        true => Box::new(io::stderr()),
+        false => Box::new(out),
+    };
     writeln!(
-        out,
+        counts,
         "{} passed, {failed} failed, {} skipped",
         count(|outcome| matches!(outcome, Outcome::Passed { .. })),
         count(|outcome| matches!(outcome, Outcome::Skipped { .. })),

@@ -6,7 +6,8 @@
 //! server, brings its answers into the same form and reports every difference.
 //!
 //! One module per stage: `load` reads files of [`recording`]s, [`template`] fills in what a request
-//! takes from earlier answers, [`subject`] is the server as a replay sees it, `run` does the steps,
+//! takes from earlier answers, [`subject`] is the server as a replay sees it, [`remote`] is one behind
+//! an address, `run` does the steps,
 //! [`normalize`] brings answers into the recorded form, [`compare`] finds differences,
 //! [`order`] those in the order of members,
 //! [`exceptions`] knows which of them are tolerated, [`known`] which recordings are known to fail,
@@ -23,6 +24,8 @@ pub mod order;
 pub mod panics;
 mod prepare;
 pub mod recording;
+pub mod remote;
+mod remote_http;
 pub mod replay;
 mod run;
 pub mod score;
@@ -36,4 +39,5 @@ pub use exceptions::Exceptions;
 pub use load::{LoadError, load};
 pub use prepare::fresh_server;
 pub use recording::Recording;
-pub use replay::{Outcome, Report, replay, replay_with};
+pub use remote::Remote;
+pub use replay::{Outcome, Report, replay, replay_remotely, replay_with};

@@ -14,10 +14,13 @@ use super::subject::ObjectRef;
 use super::wire;
 
 /// Recordings use small numbers as versions that never existed; those of the server start above.
-const FIRST_VERSION: u64 = 1001;
+pub(super) const FIRST_VERSION: u64 = 1001;
+
+/// The path of definitions of custom resources.
+pub(super) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// The custom resources that recordings use.
-const CUSTOM_RESOURCES: [&str; 5] = [
+pub(super) const CUSTOM_RESOURCES: [&str; 5] = [
     include_str!("../../conformance/crds/backups.demo.example.com.json"),
     include_str!("../../conformance/crds/crates.demo.example.com.json"),
     include_str!("../../conformance/crds/gadgets.demo.example.com.json"),
@@ -49,11 +52,7 @@ fn prepared_server() -> Result<ApiServer, String> {
     environment.advance(UNTIL_RECORDED);
     let mut server = ApiServer::new(environment, FIRST_VERSION);
     for definition in CUSTOM_RESOURCES {
-        post(
-            &mut server,
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-            definition,
-        )?;
+        post(&mut server, DEFINITIONS, definition)?;
     }
     // Every write raises the version; a server that shows none cannot be raised.
     for i in 0..FIRST_VERSION {

@@ -5,6 +5,7 @@ use super::exceptions::{Exception, Exceptions};
 use super::normalize::Normalizer;
 use super::prepare::fresh_server;
 use super::recording::{Answer, Recording};
+use super::remote::Remote;
 use super::run::Run;
 use super::subject::{CAPABILITIES, ObjectRef, equip};
 use super::template::Context;
@@ -91,17 +92,41 @@ pub fn replay_with(recording: &Recording, exceptions: &Exceptions) -> Report {
             equip(&mut server, &recording.needs);
             replay_against(recording, server, exceptions)
         }
-        Err(message) => {
-            let failure = Failure {
-                step: 0,
-                request: String::new(),
-                problem: Problem::Stopped(message),
-            };
-            Report {
-                name: recording.name.clone(),
-                outcome: Outcome::Failed(vec![failure]),
-            }
-        }
+        Err(message) => stopped_at_start(recording, message),
+    }
+}
+
+/// Replays a recording against a server behind an address, in a namespace that it makes and deletes.
+pub fn replay_remotely(
+    recording: &Recording,
+    remote: &mut Remote,
+    exceptions: &Exceptions,
+) -> Report {
+    let needs = remote.lacks(recording);
+    if !needs.is_empty() {
+        return Report {
+            name: recording.name.clone(),
+            outcome: Outcome::Skipped { needs },
+        };
+    }
+    if let Err(message) = remote.begin() {
+        return stopped_at_start(recording, message);
+    }
+    let report = replay_against(recording, &mut *remote, exceptions);
+    remote.end();
+    report
+}
+
+/// The report of a recording whose first step was not reached.
+fn stopped_at_start(recording: &Recording, message: String) -> Report {
+    let failure = Failure {
+        step: 0,
+        request: String::new(),
+        problem: Problem::Stopped(message),
+    };
+    Report {
+        name: recording.name.clone(),
+        outcome: Outcome::Failed(vec![failure]),
     }
 }
 

@@ -13,9 +13,6 @@ use super::tree::Tree;
 use super::wire;
 use super::{normalize, panics};
 
-/// The namespace of every run: distinctive, because it is replaced wherever it occurs.
-const NAMESPACE: &str = "replay-7q3x";
-
 /// A recording being replayed.
 pub(super) struct Run<S: ObjectRef> {
     server: S,
@@ -40,8 +37,8 @@ impl<S: ObjectRef> Run<S> {
 
     /// Creates the namespace of the run.
     pub(super) fn start(&mut self) -> Result<(), String> {
-        self.context.namespace = NAMESPACE.to_owned();
-        create_namespace(&mut self.server, NAMESPACE).map(drop)
+        self.context.namespace = self.server.namespace();
+        create_namespace(&mut self.server, &self.context.namespace).map(drop)
     }
 
     /// Runs a step and keeps its answer for the templates of later steps. An error ends the replay.
@@ -130,7 +127,7 @@ impl<S: ObjectRef> Run<S> {
 
     /// Puts a recorded object into the store.
     fn install(&mut self, recorded: &Tree) -> Result<RawAnswer, String> {
-        let object = normalize::enliven(&recorded.to_value(), NAMESPACE);
+        let object = normalize::enliven(&recorded.to_value(), &self.context.namespace);
         let object = self.attempt(|server| server.install(object))?;
         Ok(RawAnswer {
             response: Some((object.to_value(), object)),

@@ -13,6 +13,40 @@ const BY_HAND: &str = "several, by hand";
 /// The verbs that the page tells apart, and the methods.
 const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "watch", "other"];
 
+/// What stands before the kind in the names of some groups of recordings.
+const PREFIXES: [&str; 3] = ["table-", "views-", "many-"];
+
+/// Short names of kinds in the names of groups, and the kinds.
+const SHORT: [(&str, &str); 15] = [
+    ("csr", "certificatesigningrequest"),
+    ("hpa", "horizontalpodautoscaler"),
+    ("in", BY_HAND),
+    ("mwc", "mutatingwebhookconfiguration"),
+    ("pdb", "poddisruptionbudget"),
+    ("priority", "priorityclass"),
+    ("pv", "persistentvolume"),
+    ("pvc", "persistentvolumeclaim"),
+    ("quota", "resourcequota"),
+    ("rc", "replicationcontroller"),
+    ("runtime", "runtimeclass"),
+    ("sa", "serviceaccount"),
+    ("vap", "validatingadmissionpolicy"),
+    ("vapb", "validatingadmissionpolicybinding"),
+    ("vwc", "validatingwebhookconfiguration"),
+];
+
+/// The kind that a group of recordings is about: `pod` of `table-pod`, `pod-delete` and `pod2`.
+fn kind(group: &str) -> &str {
+    let without = PREFIXES
+        .iter()
+        .find_map(|prefix| group.strip_prefix(prefix));
+    let name = without.unwrap_or(group);
+    let name = name.split('-').next().unwrap_or(name);
+    let name = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let long = SHORT.iter().find(|(short, _)| *short == name);
+    long.map_or(name, |(_, kind)| kind)
+}
+
 /// The results for one kind.
 #[derive(Default)]
 struct Row {
@@ -29,20 +63,20 @@ pub fn markdown(replayed: &[(&Recording, &Report)], exceptions: &Exceptions) -> 
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
     let mut releases: BTreeMap<&str, usize> = BTreeMap::new();
     for (recording, report) in replayed {
-        let kind = recording.kind.as_deref().unwrap_or(BY_HAND);
+        let kind = recording.kind.as_deref().map_or(BY_HAND, kind);
         add(rows.entry(kind.to_owned()).or_default(), recording, report);
         *releases
             .entry(recording.release.as_deref().unwrap_or("v1.36"))
             .or_default() += 1;
     }
-    let mut page = String::from("# How true\n\n");
+    let mut page = String::new();
     let releases: Vec<String> = releases
         .iter()
         .map(|(name, count)| format!("{name} ({count})"))
         .collect();
     page.push_str(&format!(
-        "{} recordings of a real kube-apiserver were replayed: {}. Every answer was compared: the status code, the \
-         body, the events of watches, warnings. A cell says how many steps were compared, and how many of them \
+        "{} recordings of a real kube-apiserver: {}. Every answer was compared: the status code, the \
+         body, the events of watches, warnings, the order of members. A cell says how many steps were compared, and how many of them \
          differ if any do.\n\n",
         replayed.len(),
         releases.join(", ")
@@ -68,12 +102,41 @@ pub fn markdown(replayed: &[(&Recording, &Report)], exceptions: &Exceptions) -> 
     if all.skipped > 0 {
         let _ = writeln!(
             page,
-            "\n{} recordings were not replayed: they need what the server does not have.",
+            "\n{} recordings were not replayed: they need what the server does not have or does not give.",
             all.skipped
         );
     }
     reasons(&mut page, replayed, exceptions);
     page
+}
+
+/// The sums of the score in one line.
+pub fn sums(replayed: &[(&Recording, &Report)]) -> String {
+    let mut all = Row::default();
+    for (recording, report) in replayed {
+        add(&mut all, recording, report);
+    }
+    let (mut compared, mut different) = (0, 0);
+    for steps in all.steps.values() {
+        compared += steps.0;
+        different += steps.1;
+    }
+    format!(
+        "{} of {} recordings agree; {compared} answers were compared, {different} of them differ",
+        all.passed,
+        all.recordings - all.skipped
+    )
+}
+
+/// The lines of a page between which the score stands.
+const MARKS: [&str; 2] = ["<!-- score -->\n", "<!-- end of the score -->\n"];
+
+/// The page with another score in the place of the one that it has; `None` if it has no place for one.
+pub fn set_in(page: &str, score: &str) -> Option<String> {
+    let [begin, end] = MARKS;
+    let (before, rest) = page.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}{score}{end}{after}"))
 }
 
 fn add(row: &mut Row, recording: &Recording, report: &Report) {
@@ -146,7 +209,7 @@ fn reasons(page: &mut String, replayed: &[(&Recording, &Report)], exceptions: &E
             *reasons.entry(&exception.reason).or_default() += 1;
         }
     }
-    page.push_str("\n## Known differences\n\n");
+    page.push_str("\n### Known differences\n\n");
     if reasons.is_empty() {
         page.push_str("None is tolerated.\n");
         return;
@@ -173,6 +236,29 @@ mod tests {
             value["kind"] = kind.into();
         }
         serde_json::from_str(&value.to_string()).unwrap()
+    }
+
+    #[test]
+    fn a_page_keeps_its_text_around_the_score() {
+        let page = "a\n<!-- score -->\nold\n<!-- end of the score -->\nb\n";
+        let set = set_in(page, "new\n").unwrap();
+        assert_eq!(set, page.replace("old", "new"));
+        assert!(set_in("a", "new").is_none());
+    }
+
+    #[test]
+    fn groups_are_counted_by_their_kind() {
+        let groups = [
+            "table-pod",
+            "pod-delete",
+            "pod2",
+            "pod",
+            "hpa1",
+            "table-in-sequence",
+        ];
+        let kinds = groups.map(kind);
+        let hpa = "horizontalpodautoscaler";
+        assert_eq!(kinds, ["pod", "pod", "pod", "pod", hpa, BY_HAND]);
     }
 
     #[test]
@@ -204,5 +290,8 @@ mod tests {
             "{page}"
         );
         assert!(page.contains(r"| 1 | one \| two |"), "{page}");
+        let sums = sums(&[(&same, &passed), (&other, &failed)]);
+        let expected = "1 of 2 recordings agree; 5 answers were compared, 1 of them differ";
+        assert_eq!(sums, expected);
     }
 }
