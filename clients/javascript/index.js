@@ -5,19 +5,27 @@
 //     config.loadFromFile(running.kubeconfig);
 //     await running.stop();
 //
-// The program `optimist` must be on the PATH, or the variable OPTIMIST must name it.
+// The program `optimist` is in the package, or must be on the PATH; the variable OPTIMIST can name another one.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** The program: that of the variable OPTIMIST, else the one in the package, else the one on the PATH. */
+function program() {
+  const name = process.platform === "win32" ? "optimist.exe" : "optimist";
+  const packaged = fileURLToPath(new URL(`./bin/${name}`, import.meta.url));
+  return process.env.OPTIMIST || (existsSync(packaged) ? packaged : "optimist");
+}
 
 /**
  * Starts a server. The arguments are those of `optimist serve`, such as "--objects", "objects.yaml".
  * Gives its `url`, the path of its `kubeconfig`, and `stop()`. Rejects if it does not start.
  */
 export async function server(...args) {
-  const program = process.env.OPTIMIST ?? "optimist";
-  const child = spawn(program, ["serve", "--output", "json", ...args], {
+  const child = spawn(program(), ["serve", "--output", "json", ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise((resolve) => {

@@ -6,14 +6,21 @@
     with optimist_server.server() as kubeconfig:
         client = kubernetes.config.new_client_from_config(kubeconfig)
 
-The program `optimist` must be on the PATH, or the variable OPTIMIST must name it. With pytest, the
-fixture `kubeconfig` is a server for one test.
+The program `optimist` is in the package, or must be on the PATH; the variable OPTIMIST can name another one. With
+pytest, the fixture `kubeconfig` is a server for one test.
 """
 
 import contextlib
 import json
 import os
 import subprocess
+
+
+def program():
+    """The program: that of the variable OPTIMIST, else the one in the package, else the one on the PATH."""
+    name = "optimist.exe" if os.name == "nt" else "optimist"
+    packaged = os.path.join(os.path.dirname(__file__), "bin", name)
+    return os.environ.get("OPTIMIST") or (packaged if os.path.exists(packaged) else "optimist")
 
 
 @contextlib.contextmanager
@@ -23,8 +30,7 @@ def server(*arguments):
     The arguments are those of `optimist serve`, such as "--objects", "objects.yaml". Raises
     RuntimeError if the server does not start; its errors are on the standard error.
     """
-    program = os.environ.get("OPTIMIST", "optimist")
-    command = [program, "serve", "--output", "json", *arguments]
+    command = [program(), "serve", "--output", "json", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         ready = process.stdout.readline()
