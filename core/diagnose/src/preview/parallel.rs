@@ -27,7 +27,7 @@ impl Preview {
                 match run.next_part() {
                     NextPart::Nothing => break,
                     NextPart::Prepared => continue,
-                    NextPart::Row(row) => rows.push((count, row)),
+                    NextPart::Row(row) => rows.push((count, *row)),
                     // It fails if nobody receives, and `received` lives longer.
                     NextPart::Written(written) => drop(pending.send((count, written))),
                 }

@@ -138,7 +138,7 @@ impl PreviewRun {
         match self.next_part() {
             NextPart::Nothing => return false,
             NextPart::Prepared => {}
-            NextPart::Row(row) => self.rows.push(row),
+            NextPart::Row(row) => self.rows.push(*row),
             NextPart::Written(written) => self.rows.push(written.row()),
         }
         !self.left.is_empty()
@@ -161,7 +161,7 @@ impl PreviewRun {
             Some(Part::Install(object)) => self.cluster.install(object),
             Some(Part::Begin) => self.begin(),
             Some(Part::Write(at)) => return self.write(at),
-            Some(Part::Remove(at)) => return NextPart::Row(self.remove(at)),
+            Some(Part::Remove(at)) => return NextPart::row(self.remove(at)),
         }
         NextPart::Prepared
     }
@@ -201,7 +201,7 @@ impl PreviewRun {
         let manifest = &self.input.next[at];
         let (object, key) = (PreviewObject::of(manifest), &self.written.order[at]);
         if let Some(why) = self.cluster.failed.get(key) {
-            return NextPart::Row(PreviewRow::not_run(object, why.clone()));
+            return NextPart::row(PreviewRow::not_run(object, why.clone()));
         }
         let server = &self.cluster.server;
         let resource = server.resources();
@@ -211,11 +211,11 @@ impl PreviewRun {
                 "The server has no kind {} in {}.",
                 object.kind, object.api_version
             );
-            return NextPart::Row(PreviewRow::not_run(object, why));
+            return NextPart::row(PreviewRow::not_run(object, why));
         };
         let table = self.table(manifest, key, &resource);
         if self.is_outside_of_state(key) {
-            return NextPart::Row(PreviewRow::exists_already(object));
+            return NextPart::row(PreviewRow::exists_already(object));
         }
         let on_owned = match self.input.tool.force {
             true => OnOwned::Force,
@@ -224,7 +224,7 @@ impl PreviewRun {
         let way = Way::Client(self.input.tool.preset, on_owned);
         let RowProgress::More(row) = table.advance(table.begin(way)) else {
             let why = "The tool cannot write this object.".to_owned();
-            return NextPart::Row(PreviewRow::not_run(object, why));
+            return NextPart::row(PreviewRow::not_run(object, why));
         };
         self.cluster.server = row.server().clone();
         NextPart::Written(Box::new(WrittenManifest {
@@ -278,9 +278,15 @@ pub(super) enum NextPart {
     /// A part is done that makes no row.
     Prepared,
     /// A row is done.
-    Row(PreviewRow),
+    Row(Box<PreviewRow>),
     /// The tool wrote a manifest. The next writes do not need its row.
     Written(Box<WrittenManifest>),
+}
+
+impl NextPart {
+    fn row(row: PreviewRow) -> Self {
+        Self::Row(Box::new(row))
+    }
 }
 
 /// A manifest that the tool wrote. Its row is independent of what is written after it.
