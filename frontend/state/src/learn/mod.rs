@@ -131,13 +131,6 @@ impl Learn {
         Some(course.learning())
     }
 
-    /// Returns the number of steps that are done and the number of all steps, while a lesson is
-    /// opened again.
-    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
-        let reopening = self.reopening.as_ref()?;
-        Some(reopening.replay.borrow().progress())
-    }
-
     /// Returns whether a search is running.
     pub fn is_searching(&self) -> bool {
         let course = self.course.as_ref();
@@ -258,7 +251,7 @@ impl State {
             Some(wanted) if open.as_ref().is_some_and(|open| open != wanted) => {
                 self.leave_lesson(fx);
             }
-            _ if self.learn.reopens_another() => self.learn.reopening = None,
+            _ if self.learn.reopens_another() => self.drop_reopening(fx),
             _ => {}
         }
         if let LessonAddress::Unknown(path) = lesson {
@@ -291,7 +284,7 @@ impl State {
     }
 
     fn leave_lesson(&mut self, fx: &mut Effects<'_>) {
-        self.learn.reopening = None;
+        self.drop_reopening(fx);
         if let Some(course) = self.learn.course.take() {
             let tree = if self.learn.on_stage {
                 Some(Rc::clone(&self.session.tree))

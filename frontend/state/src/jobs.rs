@@ -1,0 +1,243 @@
+//! Long work as jobs: one mechanism for everything that takes longer than a frame.
+//!
+//! The state asks for a job by [`Effect::StartJob`] and keeps its number. Whoever performs the effect
+//! runs the job in a [`JobQueue`] and sends what it reports back as [`Msg::Job`](crate::Msg::Job): the
+//! page in slices, a worker of the page, a test. A request that is data can go to a worker
+//! ([`JobMsg`]); the result of any other one is too large to travel, and stays in the page.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use optimist_links::{Replay, Session, ShareError};
+use optimist_simulation::HistoryTree;
+use serde::{Deserialize, Serialize};
+
+use crate::State;
+use crate::effect::{Effect, Effects, slice};
+use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
+
+/// The least time between two reports of a job's progress, in milliseconds: each draws the page again.
+const REPORTING: f64 = 100.0;
+
+/// The number of a job. It never comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct JobId(u32);
+
+/// A request for long work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobRequest {
+    /// Search every order of a controller's steps and an editor's request.
+    Orders(OrdersRequest),
+    /// Perform the steps of a session again. Its result stays in the page.
+    #[serde(skip)]
+    Replay(Box<Session>),
+}
+
+/// A report of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobReport {
+    /// The number of parts that are done, and the number of all parts.
+    Progress(usize, usize),
+    /// The result. The job has ended.
+    Done(JobResult),
+}
+
+/// The result of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobResult {
+    /// The result of [`JobRequest::Orders`].
+    Orders(OrdersFinding),
+    /// The result of [`JobRequest::Replay`]: the history, or why a step is not possible.
+    #[serde(skip)]
+    Replayed(Result<Rc<HistoryTree>, ShareError>),
+}
+
+/// A message to a worker of the page.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum JobMsg {
+    /// Start a job.
+    Start(JobId, JobRequest),
+    /// Stop a job.
+    Cancel(JobId),
+}
+
+/// A message of a worker to the page.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum WorkerMsg {
+    /// The worker listens.
+    Ready,
+    /// A job reports.
+    Report(JobId, JobReport),
+}
+
+/// Work that is done in parts.
+pub(crate) trait Work {
+    /// Does the next part. Returns the result after the last one.
+    fn advance(&mut self) -> Option<JobResult>;
+
+    /// The number of parts that are done, and the number of all parts.
+    fn progress(&self) -> (usize, usize);
+}
+
+impl JobRequest {
+    /// The progress before the first part.
+    fn progress(&self) -> (usize, usize) {
+        match self {
+            Self::Orders(_) => (0, MOST_STATES),
+            Self::Replay(session) => (0, session.steps()),
+        }
+    }
+
+    /// Returns whether it is data, so that a worker can do it.
+    pub fn can_travel(&self) -> bool {
+        !matches!(self, Self::Replay(_))
+    }
+
+    fn begin(self) -> Box<dyn Work> {
+        match self {
+            Self::Orders(request) => Box::new(OrdersWork::new(request)),
+            Self::Replay(session) => Box::new(session.replay()),
+        }
+    }
+}
+
+impl Work for Replay {
+    fn advance(&mut self) -> Option<JobResult> {
+        let done = Replay::advance(self, 1).transpose()?;
+        Some(JobResult::Replayed(done.map(Rc::new)))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        Replay::progress(self)
+    }
+}
+
+/// A job that is running.
+struct Job {
+    id: JobId,
+    work: Box<dyn Work>,
+    /// The time of its last report.
+    reported: f64,
+}
+
+/// The jobs that run in one place, each for a slice in turn.
+#[derive(Default)]
+pub struct JobQueue {
+    jobs: VecDeque<Job>,
+}
+
+impl JobQueue {
+    /// Starts a job behind the others.
+    pub fn start(&mut self, id: JobId, request: JobRequest, now: f64) {
+        self.jobs.push_back(Job {
+            id,
+            work: request.begin(),
+            reported: now,
+        });
+    }
+
+    /// Stops a job. It reports nothing any more.
+    pub fn cancel(&mut self, id: JobId) {
+        self.jobs.retain(|job| job.id != id);
+    }
+
+    /// Returns whether no job is left.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Works on the next job for `budget` milliseconds. The last part may take longer. Returns its
+    /// report, if there is something to report.
+    pub fn advance(&mut self, budget: f64, now: &dyn Fn() -> f64) -> Option<(JobId, JobReport)> {
+        let mut job = self.jobs.pop_front()?;
+        if let Some(done) = slice(budget, now, || job.work.advance()) {
+            return Some((job.id, JobReport::Done(done)));
+        }
+        let id = job.id;
+        let (done, all) = job.work.progress();
+        let reports = now() - job.reported >= REPORTING;
+        if reports {
+            job.reported = now();
+        }
+        self.jobs.push_back(job);
+        reports.then_some((id, JobReport::Progress(done, all)))
+    }
+}
+
+/// The jobs that the state waits for.
+#[derive(Clone, Debug, Default)]
+pub struct Jobs {
+    last: u32,
+    /// The progress of each.
+    running: BTreeMap<JobId, (usize, usize)>,
+}
+
+impl Jobs {
+    /// Asks for a job.
+    pub(crate) fn start(&mut self, request: JobRequest, fx: &mut Effects<'_>) -> JobId {
+        self.last += 1;
+        let id = JobId(self.last);
+        self.running.insert(id, request.progress());
+        fx.push(Effect::StartJob(id, Box::new(request)));
+        id
+    }
+
+    /// Stops a job, unless it has ended.
+    pub(crate) fn cancel(&mut self, id: JobId, fx: &mut Effects<'_>) {
+        if self.running.remove(&id).is_some() {
+            fx.push(Effect::CancelJob(id));
+        }
+    }
+
+    /// The progress of a job; `None` if it has ended.
+    pub fn progress(&self, id: JobId) -> Option<(usize, usize)> {
+        self.running.get(&id).copied()
+    }
+
+    /// Returns whether a job is running.
+    pub fn is_running(&self, id: JobId) -> bool {
+        self.running.contains_key(&id)
+    }
+
+    /// Returns whether no job is running.
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+}
+
+impl State {
+    /// Takes the report of a job. The report of a job that was stopped may come late.
+    pub(crate) fn take_report(&mut self, id: JobId, report: JobReport, fx: &mut Effects<'_>) {
+        let Some(progress) = self.jobs.running.get_mut(&id) else {
+            return;
+        };
+        let result = match report {
+            JobReport::Progress(done, all) => {
+                *progress = (done, all);
+                return;
+            }
+            JobReport::Done(result) => result,
+        };
+        self.jobs.running.remove(&id);
+        match result {
+            JobResult::Orders(found) => self.orders_found(id, found),
+            JobResult::Replayed(tree) => self.replayed(id, tree, fx),
+        }
+    }
+
+    /// Takes a session that was performed again to where it is waited for.
+    fn replayed(
+        &mut self,
+        id: JobId,
+        tree: Result<Rc<HistoryTree>, ShareError>,
+        fx: &mut Effects<'_>,
+    ) {
+        if self.share.opening.is_job(id) {
+            self.opened(tree, fx);
+        } else if self.learn.is_reopened_by(id) {
+            self.reopened(tree, fx);
+        } else {
+            self.redacted_is_replayed(id, tree);
+        }
+    }
+}
