@@ -106,7 +106,10 @@ impl State {
             }
             ControllerMsg::Switch(switch) => return self.turn_switch(switch, fx),
             ControllerMsg::SearchOrders => return self.begin_orders(fx),
-            ControllerMsg::CancelOrders => return self.cancel_orders(fx),
+            ControllerMsg::CancelOrders => {
+                self.controller.orders = None;
+                return;
+            }
             ControllerMsg::OpenOrder(property) => return self.open_order(property, fx),
             ControllerMsg::Deliver => match self.world().next_delivery() {
                 Some(delivery) => self.session.operate(Operation::Control(delivery)),

@@ -8,13 +8,18 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+use optimist_diagnose::anonymize::{CaseSettings, ValueSearch};
+use optimist_diagnose::without_private::PrivateSearch;
+use optimist_lesson::{SwitchFinding, SwitchSearch};
 use optimist_links::{Replay, Session, ShareError};
 use optimist_simulation::HistoryTree;
+use optimist_simulation::explore::{Search, SearchStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::State;
 use crate::effect::{Effect, Effects, slice};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
+use crate::without_values::CaseLeftOut;
 
 /// The least time between two reports of a job's progress, in milliseconds: each draws the page again.
 const REPORTING: f64 = 100.0;
@@ -31,6 +36,18 @@ pub enum JobRequest {
     /// Perform the steps of a session again. Its result stays in the page.
     #[serde(skip)]
     Replay(Box<Session>),
+    /// Search every order of the requests of a challenge.
+    #[serde(skip)]
+    Challenge(Box<Search>),
+    /// Search every history of a controller with the chosen switches.
+    #[serde(skip)]
+    Switches(Box<SwitchSearch>),
+    /// Leave the values that look private out of the texts of a case.
+    #[serde(skip)]
+    Private(Vec<String>),
+    /// Leave all values out of the texts of a case.
+    #[serde(skip)]
+    Values(Vec<String>, CaseSettings),
 }
 
 /// A report of a job.
@@ -50,6 +67,15 @@ pub enum JobResult {
     /// The result of [`JobRequest::Replay`]: the history, or why a step is not possible.
     #[serde(skip)]
     Replayed(Result<Rc<HistoryTree>, ShareError>),
+    /// The result of [`JobRequest::Challenge`].
+    #[serde(skip)]
+    Challenge(Box<Search>),
+    /// The result of [`JobRequest::Switches`], with the shortest history that violates a property.
+    #[serde(skip)]
+    Switches(Box<(SwitchFinding, Option<HistoryTree>)>),
+    /// The result of [`JobRequest::Private`] and [`JobRequest::Values`].
+    #[serde(skip)]
+    LeftOut(CaseLeftOut),
 }
 
 /// A message to a worker of the page.
@@ -85,18 +111,23 @@ impl JobRequest {
         match self {
             Self::Orders(_) => (0, MOST_STATES),
             Self::Replay(session) => (0, session.steps()),
+            _ => (0, 1),
         }
     }
 
     /// Returns whether it is data, so that a worker can do it.
     pub fn can_travel(&self) -> bool {
-        !matches!(self, Self::Replay(_))
+        matches!(self, Self::Orders(_))
     }
 
     fn begin(self) -> Box<dyn Work> {
         match self {
             Self::Orders(request) => Box::new(OrdersWork::new(request)),
             Self::Replay(session) => Box::new(session.replay()),
+            Self::Challenge(search) => Box::new(ChallengeWork(Some(search))),
+            Self::Switches(search) => search,
+            Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
+            Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
         }
     }
 }
@@ -109,6 +140,65 @@ impl Work for Replay {
 
     fn progress(&self) -> (usize, usize) {
         Replay::progress(self)
+    }
+}
+
+/// The search of a challenge; `None` once it has ended.
+struct ChallengeWork(Option<Box<Search>>);
+
+impl Work for ChallengeWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        let mut search = self.0.take()?;
+        if search.advance(8) == SearchStatus::Running {
+            self.0 = Some(search);
+            return None;
+        }
+        Some(JobResult::Challenge(search))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
+
+impl Work for SwitchSearch {
+    fn advance(&mut self) -> Option<JobResult> {
+        let done = SwitchSearch::advance(self, 2);
+        let found = || Box::new((self.finding(), self.witness()));
+        done.then(found).map(JobResult::Switches)
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
+
+impl Work for PrivateSearch {
+    fn advance(&mut self) -> Option<JobResult> {
+        if PrivateSearch::advance(self) {
+            return None;
+        }
+        let found = self.result().cloned().unwrap_or_default();
+        Some(JobResult::LeftOut(CaseLeftOut::Private(found)))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
+
+impl Work for ValueSearch {
+    fn advance(&mut self) -> Option<JobResult> {
+        if ValueSearch::advance(self) {
+            return None;
+        }
+        let found = self.result()?;
+        Some(JobResult::LeftOut(CaseLeftOut::Values(found)))
+    }
+
+    /// How many cases were compared is known, and not how many are left.
+    fn progress(&self) -> (usize, usize) {
+        (self.attempts(), self.attempts() + 1)
     }
 }
 
@@ -182,9 +272,14 @@ impl Jobs {
         id
     }
 
-    /// Stops a job, unless it has ended.
-    pub(crate) fn cancel(&mut self, id: JobId, fx: &mut Effects<'_>) {
-        if self.running.remove(&id).is_some() {
+    /// Stops all jobs but these.
+    fn keep_only(&mut self, wanted: &[JobId], fx: &mut Effects<'_>) {
+        let running = self.running.keys().copied();
+        for id in running
+            .filter(|id| !wanted.contains(id))
+            .collect::<Vec<_>>()
+        {
+            self.running.remove(&id);
             fx.push(Effect::CancelJob(id));
         }
     }
@@ -206,6 +301,18 @@ impl Jobs {
 }
 
 impl State {
+    /// Stops the jobs whose results nothing waits for any more.
+    pub(crate) fn stop_unwanted_jobs(&mut self, fx: &mut Effects<'_>) {
+        if self.jobs.is_empty() {
+            return;
+        }
+        let shared = self.share.jobs();
+        let learned = self.learn.jobs();
+        let orders = self.orders().map(|orders| orders.job);
+        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).collect();
+        self.jobs.keep_only(&wanted, fx);
+    }
+
     /// Takes the report of a job. The report of a job that was stopped may come late.
     pub(crate) fn take_report(&mut self, id: JobId, report: JobReport, fx: &mut Effects<'_>) {
         let Some(progress) = self.jobs.running.get_mut(&id) else {
@@ -222,6 +329,9 @@ impl State {
         match result {
             JobResult::Orders(found) => self.orders_found(id, found),
             JobResult::Replayed(tree) => self.replayed(id, tree, fx),
+            JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
+            JobResult::Switches(found) => self.switches_searched(id, *found, fx),
+            JobResult::LeftOut(found) => self.values_left_out(id, found),
         }
     }
 

@@ -218,7 +218,7 @@ impl State {
             self.view.show_all_controls(&mut fx);
         }
         self.note_lesson(&before, &mut fx);
-        self.end_other_orders(&mut fx);
+        self.stop_unwanted_jobs(&mut fx);
         fx.into_list()
     }
 
@@ -230,8 +230,7 @@ impl State {
                 self.session.full = false;
             }
             Msg::Work => {
-                self.leave_values_out_further(fx);
-                self.search_further(fx);
+                self.read_shared_further(fx);
                 self.read_further(fx);
             }
             Msg::Job(id, report) => self.take_report(id, report, fx),
@@ -294,7 +293,7 @@ impl State {
             ViewMsg::Dialog(Some(Dialog::Sessions)) => return self.list_sessions(fx),
             ViewMsg::Dialog(_) => {
                 self.share.opening.problem = None;
-                self.forget_shared(fx);
+                self.forget_shared();
                 self.manifest.problem = None;
             }
             _ => {}
@@ -398,10 +397,8 @@ impl State {
 
     /// Returns whether long work is running that is done by [`Msg::Work`], a slice at a time.
     pub fn works_in_slices(&self) -> bool {
-        let leaving_out = self.share.values.as_ref();
-        leaving_out.is_some_and(ValuesLeftOut::is_working)
-            || self.diagnose.is_working()
-            || self.learn.is_searching()
+        let left_out = self.share.values.as_ref();
+        left_out.is_some_and(ValuesLeftOut::is_read_again) || self.diagnose.is_working()
     }
 }
 

@@ -151,7 +151,6 @@ impl State {
     }
 
     pub(crate) fn begin_orders(&mut self, fx: &mut Effects<'_>) {
-        self.cancel_orders(fx);
         if self.can_search_orders() {
             let tree = Rc::clone(&self.session.tree);
             let request = OrdersRequest {
@@ -162,19 +161,6 @@ impl State {
                 job: self.jobs.start(JobRequest::Orders(request), fx),
                 found: None,
             });
-        }
-    }
-
-    pub(crate) fn cancel_orders(&mut self, fx: &mut Effects<'_>) {
-        if let Some(orders) = self.controller.orders.take() {
-            self.jobs.cancel(orders.job, fx);
-        }
-    }
-
-    /// Ends a search of another moment than the current one.
-    pub(crate) fn end_other_orders(&mut self, fx: &mut Effects<'_>) {
-        if self.controller.orders.is_some() && self.orders().is_none() {
-            self.cancel_orders(fx);
         }
     }
 

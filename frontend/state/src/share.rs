@@ -89,6 +89,20 @@ pub enum ReplayState {
     Failed,
 }
 
+impl ShareState {
+    /// The jobs that it waits for.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
+        let opening = self.opening.replay.as_ref().map(|(job, _)| *job);
+        let redacted = self.redacted.as_deref();
+        let repeated = redacted.and_then(|redacted| match redacted.replay {
+            ReplayState::Running(job) => Some(job),
+            _ => None,
+        });
+        let values = self.values.as_ref().and_then(ValuesLeftOut::job);
+        [opening, repeated, values].into_iter().flatten()
+    }
+}
+
 impl SessionLoad {
     /// Returns whether a job repeats its steps.
     pub(crate) fn is_job(&self, id: JobId) -> bool {
@@ -129,7 +143,6 @@ impl State {
 
     /// Selects the values to leave out of the shared session.
     pub(crate) fn withhold(&mut self, what: Withheld, fx: &mut Effects<'_>) {
-        self.stop_redacting(fx);
         self.share.withheld = what;
         self.share.values = None;
         self.share.redacted = None;
@@ -137,7 +150,7 @@ impl State {
             return;
         }
         if self.page == Page::Diagnose {
-            return self.leave_values_out(what);
+            return self.leave_values_out(what, fx);
         }
         let (session, private) = self.shared().without_private();
         self.share.private = private.into();
@@ -154,20 +167,12 @@ impl State {
     }
 
     /// Drops the shared session without private values.
-    pub(crate) fn forget_shared(&mut self, fx: &mut Effects<'_>) {
-        self.stop_redacting(fx);
+    pub(crate) fn forget_shared(&mut self) {
         let opening = std::mem::take(&mut self.share.opening);
         self.share = ShareState {
             opening,
             ..ShareState::default()
         };
-    }
-
-    fn stop_redacting(&mut self, fx: &mut Effects<'_>) {
-        let redacted = self.share.redacted.as_deref();
-        if let Some(ReplayState::Running(job)) = redacted.map(|redacted| &redacted.replay) {
-            self.jobs.cancel(*job, fx);
-        }
     }
 
     /// Returns the page that opens the shared session.
@@ -220,22 +225,12 @@ impl State {
     }
 
     fn begin_replay(&mut self, session: Session, in_place: bool, fx: &mut Effects<'_>) {
-        self.stop_replay(fx);
         let request = JobRequest::Replay(Box::new(session.clone()));
         let job = self.jobs.start(request, fx);
         let opening = &mut self.share.opening;
         opening.replay = Some((job, Rc::new(session)));
         opening.problem = None;
         opening.in_place = in_place;
-    }
-
-    /// Stops to repeat a session that is being opened. Returns whether there was one.
-    fn stop_replay(&mut self, fx: &mut Effects<'_>) -> bool {
-        let replay = self.share.opening.replay.take();
-        if let Some((job, _)) = &replay {
-            self.jobs.cancel(*job, fx);
-        }
-        replay.is_some()
     }
 
     /// Repeats the session on the stage, on a server of another release.
@@ -248,7 +243,6 @@ impl State {
 
     fn not_opened(&mut self, error: &ShareError, fx: &mut Effects<'_>) {
         let still_kept = self.not_opened_kept(fx);
-        self.stop_replay(fx);
         self.share.opening = SessionLoad {
             replay: None,
             problem: Some(error.to_string()),
@@ -269,7 +263,7 @@ impl State {
 
     /// Stops opening a session. A kept session stays kept.
     fn cancel_opening(&mut self, fx: &mut Effects<'_>) {
-        if self.stop_replay(fx) && !self.share.opening.in_place {
+        if self.share.opening.replay.take().is_some() && !self.share.opening.in_place {
             self.not_opened_kept(fx);
         }
         self.cancel_lesson(fx);

@@ -25,6 +25,7 @@ use self::reopening::Reopening;
 use crate::State;
 use crate::address::{LessonAddress, Page, lesson_fragment};
 use crate::effect::Effects;
+use crate::jobs::JobId;
 use crate::session::SessionChange;
 
 /// The fewest steps that the timeline of a lesson folds.
@@ -131,6 +132,16 @@ impl Learn {
         Some(course.learning())
     }
 
+    /// The jobs that it waits for.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
+        let course = self.course.as_ref();
+        let challenge = course.and_then(|course| Some(course.search.as_ref()?.0));
+        let switches = course.and_then(|course| course.switches.search);
+        [self.reopening_job(), challenge, switches]
+            .into_iter()
+            .flatten()
+    }
+
     /// Returns whether a search is running.
     pub fn is_searching(&self) -> bool {
         let course = self.course.as_ref();
@@ -186,7 +197,7 @@ impl State {
                 self.leave_lesson(fx);
             }
             LearnMsg::Teach => self.learn.teaching = !self.learn.teaching,
-            LearnMsg::Search => self.begin_search(),
+            LearnMsg::Search => self.begin_search(fx),
             LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
             LearnMsg::Believe(believes) => {
@@ -251,7 +262,7 @@ impl State {
             Some(wanted) if open.as_ref().is_some_and(|open| open != wanted) => {
                 self.leave_lesson(fx);
             }
-            _ if self.learn.reopens_another() => self.drop_reopening(fx),
+            _ if self.learn.reopens_another() => self.learn.reopening = None,
             _ => {}
         }
         if let LessonAddress::Unknown(path) = lesson {
@@ -284,7 +295,7 @@ impl State {
     }
 
     fn leave_lesson(&mut self, fx: &mut Effects<'_>) {
-        self.drop_reopening(fx);
+        self.learn.reopening = None;
         if let Some(course) = self.learn.course.take() {
             let tree = if self.learn.on_stage {
                 Some(Rc::clone(&self.session.tree))
@@ -433,7 +444,7 @@ impl State {
             course.keep(tree, fx);
             if let (Some(Task::Challenge(challenge)), Some(search)) =
                 (&course.walk.step().task, &course.search)
-                && !challenge.is_searched_by(&search.borrow(), tree)
+                && !challenge.is_searched_by(&search.1, tree)
             {
                 course.search = None;
             }

@@ -80,13 +80,6 @@ impl State {
         Ok(())
     }
 
-    /// Gives up opening a lesson again.
-    pub(super) fn drop_reopening(&mut self, fx: &mut Effects<'_>) {
-        if let Some(reopening) = self.learn.reopening.take() {
-            self.jobs.cancel(reopening.job, fx);
-        }
-    }
-
     /// Shows the lesson that was done again.
     pub(crate) fn reopened(
         &mut self,
@@ -114,7 +107,6 @@ impl State {
     /// Opens a lesson that is being opened again at its begin instead.
     pub(crate) fn cancel_lesson(&mut self, fx: &mut Effects<'_>) {
         if let Some(reopening) = self.learn.reopening.take() {
-            self.jobs.cancel(reopening.job, fx);
             self.begin_again(&reopening, fx);
         }
     }
