@@ -5,6 +5,7 @@ use optimist_report::case_markdown;
 use optimist_sessions::{StorageArea, StorageContents};
 use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run as run_effects};
 
+use crate::case_page::{self, Case};
 use crate::style::print;
 use crate::{BadInput, CommandResult, input};
 
@@ -14,6 +15,8 @@ pub struct Arguments {
     /// Files with what a tool printed, and with objects that it is about; - is the standard input.
     #[arg(default_values_t = ["-".to_owned()])]
     files: Vec<String>,
+    #[command(flatten)]
+    page: case_page::CasePageOptions,
 }
 
 /// A page that keeps nothing.
@@ -39,9 +42,11 @@ pub fn run(arguments: &Arguments) -> CommandResult {
     let nothing = |_: &Effect| true;
     let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
     run_effects(&mut state, effects, &Nowhere, &nothing);
+    let mut texts = Vec::new();
     for file in &arguments.files {
         let text = input::read(file)?;
         detect(&text).map_err(|why| BadInput(format!("{file}: {why}")))?;
+        texts.push(text.clone());
         let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);
     }
@@ -49,6 +54,12 @@ pub fn run(arguments: &Arguments) -> CommandResult {
         let effects = state.update(Msg::Work, &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);
     }
+    arguments.page.write(|| Case {
+        title: "optimist explain",
+        texts,
+        preset: state.diagnose.client(),
+        manager: None,
+    })?;
     print(&case_markdown(&state.diagnose, false));
     Ok(true)
 }

@@ -5,6 +5,7 @@
 //! input is bad. Values that look private are masked.
 #![forbid(unsafe_code)]
 
+mod case_page;
 mod explain;
 mod input;
 mod lesson;

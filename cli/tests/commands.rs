@@ -284,9 +284,9 @@ fn kubectl_prunes_by_labels_or_an_apply_set_and_only_if_it_is_told_which() {
     assert_eq!(by(&["--applyset", "my-set", "-n", "shop"]), 0);
 }
 
-#[test]
-fn an_html_file_has_the_page_and_the_case_without_its_secrets() {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("built-page");
+/// A directory with a page as `cargo xtask dist` makes it, in short.
+fn built_page(name: &str) -> std::path::PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&directory).unwrap();
     let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).unwrap();
     write(
@@ -299,6 +299,12 @@ fn an_html_file_has_the_page_and_the_case_without_its_secrets() {
         <meta name=\"optimist-shown\" content=\"{{shown}}\"><meta content=\"{{address}}\"><body>{{note}}{{files}}</body>",
     );
     write("a.wasm", "program");
+    directory
+}
+
+#[test]
+fn an_html_file_has_the_page_and_the_case_without_its_secrets() {
+    let directory = built_page("built-page");
     let made = directory.join("made.html");
     let next = "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: shop}\nstringData: {password: canary-7}\n";
     let live = file("live.yaml");
@@ -517,4 +523,32 @@ fn a_script_that_only_people_can_follow_does_not_say_that_it_stores() {
     let (_, by_hand, _) = run(&[&arguments[..], &["helm4", "--format", "script"]].concat());
     assert!(by_hand.contains("Nothing to run"), "{by_hand}");
     assert!(!by_hand.contains("--write"), "{by_hand}");
+}
+
+#[test]
+fn a_test_that_fails_is_drawn_in_one_html_file() {
+    let directory = built_page("drawn");
+    let failed = {
+        let (kept, page) = (directory.clone(), directory.clone());
+        let test = std::thread::Builder::new().name("module::fails".to_owned());
+        test.spawn(move || {
+            let server = optimist_testing::TestServer::default()
+                .keeping_failures_in(kept)
+                .drawing_failures_with(env!("CARGO_BIN_EXE_optimist"), page);
+            let map = serde_json::json!({"metadata": {"name": "drawn-map"}});
+            let maps = "/api/v1/namespaces/default/configmaps";
+            assert_eq!(server.client("alice").send("POST", maps, &map).code, 409);
+        })
+    };
+    assert!(failed.unwrap().join().is_err());
+    let html = std::fs::read_to_string(directory.join("module.fails.audit.html")).unwrap();
+    let shown = html.split("optimist-shown\" content=\"").nth(1).unwrap();
+    let text = shown.split('"').next().unwrap().split_once("?s=").unwrap();
+    let session = optimist_links::Session::parse(text.1).unwrap();
+    assert!(text.0.ends_with("diagnose"), "{}", text.0);
+    let case = session.extra["texts"][0].as_str().unwrap();
+    assert!(
+        case.contains("drawn-map") && case.contains("alice"),
+        "{case}"
+    );
 }

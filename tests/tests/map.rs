@@ -187,3 +187,19 @@ fn unnamed_modules(tests: &Path, manifest: &str) -> Vec<String> {
         .map(|name| tests.join(name).display().to_string())
         .collect()
 }
+
+#[test]
+fn the_table_of_test_servers_names_tests_that_exist() {
+    let page = read("docs/test-servers.md");
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+    let files: String = (named.iter().filter(|name| name.ends_with(".rs")))
+        .filter(|name| root().join(name).exists())
+        .map(|name| read(name))
+        .collect();
+    let is_test = |name: &&&str| name.matches('_').count() > 3 && !name.contains(['/', '.']);
+    let tests: Vec<_> = named.iter().filter(is_test).collect();
+    assert!(tests.len() > 8, "{tests:?}");
+    for test in tests {
+        assert!(files.contains(&format!("fn {test}(")), "{test}");
+    }
+}

@@ -1,13 +1,11 @@
 //! `optimist preview`: what a tool will do to each object.
 
 mod junit;
-mod page;
 mod prune;
 mod sarif;
 mod text;
 
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use clap::ValueEnum;
@@ -17,7 +15,9 @@ use optimist_diagnose::preview::{DeliveryTool, HandOverKind, Preview, PreviewInp
 use optimist_diagnose::ways::ReleaseMethod;
 use optimist_messages::preview as messages;
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
+use serde_json::{Value, json};
 
+use crate::case_page::{self, Case};
 use crate::style::{Style, print};
 use crate::{BadInput, CommandResult, input};
 
@@ -63,13 +63,8 @@ pub struct Arguments {
     /// The form of the output.
     #[arg(long, default_value = "text")]
     format: Format,
-    /// Writes the case as one HTML file too, which opens in the page without a network. What looks private
-    /// is left out.
-    #[arg(long, value_name = "FILE", requires = "page")]
-    open: Option<PathBuf>,
-    /// The directory of the built page, which --open puts into its file.
-    #[arg(long, value_name = "DIR", requires = "open")]
-    page: Option<PathBuf>,
+    #[command(flatten)]
+    page: case_page::CasePageOptions,
 }
 
 /// A tool that writes manifests.
@@ -156,9 +151,7 @@ pub fn run(arguments: Arguments) -> CommandResult {
     if input.next.is_empty() {
         return Err(BadInput("--next has no object".to_owned()));
     }
-    if let (Some(file), Some(directory)) = (&arguments.open, &arguments.page) {
-        page::write(file, directory, &input)?;
-    }
+    arguments.page.write(|| case_of(&input))?;
     let threads = available_parallelism().map_or(1, NonZero::get);
     let preview = Preview::on_threads(input, threads);
     let preset = arguments.tool.preset();
@@ -260,4 +253,21 @@ fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
         }),
     };
     Ok((tool, name))
+}
+
+/// The case of the page: it shows what the tool does without options.
+fn case_of(input: &PreviewInput) -> Case {
+    let list = |objects: &[Value]| {
+        json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()
+    };
+    // The page takes the first manifest of an object for the earlier one.
+    let earlier = input.earlier.as_deref().unwrap_or_default();
+    let all = [&input.live[..], earlier, &input.next[..]];
+    let all = all.into_iter().filter(|objects| !objects.is_empty());
+    Case {
+        title: "optimist preview",
+        texts: all.map(list).collect(),
+        preset: input.tool.preset,
+        manager: input.tool.manager.clone(),
+    }
 }

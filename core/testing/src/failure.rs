@@ -1,47 +1,58 @@
 //! The report of a server when its test fails.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io, thread};
 
 use optimist_apiserver::shared::SharedServer;
 
 use crate::server::Record;
 
+/// Where the requests of a failed test are kept, and how they are drawn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Report {
+    directory: Option<PathBuf>,
+    /// The program `optimist`, and the directory of the built page.
+    page: Option<(PathBuf, PathBuf)>,
+}
+
 /// Reports the requests if the test fails: when the last client of the server goes.
 #[derive(Debug)]
 pub(crate) struct Failure {
     shared: SharedServer,
     record: Arc<Mutex<Record>>,
-    directory: Mutex<Option<PathBuf>>,
+    report: Mutex<Report>,
     /// `true` if an assertion has printed the requests.
     told: AtomicBool,
 }
 
 impl Failure {
-    pub(crate) fn new(
-        shared: SharedServer,
-        record: Arc<Mutex<Record>>,
-        directory: Option<PathBuf>,
-    ) -> Self {
+    pub(crate) fn new(shared: SharedServer, record: Arc<Mutex<Record>>, report: Report) -> Self {
         Self {
             shared,
             record,
-            directory: Mutex::new(directory),
+            report: Mutex::new(report),
             told: AtomicBool::new(false),
         }
     }
 
-    /// Returns the place where a file is kept; `None` if none is.
-    pub(crate) fn directory(&self) -> Option<PathBuf> {
-        let directory = self.directory.lock();
-        directory.unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns what was asked for.
+    pub(crate) fn report(&self) -> Report {
+        self.locked().clone()
     }
 
     pub(crate) fn keep_in(&self, directory: PathBuf) {
-        let mut kept = (self.directory.lock()).unwrap_or_else(PoisonError::into_inner);
-        *kept = Some(directory);
+        self.locked().directory = Some(directory);
+    }
+
+    pub(crate) fn draw_with(&self, program: PathBuf, page: PathBuf) {
+        self.locked().page = Some((program, page));
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Report> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Nothing is printed twice.
@@ -61,6 +72,25 @@ impl Failure {
     }
 }
 
+/// Makes the page of an audit log, and returns its path.
+fn draw(log: &Path, program: &Path, page: &Path) -> io::Result<PathBuf> {
+    let drawn = log.with_extension("html");
+    let output = Command::new(program)
+        .arg("explain")
+        .arg(log)
+        .arg("--open")
+        .arg(&drawn)
+        .arg("--page")
+        .arg(page)
+        .stdin(Stdio::null())
+        .output()?;
+    if output.status.success() {
+        return Ok(drawn);
+    }
+    let why = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(why.trim().to_owned()))
+}
+
 impl Drop for Failure {
     fn drop(&mut self) {
         if !thread::panicking() {
@@ -73,15 +103,22 @@ impl Drop for Failure {
         if !self.told.load(Ordering::Relaxed) && !lanes.is_empty() {
             eprintln!("The requests of the test:\n{lanes}");
         }
-        let Some(directory) = self.directory() else {
+        let report = self.report();
+        let Some(directory) = report.directory else {
             return;
         };
-        match self.keep(directory, &log) {
-            Ok(path) => eprintln!(
-                "{} has the requests as an audit log: open it in Diagnose of the page.",
-                path.display()
-            ),
-            Err(error) => eprintln!("The requests were not kept in a file: {error}"),
+        let path = match self.keep(directory, &log) {
+            Ok(path) => path,
+            Err(error) => return eprintln!("The requests were not kept in a file: {error}"),
+        };
+        let place = path.display();
+        eprintln!("{place} has the requests as an audit log: open it in Diagnose of the page.");
+        let Some((program, page)) = report.page else {
+            return;
+        };
+        match draw(&path, &program, &page) {
+            Ok(drawn) => eprintln!("{} shows them: open it in a browser.", drawn.display()),
+            Err(error) => eprintln!("{} did not draw them: {error}", program.display()),
         }
     }
 }

@@ -120,7 +120,8 @@
 //! It prints [its requests](TestServer::lanes), a line for each, with
 //! [`keeping_failures_in`](TestServer::keeping_failures_in) it also keeps them as an audit log. *Diagnose* of the
 //! page opens such a file: it draws each client in a lane, runs the same requests on the same server, and says
-//! what was lost.
+//! what was lost. With [`drawing_failures_with`](TestServer::drawing_failures_with) it writes that page itself, with the
+//! requests in it, as one HTML file, and prints where it is.
 //!
 //! # From envtest
 //!

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::client::TestClient;
 use crate::exchange::Exchange;
-use crate::failure::Failure;
+use crate::failure::{Failure, Report};
 use crate::rule::{Interception, Rule};
 
 /// An API server for a test. Clones are the same server; a [`fork`](Self::fork) is another one. If its test
@@ -107,13 +107,13 @@ impl TestServer {
     /// assert_eq!(version["gitVersion"], "v1.36.2");
     /// ```
     pub fn new(server: ApiServer) -> Self {
-        Self::with_record(server, Record::default(), None)
+        Self::with_record(server, Record::default(), Report::default())
     }
 
-    fn with_record(server: ApiServer, record: Record, directory: Option<PathBuf>) -> Self {
+    fn with_record(server: ApiServer, record: Record, report: Report) -> Self {
         let shared = SharedServer::new(server, Clock::Virtual);
         let record = Arc::new(Mutex::new(record));
-        let failure = Failure::new(shared.clone(), Arc::clone(&record), directory);
+        let failure = Failure::new(shared.clone(), Arc::clone(&record), report);
         Self {
             shared,
             record,
@@ -134,6 +134,29 @@ impl TestServer {
     #[must_use]
     pub fn keeping_failures_in(self, directory: impl Into<PathBuf>) -> Self {
         self.failure.keep_in(directory.into());
+        self
+    }
+
+    /// If the test fails, its requests are kept as one HTML file as well, beside their
+    /// [audit log](Self::keeping_failures_in): the page with the history in it, which opens from the disk. The
+    /// program is `optimist` (`cargo build --release -p optimist`), which makes the file (`optimist explain
+    /// --open`), and the directory has the built page (`cargo xtask dist`).
+    ///
+    /// ```
+    /// use optimist_testing::TestServer;
+    ///
+    /// let server = TestServer::default()
+    ///     .keeping_failures_in(std::env::temp_dir())
+    ///     .drawing_failures_with("optimist", "dist");
+    /// assert!(server.lost_updates().is_empty());
+    /// ```
+    #[must_use]
+    pub fn drawing_failures_with(
+        self,
+        program: impl Into<PathBuf>,
+        page: impl Into<PathBuf>,
+    ) -> Self {
+        self.failure.draw_with(program.into(), page.into());
         self
     }
 
@@ -271,7 +294,7 @@ impl TestServer {
     #[must_use]
     pub fn fork(&self) -> Self {
         let (server, record) = self.act(|server, record| (server.clone(), record.clone()));
-        Self::with_record(server, record, self.failure.directory())
+        Self::with_record(server, record, self.failure.report())
     }
 
     /// The requests so far.

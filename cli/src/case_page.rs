@@ -1,31 +1,62 @@
-//! The case of a preview as one HTML file with the whole page in it.
+//! A case as one HTML file with the whole page in it.
 
 use std::fs;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use optimist_diagnose::preview::PreviewInput;
+use optimist_client::Preset;
 use optimist_diagnose::without_private::PrivateSearch;
 use optimist_messages::label;
 use optimist_state::{
     MAX_SAVED, SavedContent, SavedNote, case_fragment, needed_files, saved_file, saved_page,
 };
-use serde_json::{Value, json};
 
 use crate::BadInput;
 
 /// The text before the name of the file that `cargo xtask dist` makes for saved pages.
 const SAVED: &str = "<meta name=\"optimist-saved\" content=\"./";
 
-/// Writes the file. The page shows what the tool does without options.
-pub fn write(file: &Path, directory: &Path, input: &PreviewInput) -> Result<(), BadInput> {
-    let bad = |error: std::io::Error| BadInput(format!("--open: {}: {error}", file.display()));
-    fs::write(file, page(directory, input)?).map_err(bad)
+/// The place of a file with a case, and the built page that it has in itself.
+#[derive(Debug, clap::Args)]
+pub struct CasePageOptions {
+    /// Writes the case as one HTML file too, which opens in the page without a network. What looks private
+    /// is left out.
+    #[arg(long, value_name = "FILE", requires = "page")]
+    open: Option<PathBuf>,
+    /// The directory of the built page, which --open puts into its file.
+    #[arg(long, value_name = "DIR", requires = "open")]
+    page: Option<PathBuf>,
+}
+
+/// What opens in the page.
+pub struct Case {
+    /// The title of the file.
+    pub title: &'static str,
+    /// The texts of the case.
+    pub texts: Vec<String>,
+    /// How people write.
+    pub preset: Preset,
+    /// The manager, if it is another one than that of the preset.
+    pub manager: Option<String>,
+}
+
+impl CasePageOptions {
+    /// Writes the file, if one is asked for.
+    ///
+    /// # Errors
+    /// The reason why there is no page in the directory, or why the file cannot be written.
+    pub fn write(&self, case: impl FnOnce() -> Case) -> Result<(), BadInput> {
+        let (Some(file), Some(directory)) = (&self.open, &self.page) else {
+            return Ok(());
+        };
+        let bad = |error: std::io::Error| BadInput(format!("--open: {}: {error}", file.display()));
+        fs::write(file, page(directory, &case())?).map_err(bad)
+    }
 }
 
 /// The text of the file.
-fn page(directory: &Path, input: &PreviewInput) -> Result<String, BadInput> {
+fn page(directory: &Path, case: &Case) -> Result<String, BadInput> {
     let of = |name: &str| {
         let path = directory.join(name);
         let read = fs::read(&path);
@@ -44,10 +75,10 @@ fn page(directory: &Path, input: &PreviewInput) -> Result<String, BadInput> {
         .filter(|name| !name.contains(['/', '\\']))
         .ok_or_else(other)?;
     let template = String::from_utf8(of(name)?).map_err(|_| other())?;
-    let shown = fragment(input)?;
+    let shown = fragment(case)?;
     let release = name.trim_start_matches("optimist-").split('.').next();
     let content = SavedContent {
-        title: "optimist preview",
+        title: case.title,
         shown: &shown,
         address: "",
         note: &note(release.unwrap_or_default()),
@@ -72,23 +103,15 @@ fn page(directory: &Path, input: &PreviewInput) -> Result<String, BadInput> {
 }
 
 /// The fragment that opens the case, without what looks private.
-fn fragment(input: &PreviewInput) -> Result<String, BadInput> {
-    let list = |objects: &[Value]| {
-        json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()
-    };
-    // The page takes the first manifest of an object for the earlier one.
-    let earlier = input.earlier.as_deref().unwrap_or_default();
-    let all = [&input.live[..], earlier, &input.next[..]];
-    let all = all.into_iter().filter(|objects| !objects.is_empty());
-    let texts: Vec<String> = all.map(list).collect();
-    let mut search = PrivateSearch::new(&texts);
+fn fragment(case: &Case) -> Result<String, BadInput> {
+    let mut search = PrivateSearch::new(&case.texts);
     while search.advance() {}
     let found = search.result().cloned().unwrap_or_default();
-    let (preset, manager) = (input.tool.preset, input.tool.manager.as_deref());
-    let shown = case_fragment(&found.texts, preset, manager, !found.private.is_empty());
+    let (manager, private) = (case.manager.as_deref(), !found.private.is_empty());
+    let shown = case_fragment(&found.texts, case.preset, manager, private);
     let shown = shown.unwrap_or_default();
     match shown.len() {
-        0 => Err(BadInput("--open: there is no object".to_owned())),
+        0 => Err(BadInput("--open: there is nothing in the case".to_owned())),
         length if length > MAX_SAVED => {
             let why = format!(
                 "--open: the case has {length} characters, of {MAX_SAVED} that a browser opens"
