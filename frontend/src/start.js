@@ -74,30 +74,18 @@
     }
   };
 
-  // The address of a worker's script. The policy of the page allows no other addresses.
-  const scriptOf = (name) => document.querySelector(`meta[name=optimist-${name}]`)?.content;
-  let policy = null;
-  const allowed = (name) => {
-    policy ??= globalThis.trustedTypes?.createPolicy("optimist-worker", { createScriptURL: scriptOf });
-    return policy?.createScriptURL(name) ?? scriptOf(name);
-  };
-
-  // Makes the worker for long work (`task.js`); `null` where there can be none. The program asks for it.
-  globalThis.optimistTask = () => {
-    try {
-      return scriptOf("task") ? new Worker(allowed("task"), { type: "module" }) : null;
-    } catch {
-      return null;
-    }
-  };
-
   // Has the browser keep the site, to open it without a network (`worker.js`). Only a release has a
   // worker, and only a page of its own registers it: a frame is a part of another site.
   const keep = async () => {
-    if (!scriptOf("worker") || top !== self) return;
+    const worker = document.querySelector("meta[name=optimist-worker]")?.content;
+    if (!worker || top !== self) return;
     try {
+      // The policy of the page allows one such text, and this is it.
+      const createScriptURL = () => worker;
+      const policy = globalThis.trustedTypes?.createPolicy("optimist-worker", { createScriptURL });
+      const url = policy?.createScriptURL("") ?? worker;
       const workers = navigator.serviceWorker;
-      const registration = await workers.register(allowed("worker"), { updateViaCache: "none" });
+      const registration = await workers.register(url, { updateViaCache: "none" });
       // A newer release waits. It replaces the one that this page came from only if people say so.
       const tell = () => show("newer", Boolean(registration.waiting && workers.controller && !stopped));
       const follow = () => registration.installing?.addEventListener("statechange", tell);

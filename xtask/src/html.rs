@@ -80,20 +80,6 @@ pub fn name_worker(html: &str, manifest: &str, worker: &str) -> StageResult<Stri
     ))
 }
 
-/// The page with the address of the script that runs the program in a worker.
-///
-/// # Errors
-/// If there is no script.
-pub fn name_task(html: &str, name: &str) -> StageResult<String> {
-    let place = html
-        .find("<script")
-        .ok_or_else(|| unexpected("no script"))?;
-    let (before, after) = html.split_at(place);
-    Ok(format!(
-        "{before}<meta name=\"optimist-task\" content=\"./{name}\">{after}"
-    ))
-}
-
 /// The page with the address of the page that people save (`saved_page`).
 ///
 /// # Errors

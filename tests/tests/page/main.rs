@@ -10,7 +10,6 @@ mod narrow;
 mod offline;
 mod saved;
 mod visitor;
-mod work;
 
 use optimist_tests::page::Browser;
 

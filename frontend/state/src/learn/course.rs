@@ -1,12 +1,13 @@
 //! A lesson that is being taken, and how it is kept.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use optimist_controller::program::Switch;
-use optimist_lesson::{Finding, SwitchChallenge, SwitchFinding, Walkthrough};
+use optimist_lesson::{Finding, SwitchChallenge, SwitchFinding, SwitchSearch, Walkthrough};
 use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
@@ -16,7 +17,6 @@ use serde_json::Value;
 use super::progress::LessonProgress;
 use crate::address::Page;
 use crate::effect::Effects;
-use crate::jobs::JobId;
 
 /// A lesson that is being taken.
 #[derive(Clone, Debug)]
@@ -37,8 +37,8 @@ pub struct Course {
     pub tries: bool,
     /// The result of the search of a challenge.
     pub finding: Option<Finding>,
-    /// The search that goes on, as a job and as it began.
-    pub search: Option<(JobId, Rc<Search>)>,
+    /// The search that goes on.
+    pub search: Option<Rc<RefCell<Search>>>,
     /// The choice of switches in a challenge about a controller.
     pub switches: SwitchChoice,
 }
@@ -51,7 +51,7 @@ pub struct SwitchChoice {
     /// The result, and the shortest history that violates a property, at its last step.
     pub found: Option<Rc<(SwitchFinding, Option<HistoryTree>)>>,
     /// The search that goes on.
-    pub search: Option<JobId>,
+    pub search: Option<Rc<RefCell<SwitchSearch>>>,
 }
 
 /// The key of the lesson from a file that the tab has open.
