@@ -23,10 +23,6 @@ pub enum Headline {
         if_version: Option<String>,
         /// `true` if it is an apply with force.
         forces: bool,
-        /// `true` if nothing is to be stored (`dryRun=All`).
-        is_dry_run: bool,
-        /// The number of the attempt.
-        attempt: u8,
     },
     /// An operation that is no actor's.
     Operation(Operation),
@@ -82,8 +78,6 @@ impl Step {
             content: self.headline_content(),
             if_version: exchange.precondition().map(str::to_owned),
             forces: applies && forces(&exchange.target),
-            is_dry_run: is_dry_run(&exchange.target),
-            attempt: self.attempt,
         }
     }
 
@@ -125,7 +119,7 @@ impl Step {
 
 impl fmt::Display for Headline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (method, subresource, content, if_version, forces, is_dry_run, attempt) = match self {
+        let (method, subresource, content, if_version, forces) = match self {
             Headline::Operation(operation) => return operation.fmt(f),
             Headline::Request {
                 method,
@@ -133,17 +127,7 @@ impl fmt::Display for Headline {
                 content,
                 if_version,
                 forces,
-                is_dry_run,
-                attempt,
-            } => (
-                method,
-                subresource,
-                content,
-                if_version,
-                forces,
-                is_dry_run,
-                attempt,
-            ),
+            } => (method, subresource, content, if_version, forces),
         };
         f.write_str(method)?;
         if let Some(subresource) = subresource {
@@ -155,24 +139,11 @@ impl fmt::Display for Headline {
         if *forces {
             f.write_str(" · force")?;
         }
-        if *is_dry_run {
-            f.write_str(" · dry run")?;
-        }
-        if let Some(version) = if_version {
-            write!(f, " · if {version}")?;
-        }
-        match attempt {
-            1 => Ok(()),
-            attempt => write!(f, " · try {attempt}"),
+        match if_version {
+            Some(version) => write!(f, " · if {version}"),
+            None => Ok(()),
         }
     }
-}
-
-/// Returns whether a request is a dry run: its query says `dryRun=All`, the only value that the server takes
-/// (`k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go ValidateDryRun`, v1.36).
-fn is_dry_run(target: &str) -> bool {
-    let query = target.split_once('?').map_or("", |(_, query)| query);
-    query.split('&').any(|pair| pair == "dryRun=All")
 }
 
 /// Returns whether a request says `force`: the first one counts, and is true unless it is `0` or `false`.

@@ -87,8 +87,6 @@ pub struct Step {
     pub declared: Vec<Path>,
     /// The edits that got a 2xx and that the server did not store.
     pub left_out: Vec<Arc<Edit>>,
-    /// The number of the attempt: more than 1 if the actor tries a write again that met a conflict.
-    pub attempt: u8,
     /// The event in the controller.
     pub controller: Option<Arc<ControllerEvent>>,
 }
@@ -267,7 +265,6 @@ impl Step {
             meant: None,
             declared: Vec::new(),
             left_out: Vec::new(),
-            attempt: 1,
             controller: None,
         }
     }

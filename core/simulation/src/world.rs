@@ -255,17 +255,6 @@ impl World {
         }
     }
 
-    /// Returns which attempt of a write an action is, counted from 1.
-    fn attempt(&self, id: ActorId, action: &Action) -> u8 {
-        let is_next = self.next_attempt(id).as_ref() == Some(action);
-        let sends = matches!(action, Action::Send(_));
-        let editor = self.retrying(id).filter(|_| is_next && sends);
-        editor.map_or(1, |editor| {
-            let all = editor.plan().write.on_conflict.attempts();
-            all.saturating_sub(editor.attempts()).saturating_add(1)
-        })
-    }
-
     /// The process of an actor that tries to write the object again.
     fn retrying(&self, id: ActorId) -> Option<&Editor> {
         match self.system.procedure(id as ProcessId)? {
@@ -312,12 +301,7 @@ impl World {
         let mut step = match operation {
             // The third lane is the controller's.
             Operation::Act(ActorId::C, _) if self.controller().is_some() => return None,
-            Operation::Act(id, action) => {
-                let attempt = self.attempt(id, &action);
-                let mut step = self.request(id, action)?;
-                step.attempt = attempt;
-                step
-            }
+            Operation::Act(id, action) => self.request(id, action)?,
             Operation::Watch(action) => self.watch(action)?,
             Operation::Compact { restart } => self.compact(restart)?,
             Operation::Wait(seconds) => self.wait(seconds),

@@ -235,30 +235,19 @@ pub fn headline(step: &Step) -> String {
 
 /// The same, with at most so many characters of a value, and then without a version.
 fn headline_within(step: &Step, most: Option<usize>) -> String {
-    let (method, subresource, content, if_version, forces, is_dry_run, attempt) =
-        match step.headline() {
-            Headline::Operation(Operation::Control(operation)) => {
-                return crate::controller_card::row(operation, step.controller.as_deref());
-            }
-            Headline::Operation(operation) => return operation_name(&operation),
-            Headline::Request {
-                method,
-                subresource,
-                content,
-                if_version,
-                forces,
-                is_dry_run,
-                attempt,
-            } => (
-                method,
-                subresource,
-                content,
-                if_version,
-                forces,
-                is_dry_run,
-                attempt,
-            ),
-        };
+    let (method, subresource, content, if_version, forces) = match step.headline() {
+        Headline::Operation(Operation::Control(operation)) => {
+            return crate::controller_card::row(operation, step.controller.as_deref());
+        }
+        Headline::Operation(operation) => return operation_name(&operation),
+        Headline::Request {
+            method,
+            subresource,
+            content,
+            if_version,
+            forces,
+        } => (method, subresource, content, if_version, forces),
+    };
     let mut headline = method;
     if let Some(subresource) = subresource {
         headline.push_str(" /");
@@ -271,15 +260,9 @@ fn headline_within(step: &Step, most: Option<usize>) -> String {
     if forces {
         headline = en::headline_force(&headline);
     }
-    if is_dry_run {
-        headline = en::headline_dry_run(&headline);
-    }
-    if let Some(version) = if_version.filter(|_| most.is_none()) {
-        headline = en::headline_if(&headline, &version);
-    }
-    match attempt {
-        1 => headline,
-        attempt => en::headline_attempt(&headline, &attempt),
+    match if_version.filter(|_| most.is_none()) {
+        Some(version) => en::headline_if(&headline, &version),
+        None => headline,
     }
 }
 

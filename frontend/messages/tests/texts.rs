@@ -1,7 +1,7 @@
 //! The page's sentences about a history, whole.
 
 use optimist_apiserver::apply::Path;
-use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
+use optimist_client::{Declares, Strategy, Subresource, Write};
 use optimist_messages::{
     Caption, ask, ask_brief, caption, fact, headline, load_error, pill, sentence, summary, value,
 };
@@ -382,24 +382,6 @@ fn where_there_is_little_room_a_request_shows_the_part_of_a_value_that_differs()
             "PUT image →…1.16.1"
         ]
     );
-}
-
-#[test]
-fn a_row_says_that_it_is_a_dry_run_or_another_try() {
-    let mut tree = a_was_faster();
-    let dry = Write {
-        dry_run: true,
-        ..Write::default()
-    };
-    act(&mut tree, B, Action::Send(dry));
-    let row = |tree: &HistoryTree| ask(tree.step(tree.current()).unwrap(), tree.world());
-    assert_eq!(row(&tree), "PUT replicas 3→2 · dry run · if 100");
-    let write = Write {
-        on_conflict: OnConflict::ReadAgain(3),
-        ..Write::default()
-    };
-    act(&mut tree, B, Action::Send(write));
-    assert_eq!(row(&tree), "PUT replicas 5→2 · if 101 · try 2");
 }
 
 #[test]

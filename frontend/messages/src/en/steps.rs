@@ -108,8 +108,6 @@ crate::catalogue::messages! {
 
     // What a request carries.
     headline_force(request) "{request} · force";
-    headline_dry_run(request) "{request} · dry run";
-    headline_attempt(request, number) "{request} · try {number}";
     headline_if(request, version) "{request} · if {version}";
     headline_by_hand() "by hand";
     headline_manifest(edits) "manifest {edits}";

@@ -2,11 +2,11 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_client::{Declares, Lost};
-use optimist_simulation::{Action, ControllerOperation, Exchange, Operation, Step, WatchAction};
+use optimist_simulation::{Action, ControllerOperation, Operation, Step, WatchAction};
 
 use super::caption::{Condition, request_of};
 use super::judge::leaves;
-use super::moment::{Moment, actor_of, is_apply, is_dry_run, sent_version, version};
+use super::moment::{Moment, actor_of, is_apply, sent_version, version};
 use super::said::Said;
 
 pub const WHO: &[(&str, Condition)] = &[
@@ -218,20 +218,6 @@ pub const HEADLINES: &[(&str, Condition)] = &[
         let query = at.exchange()?.target.split_once('?')?.1;
         let force = query.split('&').find_map(|it| it.strip_prefix("force="))?;
         Some(is_apply(at.exchange()?) && !["0", "false", "False"].contains(&force))
-    }),
-    ("headline_dry_run", |_, at| Some(is_dry_run(at.exchange()?))),
-    ("headline_attempt", |said, at| {
-        // Each attempt before met a conflict: as many writes of the same actor were refused.
-        let last = at.last()?;
-        let actor = actor_of(&last.step.operation)?;
-        let before = at.so_far.iter().rev().skip(1).map(|it| it.step);
-        let own = before.filter(|step| actor_of(&step.operation) == Some(actor));
-        let refused = own
-            .filter(|step| step.write().is_some())
-            .take_while(|step| step.exchange.as_ref().is_some_and(Exchange::is_conflict))
-            .count();
-        let number: usize = said.text("number").parse().ok()?;
-        Some(number >= 2 && refused + 1 >= number)
     }),
     ("headline_by_hand", |_, at| {
         Some(at.last()?.step.write()?.body.is_some())
