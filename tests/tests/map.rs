@@ -198,7 +198,7 @@ fn the_table_of_test_servers_names_tests_that_exist() {
         .collect();
     let is_test = |name: &&&str| name.matches('_').count() > 3 && !name.contains(['/', '.']);
     let tests: Vec<_> = named.iter().filter(is_test).collect();
-    assert!(tests.len() > 8, "{tests:?}");
+    assert!(tests.len() >= 8, "{tests:?}");
     for test in tests {
         assert!(files.contains(&format!("fn {test}(")), "{test}");
     }

@@ -221,10 +221,7 @@ async fn a_lesson_is_resumed_where_it_was_left() {
     );
     page.key("n").await;
     assert_eq!(page.find(".stroke.opened.current").map(|_| ()), Some(()));
-    assert!(
-        page.text("Lesson")
-            .contains("An Update also writes what you did not change.")
-    );
+    assert!(page.text("Lesson").contains("Two different fields."));
 }
 
 #[wasm_bindgen_test]

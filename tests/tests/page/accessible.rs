@@ -202,7 +202,7 @@ impl Visit {
         self.dialog(
             how,
             "by hand",
-            "#card-a .more-panel .buttons button:last-child",
+            "#card-a .more-panel .buttons:last-child button:last-child",
         );
         self.dialog(how, "load a manifest", ".load");
         self.dialog(how, "share", ".share-button");

@@ -145,11 +145,11 @@ fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
     for (file, fact) in [
         (
             "23-missed-history",
-            "a watch asks the watch cache, never etcd",
+            "a watch of ConfigMaps asks the watch cache, not etcd",
         ),
         (
             "28-from-etcd-up",
-            "A watch asks the watch cache, never etcd.",
+            "A watch of ConfigMaps asks the watch cache, not etcd.",
         ),
         (
             "28-from-etcd-up",

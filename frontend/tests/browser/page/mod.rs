@@ -425,8 +425,10 @@ impl Page {
 
     /// Returns the last announcement to those who hear the page.
     pub fn said(&self) -> String {
-        let said = self.place.query_selector("[aria-live=polite]").unwrap();
-        said.unwrap().text_content().unwrap_or_default()
+        // The first one names the page.
+        let all = self.place.query_selector_all("[aria-live=polite]").unwrap();
+        let said = all.item(1).expect("what happened is announced");
+        said.text_content().unwrap_or_default()
     }
 
     /// Loads a ConfigMap of this name.
