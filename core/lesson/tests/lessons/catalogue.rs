@@ -165,7 +165,7 @@ fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
         ),
         (
             "17-twice-as-many",
-            "the caches begin with a consistent list, as client-go requests it since Kubernetes 1.35",
+            "the caches begin with a watch that first sends all objects, as client-go requests it since Kubernetes 1.35",
         ),
     ] {
         let told = read(file);
