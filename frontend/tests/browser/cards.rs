@@ -281,7 +281,7 @@ async fn after_a_dialog_the_keyboard_is_where_it_was() {
     }
     page.press(A, "Get").await;
     page.click("#card-a details:not(.stale) summary").await;
-    let by_hand = "#card-a .more-panel .buttons button:last-child";
+    let by_hand = "#card-a .write-panel > .buttons:last-child button:last-child";
     page.focus(by_hand).await;
     page.click(by_hand).await;
     assert_eq!(page.count("dialog[open]"), 1);
