@@ -29,13 +29,13 @@ pub struct CasePageOptions {
     page: Option<PathBuf>,
 }
 
-/// What opens in the page.
+/// A case that the page opens.
 pub struct Case {
     /// The title of the file.
     pub title: &'static str,
     /// The texts of the case.
     pub texts: Vec<String>,
-    /// How people write.
+    /// The client whose writes the case predicts.
     pub preset: Preset,
     /// The manager, if it is another one than that of the preset.
     pub manager: Option<String>,

@@ -87,7 +87,7 @@ fn received(parent: &str, event: &MessageEvent) -> Option<Received> {
     }
 }
 
-/// What the page around is told.
+/// The position that the page around receives.
 #[derive(Clone, PartialEq)]
 struct Reported {
     page: Page,

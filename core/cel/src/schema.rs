@@ -31,7 +31,7 @@ pub trait Schema: Sized {
     fn has_default(&self) -> bool;
     /// The items of an array.
     fn items(&self) -> Option<&Self>;
-    /// How items of an array are told apart.
+    /// The kind of an array: it decides which items are the same.
     fn list_kind(&self) -> ListKind;
     /// The members of an object besides its declared ones, where these have a schema.
     fn additional(&self) -> Option<&Self>;

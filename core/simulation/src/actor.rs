@@ -55,7 +55,8 @@ impl Actor {
         let (name, manager) = match id {
             ActorId::A => ("Editor A", "editor-a"),
             ActorId::B => ("Editor B", "editor-b"),
-            ActorId::C => ("Controller", "controller"),
+            // Links of older versions send this manager.
+            ActorId::C => ("Editor C", "controller"),
         };
         Self {
             name: name.into(),

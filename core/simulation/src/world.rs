@@ -73,7 +73,9 @@ impl World {
         };
         let mut world = Self::of(made.server, made.subjects, start);
         if let Some(controller) = controller {
-            world.actor_mut(ActorId::C).manager = controller.client().manager().into();
+            let actor = world.actor_mut(ActorId::C);
+            actor.name = "Controller".into();
+            actor.manager = controller.client().manager().into();
             world
                 .system
                 .set_process(ActorId::C as ProcessId, controller);

@@ -10,7 +10,7 @@ use optimist_apiserver::shared::SharedServer;
 
 use crate::server::Record;
 
-/// Where the requests of a failed test are kept, and how they are drawn.
+/// The report of a failed test: the place of its files, and the program that draws its page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
     directory: Option<PathBuf>,

@@ -24,7 +24,7 @@ pub(super) fn heading(model: &ExploreModel) -> String {
     }
 }
 
-/// What is varied.
+/// The heading: it names the actors and the faults of the search.
 pub(super) fn question(model: &ExploreModel) -> String {
     messages::heading(model.setup.actors(), model.setup.loses_answer)
 }

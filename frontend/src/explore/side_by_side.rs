@@ -88,7 +88,7 @@ fn row([first, second]: [&Rc<Search>; 2], step: JointStep) -> Html {
     }
 }
 
-/// How the order ends in one of the searches, and a button that opens it.
+/// Draws the end of the order in one of the searches, and a button that opens it.
 fn end(store: &StateHandle, model: &Explored, search: &Rc<Search>, path: &[TransitionId]) -> Html {
     let last = path.last().and_then(|id| search.edges().get(*id));
     let Some(end) = last.and_then(|edge| search.view(edge.to)) else {

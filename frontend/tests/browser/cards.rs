@@ -6,7 +6,7 @@ use crate::page::Page;
 
 const A: &str = "Editor A";
 const B: &str = "Editor B";
-const C: &str = "Controller";
+const C: &str = "Editor C";
 const SERVER: &str = "API server";
 
 const SETTINGS: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n\

@@ -160,11 +160,11 @@ async fn the_step_is_shown_as_kubectl_go_and_rust_would_send_it() {
 #[wasm_bindgen_test]
 async fn a_third_hand_writes_the_status_in_a_lane_of_its_own() {
     let page = Page::open().await;
-    page.choose("Whose lane this is", "Controller").await;
-    page.press("Controller", "Get").await;
-    page.add("Controller", "status", "replicas: 3").await;
-    page.choose_in("Controller", "Write to", "/status").await;
-    page.press("Controller", "Send").await;
+    page.choose("Whose lane this is", "Editor C").await;
+    page.press("Editor C", "Get").await;
+    page.add("Editor C", "status", "replicas: 3").await;
+    page.choose_in("Editor C", "Write to", "/status").await;
+    page.press("Editor C", "Send").await;
     assert!(
         page.text(SERVER).contains("rv 101"),
         "{}",

@@ -484,7 +484,7 @@ async fn the_edits_of_the_third_hand_are_explored_with_the_others() {
     }
     page.key("c").await;
     page.key("g").await;
-    page.add("Controller", "status", "observedGeneration: 1")
+    page.add("Editor C", "status", "observedGeneration: 1")
         .await;
     all(".to-explore")[0].click();
     at_rest().await;

@@ -420,7 +420,7 @@ async fn the_endings_are_those_of_a_stale_copy_and_open_its_card() {
     page.press(B, "Get").await;
     page.press(B, "Send").await;
     assert!(page.text("What happened").contains("no update is lost"));
-    page.choose("Whose lane this is", "Controller").await;
+    page.choose("Whose lane this is", "Editor C").await;
     // Not where B had read again: nothing of what is promised would come of that.
     page.press("What happened", "With version").await;
     assert_eq!(page.position(), "step 4 / 4");

@@ -1,4 +1,4 @@
-//! What an error of a tool or of the server means.
+//! Explains an error of a tool or of the server.
 
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError};

@@ -1,4 +1,4 @@
-//! Who owns the fields of an object.
+//! Finds the owners of the fields of an object.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Path};
 use optimist_diagnose::case::Case;

@@ -1,4 +1,4 @@
-//! What a write of a tool does to an object.
+//! Predicts the result of a write.
 
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;

@@ -23,7 +23,7 @@ pub struct LiveServer {
     pub is_cut: bool,
 }
 
-/// What the stream of a running server says.
+/// An event in the stream of a running server.
 #[derive(Clone, Debug)]
 pub enum LiveEvent {
     /// Lines of its audit log.

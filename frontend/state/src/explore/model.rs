@@ -154,7 +154,7 @@ impl ExploreRow {
         }
     }
 
-    /// What its search found about lost edits. `None` if it has not ended.
+    /// Returns the lost edits that its search found. `None` if it has not ended.
     fn loss_risk(&self) -> Option<LossRisk> {
         match &self.state {
             RowState::Done(search) | RowState::Stopped(_, search) => Some(search.loss_risk()),
@@ -203,7 +203,7 @@ pub struct ExploreModel {
     pub chosen: usize,
     /// The row beside the selected one.
     pub compared: Option<usize>,
-    /// What tells the two rows apart, as soon as both are searched.
+    /// The differences of the two rows. `None` until both are searched.
     pub comparison: Option<Comparison>,
     /// The selected part of the map.
     pub focus: Option<MapFocus>,

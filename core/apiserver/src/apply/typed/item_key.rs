@@ -1,4 +1,4 @@
-//! What tells an item of a list from the others (`typed/helpers.go listItemToPathElement`).
+//! The key of an item of a list (`typed/helpers.go listItemToPathElement`).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
