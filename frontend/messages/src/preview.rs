@@ -11,19 +11,19 @@ use serde_json::Value;
 pub use crate::headline::preview_headline;
 use crate::{en, ways};
 
-/// Returns the headline, and the assumptions under it.
+/// Returns the title, and the sentences under it: how the tool ran, and what it does after a refusal.
 pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     let all = preview.rows.len();
     let refused = preview.rows.iter();
     let refused = refused.filter(|row| row.outcome.is_refusal()).count();
     let says = en::upgrade_says(&ways::client_long(tool));
-    if refused == 0 {
-        return (en::upgrade_whole_title(&all), vec![says]);
+    match refused {
+        0 => (en::upgrade_whole_title(&all), vec![says]),
+        _ => (
+            en::upgrade_refused_title(&refused, &all),
+            vec![says, after_refusal(preview)],
+        ),
     }
-    let title = en::upgrade_refused_title(&refused, &all);
-    let worst = preview_headline(preview, tool);
-    let says = [says, after_refusal(preview)];
-    (title, worst.into_iter().chain(says).collect())
 }
 
 /// Says the tool's treatment of the other objects when one is refused.

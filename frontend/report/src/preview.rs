@@ -12,8 +12,12 @@ use crate::document::{CaseDocument, head};
 /// conflict, folded.
 pub fn preview_markdown(preview: &Preview, tool: Preset) -> String {
     let mut out = CaseDocument::default();
-    let (title, says) = messages::headline(preview, tool);
+    let (title, run) = messages::headline(preview, tool);
     out.heading(2, &title);
+    let says: Vec<String> = messages::preview_headline(preview, tool)
+        .into_iter()
+        .chain(run)
+        .collect();
     out.says(&says.join(" "));
     for assumed in messages::assumptions(preview) {
         out.bullet(&assumed);

@@ -27,11 +27,19 @@ pub(crate) fn switches(store: &StateHandle, ready: &ReadyProgram) -> Html {
             </li>
         }
     };
+    let searched = store.orders().is_some();
     html! {
         <div class="other-endings switches" role="group" aria-label={label::controller_switches()}>
             <h3>{ label::controller_switches() }</h3>
-            <ul>{ for ready.name.switches().iter().map(switch) }</ul>
-            { super::orders::orders(store) }
+            <ul>
+                { for ready.name.switches().iter().map(switch) }
+                if !searched {
+                    <li>{ super::orders::orders(store) }</li>
+                }
+            </ul>
+            if searched {
+                { super::orders::orders(store) }
+            }
         </div>
     }
 }
