@@ -45,11 +45,14 @@ enum Word {
 /// The words of an object.
 type Digest = Arc<[Word]>;
 
-/// The digests of objects, by their address. The objects are kept, so that no other object gets
-/// the same address.
+/// The digests of objects, servers and processes. Objects and processes are found by their address: they
+/// are kept, so that nothing else gets the same address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Digests {
     known: FastMap<usize, (Arc<Value>, Digest)>,
+    /// The words of each part of a state, reduced: a server by its place, and a process by its address
+    /// and by the place of the server.
+    parts: FastMap<(usize, u64), (Process, Digest)>,
     words: Vec<Word>,
     given: Given,
     texts: Texts,
@@ -71,36 +74,77 @@ impl Digests {
     /// The fingerprint of a state. A part of a state has 64 bits, so of a million different states two
     /// have the same fingerprint with a probability below 10⁻⁶.
     pub(super) fn fingerprint(&mut self, state: &System) -> u128 {
-        if self.known.len() > MOST_DIGESTS {
+        if self.known.len().max(self.parts.len()) > MOST_DIGESTS {
             self.known.clear();
+            self.parts.clear();
             self.texts = Texts::default();
         }
         self.words.clear();
         self.plain(state.faults());
-        let compacted = state.server().store().compacted();
-        self.words.push(Word::Version(compacted));
-        for (_, revision, object) in state.server().store().range("/registry/") {
-            self.words.push(Word::Version(revision));
-            self.object(object);
-        }
+        self.server(state.server());
+        self.plain(state.behind().is_some());
         if let Some(behind) = state.behind() {
-            self.plain(behind.store().range("/registry/").count());
-            for (_, revision, object) in behind.store().range("/registry/") {
-                self.words.push(Word::Version(revision));
-                self.object(object);
-            }
+            self.server(behind);
         }
         for process in state.processes() {
-            match process {
-                Process::Idle => {}
-                Process::Procedure(Procedure::Editor(editor)) => self.editor(editor),
-                // All of its state: two that differ in a version only are two states.
-                Process::Procedure(other) => self.plain(other),
-                Process::Controller(controller) => self.controller(state.server(), controller),
-            }
+            self.process(state.server(), process);
         }
         self.ledger(state);
         self.ranks.number(&self.words, &self.texts)
+    }
+
+    /// Adds the words of a part of a state. The words of a part that has a number are made once.
+    fn part(
+        &mut self,
+        number: Option<(usize, u64)>,
+        process: &Process,
+        words: impl FnOnce(&mut Self),
+    ) {
+        let known = number.and_then(|number| self.parts.get(&number));
+        if let Some((_, known)) = known {
+            self.words.extend_from_slice(known);
+            return;
+        }
+        let begin = self.words.len();
+        words(self);
+        let part = self.words.split_off(begin);
+        let part: Digest = self.ranks.reduced(&part, &self.texts).into();
+        self.words.extend_from_slice(&part);
+        if let Some(number) = number {
+            self.parts.insert(number, (process.clone(), part));
+        }
+    }
+
+    fn server(&mut self, server: &ApiServer) {
+        let number = server.place().map(|place| (0, place));
+        self.part(number, &Process::Idle, |digests| {
+            let store = server.store();
+            digests.words.push(Word::Version(store.compacted()));
+            for (_, revision, object) in store.range("/registry/") {
+                digests.words.push(Word::Version(revision));
+                digests.object(object);
+            }
+        });
+    }
+
+    fn process(&mut self, server: &ApiServer, process: &Process) {
+        let number = server.place().map(|place| (process.address(), place));
+        match process {
+            Process::Idle => {}
+            Process::Procedure(procedure) => self.part(number, process, |digests| {
+                match &**procedure {
+                    Procedure::Editor(editor) => digests.editor(editor),
+                    // All of its state: two that differ in a version only are two states.
+                    other => digests.plain(other),
+                }
+            }),
+            Process::Controller(controller) => {
+                self.part(number, process, |digests| {
+                    digests.controller(server, controller);
+                });
+                self.expectations(server, controller);
+            }
+        }
     }
 
     fn plain(&mut self, value: impl Hash) {
@@ -214,19 +258,21 @@ impl Digests {
         ];
         self.plain(lists);
         self.plain(queue.priorities());
-        let expectations: Vec<_> = controller
-            .expectations()
-            .pending()
-            .filter(|(owner, ..)| {
-                let now = server.environment().elapsed();
-                !controller.expectations().satisfied(owner, now)
-            })
-            .map(|(owner, creations, deletions, _)| (owner, creations, deletions))
-            .collect();
-        self.plain(expectations);
         self.unseen_writes(controller.caches(), controller.written().versions());
         self.own_writes(controller.caches(), controller.client());
         self.run(controller.run(), controller.caches());
+    }
+
+    /// The expectations that have not run out. Two servers of one place can have different times.
+    fn expectations(&mut self, server: &ApiServer, controller: &Controller) {
+        let now = server.environment().elapsed();
+        let expectations = controller.expectations();
+        let pending = expectations.pending();
+        let pending: Vec<_> = pending
+            .filter(|(owner, ..)| !expectations.satisfied(owner, now))
+            .map(|(owner, creations, deletions, _)| (owner, creations, deletions))
+            .collect();
+        self.plain(pending);
     }
 
     fn cache(&mut self, server: &ApiServer, cache: &Cache) {
@@ -238,7 +284,7 @@ impl Digests {
         let prefix = cache.prefix();
         let version = cache.version().parse().unwrap_or_default();
         for change in server.store().log_after(version) {
-            if change.key.starts_with(&prefix) {
+            if change.key.starts_with(prefix) {
                 self.words.push(Word::Version(change.revision));
                 self.plain(change.after.is_some());
                 if let Some(object) = change.after.as_ref().or(change.before.as_ref()) {
@@ -306,7 +352,7 @@ impl Digests {
 /// kind.
 fn oldest_readable(state: &System, key: &str) -> Option<Revision> {
     let caches = state.controllers().flat_map(Controller::caches);
-    let caches = caches.filter(|cache| key.starts_with(&cache.prefix()));
+    let caches = caches.filter(|cache| key.starts_with(cache.prefix()));
     let version = |cache: &Cache| {
         let mut objects = cache.objects().iter().map(|(_, object)| object);
         let object = objects.find(|object| key_of(cache.resource(), object) == key);

@@ -59,6 +59,7 @@
 mod fast_hash;
 mod fingerprint;
 mod histories;
+mod known_steps;
 mod property;
 mod property_search;
 mod question;

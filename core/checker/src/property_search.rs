@@ -1,12 +1,14 @@
 //! The search of every state of a system, for the properties of a [`Question`].
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use optimist_system::{Event, Performed, System};
+use optimist_system::{Event, System};
 
 use super::Question;
 use super::fast_hash::FastMap;
 use super::fingerprint::Digests;
+use super::known_steps::{Judgement, KnownSteps};
 use super::settling::{self, Settling};
 
 /// The status of a search.
@@ -46,10 +48,11 @@ pub struct PropertySearch {
     question: Question,
     most_states: usize,
     nodes: Vec<Node>,
-    /// The states that are found and not explored.
-    frontier: VecDeque<(usize, System)>,
+    /// The states that are found and not explored, with the events that are possible.
+    frontier: VecDeque<(usize, Arc<System>, Vec<Event>)>,
     known: FastMap<u128, usize>,
     digests: Digests,
+    steps: KnownSteps,
     violations: Vec<(usize, Vec<Event>)>,
     /// Of each safety property, whether some event could have violated it.
     tried: Vec<bool>,
@@ -67,6 +70,7 @@ impl PropertySearch {
             frontier: VecDeque::new(),
             known: FastMap::default(),
             digests: Digests::of(&question.start),
+            steps: KnownSteps::default(),
             violations: broken.map(|(index, _)| (index, Vec::new())).collect(),
             tried: vec![false; question.always.len()],
             status: PropertySearchStatus::Running,
@@ -74,7 +78,7 @@ impl PropertySearch {
         };
         let mut start = search.question.start.clone();
         start.server_mut().cache_answers();
-        search.find(start, None);
+        search.find(Arc::new(start), None);
         search
     }
 
@@ -136,7 +140,7 @@ impl PropertySearch {
     }
 
     fn explore_next(&mut self) {
-        let Some((id, state)) = self.frontier.pop_front() else {
+        let Some((id, state, enabled)) = self.frontier.pop_front() else {
             self.status = PropertySearchStatus::Done;
             return;
         };
@@ -144,12 +148,12 @@ impl PropertySearch {
             self.status = PropertySearchStatus::TooManyStates;
             return;
         }
-        for event in state.enabled() {
-            let mut next = state.clone();
-            let Some(performed) = next.perform(event) else {
+        for event in enabled {
+            let step = self.steps.perform(&state, event, &self.question.always);
+            let Some((next, judgements)) = step else {
                 continue;
             };
-            self.check((id, event), &state, &next, &performed);
+            self.check((id, event), &judgements);
             let writes = next.server().store().revision() != state.server().store().revision();
             let to = self.find(next, Some((id, event)));
             let edge = Edge { to, event, writes };
@@ -162,20 +166,14 @@ impl PropertySearch {
         }
     }
 
-    /// Checks the properties that have held so far.
-    fn check(
-        &mut self,
-        (from, event): (usize, Event),
-        before: &System,
-        after: &System,
-        performed: &Performed,
-    ) {
-        for (index, property) in self.question.always.iter().enumerate() {
+    /// Notes what a step says of the properties.
+    fn check(&mut self, (from, event): (usize, Event), judgements: &[Judgement]) {
+        for (index, judgement) in judgements.iter().enumerate() {
             if let Some(tried) = self.tried.get_mut(index) {
-                *tried |= property.is_tried(event, performed);
+                *tried |= judgement.is_tried;
             }
             let known = self.violations.iter().any(|(known, _)| *known == index);
-            if !known && !property.holds(before.server(), after.server(), performed) {
+            if !known && !judgement.holds {
                 let mut path = self.path(from);
                 path.push(event);
                 self.violations.push((index, path));
@@ -184,7 +182,7 @@ impl PropertySearch {
     }
 
     /// The number of a state; a new state is explored later.
-    fn find(&mut self, state: System, first: Option<(usize, Event)>) -> usize {
+    fn find(&mut self, state: Arc<System>, first: Option<(usize, Event)>) -> usize {
         let id = self.nodes.len();
         let fingerprint = self.digests.fingerprint(&state);
         if let Some(known) = self.known.get(&fingerprint) {
@@ -192,15 +190,16 @@ impl PropertySearch {
         }
         self.known.insert(fingerprint, id);
         let mut goals = self.question.at_rest.iter();
-        let enabled = state.enabled().into_iter();
+        let enabled = state.enabled();
+        let events = enabled.iter().copied();
         self.nodes.push(Node {
             first,
             depth: first.map_or(0, |(from, _)| self.depth(from) + 1),
             goals_hold: goals.all(|goal| goal.is_true(state.server())),
-            enabled: enabled.filter(|event| !event.is_fault()).collect(),
+            enabled: events.filter(|event| !event.is_fault()).collect(),
             edges: Vec::new(),
         });
-        self.frontier.push_back((id, state));
+        self.frontier.push_back((id, state, enabled));
         id
     }
 

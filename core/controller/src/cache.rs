@@ -73,7 +73,9 @@ pub struct CacheStep {
 #[derive(Clone, Debug)]
 pub struct Cache {
     resource: Arc<Resource>,
-    namespace: String,
+    namespace: Arc<str>,
+    /// The prefix of the keys of its objects in etcd.
+    prefix: Arc<str>,
     list_mode: ListMode,
     reflector: Reflector,
     has_synced: bool,
@@ -84,7 +86,8 @@ impl Cache {
     pub fn new(resource: Arc<Resource>, namespace: &str, list_mode: ListMode) -> Self {
         let reflector = Reflector::new(resource.path(namespace, ""), list_mode);
         Self {
-            namespace: namespace.to_owned(),
+            namespace: namespace.into(),
+            prefix: collection(&resource, namespace).into(),
             resource,
             list_mode,
             reflector,
@@ -141,14 +144,14 @@ impl Cache {
     /// cache has not.
     pub fn behind(&self, server: &ApiServer) -> usize {
         let version = self.version().parse().unwrap_or_default();
-        let prefix = self.prefix();
         let log = server.store().log_after(version);
-        log.filter(|change| change.key.starts_with(&prefix)).count()
+        log.filter(|change| change.key.starts_with(self.prefix()))
+            .count()
     }
 
     /// The prefix of the keys of its objects in etcd.
-    pub fn prefix(&self) -> String {
-        collection(&self.resource, &self.namespace)
+    pub fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// Returns whether it begins with a list, which accepts any version.

@@ -104,7 +104,7 @@ impl ConsistencyStore {
         let written = self.by_owner.get(owner);
         written.is_none_or(|(_, versions)| {
             caches.all(|cache| {
-                let version = versions.get(&cache.prefix());
+                let version = versions.get(cache.prefix());
                 version.is_none_or(|version| cache.has_reached(version))
             })
         })
@@ -146,13 +146,15 @@ impl OwnWrites {
 
     /// Returns whether a cached Get of a key may answer: the cache has the client's last write of the key.
     pub fn may_get(&self, cache: &Cache, key: &str) -> bool {
-        let version = self.versions.get(&(cache.prefix(), key.to_owned()));
+        let version = self
+            .versions
+            .get(&(cache.prefix().to_owned(), key.to_owned()));
         version.is_none_or(|version| cache.has_reached(version))
     }
 
     /// Returns whether a cached List may answer: the cache has the client's highest write of the kind.
     pub fn may_list(&self, cache: &Cache) -> bool {
-        let version = self.highest.get(&cache.prefix());
+        let version = self.highest.get(cache.prefix());
         version.is_none_or(|version| cache.has_reached(version))
     }
 

@@ -62,7 +62,8 @@ impl<Name: Copy + PartialEq> System<Name> {
         };
         let answered = answered.filter(|_| report.call().is_some());
         let (noted, moment) = ((report, answered.map(Into::into)), (&self.server, since));
-        controller.note(&mut self.ledger, who, noted, moment, lost)
+        let ledger = Arc::make_mut(&mut self.ledger);
+        controller.note(ledger, who, noted, moment, lost)
     }
 
     /// The next event of a cache. A cache without a watch lists and watches first.

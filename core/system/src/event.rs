@@ -62,6 +62,23 @@ impl Event {
         matches!(self, Self::Step(_) | Self::Request(_) | Self::AnswerLost(_))
     }
 
+    /// The process of an event that depends on this process, the server and the ledger alone, and
+    /// changes nothing else. `None` if other processes or another server take part in it.
+    pub fn process(self) -> Option<ProcessId> {
+        match self {
+            Self::Request(process)
+            | Self::Take(process)
+            | Self::Step(process)
+            | Self::Wake(process)
+            | Self::Restart(process)
+            | Self::AnswerLost(process)
+            | Self::RequestLost(process)
+            | Self::Deliver { process, .. }
+            | Self::WatchBroken { process, .. } => Some(process),
+            Self::RestartBehind(_) | Self::ExpectationsRunOut | Self::Compaction => None,
+        }
+    }
+
     /// An event of the same thread of control: two events of one thread have the same. A worker is one
     /// thread, and so is each cache.
     pub fn thread(self) -> Self {

@@ -14,7 +14,7 @@ pub enum Process {
     /// It does nothing.
     Idle,
     /// A procedure, such as an editor: it does its work once.
-    Procedure(Procedure),
+    Procedure(Arc<Procedure>),
     /// A controller, or a program that runs once.
     Controller(Arc<Controller>),
 }
@@ -37,6 +37,16 @@ impl Process {
         }
     }
 
+    /// A number that it has in common with its clones until they do something, as long as one of them
+    /// is there.
+    pub fn address(&self) -> usize {
+        match self {
+            Self::Idle => 0,
+            Self::Procedure(procedure) => Arc::as_ptr(procedure) as usize,
+            Self::Controller(controller) => Arc::as_ptr(controller) as usize,
+        }
+    }
+
     /// The controller, if it is one.
     pub fn controller(&self) -> Option<&Controller> {
         match self {
@@ -48,7 +58,13 @@ impl Process {
 
 impl From<Editor> for Process {
     fn from(editor: Editor) -> Self {
-        Self::Procedure(editor.into())
+        Procedure::from(editor).into()
+    }
+}
+
+impl From<Procedure> for Process {
+    fn from(procedure: Procedure) -> Self {
+        Self::Procedure(Arc::new(procedure))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The system: its state, the events that are possible, and the effect of each.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Request;
@@ -26,7 +27,7 @@ pub struct System<Name = ProcessId> {
     faults: Faults,
     /// The server before the last write, if a fault asks for it.
     pub(super) behind: Option<ApiServer>,
-    pub(super) ledger: Ledger<Name>,
+    pub(super) ledger: Arc<Ledger<Name>>,
     keeps_ledger: bool,
 }
 
@@ -72,7 +73,7 @@ impl<Name: Copy + PartialEq> System<Name> {
             names: Vec::new(),
             faults: Faults::default(),
             behind: None,
-            ledger,
+            ledger: Arc::new(ledger),
             keeps_ledger: false,
         }
     }
@@ -160,7 +161,7 @@ impl<Name: Copy + PartialEq> System<Name> {
 
     fn procedure_mut(&mut self, process: ProcessId) -> Option<&mut Procedure> {
         match self.processes.get_mut(usize::from(process))? {
-            Process::Procedure(procedure) => Some(procedure),
+            Process::Procedure(procedure) => Some(Arc::make_mut(procedure)),
             Process::Idle | Process::Controller(_) => None,
         }
     }
@@ -261,7 +262,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         if self.faults.left(event).is_some_and(|left| *left == 0) {
             return None;
         }
-        let before = (self.faults.lagging_lists > 0).then(|| self.server.clone());
+        let before = self.lagging_server();
         let performed = match event {
             Event::Request(process) => self.request(process, None),
             Event::AnswerLost(process) => self.lose(process, Lost::Answer),
@@ -281,17 +282,44 @@ impl<Name: Copy + PartialEq> System<Name> {
             }
             Event::Compaction => self.end_watches(),
         }?;
+        self.count(event, before);
+        Some(performed)
+    }
+
+    /// Returns the next state, if `performed` is another system after the same event, and had the same
+    /// server, the same process and the same ledger before it. `None` if more takes part in the event
+    /// than [its process](Event::process).
+    pub fn after(&self, event: Event, performed: &Self) -> Option<Self> {
+        let process = usize::from(event.process()?);
+        let mut next = Self {
+            server: performed.server.clone(),
+            processes: self.processes.clone(),
+            names: self.names.clone(),
+            faults: self.faults,
+            behind: self.behind.clone(),
+            ledger: Arc::clone(&performed.ledger),
+            keeps_ledger: self.keeps_ledger,
+        };
+        *next.processes.get_mut(process)? = performed.processes.get(process)?.clone();
+        next.count(event, self.lagging_server());
+        Some(next)
+    }
+
+    /// The server as it is, if a list can be answered by one that is behind.
+    fn lagging_server(&self) -> Option<ApiServer> {
+        (self.faults.lagging_lists > 0).then(|| self.server.clone())
+    }
+
+    /// Counts a fault that has happened, and keeps the server before a write.
+    fn count(&mut self, event: Event, before: Option<ApiServer>) {
         if let Some(left) = self.faults.left(event) {
-            *left -= 1;
+            *left = left.saturating_sub(1);
         }
         let revision = self.server.store().revision();
-        if before
-            .as_ref()
-            .is_some_and(|before| before.store().revision() != revision)
-        {
+        let wrote = |before: &ApiServer| before.store().revision() != revision;
+        if before.as_ref().is_some_and(wrote) {
             self.behind = before;
         }
-        Some(performed)
     }
 
     /// A process writes, and the network loses something.
@@ -359,7 +387,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         if self.keeps_ledger
             && let Some(who) = self.name(process)
         {
-            let (ledger, server) = (&mut self.ledger, &self.server);
+            let (ledger, server) = (Arc::make_mut(&mut self.ledger), &self.server);
             let tell = match lost {
                 None => Ledger::request,
                 Some(_) => Ledger::unanswered,

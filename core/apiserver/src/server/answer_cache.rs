@@ -191,6 +191,12 @@ impl ApiServer {
         self.answer_cache = Some(AnswerCache::default());
     }
 
+    /// A number that two servers have in common which differ at most in their environments, among a server
+    /// and its clones. `None` if it does not cache answers.
+    pub fn place(&self) -> Option<u64> {
+        self.answer_cache.as_ref().map(|cache| cache.place)
+    }
+
     /// A stored object as it is read, once for all who read it.
     pub(super) fn read_back(&self, resource: &Arc<Resource>, stored: &Arc<Value>) -> Arc<Value> {
         match &self.answer_cache {

@@ -28,9 +28,11 @@ impl Given {
         for process in start.processes() {
             match process {
                 Process::Idle => {}
-                Process::Procedure(Procedure::Editor(editor)) => given.editor(editor),
-                Process::Procedure(Procedure::Tool(tool)) => given.tool(tool),
-                Process::Procedure(Procedure::Single(single)) => given.single(single),
+                Process::Procedure(procedure) => match &**procedure {
+                    Procedure::Editor(editor) => given.editor(editor),
+                    Procedure::Tool(tool) => given.tool(tool),
+                    Procedure::Single(single) => given.single(single),
+                },
                 Process::Controller(controller) => given.controller(controller),
             }
         }

@@ -54,6 +54,26 @@ impl Ranks {
     /// The words as one number.
     pub(super) fn number(&mut self, words: &[Word], texts: &Texts) -> u128 {
         self.rank(words, texts);
+        let [high, low] = self.mixed(words, texts);
+        self.forget_uids();
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    /// Fewer words that say the same of a part of a state: a number for the words with their ranks in
+    /// this part, and once what has a rank among other parts, in the order of the ranks here.
+    pub(super) fn reduced(&mut self, words: &[Word], texts: &Texts) -> Vec<Word> {
+        self.rank(words, texts);
+        let mut reduced = self.mixed(words, texts).map(Word::Plain).to_vec();
+        reduced.extend(self.versions.iter().copied().map(Word::Version));
+        reduced.extend(self.generations.iter().copied().map(Word::Generation));
+        reduced.extend(self.names.iter().copied().map(Word::Name));
+        reduced.extend(self.uids.iter().copied().map(Word::Uid));
+        self.forget_uids();
+        reduced
+    }
+
+    /// The words with their ranks, as two numbers.
+    fn mixed(&self, words: &[Word], texts: &Texts) -> [u64; 2] {
         let mut mixers = FACTORS.map(Mixer::with_factor);
         for word in words {
             let (kind, value) = match word {
@@ -76,13 +96,15 @@ impl Ranks {
                 mixer.write_u64(value ^ kind << 60);
             }
         }
+        mixers.map(|mixer| mixer.finish())
+    }
+
+    fn forget_uids(&mut self) {
         for uid in self.uids.drain(..) {
             if let Some(place) = self.places.get_mut(uid as usize) {
                 *place = 0;
             }
         }
-        let [high, low] = mixers.map(|mixer| mixer.finish());
-        u128::from(high) << 64 | u128::from(low)
     }
 
     fn rank(&mut self, words: &[Word], texts: &Texts) {

@@ -139,7 +139,7 @@ fn tools(values: [&str; 2]) -> System {
     let system = System::new(server, Ledger::default());
     tools
         .into_iter()
-        .fold(system, |system, tool| system.with(Process::Procedure(tool)))
+        .fold(system, |system, tool| system.with(tool))
 }
 
 #[test]

@@ -30,7 +30,7 @@ mod response_cache;
 mod tally;
 mod transition;
 
-use optimist_client::NextRequest;
+use optimist_client::{NextRequest, Procedure};
 use optimist_ledger::{Effect, ObjectRef};
 use optimist_system::{Process, System};
 
@@ -155,7 +155,7 @@ impl HistorySearch {
         let processes = start.numbered().take(MOST_PROCESSES);
         let processes = processes.filter_map(|(who, process)| match process {
             Process::Procedure(procedure) => Some(ProcessState {
-                procedure: outcomes.intern(who, procedure.clone(), pool),
+                procedure: outcomes.intern(who, Procedure::clone(procedure), pool),
                 in_server: None,
                 steps: 0,
             }),

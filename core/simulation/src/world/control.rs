@@ -30,7 +30,7 @@ impl World {
         let prefix = cache.prefix();
         let version = cache.version().parse().unwrap_or_default();
         let log = self.server().store().log_after(version);
-        let changes = log.filter(|change| change.key.starts_with(&prefix));
+        let changes = log.filter(|change| change.key.starts_with(prefix));
         let events = changes.filter_map(|change| event_of(change, cache));
         events.collect()
     }

@@ -157,7 +157,7 @@ impl World {
             }
         });
         let prefix = cache.prefix();
-        let objects = self.server().store().range(&prefix);
+        let objects = self.server().store().range(prefix);
         let owned = objects.filter(|(_, _, object)| {
             uid.as_ref().is_none_or(|uid| {
                 let owner = controller_of(object).and_then(|owner| owner.get("uid"));
@@ -176,7 +176,7 @@ impl World {
         let changes = log.take_while(|change| change.revision <= until);
         let arrow = |change: &Change| {
             let mut caches = controller.caches().iter();
-            let cache = caches.find(|cache| change.key.starts_with(&cache.prefix()))?;
+            let cache = caches.find(|cache| change.key.starts_with(cache.prefix()))?;
             let version: Revision = cache.version().parse().unwrap_or_default();
             Some(EventArrow {
                 event: event_of(change, cache)?,

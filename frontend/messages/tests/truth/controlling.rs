@@ -58,7 +58,7 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("broken_too_many", |said, at| {
         let kind = said.text("kind");
         let cache = cache_of(at.world(), &kind)?;
-        let stored = at.world().server().store().range(&cache.prefix()).count() as u64;
+        let stored = at.world().server().store().range(cache.prefix()).count() as u64;
         Some(stored == said.number("found")? && stored > said.number("most")?)
     }),
     ("did_deliver", |said, at| delivered(said, "event", at)),
@@ -355,7 +355,7 @@ pub const CARD: &[(&str, Condition)] = &[
         // No more than all objects of the kinds that it watches.
         let all = caches(at.world())
             .iter()
-            .map(|cache| at.world().server().store().range(&cache.prefix()).count() as u64);
+            .map(|cache| at.world().server().store().range(cache.prefix()).count() as u64);
         Some(said.number("count")? <= all.max()?)
     }),
     ("event_arrow", |said, at| {
@@ -400,7 +400,7 @@ fn cache_of<'a>(world: &'a World, kind: &str) -> Option<&'a Cache> {
 fn behind(world: &World, cache: &Cache) -> usize {
     let version = cache.version().parse().unwrap_or_default();
     let log = world.server().store().log_after(version);
-    log.filter(|change| change.key.starts_with(&cache.prefix()))
+    log.filter(|change| change.key.starts_with(cache.prefix()))
         .count()
 }
 

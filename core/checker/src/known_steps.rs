@@ -1,0 +1,229 @@
+//! The steps that a search has performed. An event of one process does the same in every state with the
+//! same server, process and ledger, so it is performed once, although it occurs in many orders.
+
+use std::sync::Arc;
+
+use optimist_apiserver::environment::Environment;
+use optimist_system::{Event, Performed, System};
+
+use super::Safety;
+use super::fast_hash::FastMap;
+
+/// Everything that the outcome of an event of one process depends on. A process and a ledger are told by
+/// their addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Moment {
+    place: u64,
+    environment: Environment,
+    process: usize,
+    ledger: usize,
+    event: Event,
+}
+
+/// What a step says of each safety property of the question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judgement {
+    /// `true` if the property holds for the step.
+    pub(super) holds: bool,
+    /// `true` if the step could have violated it.
+    pub(super) is_tried: bool,
+}
+
+/// A step that was performed.
+#[derive(Clone, Debug)]
+struct KnownStep {
+    /// Kept, so that nothing else gets the addresses of its process and its ledger.
+    _before: Arc<System>,
+    after: Arc<System>,
+    judgements: Arc<[Judgement]>,
+}
+
+/// The steps that were performed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownSteps {
+    known: FastMap<Moment, KnownStep>,
+}
+
+/// More steps are not kept.
+const MOST_STEPS: usize = 20_000;
+
+impl KnownSteps {
+    /// The state after an event, and what the step says of the properties. `None` if the event is not
+    /// possible.
+    pub(super) fn perform(
+        &mut self,
+        state: &Arc<System>,
+        event: Event,
+        properties: &[Safety],
+    ) -> Option<(Arc<System>, Arc<[Judgement]>)> {
+        let moment = moment(state, event);
+        let known = moment.as_ref().and_then(|moment| self.known.get(moment));
+        if let Some(known) = known {
+            let next = state.after(event, &known.after)?;
+            return Some((Arc::new(next), Arc::clone(&known.judgements)));
+        }
+        let mut next = System::clone(state);
+        let performed = next.perform(event)?;
+        let judged = properties.iter();
+        let judged = judged.map(|property| judge(property, event, (state, &next), &performed));
+        let judgements: Arc<[Judgement]> = judged.collect();
+        let next = Arc::new(next);
+        if let Some(moment) = moment {
+            if self.known.len() >= MOST_STEPS {
+                self.known.clear();
+            }
+            let step = KnownStep {
+                _before: Arc::clone(state),
+                after: Arc::clone(&next),
+                judgements: Arc::clone(&judgements),
+            };
+            self.known.insert(moment, step);
+        }
+        Some((next, judgements))
+    }
+}
+
+fn judge(
+    property: &Safety,
+    event: Event,
+    (before, after): (&System, &System),
+    performed: &Performed,
+) -> Judgement {
+    Judgement {
+        holds: property.holds(before.server(), after.server(), performed),
+        is_tried: property.is_tried(event, performed),
+    }
+}
+
+/// The moment of an event. `None` if more than one process takes part in it, or if the server does not tell
+/// its place.
+fn moment(state: &System, event: Event) -> Option<Moment> {
+    let process = state.processes().get(usize::from(event.process()?))?;
+    Some(Moment {
+        place: state.server().place()?,
+        environment: state.server().environment().clone(),
+        process: process.address(),
+        ledger: std::ptr::from_ref(state.ledger()) as usize,
+        event,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashSet, VecDeque};
+    use std::fmt::Write;
+
+    use http::Request;
+    use optimist_apiserver::server::ApiServer;
+    use optimist_controller::Source;
+    use optimist_controller::program::{ChildMaker, ControllerOptions, Kind, Program};
+    use optimist_system::Faults;
+    use serde_json::json;
+
+    use super::*;
+    use crate::Question;
+    use crate::fingerprint::Digests;
+
+    /// Everything of a state, as text.
+    fn exactly(state: &System) -> String {
+        let mut text = format!("{:?} {:?}\n", state.faults(), state.enabled());
+        let servers = [Some(state.server()), state.behind()];
+        for server in servers.into_iter().flatten() {
+            let store = server.store();
+            let _ = writeln!(text, "{:?} {}", server.environment(), store.revision());
+            for change in store.log_after(0) {
+                let _ = writeln!(text, "{} {:?}", change.key, change.after);
+            }
+        }
+        for controller in state.controllers() {
+            for cache in controller.caches() {
+                let _ = writeln!(text, "{} {:?}", cache.version(), cache.objects());
+            }
+            let _ = writeln!(text, "{:?} {:?}", controller.queue(), controller.run());
+            let _ = writeln!(text, "{:?}", controller.expectations());
+            let _ = writeln!(text, "{:?}", controller.written());
+            let _ = writeln!(text, "{:?}", controller.client());
+        }
+        let _ = writeln!(text, "{:?}", state.ledger());
+        text
+    }
+
+    fn question() -> Question {
+        let mut server = ApiServer::default();
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "web"}, "data": {"size": "2"}});
+        let request = Request::post("/api/v1/namespaces/default/configmaps")
+            .header("content-type", "application/json")
+            .body(map.to_string().into_bytes());
+        assert_eq!(server.handle(request.unwrap()).status(), 201);
+        let map = || Kind::new("v1", "ConfigMap");
+        let maker = ChildMaker {
+            parent: map(),
+            child: Kind::new("v1", "Secret"),
+            generated_name: true,
+            list_from: Source::Cache,
+            expectations: true,
+            ignore_already_exists: false,
+            options: ControllerOptions::default(),
+        };
+        let edit = |size: &str| Program::edit(map(), "/data/size", size.into());
+        let start = System::with_programs(server, "default", [maker.program()]);
+        let start = start.unwrap().with_run(edit("1"), "default/web");
+        Question::new(start.with_run(edit("3"), "default/web"))
+            .with_faults(Faults {
+                restarts: 1,
+                lagging_lists: 1,
+                timeouts: 1,
+                lost_answers: 1,
+                lost_requests: 1,
+                broken_watches: 1,
+                compactions: 1,
+            })
+            .always(Safety::AtMost(1, Kind::new("v1", "Secret")))
+    }
+
+    /// Walks through the first states of a question and compares each step with the one that the system
+    /// performs without any memory. Returns the number of steps and of those that were remembered.
+    fn walk(question: &Question) -> (usize, usize) {
+        let plain = question.start().clone();
+        let mut start = plain.clone();
+        start.server_mut().cache_answers();
+        let (mut steps, mut digests) = (KnownSteps::default(), Digests::of(&plain));
+        let mut seen = HashSet::from([exactly(&plain)]);
+        let mut next = VecDeque::from([(Arc::new(start), plain)]);
+        let mut count = 0;
+        while let Some((state, plain)) = next.pop_front()
+            && seen.len() < 300
+        {
+            for event in plain.enabled() {
+                let mut after = plain.clone();
+                let performed = after.perform(event).unwrap();
+                let known = steps.perform(&state, event, &question.always).unwrap();
+                let text = exactly(&after);
+                assert_eq!(exactly(&known.0), text, "{event:?}");
+                for (property, judgement) in question.always.iter().zip(&*known.1) {
+                    let expected = judge(property, event, (&plain, &after), &performed);
+                    assert_eq!(judgement.holds, expected.holds, "{event:?}");
+                    assert_eq!(judgement.is_tried, expected.is_tried, "{event:?}");
+                }
+                let fingerprint = digests.fingerprint(&known.0);
+                let anew = Digests::of(question.start()).fingerprint(&after);
+                assert_eq!(fingerprint, anew, "{event:?}");
+                count += 1;
+                if seen.insert(text) {
+                    next.push_back((known.0, after));
+                }
+            }
+        }
+        (count, count - steps.known.len())
+    }
+
+    #[test]
+    fn a_remembered_step_is_the_one_that_the_system_performs() {
+        let (steps, remembered) = walk(&question());
+        assert!(remembered > steps / 4, "{remembered} of {steps}");
+        let with_ledger = question().always(Safety::NoEditLost);
+        let (steps, remembered) = walk(&with_ledger);
+        assert!(remembered > steps / 8, "{remembered} of {steps}");
+    }
+}
