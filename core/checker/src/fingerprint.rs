@@ -50,8 +50,8 @@ type Digest = Arc<[Word]>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Digests {
     known: FastMap<usize, (Arc<Value>, Digest)>,
-    /// The words of each part of a state, reduced: a server by its place, and a process by its address
-    /// and by the place of the server.
+    /// The words of each part of a state, reduced: a server by its place, a controller by its address, and
+    /// what follows from a process and the server by both.
     parts: FastMap<(usize, u64), (Process, Digest)>,
     words: Vec<Word>,
     given: Given,
@@ -139,8 +139,10 @@ impl Digests {
                 }
             }),
             Process::Controller(controller) => {
+                let itself = number.map(|(address, _)| (address, u64::MAX));
+                self.part(itself, process, |digests| digests.controller(controller));
                 self.part(number, process, |digests| {
-                    digests.controller(server, controller);
+                    digests.events_on_the_way(server, controller);
                 });
                 self.expectations(server, controller);
             }
@@ -245,9 +247,9 @@ impl Digests {
         }
     }
 
-    fn controller(&mut self, server: &ApiServer, controller: &Controller) {
+    fn controller(&mut self, controller: &Controller) {
         for cache in controller.caches() {
-            self.cache(server, cache);
+            self.cache(cache);
         }
         let queue = controller.queue();
         let lists: [Vec<&str>; 4] = [
@@ -275,20 +277,26 @@ impl Digests {
         self.plain(pending);
     }
 
-    fn cache(&mut self, server: &ApiServer, cache: &Cache) {
+    fn cache(&mut self, cache: &Cache) {
         self.plain((cache.is_watching(), cache.objects().len()));
         self.version(cache.version());
         for (_, object) in cache.objects().iter() {
             self.object(object);
         }
-        let prefix = cache.prefix();
-        let version = cache.version().parse().unwrap_or_default();
-        for change in server.store().log_after(version) {
-            if change.key.starts_with(prefix) {
-                self.words.push(Word::Version(change.revision));
-                self.plain(change.after.is_some());
-                if let Some(object) = change.after.as_ref().or(change.before.as_ref()) {
-                    self.object(object);
+    }
+
+    /// The changes that have not reached the caches.
+    fn events_on_the_way(&mut self, server: &ApiServer, controller: &Controller) {
+        for (number, cache) in controller.caches().iter().enumerate() {
+            self.plain(number);
+            let version = cache.version().parse().unwrap_or_default();
+            for change in server.store().log_after(version) {
+                if change.key.starts_with(cache.prefix()) {
+                    self.words.push(Word::Version(change.revision));
+                    self.plain(change.after.is_some());
+                    if let Some(object) = change.after.as_ref().or(change.before.as_ref()) {
+                        self.object(object);
+                    }
                 }
             }
         }

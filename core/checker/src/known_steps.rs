@@ -10,12 +10,12 @@ use super::Safety;
 use super::fast_hash::FastMap;
 
 /// Everything that the outcome of an event of one process depends on. A process and a ledger are told by
-/// their addresses.
+/// their addresses, but a process that starts again forgets what it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Moment {
     place: u64,
     environment: Environment,
-    process: usize,
+    process: Option<usize>,
     ledger: usize,
     event: Event,
 }
@@ -102,7 +102,7 @@ fn moment(state: &System, event: Event) -> Option<Moment> {
     Some(Moment {
         place: state.server().place()?,
         environment: state.server().environment().clone(),
-        process: process.address(),
+        process: (!matches!(event, Event::Restart(_))).then(|| process.address()),
         ledger: std::ptr::from_ref(state.ledger()) as usize,
         event,
     })
