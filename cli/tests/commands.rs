@@ -42,18 +42,19 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
     assert_eq!((code, err.as_str()), (1, ""));
     let first = "Helm 4 cannot write spec.replicas of Deployment shop/web: kube-controller-manager \
                  (Update, /scale) owns it. 1 way out settles the conflict.\n\
-                 4 objects. 409 refused: 1, deleted: 1, changed: 1, created: 1 (helm4)\n";
+                 4 objects. 409 refused: 1, kept for now: 1, changed: 1, created: 1 (helm4)\n";
     assert!(out.starts_with(first), "{out}");
     assert!(
         !out.contains('\u{1b}'),
         "no colours where the output is no terminal"
     );
     for part in [
-        "409 refused  Deployment shop/web",
+        "409 refused   Deployment shop/web",
         ".spec.replicas: 7, wants 2. Owner: kube-controller-manager (Update, /scale)",
-        "deleted      ConfigMap shop/old",
+        "kept for now  ConfigMap shop/old",
+        "The tool deletes it when no other object is refused before.",
         ".data.colour: green → blue",
-        "created      ConfigMap shop/new",
+        "created       ConfigMap shop/new",
         "Leave the fields to their owners. This settles the conflict.",
         "-   replicas: 2",
         "# Try it first. This stores nothing:",
@@ -176,8 +177,8 @@ fn sarif_names_the_line_of_the_manifest_that_is_refused() {
     let document = document.join("\n");
     let document = document.split("\n---").next().unwrap();
     assert!(document.contains("kind: Deployment"), "{document}");
-    // Nobody wrote a line about what is deleted.
-    let deleted = of_rule("deleted");
+    // Nobody wrote a line about what is deleted later.
+    let deleted = of_rule("deletedLater");
     assert_eq!(deleted["level"], "warning");
     assert!(deleted["locations"][0]["physicalLocation"].is_null());
     let ids: Vec<_> = run["tool"]["driver"]["rules"]

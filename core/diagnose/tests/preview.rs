@@ -99,7 +99,7 @@ fn one_look_says_what_is_refused_created_deleted_and_left_alone_the_worst_first(
         .collect();
     let expected = [
         ("web", Outcome::Conflict),
-        ("gone", Outcome::Deleted),
+        ("gone", Outcome::KeptForNow),
         ("new", Outcome::Created),
         ("kept", Outcome::NotTouched),
         ("other", Outcome::NotTouched),

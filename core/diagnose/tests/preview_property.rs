@@ -7,10 +7,10 @@ mod written;
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::Request;
-use optimist_apiserver::server::{ApiServer, Release};
+use optimist_apiserver::server::{ApiServer, Release, Selector};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    DeliveryTool, FieldChange, Outcome, Preview, PreviewInput, PreviewRow,
+    DeliveryTool, FieldChange, Outcome, Preview, PreviewInput, PreviewRow, Pruning,
 };
 use optimist_diagnose::ways::ReleaseMethod;
 use proptest::prelude::*;
@@ -31,7 +31,40 @@ fn rename(mut object: Value, at: usize) -> Value {
     object
 }
 
+/// The label of a member of an ApplySet, and the set.
+const PART_OF: (&str, &str) = ("applyset.kubernetes.io/part-of", "applyset-a-v1");
+
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+fn tool(runner: &mut proptest::test_runner::TestRunner) -> Option<DeliveryTool> {
+    let tools = [
+        (Preset::Helm4, Pruning::None),
+        (Preset::Terraform, Pruning::None),
+        (
+            Preset::KubectlApplyServerSide,
+            Pruning::ApplySet {
+                id: PART_OF.1.to_owned(),
+            },
+        ),
+        // kubectl takes a selector only with client-side apply. What it deletes does not depend on how it writes.
+        (
+            Preset::KubectlApplyServerSide,
+            Pruning::Selected(Selector::parse("app=shop", "").ok()?),
+        ),
+    ];
+    let chosen = (0..tools.len()).new_tree(runner).ok()?.current();
+    let (preset, prune) = tools.into_iter().nth(chosen)?;
+    Some(DeliveryTool {
+        force: any::<bool>().new_tree(runner).ok()?.current(),
+        last_release: Some(ReleaseMethod::ServerSide),
+        manager: preset.is_kubectl().then(|| "deployer".to_owned()),
+        prune,
+        ..DeliveryTool::new(preset)
+    })
+}
+
 fn chart(runner: &mut proptest::test_runner::TestRunner) -> Option<Chart> {
+    let tool = tool(runner)?;
     let how_many = (1..5usize).new_tree(runner).ok()?.current();
     let (mut live, mut next) = (Vec::new(), Vec::new());
     for at in 0..how_many {
@@ -41,26 +74,74 @@ fn chart(runner: &mut proptest::test_runner::TestRunner) -> Option<Chart> {
         let mut object = rename((**object.object()?).clone(), at);
         object["metadata"]["uid"] = format!("u{at}").into();
         object["metadata"]["resourceVersion"] = (5000 + at * 10).to_string().into();
+        let mut manifest = rename(last.manifest, at);
+        if tool.preset.is_kubectl() {
+            // kubectl would send a patch of the owners first.
+            if object.to_string().contains(LAST_APPLIED) {
+                return None;
+            }
+            let marks = any::<[bool; 4]>().new_tree(runner).ok()?.current();
+            mark(&mut object, &mut manifest, marks);
+        }
         if kind != 0 {
             live.push(object);
         }
         if kind != 1 {
-            next.push(rename(last.manifest, at));
+            next.push(manifest);
         }
     }
-    let force = any::<bool>().new_tree(runner).ok()?.current();
-    let helm = any::<bool>().new_tree(runner).ok()?.current();
-    let preset = if helm {
-        Preset::Helm4
-    } else {
-        Preset::Terraform
-    };
-    let tool = DeliveryTool {
-        force,
-        last_release: Some(ReleaseMethod::ServerSide),
-        ..DeliveryTool::new(preset)
-    };
     Some(Chart { live, next, tool })
+}
+
+/// Gives an object and its manifest some of the labels and annotations by which kubectl decides what it writes and
+/// deletes.
+fn mark(object: &mut Value, manifest: &mut Value, marks: [bool; 4]) {
+    let [app, of_manifest, of_set, applied] = marks;
+    if app {
+        object["metadata"]["labels"]["app"] = "shop".into();
+    }
+    if of_manifest {
+        manifest["metadata"]["labels"]["app"] = "shop".into();
+    }
+    if of_set || !app {
+        let set = if of_set { PART_OF.1 } else { "applyset-b-v1" };
+        object["metadata"]["labels"][PART_OF.0] = set.into();
+    }
+    // Without owners, the first apply would make an owner of it, which kubectl would migrate.
+    let has_owners = !object["metadata"]["managedFields"]
+        .as_array()
+        .is_none_or(Vec::is_empty);
+    if applied && has_owners {
+        object["metadata"]["annotations"][LAST_APPLIED] = "{}".into();
+    }
+}
+
+/// Returns whether the tool writes a manifest.
+fn writes(tool: &DeliveryTool, manifest: &Value) -> bool {
+    !matches!(tool.prune, Pruning::Selected(_)) || manifest["metadata"]["labels"]["app"] == "shop"
+}
+
+/// The outcome of an object that no manifest names, after writes with these codes.
+fn outcome_of_other(chart: &Chart, object: &Value, codes: &[u16]) -> Outcome {
+    let labels = &object["metadata"]["labels"];
+    let deletes = match &chart.tool.prune {
+        // Everything was in the last release, and in the state. Without its state, nobody can say what Terraform
+        // deletes.
+        Pruning::None => knows_earlier(chart),
+        Pruning::ApplySet { .. } => labels[PART_OF.0] == PART_OF.1,
+        // In the namespaces of the manifests.
+        _ => {
+            !codes.is_empty()
+                && labels["app"] == "shop"
+                && object["metadata"]["annotations"][LAST_APPLIED].is_string()
+        }
+    };
+    let is_refused = codes.iter().any(|code| *code >= 300);
+    match (deletes, is_refused) {
+        (false, _) => Outcome::NotTouched,
+        (true, true) if chart.tool.preset != Preset::Terraform => Outcome::KeptForNow,
+        (true, _) => Outcome::Deleted,
+    }
 }
 
 fn path(object: &Value) -> String {
@@ -259,7 +340,11 @@ fn judge(
 
 /// Returns whether the last release, or Terraform's state, is given.
 fn knows_earlier(chart: &Chart) -> bool {
-    chart.tool.preset == Preset::Helm4 || chart.next.len().is_multiple_of(2)
+    match chart.tool.preset {
+        Preset::Helm4 => true,
+        Preset::Terraform => chart.next.len().is_multiple_of(2),
+        _ => false,
+    }
 }
 
 /// Applies the whole set, and compares.
@@ -292,14 +377,25 @@ fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
     }
     let (writer, strict) = match chart.tool.preset {
         Preset::Helm4 => ("helm", "&fieldValidation=Strict"),
-        _ => ("Terraform", ""),
+        Preset::Terraform => ("Terraform", ""),
+        _ => ("deployer", "&fieldValidation=Strict"),
     };
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut codes) = (Vec::new(), Vec::new());
     let named = |row: &&PreviewRow, object: &Value| {
         object["kind"] == row.object.kind.as_str()
             && object["metadata"]["name"] == row.object.name.as_str()
     };
-    for manifest in &chart.next {
+    let written: Vec<&Value> = chart
+        .next
+        .iter()
+        .filter(|it| writes(&chart.tool, it))
+        .collect();
+    for manifest in &written {
+        let mut manifest = (*manifest).clone();
+        if matches!(chart.tool.prune, Pruning::ApplySet { .. }) {
+            manifest["metadata"]["labels"][PART_OF.0] = PART_OF.1.into();
+        }
+        let manifest = &manifest;
         let row = preview
             .rows
             .iter()
@@ -322,6 +418,7 @@ fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
         judge(row, before.as_ref(), after.as_ref(), &sent, writer)
             .map_err(|why| format!("{why}\n{row:#?}\nbefore {before:?}\nafter {after:?}"))?;
         outcomes.push(row.outcome);
+        codes.push(sent.0);
     }
     for object in &chart.live {
         let row = preview
@@ -329,18 +426,15 @@ fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
             .iter()
             .find(|row| named(row, object))
             .ok_or("a row for each object")?;
-        if chart.next.iter().any(|manifest| named(&row, manifest)) {
+        if written.iter().any(|manifest| named(&row, manifest)) {
             continue;
         }
-        // Everything was in the last release, and in the state. Without its state, nobody can say what
-        // Terraform deletes.
-        let expected = if knows_earlier(chart) {
-            Outcome::Deleted
-        } else {
-            Outcome::NotTouched
-        };
+        let expected = outcome_of_other(chart, object, &codes);
         if row.outcome != expected {
-            return Err(format!("{:?} of what only the cluster has", row.outcome));
+            return Err(format!(
+                "{:?} of what only the cluster has, and it is {expected:?}",
+                row.outcome
+            ));
         }
         outcomes.push(row.outcome);
     }
@@ -352,7 +446,7 @@ fn a_preview_equals_applying_everything_and_comparing() {
     let mut runner = runner();
     let wanted = 60 * number("OPTIMIST_CLAIMS", 1);
     let (mut done, mut counts) = (0, BTreeMap::new());
-    for _ in 0..wanted * 4 {
+    for _ in 0..wanted * 8 {
         if done == wanted {
             break;
         }
@@ -369,6 +463,7 @@ fn a_preview_equals_applying_everything_and_comparing() {
     for outcome in [
         Outcome::Conflict,
         Outcome::Deleted,
+        Outcome::KeptForNow,
         Outcome::Changed,
         Outcome::Created,
         Outcome::Unchanged,

@@ -31,8 +31,9 @@ pub fn after_refusal(preview: &Preview) -> String {
     match preview.after_refusal {
         AfterRefusal::GoesOn => en::upgrade_goes_on(),
         AfterRefusal::DeletesNothing => en::upgrade_deletes_nothing(),
-        AfterRefusal::Stops => en::upgrade_stops(),
-        AfterRefusal::WritesNothing => en::upgrade_writes_nothing(),
+        AfterRefusal::StopsAtCreate => en::upgrade_stops_at_create(),
+        AfterRefusal::StopsAfterWave => en::upgrade_stops_after_wave(),
+        AfterRefusal::StopsBeforeStage => en::upgrade_stops_before_stage(),
     }
 }
 
@@ -59,6 +60,9 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     let mut all = Vec::new();
     if !row.message.is_empty() && row.outcome != Outcome::Conflict {
         all.push(row.message.replace('\n', " "));
+    }
+    if row.outcome == Outcome::KeptForNow {
+        all.push(en::upgrade_deleted_later());
     }
     let stuck = row.stuck.iter();
     all.extend(stuck.map(|it| en::upgrade_stuck_version(&it.manager, &it.api_version)));
@@ -90,6 +94,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::InState => en::assumed_in_state(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
         Assumed::ServerSide => en::assumed_server_side(),
+        Assumed::OthersAccepted => en::assumed_others_accepted(),
         Assumed::Tracking => en::assumed_tracking(),
     }
 }
@@ -120,6 +125,7 @@ pub fn outcome(outcome: Outcome) -> String {
         Outcome::Refused => en::upgrade_outcome_refused(),
         Outcome::NotRun => en::upgrade_outcome_not_run(),
         Outcome::Deleted => en::upgrade_outcome_deleted(),
+        Outcome::KeptForNow => en::upgrade_outcome_kept(),
         Outcome::Changed => en::upgrade_outcome_changed(),
         Outcome::Created => en::upgrade_outcome_created(),
         Outcome::Unchanged => en::upgrade_outcome_unchanged(),
@@ -130,7 +136,7 @@ pub fn outcome(outcome: Outcome) -> String {
 /// Names a kind of trouble; `None` if the outcome says it already.
 pub fn trouble(trouble: Trouble) -> Option<String> {
     match trouble {
-        Trouble::Refused | Trouble::Deleted => None,
+        Trouble::Refused | Trouble::Deleted | Trouble::DeletedLater => None,
         Trouble::CreatedAgain => Some(en::upgrade_created_again()),
         Trouble::StuckVersions => Some(en::upgrade_stuck()),
         Trouble::Overwritten => Some(en::upgrade_overwritten()),

@@ -49,6 +49,8 @@ pub enum Assumed {
     ClientSideRelease,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.
     ServerSide,
+    /// The tool deletes the object unless another one is refused. Some could not be run here, and are taken to be accepted.
+    OthersAccepted,
     /// The tool adds labels or annotations by which it knows its objects. The input does not show them, so they are not
     /// in the manifest.
     Tracking,

@@ -14,6 +14,7 @@ mod hand_over;
 mod order;
 mod parallel;
 mod pruning;
+mod refusal;
 mod removed;
 mod row;
 mod run;
@@ -30,6 +31,7 @@ use crate::ways::ReleaseMethod;
 pub use assumed::Assumed;
 pub use hand_over::{HandOver, HandOverKind};
 pub use pruning::Pruning;
+pub use refusal::AfterRefusal;
 pub use row::{
     FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
 };
@@ -80,39 +82,6 @@ impl DeliveryTool {
             last_release: None,
         }
     }
-
-    /// Returns the tool's treatment of the manifests that are left when one is refused.
-    pub fn after_refusal(&self) -> AfterRefusal {
-        match self.preset {
-            Preset::Helm3 | Preset::Helm4 => AfterRefusal::Stops,
-            Preset::Flux | Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
-                AfterRefusal::WritesNothing
-            }
-            _ if self.preset.is_kubectl() && self.prune != Pruning::None => {
-                AfterRefusal::DeletesNothing
-            }
-            _ => AfterRefusal::GoesOn,
-        }
-    }
-}
-
-/// A tool's treatment of the other manifests when one is refused. Every row of a preview shows the result of
-/// its own manifest, whatever became of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum AfterRefusal {
-    /// It writes them (`k8s.io/kubectl/pkg/cmd/apply/apply.go Run`, v0.36; Terraform, where nothing
-    /// depends on the refused one).
-    GoesOn,
-    /// It writes them, and deletes nothing (`k8s.io/kubectl/pkg/cmd/apply/apply.go Run`, v0.36: it prunes only
-    /// if every apply succeeded).
-    DeletesNothing,
-    /// It stops there: its earlier writes stay. It would delete after all writes
-    /// (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2).
-    Stops,
-    /// It sends a dry run of each first and writes nothing (`fluxcd/pkg/ssa/manager_apply.go ApplyAll`,
-    /// v0.76; `argo-cd/gitops-engine/pkg/sync/sync_context.go runTasks`, v3.5).
-    WritesNothing,
 }
 
 /// The result of a preview.

@@ -44,6 +44,12 @@ impl Removal {
         }
     }
 
+    /// Returns whether an object belongs to the application of Argo CD that is delivered.
+    pub(super) fn is_of_application(&self, object: &Value) -> bool {
+        let own = DeliveredBy::of(&[object]);
+        own.application.is_some() && own.application == self.by.application
+    }
+
     /// Returns the row of an object that no manifest names.
     pub(super) fn row(&self, server: &mut ApiServer, object: &Value) -> PreviewRow {
         let mut row = PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
@@ -136,7 +142,7 @@ fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> Fate {
 }
 
 /// Returns whether a label or an annotation has this word.
-fn says(object: &Value, name: &str, word: &str) -> bool {
+pub(super) fn says(object: &Value, name: &str, word: &str) -> bool {
     ["labels", "annotations"].iter().any(|of| {
         let said = object
             .metadata()

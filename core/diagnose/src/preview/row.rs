@@ -107,6 +107,8 @@ pub enum Outcome {
     NotRun,
     /// The tool deletes it.
     Deleted,
+    /// The tool would delete it, and does not come to that: another object is refused before.
+    KeptForNow,
     /// Its content changes.
     Changed,
     /// It is new.
@@ -132,6 +134,8 @@ pub enum Trouble {
     Refused,
     /// The object is deleted.
     Deleted,
+    /// The object is deleted once no other object is refused.
+    DeletedLater,
     /// The object is deleted and created again.
     CreatedAgain,
     /// `managedFields` has versions that the definition does not have.

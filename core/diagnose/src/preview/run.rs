@@ -12,6 +12,7 @@ use optimist_simulation::{ObjectRef, World};
 use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
+use super::refusal::Delivery;
 use super::removed::{self, Removal};
 use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
 use super::{Assumed, Preview, PreviewInput, hand_over, order};
@@ -175,7 +176,19 @@ impl PreviewRun {
 
     /// Returns the preview of the parts that are done.
     pub fn finish(self) -> Preview {
-        Preview::counted(self.rows, self.input.tool.after_refusal())
+        let (mut rows, after) = (self.rows, self.input.tool.after_refusal());
+        if let Some(removal) = &self.written.removal {
+            let manifests = self.written.order.iter().zip(&self.input.next);
+            let objects = self.cluster.objects.iter();
+            let delivery = Delivery {
+                after,
+                manifests: manifests.collect(),
+                objects: objects.map(|(key, object)| (key, &**object)).collect(),
+                removal,
+            };
+            delivery.keep_unreached(&mut rows);
+        }
+        Preview::counted(rows, after)
     }
 
     fn remove(&mut self, at: usize) -> PreviewRow {

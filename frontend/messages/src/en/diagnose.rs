@@ -36,8 +36,9 @@ crate::catalogue::messages! {
     upgrade_says(client) "Run on the objects that you brought, with the requests that {client} sends. Nothing was sent to a cluster.";
     upgrade_goes_on() "The tool goes on with the others.";
     upgrade_deletes_nothing() "The tool goes on with the others. It deletes nothing while one is refused.";
-    upgrade_stops() "The tool stops at the first refusal and deletes nothing. It keeps the objects that it wrote before.";
-    upgrade_writes_nothing() "The tool tries each write first, and writes nothing if one is refused.";
+    upgrade_stops_at_create() "After a refused change, the tool goes on with the others. It stops at an object that it cannot create. In both cases it deletes nothing.";
+    upgrade_stops_after_wave() "The tool goes on with the others of the same sync wave, and not with the next waves.";
+    upgrade_stops_before_stage() "The tool sends a dry run of each write first. If one is refused, it writes nothing of that stage, and deletes nothing. It writes namespaces, definitions, cluster roles and classes in stages before the others.";
     upgrade_filter() "Objects by outcome";
     upgrade_filter_trouble() "Objects by trouble";
     upgrade_prune(option) "It deletes what no manifest names any more ({option})";
@@ -52,6 +53,8 @@ crate::catalogue::messages! {
     upgrade_outcome_refused() "refused";
     upgrade_outcome_not_run() "not run";
     upgrade_outcome_deleted() "deleted";
+    upgrade_outcome_kept() "kept for now";
+    upgrade_deleted_later() "The tool deletes it when no other object is refused before.";
     upgrade_outcome_changed() "changed";
     upgrade_outcome_created() "created";
     upgrade_outcome_unchanged() "unchanged";
@@ -105,6 +108,7 @@ crate::catalogue::messages! {
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
     assumed_client_side() "the last release was applied in the client";
     assumed_server_side() "Helm applies server-side";
+    assumed_others_accepted() "the objects that could not be run here are not refused; if one is, the tool does not delete this object";
     assumed_tracking() "the tool adds labels or annotations that are not known here";
     incidents_title() "What happened to others";
     incidents_text() "Incidents of public projects. Each shows what was written, the broken write and the mended one.";
