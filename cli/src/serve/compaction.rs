@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use optimist_apiserver::server::ApiServer;
-
 use super::connection::Connections;
 
 /// Compacts the store at what it was an interval ago, as a kube-apiserver does with its etcd
@@ -13,11 +11,10 @@ pub async fn run(interval: Duration, connections: &Connections) {
     if interval.is_zero() {
         return std::future::pending().await;
     }
-    let revision = |server: &mut ApiServer| server.store().revision();
-    let mut before = connections.look(revision);
+    let mut before = connections.revision_for_all();
     loop {
         tokio::time::sleep(interval).await;
-        let now = connections.look(revision);
+        let now = connections.revision_for_all();
         if let Err(error) = connections.compact(before) {
             eprintln!("optimist: the log is not shortened: {error}");
         }

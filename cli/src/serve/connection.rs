@@ -134,17 +134,23 @@ impl Connections {
         Response::from_parts(head, Either::Right(Full::new(bytes)))
     }
 
-    /// Reads the server.
+    /// Looks at the server, or sends it requests that write nothing.
     pub fn look<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
-        self.server.with(act)
+        self.server.request(act)
     }
 
-    /// Does something with the server. If there is a log, it has the writes before anybody sees them.
+    /// Returns the revision of the server once all watches are on their way to it: those that wait for other keys see
+    /// it, too, and miss nothing when older revisions are dropped.
+    pub fn revision_for_all(&self) -> Revision {
+        self.server.with(|server| server.store().revision())
+    }
+
+    /// Sends requests to the server. If there is a log, it has the writes before anybody sees them.
     ///
     /// # Errors
     /// If the log cannot be written. Then nothing is changed.
     pub fn keep_writes<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> io::Result<T> {
-        self.server.with(|server| match &self.log {
+        self.server.request(|server| match &self.log {
             None => Ok(act(server)),
             Some(log) => {
                 let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
@@ -12,7 +12,12 @@ use futures_timer::Delay;
 use http::{Request, Response};
 use http_body::{Body as HttpBody, Frame};
 
+use self::lines::Lines;
+use self::waiting::Waiting;
 use crate::server::{Answered, ApiServer, Watch};
+
+mod lines;
+mod waiting;
 
 /// The source of a shared server's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +49,8 @@ struct State {
     /// The outside time up to which the server's clock is set.
     told: Instant,
     /// The watches that wait for something to happen.
-    waiting: Vec<Waker>,
+    waiting: Waiting,
+    lines: Lines,
 }
 
 impl SharedServer {
@@ -53,7 +59,8 @@ impl SharedServer {
         let state = State {
             server,
             told: Instant::now(),
-            waiting: Vec::new(),
+            waiting: Waiting::default(),
+            lines: Lines::default(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -63,13 +70,20 @@ impl SharedServer {
         }
     }
 
-    /// Does something with the server itself, such as looking into its store or compacting it.
-    /// Watches are notified afterwards.
+    /// Does something with the server itself, such as letting its time pass or compacting it.
+    /// All watches are notified afterwards.
     pub fn with<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
         let mut state = self.shared.lock();
         let result = act(&mut state.server);
-        state.wake();
+        state.lines.clear();
+        state.waiting.wake_all();
         result
+    }
+
+    /// Looks at the server, or sends it requests, and does nothing else with it: afterwards only the watches are
+    /// notified that can see what was written.
+    pub fn request<T>(&self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
+        self.shared.lock().request(act)
     }
 
     /// Lets time pass for the server.
@@ -79,10 +93,14 @@ impl SharedServer {
 
     /// Waits until some time has passed for the server.
     pub fn pass(&self, by: Duration) -> Passing {
-        let now = self.shared.lock().server.environment().elapsed();
+        let mut state = self.shared.lock();
+        let now = state.server.environment().elapsed();
+        let number = state.waiting.number();
+        drop(state);
         Passing {
             shared: Arc::clone(&self.shared),
             due: now.saturating_add(by),
+            number,
             timer: None,
         }
     }
@@ -92,7 +110,14 @@ impl SharedServer {
 pub struct Passing {
     shared: Arc<Shared>,
     due: Duration,
+    number: u64,
     timer: Option<Delay>,
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.shared.lock().waiting.remove(self.number, None);
+    }
 }
 
 impl std::fmt::Debug for Passing {
@@ -113,7 +138,7 @@ impl Future for Passing {
             if now >= self.due {
                 return Poll::Ready(());
             }
-            state.waiting.push(context.waker().clone());
+            state.waiting.add(self.number, None, context.waker());
             drop(state);
             if self.shared.clock == Clock::Virtual {
                 return Poll::Pending;
@@ -142,8 +167,22 @@ impl Shared {
 }
 
 impl State {
-    fn wake(&mut self) {
-        self.waiting.drain(..).for_each(Waker::wake);
+    /// Sends requests to the server, and wakes those who can see what was written.
+    fn request<T>(&mut self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
+        let before = self.server.store().revision();
+        // While it is held, other kinds have another address.
+        let kinds = self.server.shared_resources();
+        let result = act(&mut self.server);
+        if !Arc::ptr_eq(&kinds, &self.server.shared_resources()) {
+            self.lines.clear();
+            self.waiting.wake_all();
+        } else if self.server.store().revision() != before {
+            self.waiting.wake_for_anything();
+            for change in self.server.store().log_after(before) {
+                self.waiting.wake_for(&change.key);
+            }
+        }
+        result
     }
 }
 
@@ -168,8 +207,8 @@ where
             let bytes = read(body).await.map_err(Into::into)?;
             let request = Request::from_parts(head, bytes);
             let mut state = shared.lock();
-            let answered = state.server.answer(request);
-            state.wake();
+            let answered = state.request(|server| server.answer(request));
+            let number = state.waiting.number();
             drop(state);
             Ok(match answered {
                 Answered::Whole(response) => response.map(|bytes| Body {
@@ -179,6 +218,8 @@ where
                     content: Content::Stream(Box::new(Stream {
                         shared,
                         watch: *watch,
+                        number,
+                        waits_for: None,
                         timer: None,
                     })),
                 }),
@@ -223,8 +264,18 @@ enum Content {
 struct Stream {
     shared: Arc<Shared>,
     watch: Watch,
-    /// Until when something is due that only time brings.
-    timer: Option<Delay>,
+    number: u64,
+    /// The keys whose changes it waits for.
+    waits_for: Option<Box<str>>,
+    /// When something is due that only time brings, on the clock of the server.
+    timer: Option<(Duration, Delay)>,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.waiting.remove(self.number, self.waits_for.as_deref());
+    }
 }
 
 impl std::fmt::Debug for Stream {
@@ -245,10 +296,9 @@ impl HttpBody for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.content {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Content::Stream(stream) => stream.poll(context).map(|bytes| {
-                let frame = bytes.map(|bytes| Frame::data(Bytes::from(bytes)));
-                frame.map(Ok)
-            }),
+            Content::Stream(stream) => stream
+                .poll(context)
+                .map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }
 
@@ -258,37 +308,59 @@ impl HttpBody for Body {
 }
 
 impl Stream {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
             let mut state = self.shared.lock();
-            let events = self.watch.poll(&state.server);
-            if !events.is_empty() {
-                let resources = state.server.resources();
-                let written = events.iter().flat_map(|e| self.watch.written(e, resources));
-                return Poll::Ready(Some(written.collect()));
+            let State { server, lines, .. } = &mut *state;
+            let events = self.watch.poll(server);
+            let mut written = events
+                .iter()
+                .map(|event| lines.written(&self.watch, event, server.resources()));
+            if let Some(first) = written.next() {
+                let Some(second) = written.next() else {
+                    return Poll::Ready(Some(first));
+                };
+                let mut all = [first, second].concat();
+                written.for_each(|line| all.extend_from_slice(&line));
+                return Poll::Ready(Some(all.into()));
             }
+            drop(written);
             if !self.watch.is_open() {
                 return Poll::Ready(None);
             }
-            state.waiting.push(context.waker().clone());
+            let keys = self.watch.keys();
+            if self.waits_for.as_deref() != keys {
+                state.waiting.remove(self.number, self.waits_for.as_deref());
+                self.waits_for = keys.map(Box::from);
+            }
+            state.waiting.add(self.number, keys, context.waker());
             let now = state.server.environment().elapsed();
             let due = self.watch.next_due();
             drop(state);
             let (Some(due), Clock::Wall) = (due, self.shared.clock) else {
                 return Poll::Pending;
             };
-            let timer = self.timer.insert(Delay::new(due.saturating_sub(now)));
+            if self.timer.as_ref().is_none_or(|(at, _)| *at != due) {
+                self.timer = Some((due, Delay::new(due.saturating_sub(now))));
+            }
+            let Some((_, timer)) = &mut self.timer else {
+                return Poll::Pending;
+            };
             if Pin::new(timer).poll(context).is_pending() {
                 return Poll::Pending;
             }
+            self.timer = None;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::task::Waker;
+
     use tower_service::Service;
+
+    use super::*;
 
     /// A body that is there at once.
     struct Given(Option<Bytes>);
@@ -347,6 +419,94 @@ mod tests {
         );
         assert!(next(&mut events).is_pending());
         server.advance(Duration::from_secs(31));
+        assert_eq!(next(&mut events), Poll::Ready(None));
+    }
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Count(std::sync::atomic::AtomicUsize);
+
+    impl std::task::Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_write_wakes_the_watches_that_can_see_it_and_all_of_them_get_the_same_bytes() {
+        let server = SharedServer::new(ApiServer::default(), Clock::Virtual);
+        let all = "/api/v1/configmaps";
+        let one = "/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name=a&watch=1";
+        let elsewhere = "/api/v1/namespaces/kube-system/configmaps?watch=1";
+        let secrets = "/api/v1/secrets?watch=1";
+        let paths = [
+            &format!("{all}?watch=1&resourceVersion=0"),
+            one,
+            elsewhere,
+            secrets,
+        ];
+        let mut watches = paths.map(|path| {
+            let body = call(&server, Request::get(path), "").into_body();
+            (body, Arc::new(Count::default()))
+        });
+        let mut poll = |at: usize| {
+            let (body, count) = &mut watches[at];
+            let waker = Waker::from(Arc::clone(count));
+            let frame = Pin::new(body).poll_frame(&mut Context::from_waker(&waker));
+            frame.map(|frame| frame.unwrap().unwrap().into_data().unwrap())
+        };
+        for at in 0..paths.len() {
+            // What there is at the start.
+            while poll(at).is_ready() {}
+        }
+        call(&server, Request::get(all), "");
+        call(
+            &server,
+            Request::post(CONFIG_MAPS),
+            r#"{"metadata": {"name": "a"}}"#,
+        );
+        let (Poll::Ready(first), Poll::Ready(second)) = (poll(0), poll(1)) else {
+            panic!("two events")
+        };
+        assert_eq!(first, second);
+        assert_eq!(first.as_ptr(), second.as_ptr(), "written once");
+        assert!(poll(0).is_pending() && poll(1).is_pending());
+        call(
+            &server,
+            Request::post(CONFIG_MAPS),
+            r#"{"metadata": {"name": "b"}}"#,
+        );
+        let woken = |watches: &[(Body, Arc<Count>); 4]| {
+            let counts = watches.iter().map(|(_, count)| count);
+            counts
+                .map(|count| count.0.load(std::sync::atomic::Ordering::Relaxed))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(woken(&watches), [2, 1, 0, 0]);
+        server.with(|_| ());
+        assert_eq!(woken(&watches), [2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn a_watch_of_a_kind_ends_when_its_definition_is_deleted() {
+        let server = SharedServer::new(ApiServer::default(), Clock::Virtual);
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let definition = r#"{"metadata": {"name": "widgets.example.com"}, "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object"}}}]}}"#;
+        let made = call(&server, Request::post(definitions), definition);
+        assert_eq!(made.status(), 201);
+        let path = "/apis/example.com/v1/widgets?watch=1&timeoutSeconds=30";
+        let mut events = call(&server, Request::get(path), "").into_body();
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut context = Context::from_waker(&waker);
+        assert!(Pin::new(&mut events).poll_frame(&mut context).is_pending());
+        let name = format!("{definitions}/widgets.example.com");
+        call(&server, Request::delete(name), "");
+        assert_eq!(count.0.load(std::sync::atomic::Ordering::Relaxed), 1);
         assert_eq!(next(&mut events), Poll::Ready(None));
     }
 

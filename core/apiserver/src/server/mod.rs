@@ -313,6 +313,12 @@ impl ApiServer {
         &self.resources
     }
 
+    /// The kinds that are served: others have another address as long as these are held.
+    #[cfg(feature = "tower")]
+    pub(crate) fn shared_resources(&self) -> Arc<Resources> {
+        Arc::clone(&self.resources)
+    }
+
     /// The source of time and uids.
     pub fn environment(&self) -> &Environment {
         &self.environment

@@ -137,6 +137,16 @@ impl Watch {
         }
     }
 
+    /// The keys of the store whose changes it can show: one key, or what all of them begin with. `None` while any change
+    /// can let it begin.
+    #[cfg(feature = "tower")]
+    pub(crate) fn keys(&self) -> Option<&str> {
+        match &self.state {
+            State::Waiting(_) => None,
+            State::Streaming(_) | State::Ended(_) => Some(self.scope.prefix()),
+        }
+    }
+
     /// The media type of the stream.
     pub fn media_type(&self) -> &'static str {
         match self.view.format {
