@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::exceptions::Exceptions;
 use super::recording::{Action, Recording};
-use super::replay::{Failure, Outcome, Report};
+use super::replay::{Failure, Outcome, Problem, Report};
 
 /// The name of the row of the scenarios that people wrote: they are about several kinds.
 const BY_HAND: &str = "several, by hand";
@@ -53,6 +53,8 @@ struct Row {
     recordings: usize,
     passed: usize,
     skipped: usize,
+    /// How many steps were answered with another status code.
+    other_codes: usize,
     /// For each verb, how many steps were compared, and how many of them differ.
     steps: BTreeMap<&'static str, (usize, usize)>,
 }
@@ -122,9 +124,10 @@ pub fn sums(replayed: &[(&Recording, &Report)]) -> String {
         different += steps.1;
     }
     format!(
-        "{} of {} recordings agree; {compared} answers were compared, {different} of them differ",
+        "{} of {} recordings agree; {compared} answers were compared, {different} of them differ, {} of these in the status code",
         all.passed,
-        all.recordings - all.skipped
+        all.recordings - all.skipped,
+        all.other_codes
     )
 }
 
@@ -154,7 +157,12 @@ fn add(row: &mut Row, recording: &Recording, report: &Report) {
     };
     let stopped = failures
         .iter()
-        .find(|it| matches!(it.problem, super::replay::Problem::Stopped(_)));
+        .find(|it| matches!(it.problem, Problem::Stopped(_)));
+    let has_other_code = |it: &&Failure| match &it.problem {
+        Problem::Different { expected, got, .. } => expected.status != got.status,
+        Problem::Stopped(_) | Problem::Stale { .. } => false,
+    };
+    row.other_codes += failures.iter().filter(has_other_code).count();
     let end = stopped.map_or(recording.steps.len(), |failure| failure.step + 1);
     for (number, step) in recording.steps.iter().take(end).enumerate() {
         let Some(verb) = verb(&step.action).filter(|_| !step.nondeterministic) else {
@@ -274,7 +282,7 @@ mod tests {
         let failure = Failure {
             step: 1,
             request: String::new(),
-            problem: super::super::replay::Problem::Stopped("no".into()),
+            problem: Problem::Stopped("no".into()),
         };
         let failed = Report {
             name: "b".into(),
@@ -291,7 +299,7 @@ mod tests {
         );
         assert!(page.contains(r"| 1 | one \| two |"), "{page}");
         let sums = sums(&[(&same, &passed), (&other, &failed)]);
-        let expected = "1 of 2 recordings agree; 5 answers were compared, 1 of them differ";
+        let expected = "1 of 2 recordings agree; 5 answers were compared, 1 of them differ, 0 of these in the status code";
         assert_eq!(sums, expected);
     }
 }
