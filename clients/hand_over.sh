@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the hand-over scripts of `optimist preview` with kubectl against `optimist serve`: without --write
-# nothing is stored, and after --write the same preview meets no conflict and every object has its fields.
+# nothing is stored, and after --write the same preview meets no conflict and every object has its fields. Then it
+# compares what the preview says of pruning with what kubectl does.
 #
 #   clients/hand_over.sh
 #
@@ -105,6 +106,40 @@ hand_over() {
 
 hand_over take-over next.yaml --hand-over take-over
 hand_over smallest left.yaml
+
+# Pruning: an object that no manifest names is deleted only if nothing is refused, and the preview says both.
+apply_set() {
+    KUBECTL_APPLYSET=true kubectl apply --server-side --field-manager=deployer --prune --applyset=shop -n shop -f "$1"
+}
+set_preview() {
+    live > "$place/live.yaml"
+    preview "$1" --prune --applyset shop --namespace shop > "$place/preview"
+}
+exists() { kubectl get configmap old -n shop > "$place/got" 2>&1; }
+
+[ -z "$server" ] || kill "$server"
+serve "$place/config"
+{
+    cat "$place/next.yaml"
+    printf -- '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: old, namespace: shop}\ndata: {colour: red}\n'
+} > "$place/with_old.yaml"
+{
+    kubectl create namespace shop
+    apply_set "$place/with_old.yaml"
+    kubectl scale deployment web -n shop --replicas=7
+} > "$place/made" 2>&1 || cat "$place/made"
+check "prune: the object exists at first" exists
+set_preview next.yaml
+check "prune: the preview keeps it for now" grep -qE '^kept for now .*old' "$place/preview"
+apply_set "$place/next.yaml" > "$place/applied" 2>&1
+check "prune: kubectl is refused" [ $? = 1 ]
+check "prune: kubectl keeps it" exists
+set_preview left.yaml
+check "prune: without the conflict the preview deletes it" grep -qE '^deleted .*old' "$place/preview"
+apply_set "$place/left.yaml" > "$place/applied" 2>&1
+check "prune: kubectl is not refused" [ $? = 0 ]
+exists
+check "prune: kubectl deletes it" [ $? = 1 ]
 
 echo "$((checked - failed)) passed, $failed failed"
 exit "$failed"
