@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use optimist_tests::conformance::{Outcome, display, known, load, replay};
+use optimist_recordings::{Outcome, display, known, load, replay};
 use serde_json::Value;
 
 /// The whole run is the one of the crate of the recordings; here one in so many is enough.

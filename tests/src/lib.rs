@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod conformance;
 pub mod page;
+
+pub use optimist_recordings as conformance;

@@ -5,10 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
 
-use optimist_tests::conformance::replay::Problem;
-use optimist_tests::conformance::{
-    Exceptions, Outcome, Recording, Remote, Report, load, replay_remotely,
-};
+use optimist_recordings::replay::Problem;
+use optimist_recordings::{Exceptions, Outcome, Recording, Remote, Report, load, replay_remotely};
 
 use crate::program::Program;
 
@@ -25,7 +23,7 @@ fn recordings() -> Vec<Recording> {
     recordings.retain(|recording| {
         let mut steps = recording.steps.iter();
         steps.all(|step| {
-            use optimist_tests::conformance::recording::Action::{Parallel, Request};
+            use optimist_recordings::recording::Action::{Parallel, Request};
             matches!(step.action, Request(_) | Parallel { .. })
         })
     });

@@ -21,11 +21,11 @@ pub(super) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresour
 
 /// The custom resources that recordings use.
 pub(super) const CUSTOM_RESOURCES: [&str; 5] = [
-    include_str!("../../conformance/crds/backups.demo.example.com.json"),
-    include_str!("../../conformance/crds/crates.demo.example.com.json"),
-    include_str!("../../conformance/crds/gadgets.demo.example.com.json"),
-    include_str!("../../conformance/crds/ledgers.demo.example.com.json"),
-    include_str!("../../conformance/crds/widgets.demo.example.com.json"),
+    include_str!("../crds/backups.demo.example.com.json"),
+    include_str!("../crds/crates.demo.example.com.json"),
+    include_str!("../crds/gadgets.demo.example.com.json"),
+    include_str!("../crds/ledgers.demo.example.com.json"),
+    include_str!("../crds/widgets.demo.example.com.json"),
 ];
 
 thread_local! {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use optimist_tests::conformance::{
+use optimist_recordings::{
     Exceptions, LoadError, Outcome, Recording, Remote, Report, cause, display, known, load, panics,
     replay_remotely, replay_with, score,
 };

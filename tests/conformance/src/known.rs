@@ -12,7 +12,7 @@ use super::replay::{Outcome, Report};
 
 /// Returns the folder of this repository's lists.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/failing")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("failing")
 }
 
 fn file(folder: &Path, corpus: &str) -> PathBuf {

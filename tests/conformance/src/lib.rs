@@ -13,6 +13,9 @@
 //! [`exceptions`] knows which of them are tolerated, [`known`] which recordings are known to fail,
 //! [`display`], [`cause`] and [`score`] show the rest.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 pub mod cause;
 pub mod compare;
 pub mod display;

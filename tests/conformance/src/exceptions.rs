@@ -38,7 +38,7 @@ pub struct Exceptions(Vec<Exception>);
 impl Exceptions {
     /// The exceptions of this repository.
     pub fn embedded() -> Self {
-        Self::parse(include_str!("../../conformance/exceptions.json"))
+        Self::parse(include_str!("../exceptions.json"))
             .expect("the embedded exceptions are well-formed")
     }
 
