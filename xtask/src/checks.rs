@@ -46,7 +46,7 @@ pub enum Place {
 
 /// All checks. The first check that can begin does so. Checks that others need, and checks that use
 /// one processor for a long time, come first.
-pub static CHECKS: [Check; 14] = [
+pub static CHECKS: [Check; 15] = [
     Check {
         name: "format",
         stage: "lint",
@@ -139,6 +139,13 @@ pub static CHECKS: [Check; 14] = [
         run: client_tests,
     },
     Check {
+        name: "program-packages",
+        stage: "native",
+        place: Place::Machine,
+        needs: &[],
+        run: |workspace, _| program_packages(workspace),
+    },
+    Check {
         name: "instructions",
         stage: "speed",
         place: Place::Machine,
@@ -217,7 +224,7 @@ fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     Ok(())
 }
 
-/// Packs the crates of `core` as they would be published, without compiling them again.
+/// Packs the crates of `core` and the recordings as they would be published, without compiling them again.
 fn packages(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
     let mut command = workspace.cargo();
     command.args(["package", "--no-verify", "--allow-dirty", "--offline"]);
@@ -227,6 +234,7 @@ fn packages(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
         let name = format!("optimist-{}", folder.file_name().display());
         command.args(["--package", &name]);
     }
+    command.args(["--package", "optimist-recordings"]);
     progress::stream("cargo package", &mut command, FIX)
 }
 
@@ -283,6 +291,26 @@ fn client_tests(workspace: &Workspace, counted: &mut Counted) -> StageResult<()>
         "cargo xtask test client-tests",
         counted,
     )
+}
+
+/// Makes the packages of other languages that have the program in them, and starts the program from each. Says so where
+/// it cannot: without Python or npm.
+fn program_packages(workspace: &Workspace) -> StageResult<()> {
+    if let Some(missing) = ["bash", "python3", "npm"]
+        .iter()
+        .find(|name| system::on_path(name).is_none())
+    {
+        println!("no packages with the program are made: there is no {missing}");
+        return Ok(());
+    }
+    let programs = workspace.build(&["optimist"])?;
+    let mut command = workspace.command("bash");
+    command
+        .env("OPTIMIST", programs.join("optimist"))
+        .arg("clients/packages.sh")
+        .arg(workspace.root().join("target").join("packages"));
+    let remedy = "cargo xtask test program-packages";
+    progress::stream("packages with the program", &mut command, remedy)
 }
 
 /// Counts the instructions that requests need, and compares them with the recorded ones. Says so
@@ -399,7 +427,7 @@ mod tests {
         );
         assert_eq!(
             names(&["native"]).as_deref(),
-            Ok(&["native-tests", "client-tests"][..])
+            Ok(&["native-tests", "client-tests", "program-packages"][..])
         );
         assert_eq!(
             names(&["format", "browser-tests"]).as_deref(),

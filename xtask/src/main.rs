@@ -197,7 +197,8 @@ mod tests {
         };
         let all: Vec<&str> = checks::CHECKS.iter().map(|check| check.name).collect();
         assert_eq!(chosen("test"), all);
-        assert_eq!(chosen("test native"), ["native-tests", "client-tests"]);
+        let native = ["native-tests", "client-tests", "program-packages"];
+        assert_eq!(chosen("test native"), native);
         assert_eq!(chosen("test clippy format"), ["format", "clippy"]);
         assert_eq!(
             parsed("test paeg"),
