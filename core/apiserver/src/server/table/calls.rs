@@ -19,7 +19,7 @@ use crate::object::text;
 pub(super) type Call = fn(&Value, Timestamp) -> Value;
 
 /// The functions, by their names in `columns.txt`.
-const CALLS: [(&str, Call); 48] = [
+const CALLS: [(&str, Call); 50] = [
     ("address_parent", network::address_parent),
     ("api_available", access::api_available),
     ("api_service", access::api_service),
@@ -37,12 +37,14 @@ const CALLS: [(&str, Call); 48] = [
     ("first_seen", event::first_seen),
     ("groups", access::groups),
     ("ingress_addresses", network::ingress_addresses),
+    ("ingress_class_name", storage::ingress_class_name),
     ("ingress_hosts", network::ingress_hosts),
     ("ingress_ports", network::ingress_ports),
     ("job_completions", workloads::job_completions),
     ("job_duration", workloads::job_duration),
     ("job_status", workloads::job_status),
     ("last_seen", event::last_seen),
+    ("node_kernel", node::kernel),
     ("node_roles", node::roles),
     ("node_status", node::status),
     ("param_kind", access::param_kind),

@@ -256,3 +256,36 @@ fn flow_schemas_are_listed_by_precedence() {
     let names: Vec<&Value> = rows.iter().map(|row| &row["cells"][0]).collect();
     assert_eq!(names, ["b", "a", "c"]);
 }
+
+#[test]
+fn a_node_shows_its_kernel_with_the_architecture() {
+    for (info, shown) in [
+        (json!({"kernelVersion": "6.1"}), "6.1"),
+        (
+            json!({"kernelVersion": "6.1", "architecture": "arm64"}),
+            "6.1 (arm64)",
+        ),
+        (json!({"architecture": "arm64"}), "<unknown> (arm64)"),
+    ] {
+        let cells = cells("v1", "Node", json!({"status": {"nodeInfo": info}}));
+        assert!(cells.contains(&shown.into()), "{cells:?}");
+    }
+}
+
+#[test]
+fn the_default_class_is_named_so() {
+    let class = |value: &str| {
+        let annotations = json!({"ingressclass.kubernetes.io/is-default-class": value});
+        let class = json!({"metadata": {"annotations": annotations}});
+        cells("networking.k8s.io/v1", "IngressClass", class)
+    };
+    assert_eq!(class("true")[0], "x (default)");
+    assert!(!class("yes").contains(&"x (default)".into()));
+}
+
+#[test]
+fn a_job_shows_that_enough_of_it_succeeded() {
+    let conditions = json!([{"type": "SuccessCriteriaMet", "status": "True"}]);
+    let job = json!({"status": {"conditions": conditions}});
+    assert_eq!(cells("batch/v1", "Job", job)[0], "SuccessCriteriaMet");
+}

@@ -24,6 +24,16 @@ pub(super) fn status(node: &Value, _: Timestamp) -> Value {
     status.into()
 }
 
+/// The version of its kernel, and the architecture if it is known.
+pub(super) fn kernel(node: &Value, _: Timestamp) -> Value {
+    let info = &node["status"]["nodeInfo"];
+    let version = text_or(text(info, "kernelVersion"), "<unknown>");
+    match text(info, "architecture") {
+        "" => version,
+        known => format!("{} ({known})", version.as_str().unwrap_or_default()).into(),
+    }
+}
+
 /// The roles that its labels give it (`findNodeRoles`).
 pub(super) fn roles(node: &Value, _: Timestamp) -> Value {
     let labels = node.metadata().and_then(|metadata| metadata.get("labels"));

@@ -88,6 +88,11 @@ pub(super) fn attributes_class_name(class: &Value, _: Timestamp) -> Value {
     name_of_class(class, &[default])
 }
 
+/// The name of an IngressClass, and whether it is the default one.
+pub(super) fn ingress_class_name(class: &Value, _: Timestamp) -> Value {
+    name_of_class(class, &["ingressclass.kubernetes.io/is-default-class"])
+}
+
 fn name_of_class(class: &Value, defaults: &[&str]) -> Value {
     let mut defaults = defaults.iter().map(|name| annotation(class, name));
     if defaults.any(|value| value == Some("true")) {

@@ -20,6 +20,8 @@ pub(super) fn job_status(job: &Value, _: Timestamp) -> Value {
         "Suspended"
     } else if holds("FailureTarget") {
         "FailureTarget"
+    } else if holds("SuccessCriteriaMet") {
+        "SuccessCriteriaMet"
     } else {
         "Running"
     }
