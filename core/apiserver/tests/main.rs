@@ -1,6 +1,7 @@
 //! Tests of the public items of this crate.
 
 mod actions;
+mod compared;
 mod devices;
 mod limited;
 mod linear_work;

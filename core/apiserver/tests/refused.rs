@@ -345,7 +345,7 @@ fn a_node_has_a_driver_once_and_it_stays_as_it_is() {
     let patch = json!({"spec": {"drivers": [{"name": "a.example.com", "nodeID": "2", "topologyKeys": null}]}});
     let (code, said) = send(&mut server, "PATCH", &path, &patch);
     assert_eq!(code, 422);
-    assert!(said.starts_with("CSINodeDriver: Invalid value: {\"Name\":\"a.example.com\""));
+    assert!(said.starts_with("spec.drivers: Invalid value: {\"Name\":\"a.example.com\""));
     assert!(said.ends_with(": field is immutable"));
 }
 

@@ -12,9 +12,11 @@ mod quotas;
 use serde_json::Value;
 
 use super::kinds::certificates::is_for_organization;
+use super::kinds::pod_admission::default_class;
 use super::{ApiServer, RequestInfo, Trace};
 use crate::object::{Metadata, text};
 use crate::status::{Refusal, Status};
+use crate::storage::Store;
 
 pub(super) use classes::give_class;
 pub(super) use limits::complete;
@@ -90,6 +92,7 @@ impl ApiServer {
             pod_security::check(&attributes, object, &self.store, trace)?;
             classes::check_growth(&attributes, object, &self.store)?;
             check_subject(&attributes, object)?;
+            check_default(&attributes, object, &self.store)?;
         }
         if self.store.range(policies::BINDINGS_BELOW).next().is_some() {
             policies::ask(self, &attributes, trace)?;
@@ -110,6 +113,23 @@ fn forbidden(asked: &Attributes<'_>, object: &Value, why: &str) -> Refusal {
         name => name,
     };
     Status::forbidden(&asked.info.group_resource(), name, why)
+}
+
+/// One class of priority is the default one (`validatePriorityClass` of `plugin/pkg/admission/priority`).
+fn check_default(asked: &Attributes<'_>, object: &Value, store: &Store) -> Result<(), Refusal> {
+    if text(object, "kind") != "PriorityClass" || object["globalDefault"] != true {
+        return Ok(());
+    }
+    match default_class(store) {
+        Some(class) if asked.operation == "CREATE" || class.name() != object.name() => {
+            let why = format!(
+                "PriorityClass {} is already marked as default. Only one default can exist",
+                class.name()
+            );
+            Err(forbidden(asked, object, &why))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Nobody gets a certificate that is stronger than every role

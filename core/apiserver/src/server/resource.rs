@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{Collection, FINALIZE, NotAllocated, Rules};
+use super::kinds::{Collection, NotAllocated, Rules};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion};
 use crate::schema::Empties;
@@ -244,7 +244,6 @@ impl Resource {
     /// Sets the fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
     pub fn prepare(&self, subresource: &str, object: &mut Value, live: Option<&Value>) {
         match (&self.definition, live) {
-            (Definition::Builtin(_), Some(_)) if subresource == FINALIZE => {}
             (Definition::Builtin(rules), live) => match (rules.of(subresource), live) {
                 (Some(rules), Some(live)) => (rules.prepare)(object, live),
                 _ => (rules.prepare)(object, live),
@@ -331,9 +330,19 @@ impl Resource {
     /// The warnings for accepted objects.
     pub fn warn(&self, subresource: &str, object: &Value, live: Option<&Value>) -> Vec<String> {
         match &self.definition {
-            Definition::Builtin(_) if subresource == "status" && live.is_some() => Vec::new(),
+            Definition::Builtin(rules) if subresource == "status" && live.is_some() => {
+                (rules.notices.status)(object)
+            }
             Definition::Builtin(rules) => (rules.warn)(object, live),
             Definition::Custom(custom) => custom.warn(subresource, object, live),
+        }
+    }
+
+    /// The warnings for a new object before the server changes it.
+    pub(super) fn warn_as_given(&self, object: &Value) -> Vec<String> {
+        match &self.definition {
+            Definition::Builtin(rules) => (rules.notices.as_given)(object),
+            Definition::Custom(_) => Vec::new(),
         }
     }
 

@@ -6,15 +6,10 @@ use serde_json::{Value, json};
 
 use super::done;
 use crate::object::{GroupName, Metadata, text};
+use crate::server::kinds::pod_admission::label_as_node;
 use crate::server::kinds::pod_status::set_condition;
 use crate::server::{ApiServer, RequestInfo, Trace};
 use crate::status::{FieldError, Refusal, Status};
-
-/// The labels of a node that its pods get (the admission plugin PodTopologyLabels).
-const TOPOLOGY: [&str; 2] = [
-    "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone",
-];
 
 pub(super) fn bind(
     server: &mut ApiServer,
@@ -33,7 +28,15 @@ pub(super) fn bind(
     let found = server.store.get(&key);
     let found = found.map(|(revision, pod)| (revision, pod.as_ref().clone()));
     let (revision, mut pod) = found.ok_or_else(|| Status::not_found(&pods, name))?;
-    check_preconditions(&binding, &pod, &key)?;
+    let is_of_pod = !info.name.is_empty();
+    if is_of_pod {
+        // A binding that is no subresource loses its uid and version before (`WipeObjectMetaSystemFields`).
+        let shown = match info.options.dry_run {
+            true => key.strip_prefix("/registry").unwrap_or(&key),
+            false => &key,
+        };
+        check_preconditions(&binding, &pod, shown)?;
+    }
     let refuse = |why: String| Status::conflict(&GroupName::new("", "pods/binding"), name, &why);
     if !pod.meta_text("deletionTimestamp").is_empty() {
         let why = format!("pod {name} is being deleted, cannot be assigned to a host");
@@ -48,7 +51,7 @@ pub(super) fn bind(
         let why = format!("pod {name} has non-empty .spec.schedulingGates");
         return Err(refuse(why));
     }
-    assign(server, &binding, &mut pod);
+    assign(server, &binding, &mut pod, is_of_pod);
     if !info.options.dry_run {
         let put = server.store.put_if(&key, revision, |after| {
             pod.set_meta("resourceVersion", after.to_string());
@@ -109,25 +112,23 @@ fn check_preconditions(binding: &Value, pod: &Value, key: &str) -> Result<(), Re
     Ok(())
 }
 
-fn assign(server: &ApiServer, binding: &Value, pod: &mut Value) {
+/// `setPodNodeAndMetadata`.
+fn assign(server: &ApiServer, binding: &Value, pod: &mut Value, is_of_pod: bool) {
     let node = text(&binding["target"], "name");
     pod["spec"]["nodeName"] = node.into();
-    let mut add = |field: &str, name: &str, value: &Value, over: bool| {
-        let map = pod.metadata_mut().entry(field).or_insert_with(|| json!({}));
-        if over || map.get(name).is_none() {
+    if let Some(status) = pod["status"].as_object_mut() {
+        status.remove("nominatedNodeName");
+    }
+    for field in ["annotations", "labels"] {
+        let given = binding["metadata"][field].as_object();
+        for (name, value) in given.into_iter().flatten() {
+            let map = pod.metadata_mut().entry(field).or_insert_with(|| json!({}));
             map[name] = value.clone();
         }
-    };
-    let annotations = binding["metadata"]["annotations"].as_object();
-    for (name, value) in annotations.into_iter().flatten() {
-        add("annotations", name, value, true);
     }
-    let found = server.store.get(&format!("/registry/minions/{node}"));
-    for label in TOPOLOGY {
-        let value = found.and_then(|(_, node)| node["metadata"]["labels"].get(label));
-        if let Some(value) = value {
-            add("labels", label, value, false);
-        }
+    // The plugin looks at bindings of the pod's own subresource, and for nodes.
+    if is_of_pod && binding["target"]["kind"] == "Node" {
+        label_as_node(pod, node, &server.store);
     }
     let condition = json!({"type": "PodScheduled", "status": "True"});
     set_condition(pod, condition, &server.environment.now().to_string());

@@ -10,12 +10,14 @@ use crate::object::{GroupName, Metadata, text};
 use crate::server::kinds::label_selector;
 use crate::server::kinds::pod_status::set_condition;
 use crate::server::{ApiServer, RequestInfo, Trace};
-use crate::status::{Cause, Refusal, Status};
+use crate::status::{Cause, FieldError, Refusal, Status};
 
 /// The name under which the server writes the status of a budget.
 const ITSELF: &str = "kube-apiserver/v1.36";
 /// The most pods of a budget whose deletion its controller has not seen.
 const MOST_DISRUPTED: usize = 2000;
+/// The option for objects that the storage cannot read.
+const IGNORE_READ_ERRORS: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 pub(super) fn evict(
     server: &mut ApiServer,
@@ -32,6 +34,12 @@ pub(super) fn evict(
         Value::Null => json!({}),
         options => options,
     };
+    if options[IGNORE_READ_ERRORS] == true {
+        let field = format!("deleteOptions.{IGNORE_READ_ERRORS}");
+        let detail = "can not be set for pod eviction, try after removing the option";
+        let error = FieldError::invalid(field, &true.into(), detail);
+        return Err(Status::invalid(&info.resource.group_kind(), name, &[error]));
+    }
     options["kind"] = "DeleteOptions".into();
     options["apiVersion"] = "v1".into();
     if info.options.dry_run && options.get("dryRun").is_none() {
@@ -70,9 +78,7 @@ fn ask_budget(server: &mut ApiServer, pod: &Value, dry: bool) -> Result<(), Refu
         .map(|(_, _, budget)| Arc::clone(budget))
         .filter(|budget| {
             let selector = &budget["spec"]["selector"];
-            label_selector::is_sound(selector)
-                && !label_selector::is_empty(selector)
-                && label_selector::matches(selector, pod)
+            label_selector::is_sound(selector) && label_selector::matches(selector, pod)
         })
         .collect();
     let budget = match budgets.as_slice() {
@@ -135,21 +141,27 @@ fn too_many(why: String, seconds: u32) -> Refusal {
     status
 }
 
-/// Says why a budget allows no disruption.
+/// Says why a budget allows no disruption (`checkAndDecrement`).
 fn why_none(budget: &Value, healthy: i64, desired: i64) -> String {
     let name = budget.name();
+    let start = format!("The disruption budget {name} does not allow evicting pods currently");
     let conditions = budget["status"]["conditions"].as_array();
-    let failed = conditions.into_iter().flatten().find(|condition| {
-        condition["type"] == "DisruptionAllowed" && condition["reason"] == "SyncFailed"
-    });
-    match failed {
-        Some(failed) => format!(
-            "The disruption budget {name} does not allow evicting pods currently because it failed sync: {}",
-            text(failed, "message")
-        ),
-        None => format!(
-            "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
-        ),
+    let refused = conditions
+        .into_iter()
+        .flatten()
+        .find(|condition| condition["type"] == "DisruptionAllowed")
+        .filter(|condition| condition["status"] == "False")
+        .map(|condition| (text(condition, "reason"), text(condition, "message")))
+        .filter(|(_, message)| !message.is_empty());
+    match refused {
+        Some(("SyncFailed", message)) => format!("{start} because it failed sync: {message}"),
+        _ if healthy <= desired => {
+            format!(
+                "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
+            )
+        }
+        Some((reason, message)) => format!("{start} ({reason}): {message}"),
+        None => start,
     }
 }
 

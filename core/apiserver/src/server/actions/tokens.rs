@@ -34,6 +34,14 @@ pub(super) fn issue(
         return Err(Status::invalid(&kind, name, &[error]));
     }
     let account = stored(server, info, "serviceaccounts", name)?;
+    let (uid, own) = (request.uid(), account.uid());
+    if !uid.is_empty() && uid != own {
+        // `TokenRequestServiceAccountUIDValidation`, on since v1.34.
+        let why = format!(
+            "the UID in the token request ({uid}) does not match the UID of the service account ({own})"
+        );
+        return Err(Status::conflict(&kind, name, &why));
+    }
     let now = server.environment.now();
     request.set_meta("name", name);
     request.set_meta("creationTimestamp", now.to_string());

@@ -37,6 +37,10 @@ pub(super) fn check(asked: &Attributes<'_>, object: &Value, store: &Store) -> Re
         ("PersistentVolumeClaim", _, "") => false,
         _ => return Ok(()),
     };
+    let deleted = |old: &Value| !old.meta_text("deletionTimestamp").is_empty();
+    if asked.old.is_some_and(deleted) {
+        return Ok(());
+    }
     for range in &ranges(object, store) {
         let errors = errors(range, object, is_pod);
         let why = match errors.as_slice() {

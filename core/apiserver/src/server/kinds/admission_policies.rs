@@ -50,7 +50,7 @@ fn expression(
     types: &[&str],
 ) -> Option<FieldError> {
     // Its functions are not known here.
-    if written.contains("authorizer") {
+    if variables.contains(&"authorizer") && written.contains("authorizer") {
         return None;
     }
     let detail = match cel::type_of(written, variables, ("variables", composed)) {
@@ -74,12 +74,16 @@ fn expression(
     Some(FieldError::invalid(path, &written.into(), detail))
 }
 
-/// The variables of a policy: with parameters only if it has a kind of them.
-fn variables(policy: &Value) -> &'static [&'static str] {
-    match policy["spec"].get("paramKind") {
-        Some(_) => &VARIABLES,
-        None => &VARIABLES[..6],
-    }
+/// What the expressions of a policy see: variables only if it has some, and parameters only if it has a
+/// kind of them.
+fn variables(policy: &Value) -> Vec<&'static str> {
+    let spec = &policy["spec"];
+    let is_there = |name: &&str| match *name {
+        "variables" => !list(spec, "variables").is_empty(),
+        "params" => spec.get("paramKind").is_some(),
+        _ => true,
+    };
+    VARIABLES.into_iter().filter(is_there).collect()
 }
 
 /// The names of the first variables of a policy: each variable sees those before it, and nothing else.
@@ -207,7 +211,7 @@ fn variable(
         errors.push(FieldError::required(field, "expression is not specified"));
     } else if !written.contains("authorizer")
         && let Err(cel::Unusable::Wrong(why)) =
-            cel::type_of(written, variables(policy), ("variables", &composed))
+            cel::type_of(written, &variables(policy), ("variables", &composed))
     {
         errors.push(FieldError::invalid(field, &written.into(), why));
     }
@@ -235,7 +239,7 @@ fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if written.trim().is_empty() {
         errors.push(FieldError::required(field, "expression is not specified"));
     } else {
-        errors.extend(expression(written, &field, known, &composed, &["bool"]));
+        errors.extend(expression(written, &field, &known, &composed, &["bool"]));
     }
     let message = text(validation.value, "messageExpression");
     let field = validation.path.child("messageExpression");
@@ -244,7 +248,8 @@ fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::invalid(field, &message.into(), detail));
     } else if !message.is_empty() {
         // A message does not see what the requester may do.
-        errors.extend(expression(message, &field, known, &composed, &["string"]));
+        let known: Vec<&str> = known.into_iter().filter(|it| *it != "authorizer").collect();
+        errors.extend(expression(message, &field, &known, &composed, &["string"]));
     }
     let message = text(validation.value, "message");
     let field = validation.path.child("message");
@@ -292,7 +297,7 @@ fn audit_annotations(annotations: &Checked<'_>, errors: &mut Vec<FieldError>) {
             let types = ["string", "null_type"];
             let known = variables(annotations.object);
             let composed = composed(annotations.object, usize::MAX);
-            errors.extend(expression(written, &value, known, &composed, &types));
+            errors.extend(expression(written, &value, &known, &composed, &types));
         }
         if items[..i].iter().any(|other| text(other, "key") == key) {
             errors.push(FieldError::duplicate(field, &key.into()));

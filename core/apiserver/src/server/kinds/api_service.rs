@@ -50,17 +50,23 @@ pub(super) fn prepare(service: &mut Value, live: Option<&Value>) {
     }
 }
 
-/// The name is that of the version.
+/// The name is that of the version, and so would be the start of a generated one.
 fn name(service: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let name = service.object.name();
     let spec = &service.object["spec"];
     let wanted = format!("{}.{}", text(spec, "version"), text(spec, "group"));
-    if name != wanted && !name.is_empty() {
-        let detail = format!(
-            "must be `spec.version+\".\"+spec.group`: {}",
-            go::quote(&wanted)
-        );
-        errors.push(FieldError::invalid("metadata.name", &name.into(), detail));
+    for field in ["generateName", "name"] {
+        let name = service.object.meta_text(field);
+        if name.is_empty() {
+            continue;
+        }
+        let mut reasons = names::path_segment(name);
+        if reasons.is_empty() && name != wanted {
+            let wanted = go::quote(&wanted);
+            reasons.push(format!("must be `spec.version+\".\"+spec.group`: {wanted}"));
+        }
+        let field = format!("metadata.{field}");
+        let reasons = reasons.into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(&*field, &name.into(), why)));
     }
 }
 

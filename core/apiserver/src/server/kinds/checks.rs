@@ -188,7 +188,8 @@ impl<'a> Checked<'a> {
         }
     }
 
-    fn part<'b>(&self, value: &'b Value, path: &'b ErrorPath<'b>) -> Checked<'b>
+    /// The check of a part of this value, such as an item of a list, of which nothing is stored.
+    pub(super) fn part<'b>(&self, value: &'b Value, path: &'b ErrorPath<'b>) -> Checked<'b>
     where
         'a: 'b,
     {

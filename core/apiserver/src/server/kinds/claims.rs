@@ -1,11 +1,11 @@
-//! Checks of PersistentVolume and PersistentVolumeClaim besides their rows in `kinds.checks`
-//! (`pkg/apis/core/validation`), and the work of their strategies.
+//! Checks of PersistentVolumeClaim besides its rows in `kinds.checks`
+//! (`pkg/apis/core/validation`), and what the strategies of claims and volumes prepare.
 
 use serde_json::{Value, json};
 
-use super::checks::{self, Check, Checked};
+use super::checks::{Check, Checked};
 use super::metadata::IMMUTABLE;
-use super::{difference, internal, names, pod_scheduling, resources, volumes};
+use super::{difference, internal, names, resources};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
@@ -19,38 +19,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("resource_amounts", resource_amounts),
     ("claimed_amounts", claimed_amounts),
     ("claim_kept", claim_kept),
-    ("volume_capacity", volume_capacity),
-    ("volume_nodes", volume_nodes),
-    ("volume_source", volume_source),
-    ("volume_class", volume_class),
     ("claim_sources_agree", claim_sources_agree),
-    ("volume_source_kept", volume_source_kept),
-];
-
-/// The sources of a volume, in the order in which they are looked at.
-const SOURCES: [&str; 22] = [
-    "hostPath",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "glusterfs",
-    "flocker",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "cephfs",
-    "iscsi",
-    "cinder",
-    "fc",
-    "flexVolume",
-    "azureFile",
-    "vsphereVolume",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "azureDisk",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
 ];
 
 /// A new volume or claim waits (`PrepareForCreate`).
@@ -108,16 +77,6 @@ fn name_source(spec: &mut Value, live: &Value) {
     }
 }
 
-/// `persistentvolumeStatusStrategy`.
-pub(super) fn note_phase(volume: &mut Value, live: &Value, now: &str) {
-    const SINCE: &str = "lastPhaseTransitionTime";
-    let (status, before) = (&mut volume["status"], &live["status"]);
-    let moved = text(status, "phase") != text(before, "phase");
-    if moved && (status.get(SINCE).is_none() || status.get(SINCE) == before.get(SINCE)) {
-        status[SINCE] = now.into();
-    }
-}
-
 fn access_modes(modes: &Checked<'_>, errors: &mut Vec<FieldError>) {
     const ALONE: &str = "ReadWriteOncePod";
     const SUPPORTED: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ALONE];
@@ -146,7 +105,7 @@ fn requested_storage(resources: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn positive(amount: &Value, field: impl Into<String>) -> Option<FieldError> {
+pub(super) fn positive(amount: &Value, field: impl Into<String>) -> Option<FieldError> {
     let quantity = Quantity::from(amount);
     let positive = !quantity.is_negative() && !quantity.is_zero();
     (!positive).then(|| FieldError::invalid(field, amount, "must be greater than zero"))
@@ -182,7 +141,7 @@ fn claimed_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
 }
 
 /// Amounts that are not below zero, shown as whole numbers (`validateBasicResource`).
-fn resource_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
+pub(super) fn resource_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
     for (name, amount) in amounts
         .value
         .as_object()
@@ -265,9 +224,7 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         {
             requests.insert("storage".to_owned(), size);
         }
-        if shown.get("volumeAttributesClassName").is_some() {
-            copy_member(&mut shown, &before, "volumeAttributesClassName");
-        }
+        copy_member(&mut shown, &before, "volumeAttributesClassName");
     }
     if shown != before {
         let [before, after] =
@@ -306,94 +263,22 @@ fn claim_modes_kept(claim: &Value, live: &Value) -> Vec<FieldError> {
     if mode(claim) != mode(live) {
         errors.push(FieldError::invalid("volumeMode", &mode(claim), IMMUTABLE));
     }
+    // A class whose attributes a volume has got is not taken away.
     let class = |object: &'_ Value| object["spec"].get("volumeAttributesClassName").cloned();
+    let applied = live["status"].get("currentVolumeAttributesClassName");
     let lost = match class(claim) {
         None => "nil",
-        Some(class) if class == "" => "an empty string",
+        Some(class) if class == "" => "empty string",
         Some(_) => return errors,
     };
-    if class(live).is_some_and(|class| class != "") || lost == "nil" && class(live).is_some() {
+    if class(claim) != class(live) && applied.is_some() {
         let field = "spec.volumeAttributesClassName";
-        let detail = format!("update from non-nil value to {lost} is forbidden");
+        let detail = format!(
+            "update to {lost} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        );
         errors.push(FieldError::forbidden(field, detail));
     }
     errors
-}
-
-/// `ValidatePersistentVolumeSpec`: a volume has storage, and no other capacity.
-fn volume_capacity(capacity: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let amounts = capacity.value.as_object();
-    let only_storage = amounts.is_some_and(|it| it.len() == 1 && it.contains_key("storage"));
-    if !only_storage {
-        let supported = ["storage"];
-        let value = capacity.value;
-        errors.push(FieldError::not_supported(capacity.path, value, &supported));
-    }
-    resource_amounts(capacity, errors);
-    for (name, amount) in amounts.into_iter().flat_map(JsonMap::iter) {
-        errors.extend(positive(amount, capacity.path.key(name)));
-    }
-}
-
-/// `validateVolumeNodeAffinity`.
-fn volume_nodes(affinity: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let path = affinity.path.child("required");
-    match affinity.value.get("required") {
-        None => {
-            let detail = "must specify required node constraints";
-            errors.push(FieldError::required(path, detail));
-        }
-        Some(required) => errors.extend(pod_scheduling::node_selector(required, &path)),
-    }
-}
-
-/// A volume has one source.
-fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let given = SOURCES.iter().filter(|name| spec.value.get(name).is_some());
-    let mut count = 0;
-    for name in given {
-        count += 1;
-        let path = spec.path.child(name);
-        // Upstream does not count the sources before this one.
-        if count > 1 && *name != "flexVolume" {
-            let detail = "may not specify more than 1 volume type";
-            let shown = if *name == "cephfs" { "cephFS" } else { name };
-            errors.push(FieldError::forbidden(spec.path.child(shown), detail));
-            continue;
-        }
-        let source = &spec.value[name];
-        let block = format!("persistent-volume/{name}");
-        if *name == "local" {
-            errors.extend(local(spec, &path));
-        } else if checks::has(&block) {
-            errors.extend(checks::of_type(&block, source, &path, spec.object));
-        } else {
-            let path = spec.path.child(volumes::shown(name));
-            errors.extend(volumes::of_kind(name, source, &path));
-        }
-    }
-    if count == 0 {
-        let detail = "must specify a volume type";
-        errors.push(FieldError::required(spec.path, detail));
-    }
-    let policy = text(spec.value, "persistentVolumeReclaimPolicy");
-    let host = text(&spec.value["hostPath"], "path");
-    let is_root =
-        host.starts_with('/') && host.split('/').all(|part| matches!(part, "" | "." | ".."));
-    if policy == "Recycle" && is_root {
-        let field = spec.path.child("persistentVolumeReclaimPolicy");
-        let detail = "may not be 'recycle' for a hostPath mount of '/'";
-        errors.push(FieldError::forbidden(field, detail));
-    }
-}
-
-/// Only a volume of a CSI driver has attributes of a class.
-fn volume_class(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let classed = spec.value.get("volumeAttributesClassName").is_some();
-    if classed && spec.value.get("csi").is_none() {
-        let detail = "has to be specified when using volumeAttributesClassName";
-        errors.push(FieldError::required(spec.path.child("csi"), detail));
-    }
 }
 
 /// `ValidatePersistentVolumeClaimSpec`: checks that the two fields for the source of a volume
@@ -405,69 +290,5 @@ fn claim_sources_agree(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         // Upstream gives the path of the field for its value: a struct that shows nothing.
         let error = FieldError::invalid(spec.path, &Value::Null, "must match dataSourceRef");
         errors.push(error.shown("{}".to_owned()));
-    }
-}
-
-/// A directory of a node, and therefore of certain nodes (`validateLocalVolumeSource`).
-fn local(spec: &Checked<'_>, path: &ErrorPath<'_>) -> Vec<FieldError> {
-    let source = &spec.value["local"];
-    let mut errors = volumes::required(source, path, &["path"]);
-    errors.extend(volumes::no_backsteps(
-        text(source, "path"),
-        &path.child("path"),
-    ));
-    if spec.value.get("nodeAffinity").is_none() {
-        let detail = "Local volume requires node affinity";
-        errors.push(FieldError::required(
-            spec.path.child("nodeAffinity"),
-            detail,
-        ));
-    }
-    errors
-}
-
-/// `ValidatePersistentVolumeUpdate`, after the volume itself.
-fn volume_source_kept(volume: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let Some(live) = volume.live else {
-        return;
-    };
-    let source = |object: &Value| -> Value {
-        let members = SOURCES.iter();
-        let given =
-            members.filter_map(|name| Some(((*name).to_owned(), object["spec"].get(name)?)));
-        given.map(|(name, source)| (name, source.clone())).collect()
-    };
-    let [before, mut after] = [source(live), source(volume.object)];
-    // The secret for growing a volume can be named later.
-    let secret = "controllerExpandSecretRef";
-    if before["csi"].is_object()
-        && before["csi"].get(secret).is_none()
-        && let Some(Value::Object(csi)) = after.get_mut("csi")
-    {
-        csi.remove(secret);
-    }
-    if before != after {
-        let [before, after] =
-            [before, after].map(|source| internal::volume_source(volume.object, &source));
-        let detail = format!(
-            "spec.persistentvolumesource is immutable after creation\n{}",
-            difference::unified(&before, &after)
-        );
-        errors.push(FieldError::forbidden("spec.persistentvolumesource", detail));
-    }
-    for field in ["volumeMode", "nodeAffinity"] {
-        let (before, after) = (live["spec"].get(field), &volume.object["spec"][field]);
-        let may_be_set = field == "nodeAffinity" && before.is_none();
-        if !may_be_set && before.unwrap_or(&Value::Null) != after {
-            let path = crate::field::ErrorPath::new("spec");
-            let shown = internal::field(volume.object, &path.child(field), after);
-            errors.push(FieldError::invalid(field, after, IMMUTABLE).shown(shown));
-        }
-    }
-    let class = "volumeAttributesClassName";
-    if live["spec"].get(class).is_some() && volume.object["spec"].get(class).is_none() {
-        let detail = "update from non-nil value to nil is forbidden";
-        let path = crate::field::ErrorPath::new("spec");
-        errors.push(FieldError::forbidden(path.child(class), detail));
     }
 }

@@ -25,7 +25,7 @@ pub(super) const CALLS: &[(&str, Check)] = &[
 /// The warning for each request for Endpoints.
 pub(super) const NOTICES: Notices = Notices {
     deprecated: Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
-    preserves: None,
+    ..Notices::NONE
 };
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
@@ -94,15 +94,6 @@ fn address(address: &Checked<'_>, errors: &mut Vec<FieldError>) {
     errors.extend(ip::check_not_special(ip, &field));
 }
 
-/// The addresses of the stored object, which stay valid.
-fn stored_addresses(live: Option<&Value>) -> Vec<Value> {
-    let mut found = Vec::new();
-    for endpoint in live.map_or(&[][..], |live| list(live, "endpoints")) {
-        found.extend(list(endpoint, "addresses").iter().cloned());
-    }
-    found
-}
-
 /// `validateEndpointPort`.
 fn ports(ports: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let items = ports.value.as_array().map_or(&[][..], Vec::as_slice);
@@ -169,7 +160,6 @@ fn slice_endpoints(endpoints: &Checked<'_>, errors: &mut Vec<FieldError>) {
         errors.push(error);
         return;
     }
-    let known = stored_addresses(endpoints.live);
     let family = text(endpoints.object, "addressType");
     for (i, endpoint) in items.iter().enumerate() {
         let path = endpoints.path.index(i);
@@ -181,7 +171,7 @@ fn slice_endpoints(endpoints: &Checked<'_>, errors: &mut Vec<FieldError>) {
         }
         errors.extend(too_many(&field, addresses, 100));
         for (j, address) in addresses.iter().enumerate() {
-            slice_address(address, family, &field, j, &known, errors);
+            slice_address(address, family, &field, j, errors);
         }
         if let Some(Value::String(node)) = endpoint.get("nodeName") {
             errors.extend(reject(node, path.child("nodeName"), names::subdomain));
@@ -200,7 +190,6 @@ fn slice_address(
     family: &str,
     path: &ErrorPath<'_>,
     i: usize,
-    known: &[Value],
     errors: &mut Vec<FieldError>,
 ) {
     let field = path.index(i);
@@ -212,8 +201,13 @@ fn slice_address(
     if !matches!(family, "IPv4" | "IPv6") {
         return;
     }
-    if let Some(error) = ip::check(address, &field, known) {
-        errors.push(error);
+    // IPv6 addresses must be in their only form, IPv4 addresses have just one.
+    let before = errors.len();
+    match family {
+        "IPv4" => errors.extend(ip::check(address, &field, &[])),
+        _ => errors.extend(reject(written, field, ip::exact)),
+    }
+    if errors.len() > before {
         return;
     }
     let is_v4 = ip::sloppy(written).is_some_and(|ip| matches!(ip, IpAddr::V4(_)));
@@ -262,7 +256,10 @@ fn hints(hints: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     ] {
         let items = list(hints, field);
         let path = path.child(field);
-        errors.extend(too_many(&path, items, 8));
+        if let Some(error) = too_many(&path, items, 8) {
+            errors.push(error);
+            return;
+        }
         for (i, item) in items.iter().enumerate() {
             let (item_path, name) = (path.index(i), text(item, "name"));
             let field = item_path.child("name");

@@ -94,13 +94,6 @@ pub(super) fn check_range(range: &str, field: &ErrorPath<'_>, old: &[&str]) -> O
     Some(FieldError::invalid(field, &range.into(), detail))
 }
 
-/// Checks a range by the strict rules (`IsValidCIDR`).
-pub(super) fn check_new_range(range: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
-    let fine = sloppy_range(range).is_some() && is_strict_range(range);
-    let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-    (!fine).then(|| FieldError::invalid(field, &range.into(), detail))
-}
-
 /// Checks a range that is written in its only form (`IsValidCIDR` of apimachinery).
 pub(super) fn check_exact_range(range: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
     check_range(range, field, &[]).or_else(|| {

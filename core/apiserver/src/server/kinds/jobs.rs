@@ -30,12 +30,12 @@ const MOST_AT_ONCE_OF_MANY: i64 = 10_000;
 
 /// The warning for a deletion of a job.
 pub(super) const NOTICES: Notices = Notices {
-    deprecated: None,
     preserves: Some(
         "child pods are preserved by default when jobs are deleted; set \
          propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress \
          this warning",
     ),
+    ..Notices::NONE
 };
 
 /// `jobStrategy.PrepareForCreate`.

@@ -37,8 +37,9 @@ pub(super) mod metadata;
 pub(super) mod namespace;
 mod networking;
 mod nodes;
+mod persistent_volumes;
 mod pod;
-mod pod_admission;
+pub(super) mod pod_admission;
 mod pod_annotations;
 mod pod_gated;
 mod pod_host;
@@ -125,13 +126,17 @@ pub enum Collection {
 /// The names of objects that cannot be deleted, and why.
 pub type Immortal = (&'static [&'static str], &'static str);
 
-/// Warnings for requests, whatever the object is.
+/// Warnings besides those for objects that are written to the main resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Notices {
     /// For every request.
     pub deprecated: Option<&'static str>,
     /// For a deletion that does not name the fate of dependents.
     pub preserves: Option<&'static str>,
+    /// For a new object before the server changes it (those of `PrepareForCreate`).
+    pub as_given: fn(&Value) -> Vec<String>,
+    /// For a written status.
+    pub status: fn(&Value) -> Vec<String>,
 }
 
 impl Notices {
@@ -139,6 +144,8 @@ impl Notices {
     pub const NONE: Notices = Notices {
         deprecated: None,
         preserves: None,
+        as_given: |_| Vec::new(),
+        status: |_| Vec::new(),
     };
 }
 
@@ -188,7 +195,7 @@ pub struct Rules {
     pub others: &'static [(&'static str, StatusRules)],
     /// Notes the time of an update in the object, which is given last.
     pub timed: Option<fn(&mut Value, &Value, &str)>,
-    /// Warnings that do not depend on the object.
+    /// Other warnings.
     pub notices: &'static Notices,
     /// For kinds that are deleted gracefully: returns the seconds that an object gets, from those in the
     /// request (`CheckGracefulDelete`).

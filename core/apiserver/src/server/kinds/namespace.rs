@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::label_selector::list;
-use super::{NotAllocated, Rules, StatusRules, metadata, names};
+use super::{FINALIZE, NotAllocated, Rules, StatusRules, metadata, names};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
@@ -25,6 +25,13 @@ pub(super) const RULES: Rules = Rules {
         prepare: |_, _| {},
         validate: validate_status,
     },
+    others: &[(
+        FINALIZE,
+        StatusRules {
+            prepare: |_, _| {},
+            validate: validate_finalizers,
+        },
+    )],
     returns_deleted: true,
     immortal: &(&IMMORTAL, "this namespace may not be deleted"),
     fields: &["status.phase"],
@@ -91,23 +98,28 @@ fn prepare(namespace: &mut Value, live: Option<&Value>) {
     }
 }
 
+/// `ValidateNamespace`, and on update `ValidateNamespaceUpdate` after it.
 fn validate(namespace: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    let mut errors = match live {
-        None => metadata::builtin(namespace, names::label),
-        Some(live) => metadata::builtin_update(namespace, live),
-    };
-    // `/finalize` names each, a new namespace does not.
+    let mut errors = metadata::builtin(namespace, names::label);
+    let field = ErrorPath::new("spec.finalizers");
+    for finalizer in list(&namespace["spec"], "finalizers") {
+        let finalizer = finalizer.as_str().unwrap_or_default();
+        errors.extend(metadata::finalizer(finalizer, &field));
+    }
+    if let Some(live) = live {
+        errors.extend(metadata::builtin_update(namespace, live));
+    }
+    errors
+}
+
+/// `ValidateNamespaceFinalizeUpdate`.
+fn validate_finalizers(namespace: &Value, live: &Value) -> Vec<FieldError> {
+    let mut errors = metadata::builtin_update(namespace, live);
+    let field = ErrorPath::new("spec.finalizers");
     let finalizers = list(&namespace["spec"], "finalizers").iter().enumerate();
     for (i, finalizer) in finalizers {
-        let list = ErrorPath::new("spec.finalizers");
-        let field = match live {
-            None => list,
-            Some(_) => list.index(i),
-        };
-        errors.extend(metadata::finalizer(
-            finalizer.as_str().unwrap_or_default(),
-            &field,
-        ));
+        let finalizer = finalizer.as_str().unwrap_or_default();
+        errors.extend(metadata::finalizer(finalizer, &field.index(i)));
     }
     errors
 }

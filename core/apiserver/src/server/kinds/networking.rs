@@ -48,7 +48,8 @@ fn ingress_class_once(ingress: &Checked<'_>, errors: &mut Vec<FieldError>) {
 }
 
 pub(super) fn warn(ingress: &Value, live: Option<&Value>) -> Vec<String> {
-    if live.is_some() || class_annotation(ingress).is_none() {
+    let has_field = ingress["spec"].get("ingressClassName").is_some();
+    if live.is_some() || has_field || class_annotation(ingress).is_none() {
         return Vec::new();
     }
     vec![format!(

@@ -8,6 +8,7 @@ use super::label_selector::list;
 use super::resources::whole_amount;
 use super::{internal, ip, names};
 use crate::field::ErrorPath;
+use crate::go;
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
 
@@ -17,6 +18,8 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("pod_ranges", pod_ranges),
     ("node_addresses", node_addresses),
     ("node_kept", node_kept),
+    ("node_swap", node_swap),
+    ("node_features", node_features),
 ];
 
 /// A new node takes no pods until it is ready (the admission plugin TaintNodesByCondition).
@@ -42,6 +45,11 @@ pub(super) fn taint_new(node: &mut Value, live: Option<&Value>) {
 pub(super) fn prepare(node: &mut Value, live: Option<&Value>) {
     if let Some(live) = live {
         node["status"] = live["status"].clone();
+    }
+    if live.is_none()
+        && let Value::Object(status) = &mut node["status"]
+    {
+        status.remove("config");
     }
     let used = live.is_some_and(|live| live["spec"].get("configSource").is_some());
     if !used && let Value::Object(spec) = &mut node["spec"] {
@@ -93,12 +101,67 @@ fn node_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// Space for swapping, if there is some (`validateNodeSwapStatus`, whose path is not that of the field).
+fn node_swap(swap: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if let Some(capacity) = swap.value["capacity"].as_i64().filter(|it| *it <= 0) {
+        let field = "metadata.nodeSwapStatus.capacity";
+        let detail = "must be greater than zero";
+        errors.push(FieldError::invalid(field, &capacity.into(), detail));
+    }
+}
+
+/// Names as in Go, with parts: `MyFeature/myPart`.
+fn is_feature(name: &str) -> bool {
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic())
+            && part.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    name.starts_with(|c: char| c.is_ascii_uppercase()) && name.split('/').all(is_part)
+}
+
+/// The features that a node declares: in order, and each once (`validateNodeDeclaredFeatures`).
+fn node_features(features: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const MOST: usize = 253;
+    let items = features.value.as_array().map_or(&[][..], Vec::as_slice);
+    for (i, feature) in items.iter().enumerate() {
+        let name = feature.as_str().unwrap_or_default();
+        let shown = go::quote(name);
+        let mut refuse = |i: usize, value: &Value, detail: String| {
+            errors.push(FieldError::invalid(features.path.index(i), value, detail));
+        };
+        if name.len() > MOST {
+            let detail =
+                format!("invalid feature name {shown}: must be no more than {MOST} characters");
+            refuse(i, feature, detail);
+        } else if !is_feature(name) {
+            let detail = format!(
+                "invalid feature name {shown}: must start with an UpperCamelCase segment, with \
+                 subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and \
+                 contain only alphanumeric characters and slashes"
+            );
+            refuse(i, feature, detail);
+        }
+        let Some(next) = items.get(i + 1) else {
+            continue;
+        };
+        match next.as_str().unwrap_or_default() {
+            after if after == name => {
+                errors.push(FieldError::duplicate(features.path.index(i + 1), next));
+            }
+            after if after < name => {
+                refuse(i + 1, next, "list must be sorted alphabetically".to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The ranges of the addresses of pods: one of each family.
 fn pod_ranges(ranges: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let items = ranges.value.as_array().map_or(&[][..], Vec::as_slice);
     let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
     for (i, range) in texts.iter().enumerate() {
-        errors.extend(ip::check_new_range(range, &ranges.path.index(i)));
+        errors.extend(ip::check_range(range, &ranges.path.index(i), &[]));
     }
     if texts.len() > 1 {
         let v6 = texts.iter().filter(|range| range.contains(':')).count();

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{
-    Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_parts, pod_profiles,
-    pod_scheduling, pod_status, pod_template, pod_update, pod_warnings,
+    Notices, Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_parts,
+    pod_profiles, pod_scheduling, pod_status, pod_template, pod_update, pod_warnings,
 };
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
@@ -37,6 +37,7 @@ pub(super) const RULES: Rules = Rules {
                     "lastTransitionTime": pod.meta_text("creationTimestamp"),
                 }]);
             }
+            pod_profiles::from_annotations(pod);
         }
     },
     validate,
@@ -44,6 +45,11 @@ pub(super) const RULES: Rules = Rules {
         pod_update::validate(&pod["spec"], empties, &live["spec"])
     },
     warn,
+    notices: &Notices {
+        as_given: pod_profiles::warn_as_given,
+        status: pod_status::warn,
+        ..Notices::NONE
+    },
     status: StatusRules {
         prepare: pod_status::prepare,
         validate: pod_status::validate,

@@ -1,5 +1,6 @@
 //! The changes to a pod by admission plugins that are on by default
-//! (`plugin/pkg/admission/defaulttolerationseconds`, `plugin/pkg/admission/priority`).
+//! (`plugin/pkg/admission/defaulttolerationseconds`, `plugin/pkg/admission/priority`,
+//! `plugin/pkg/admission/runtimeclass`, `plugin/pkg/admission/podtopologylabels`).
 
 use std::sync::Arc;
 
@@ -20,6 +21,12 @@ const STAYS: i64 = 300;
 const PREEMPTS: &str = "PreemptLowerPriority";
 /// The key prefix of priority classes in etcd.
 const STORED_BELOW: &str = "/registry/priorityclasses/";
+
+/// The labels of a node that its pods get (`PodTopologyLabels`).
+const TOPOLOGY: [&str; 2] = [
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+];
 
 /// Priority classes that every cluster has.
 const CLASSES: [(&str, i64); 2] = [
@@ -64,8 +71,26 @@ pub(super) fn admit(
     }
     if live.is_none() {
         run_as_class(spec, store).map_err(NotAllocated::Forbidden)?;
+        let node = text(&pod["spec"], "nodeName").to_owned();
+        label_as_node(pod, &node, store);
     }
     Ok(())
+}
+
+/// Gives a pod the topology of its node, in the place of its own labels of these names.
+pub(in crate::server) fn label_as_node(pod: &mut Value, node: &str, store: &Store) {
+    if node.is_empty() {
+        return;
+    }
+    let Some((_, node)) = store.get(&format!("/registry/minions/{node}")) else {
+        return;
+    };
+    for label in TOPOLOGY {
+        if let Some(value) = node["metadata"]["labels"].get(label) {
+            let labels = pod.metadata_mut().entry("labels");
+            labels.or_insert_with(|| json!({}))[label] = value.clone();
+        }
+    }
 }
 
 /// The key prefix of runtime classes in etcd.
@@ -85,14 +110,14 @@ fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
     let fixed = class.pointer("/overhead/podFixed");
     let own = spec.get("overhead").filter(|overhead| !overhead.is_null());
     match (fixed, own) {
-        (Some(fixed), Some(own)) if fixed != own => {
+        (Some(fixed), Some(own)) if *own != json!({}) && fixed != own => {
             let why = "Pod's Overhead doesn't match RuntimeClass's defined Overhead";
             return Err(format!("pod rejected: {why}"));
         }
         (Some(fixed), _) => {
             spec.insert("overhead".to_owned(), fixed.clone());
         }
-        (None, Some(own)) if own.as_object().is_some_and(|own| !own.is_empty()) => {
+        (None, Some(_)) => {
             let why = "Pod Overhead set without corresponding RuntimeClass defined Overhead";
             return Err(format!("pod rejected: {why}"));
         }
@@ -112,17 +137,52 @@ fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
             _ => selector[label] = value.clone(),
         }
     }
-    let more = class.pointer("/scheduling/tolerations");
-    if let Some(Value::Array(more)) = more
+    if class.get("scheduling").is_some()
         && let Some(Value::Array(own)) = spec.get_mut("tolerations")
     {
-        for toleration in more {
-            if !own.contains(toleration) {
-                own.push(toleration.clone());
-            }
-        }
+        let more = class.pointer("/scheduling/tolerations");
+        own.extend(
+            more.and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .cloned(),
+        );
+        *own = merged(own);
     }
     Ok(())
+}
+
+/// Tolerations without those that another one makes needless (`MergeTolerations` of
+/// `pkg/util/tolerations`). Of equal ones the first stays.
+fn merged(all: &[Value]) -> Vec<Value> {
+    let mut merged: Vec<Value> = Vec::new();
+    for (i, toleration) in all.iter().enumerate() {
+        let mut later = all[i + 1..].iter().filter(|other| *other != toleration);
+        if !merged.iter().any(|other| covers(other, toleration))
+            && !later.any(|other| covers(other, toleration))
+        {
+            merged.push(toleration.clone());
+        }
+    }
+    merged
+}
+
+/// Returns whether a toleration tolerates all that another one does (`isSuperset`).
+fn covers(wide: &Value, narrow: &Value) -> bool {
+    let [key, effect, operator, value] =
+        ["key", "effect", "operator", "value"].map(|name| (text(wide, name), text(narrow, name)));
+    let seconds = |toleration: &Value| toleration["tolerationSeconds"].as_i64();
+    let stays_longer = effect.0 == "NoExecute"
+        && seconds(wide).is_some_and(|least| seconds(narrow).is_none_or(|more| more > least));
+    let applies = (key.0 == key.1 || (key.0.is_empty() && operator.0 == "Exists"))
+        && (effect.0 == effect.1 || effect.0.is_empty())
+        && !stays_longer;
+    wide == narrow
+        || applies
+            && match operator.0 {
+                "Equal" | "" => operator.1 == "Equal" && value.0 == value.1,
+                other => other == "Exists",
+            }
 }
 
 /// Gives a new pod the priority of its class, or of the default one; it may not name another
@@ -175,7 +235,7 @@ fn rank(class: &Value) -> (i64, String) {
 }
 
 /// The lowest of the classes that are for pods without one.
-fn default_class(store: &Store) -> Option<Arc<Value>> {
+pub(in crate::server) fn default_class(store: &Store) -> Option<Arc<Value>> {
     let classes = store.range(STORED_BELOW).map(|(_, _, class)| class);
     classes
         .filter(|class| class["globalDefault"] == true)

@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::label_selector::list;
-use super::{StatusRules, metadata, pod, pod_annotations};
+use super::{StatusRules, difference, internal, metadata, pod, pod_annotations};
 use crate::field::ErrorPath;
-use crate::object::{Metadata, text};
+use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
 
@@ -121,7 +121,10 @@ fn ephemeral(pod: &Value, live: &Value) -> Vec<FieldError> {
                 errors.push(FieldError::forbidden(field, detail));
             }
             Some(new) if new != old => {
-                let detail = format!("existing ephemeral containers {name:?} may not be changed\n");
+                let shown = |one| internal::pretty(pod, "spec.ephemeralContainers[0]", one);
+                let change = difference::unified(&shown(old), &shown(new));
+                let detail =
+                    format!("existing ephemeral containers {name:?} may not be changed\n{change}");
                 errors.push(FieldError::forbidden(field, detail));
             }
             Some(_) => {}
@@ -309,39 +312,35 @@ fn removed(kind: &str, i: usize, new: &Value, old: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// A container with the processor time and the memory that it has
-/// (`dropCPUMemoryResourcesFromContainer`).
+/// A container with the processor time and the memory that it has, and without the devices that it
+/// claims (`dropCPUMemoryResourcesFromContainer`): such a container always differs.
 fn without_compute(container: &Value, old: &Value) -> Value {
-    let mut container = container.clone();
     let mut resources = json!({});
     for name in ["limits", "requests"] {
-        let Some(before) = old["resources"].get(name) else {
-            continue;
-        };
-        let mut amounts = container["resources"]
-            .get(name)
-            .cloned()
-            .unwrap_or_else(|| json!({}));
+        let before = &old["resources"][name];
+        let mut amounts = container["resources"][name].clone();
+        if amounts.is_null() {
+            amounts = json!({});
+        }
         for resource in ["cpu", "memory"] {
             keep(&mut amounts, before, resource);
         }
-        // Amounts are compared, and not how they are written.
-        let same = |resource: &str, amount: &Value| {
-            let old = before.get(resource);
-            old.is_some_and(|old| Quantity::from(old) == Quantity::from(amount))
+        let Value::Object(amounts) = amounts else {
+            continue;
         };
-        if let Value::Object(amounts) = &mut amounts {
-            for (resource, amount) in amounts.iter_mut() {
-                if same(resource, amount) {
-                    *amount = before[resource].clone();
-                }
-            }
+        // Amounts are compared, and not how they are written.
+        let amounts = amounts.into_iter().map(|(resource, amount)| {
+            let old = before.get(&resource);
+            let same = old.filter(|old| Quantity::from(*old) == Quantity::from(&amount));
+            let amount = same.cloned().unwrap_or(amount);
+            (resource, amount)
+        });
+        let amounts: JsonMap = amounts.collect();
+        if !amounts.is_empty() || !before.is_null() {
+            resources[name] = amounts.into();
         }
-        resources[name] = amounts;
     }
-    if let Some(claims) = container["resources"].get("claims") {
-        resources["claims"] = claims.clone();
-    }
+    let mut container = container.clone();
     container["resources"] = resources;
     container
 }

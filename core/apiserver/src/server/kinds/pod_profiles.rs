@@ -1,9 +1,10 @@
 //! Profiles that confine a pod: AppArmor, seccomp, and the annotations that named them before the
 //! fields did (`ValidateAppArmorProfileField`, `ValidateSeccompPodAnnotations`,
 //! `ValidateAppArmorPodAnnotations`, `validateSeccompAnnotationsAndFields` and
-//! `validateAppArmorAnnotationsAndFieldsMatchOnCreate` of `pkg/apis/core/validation/validation.go`).
+//! `validateAppArmorAnnotationsAndFieldsMatchOnCreate` of `pkg/apis/core/validation/validation.go`,
+//! `applyAppArmorVersionSkew` of `pkg/registry/core/pod/strategy.go`).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::volumes::descending;
@@ -109,6 +110,80 @@ fn seccomp_name(profile: &str, path: &ErrorPath<'_>) -> Vec<FieldError> {
     }
 }
 
+/// The profile that an annotation names, in the form of the field (`ApparmorFieldForAnnotation`); `None`
+/// if that would not be valid.
+fn from_annotation(annotation: &str) -> Option<Value> {
+    let profile = match annotation {
+        "unconfined" => json!({"type": "Unconfined"}),
+        "runtime/default" => json!({"type": "RuntimeDefault"}),
+        _ => match annotation.strip_prefix(LOCAL)? {
+            "" => return None,
+            file => json!({"type": "Localhost", "localhostProfile": file}),
+        },
+    };
+    let context = json!({"appArmorProfile": profile});
+    let is_valid = app_armor(&context, &ErrorPath::ROOT).is_empty();
+    is_valid.then_some(profile)
+}
+
+/// The annotation by which a container without a profile of its own gets one.
+fn annotated<'a>(annotations: &'a Value, container: &Value) -> Option<(String, &'a str)> {
+    let key = format!("{APP_ARMOR}{}", text(container, "name"));
+    let annotation = annotations.get(&key)?.as_str()?;
+    let own = container["securityContext"].get("appArmorProfile");
+    own.is_none().then_some((key, annotation))
+}
+
+/// Warns of an annotation of a container, unless it names the profile of the pod.
+pub(super) fn deprecated(
+    annotations: &Value,
+    container: &Value,
+    of_pod: &Value,
+    path: &ErrorPath<'_>,
+) -> Option<String> {
+    let (key, annotation) = annotated(annotations, container)?;
+    let same = from_annotation(annotation).is_some_and(|profile| profile == *of_pod);
+    (!same).then(|| {
+        format!("{path}[{key}]: deprecated since v1.30; use the \"appArmorProfile\" field instead")
+    })
+}
+
+/// The warnings for the annotations of a new pod (`applyAppArmorVersionSkew`).
+pub(super) fn warn_as_given(pod: &Value) -> Vec<String> {
+    let (spec, annotations) = (&pod["spec"], &pod["metadata"]["annotations"]);
+    if !annotations.is_object() || spec["os"]["name"] == "windows" {
+        return Vec::new();
+    }
+    let of_pod = &spec["securityContext"]["appArmorProfile"];
+    let path = ErrorPath::new("metadata.annotations");
+    let all = containers(spec).map(|(_, _, container)| container);
+    all.filter_map(|container| deprecated(annotations, container, of_pod, &path))
+        .collect()
+}
+
+/// Gives the containers of a new pod the profiles that annotations name (`applyAppArmorVersionSkew`).
+pub(super) fn from_annotations(pod: &mut Value) {
+    let Some(annotations) = pod["metadata"].get("annotations").cloned() else {
+        return;
+    };
+    if pod["spec"]["os"]["name"] == "windows" {
+        return;
+    }
+    let of_pod = pod["spec"]["securityContext"]
+        .get("appArmorProfile")
+        .cloned();
+    for kind in ["initContainers", "containers", "ephemeralContainers"] {
+        let all = pod["spec"].get_mut(kind).and_then(Value::as_array_mut);
+        for container in all.into_iter().flatten() {
+            let named = annotated(&annotations, container);
+            let profile = named.and_then(|(_, annotation)| from_annotation(annotation));
+            if let Some(profile) = profile.filter(|profile| of_pod.as_ref() != Some(profile)) {
+                container["securityContext"]["appArmorProfile"] = profile;
+            }
+        }
+    }
+}
+
 /// All containers of a spec, in the order in which upstream visits them.
 pub(super) fn containers(spec: &Value) -> impl Iterator<Item = (&'static str, usize, &Value)> {
     let kinds = ["initContainers", "containers", "ephemeralContainers"].into_iter();
@@ -190,7 +265,6 @@ fn differ(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn texts(errors: Vec<FieldError>) -> Vec<String> {
         errors.iter().map(ToString::to_string).collect()

@@ -75,6 +75,17 @@ pub(in crate::server) fn set_condition(object: &mut Value, mut condition: Value,
     }
 }
 
+/// The warnings for a written status: addresses in forms that are accepted no longer.
+pub(super) fn warn(pod: &Value) -> Vec<String> {
+    let path = ErrorPath::new("status");
+    let of = |kind: &'static str| {
+        let all = list(&pod["status"], kind).iter().enumerate();
+        let warning = |(i, item)| ip::warning(text(item, "ip"), &path.item(kind, i).child("ip"));
+        all.filter_map(warning).collect::<Vec<_>>()
+    };
+    ["podIPs", "hostIPs"].into_iter().flat_map(of).collect()
+}
+
 /// Checks an update of the status.
 pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     let mut errors = metadata::builtin_update(pod, live);

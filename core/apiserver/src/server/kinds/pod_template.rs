@@ -16,20 +16,8 @@ use crate::status::FieldError;
 
 /// Checks a template.
 pub(super) fn validate(template: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
-    let meta = &template["metadata"];
-    let mut errors = metadata::labels(meta.get("labels"), &path.child("labels"));
-    let annotations = meta.get("annotations");
-    errors.extend(metadata::annotations(
-        annotations,
-        &path.child("annotations"),
-    ));
-    let spec = &template["spec"];
-    let given = &meta["annotations"];
-    errors.extend(pod_annotations::validate(
-        given,
-        spec,
-        &path.child("annotations"),
-    ));
+    let mut errors = metadata_errors(template, path);
+    let (spec, given) = (&template["spec"], &template["metadata"]["annotations"]);
     errors.extend(spec_errors(spec, &path.child("spec"), None));
     errors.extend(pod_profiles::agree(given, spec, &path.child("spec")));
     if !list(spec, "ephemeralContainers").is_empty() {
@@ -37,6 +25,17 @@ pub(super) fn validate(template: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
         let field = path.child("spec.ephemeralContainers");
         errors.push(FieldError::forbidden(field, detail));
     }
+    errors
+}
+
+/// Checks the labels and the annotations of a template.
+pub(super) fn metadata_errors(template: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let meta = &template["metadata"];
+    let mut errors = metadata::labels(meta.get("labels"), &path.child("labels"));
+    let path = path.child("annotations");
+    errors.extend(metadata::annotations(meta.get("annotations"), &path));
+    let (given, spec) = (&meta["annotations"], &template["spec"]);
+    errors.extend(pod_annotations::validate(given, spec, &path));
     errors
 }
 
@@ -143,8 +142,13 @@ fn identity_errors(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         list(spec, "hostAliases"),
         &field("hostAliases"),
     ));
-    for name in ["priorityClassName", "runtimeClassName"] {
-        errors.extend(named(spec, &field(name), name, names::subdomain));
+    let name = "priorityClassName";
+    errors.extend(named(spec, &field(name), name, names::subdomain));
+    // A name that is given is checked, also where it is empty.
+    if let Some(class) = spec.get("runtimeClassName") {
+        let reasons = names::subdomain(class.as_str().unwrap_or_default()).into_iter();
+        let field = field("runtimeClassName");
+        errors.extend(reasons.map(|why| FieldError::invalid(field, class, why)));
     }
     if spec.get("preemptionPolicy").is_some() {
         let policies = ["PreemptLowerPriority", "Never"];

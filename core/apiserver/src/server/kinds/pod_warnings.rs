@@ -1,18 +1,18 @@
 //! The warnings for a pod or template (`pkg/api/pod/warnings.go`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{ip, names};
+use super::{ip, names, pod_profiles};
 use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::schema::Quantity;
-use crate::server::warnings::MAX_WARNINGS;
 
 mod overlaps;
+mod ports;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -39,7 +39,7 @@ const ANNOTATIONS: [(&str, &str); 3] = [
 ];
 
 /// Labels of nodes that have another name by now.
-const NODE_LABELS: [(&str, &str); 5] = [
+const NODE_LABELS: [(&str, &str); 8] = [
     (
         "beta.kubernetes.io/arch",
         "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
@@ -59,6 +59,15 @@ const NODE_LABELS: [(&str, &str); 5] = [
     (
         "beta.kubernetes.io/instance-type",
         "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
+    ),
+    ("app.kubernetes.io/created-by", "deprecated since v1.9"),
+    (
+        "scheduler.alpha.kubernetes.io/preferAvoidPods",
+        "deprecated since v1.22; use Taints and Tolerations instead",
+    ),
+    (
+        "node-role.kubernetes.io/master",
+        "use \"node-role.kubernetes.io/control-plane\" instead",
     ),
 ];
 
@@ -82,8 +91,8 @@ pub(super) const VOLUMES: [(&str, &str); 9] = [
 ];
 
 /// The warnings for a pod, or for a template with its path.
-pub(super) fn of(template: &Value, path: Option<&ErrorPath<'_>>) -> Vec<String> {
-    let member = |name| path.map_or(ErrorPath::new(name), |path| path.child(name));
+pub(super) fn of(template: &Value, template_path: Option<&ErrorPath<'_>>) -> Vec<String> {
+    let member = |name| template_path.map_or(ErrorPath::new(name), |path| path.child(name));
     let (path, path_of_annotations) = (&member("spec"), &member("metadata.annotations"));
     let spec = &template["spec"];
     let annotations = &template["metadata"]["annotations"];
@@ -107,7 +116,8 @@ pub(super) fn of(template: &Value, path: Option<&ErrorPath<'_>>) -> Vec<String> 
             ));
         }
     }
-    fractions(&spec["overhead"], &path.child("overhead"), &mut warnings);
+    let of_overhead = |resource| fraction(&spec["overhead"], resource, &path.child("overhead"));
+    warnings.extend(BYTES.into_iter().filter_map(of_overhead));
     if spec["securityContext"].get("seccompProfile").is_none() {
         replaced_annotation(
             annotations,
@@ -117,16 +127,22 @@ pub(super) fn of(template: &Value, path: Option<&ErrorPath<'_>>) -> Vec<String> 
         );
     }
     let containers = containers(spec, path);
+    let is_template = template_path.is_some();
     for container in &containers {
         let value = container.value;
         if value["securityContext"].get("seccompProfile").is_none() {
             let name = format!("{SECCOMP_OF_CONTAINER}{}", text(value, "name"));
             replaced_annotation(annotations, &name, path_of_annotations, &mut warnings);
         }
+        if is_template {
+            let of_pod = &spec["securityContext"]["appArmorProfile"];
+            let old = pod_profiles::deprecated(annotations, value, of_pod, path_of_annotations);
+            warnings.extend(old);
+        }
         of_container(value, &container.path, &mut warnings);
     }
-    equal_ports(&containers, &mut warnings);
-    equal_port_names(&containers, &mut warnings);
+    ports::clashes(&containers, &mut warnings);
+    ports::equal_names(&containers, &mut warnings);
     if spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0) < 0 {
         warnings.push(format!(
             "{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid \
@@ -144,21 +160,49 @@ fn volumes(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
         for (kind, message) in VOLUMES {
             if volume.get(kind).is_some() {
                 let volume = path.item("volumes", i);
-                warnings.push(format!("{}: {message}", volume.child(kind)));
+                warnings.push(format!("{}: {message}", volume.child(shown(kind))));
             }
         }
+        if let Some(template) = volume["ephemeral"].get("volumeClaimTemplate") {
+            let volume = path.item("volumes", i);
+            let path = volume.child("ephemeral.volumeClaimTemplate.spec");
+            warnings.extend(fractional_storage(&template["spec"], &path));
+        }
     }
+}
+
+/// The name of a kind of volume, as a warning has it.
+pub(super) fn shown(kind: &str) -> &str {
+    match kind {
+        "storageos" => "storageOS",
+        kind => kind,
+    }
+}
+
+/// A part of a byte is asked for, or is the limit (`GetWarningsForPersistentVolumeClaimSpec`).
+pub(super) fn fractional_storage(claim: &Value, path: &ErrorPath<'_>) -> Vec<String> {
+    let of = |list: &str| {
+        let asked = claim["resources"][list].get("storage")?;
+        let shown = go::quote(asked.as_str().unwrap_or_default());
+        let whole = Quantity::from(asked).is_whole();
+        (!whole).then(|| {
+            format!(
+                "{path}.resources.{list}[storage]: fractional byte value {shown} is invalid, must be \
+                 an integer"
+            )
+        })
+    };
+    ["requests", "limits"].into_iter().filter_map(of).collect()
 }
 
 /// The warnings for a container by itself.
 fn of_container(container: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     let resources = path.child("resources");
-    for list in ["limits", "requests"] {
-        fractions(
-            &container["resources"][list],
-            &resources.child(list),
-            warnings,
-        );
+    for resource in BYTES {
+        for list in ["limits", "requests"] {
+            let amounts = &container["resources"][list];
+            warnings.extend(fraction(amounts, resource, &resources.child(list)));
+        }
     }
     hidden_variables(container, path, warnings);
 }
@@ -281,10 +325,9 @@ fn addresses(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
     }));
 }
 
-/// A container, the list it is in, and its path.
+/// A container, and its path.
 struct Container<'a> {
     value: &'a Value,
-    list: &'static str,
     path: ErrorPath<'a>,
 }
 
@@ -296,7 +339,6 @@ fn containers<'a>(spec: &'a Value, path: &'a ErrorPath<'a>) -> Vec<Container<'a>
             let containers = list(spec, kind).iter().enumerate();
             containers.map(move |(i, value)| Container {
                 value,
-                list: kind,
                 path: path.item(kind, i),
             })
         })
@@ -322,19 +364,16 @@ fn repeated(
     }
 }
 
+/// Resources that are counted in bytes.
+const BYTES: [&str; 2] = ["memory", "ephemeral-storage"];
+
 /// Half a byte is no amount.
-fn fractions(amounts: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
-    for resource in ["memory", "ephemeral-storage"] {
-        let Some(value) = amounts.get(resource) else {
-            continue;
-        };
-        if !Quantity::from(value).is_whole() {
-            let value = go::quote(value.as_str().unwrap_or_default());
-            warnings.push(format!(
-                "{path}[{resource}]: fractional byte value {value} is invalid, must be an integer"
-            ));
-        }
-    }
+fn fraction(amounts: &Value, resource: &str, path: &ErrorPath<'_>) -> Option<String> {
+    let value = amounts.get(resource)?;
+    let shown = go::quote(value.as_str().unwrap_or_default());
+    (!Quantity::from(value).is_whole()).then(|| {
+        format!("{path}[{resource}]: fractional byte value {shown} is invalid, must be an integer")
+    })
 }
 
 /// Warns of a variable that is set again without referring to its earlier value.
@@ -356,101 +395,10 @@ fn hidden_variables(container: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<
     }
 }
 
-/// Containers share the network of their pod, so equal ports clash.
-fn equal_ports(containers: &[Container<'_>], warnings: &mut Vec<String>) {
-    /// Its path, and the address and the port of the host.
-    type HostPort<'a> = (ErrorPath<'a>, &'a str, i64);
-    let mut all: BTreeMap<(i64, &str), Vec<HostPort<'_>>> = BTreeMap::new();
-    for container in containers {
-        for (i, port) in list(container.value, "ports").iter().enumerate() {
-            let path = container.path.item("ports", i);
-            let number = |name: &str| port.get(name).and_then(Value::as_i64).unwrap_or(0);
-            let (address, host) = (text(port, "hostIP"), number("hostPort"));
-            let key = (number("containerPort"), text(port, "protocol"));
-            if !address.is_empty() && host == 0 {
-                let (name, (number, protocol)) = (text(port, "name"), key);
-                warnings.push(format!(
-                    "{path}: hostIP set without hostPort: {{Name:{name} HostPort:0 \
-                     ContainerPort:{number} Protocol:{protocol} HostIP:{address}}}"
-                ));
-            }
-            let others = all.entry(key).or_default();
-            for (other_path, other_address, other_host) in others.iter() {
-                // Each with each: what cannot be sent is not looked for.
-                if warnings.len() > MAX_WARNINGS {
-                    return;
-                }
-                // Numbers first: they differ in most pairs.
-                let kind = if host != *other_host {
-                    if host != 0 && *other_host != 0 {
-                        continue;
-                    }
-                    "overlapping"
-                } else if address == *other_address {
-                    "duplicate"
-                } else if host == 0 {
-                    "overlapping"
-                } else if address.is_empty() != other_address.is_empty() {
-                    "dangerously ambiguous"
-                } else {
-                    continue;
-                };
-                warnings.push(format!("{path}: {kind} port definition with {other_path}"));
-            }
-            others.push((path, address, host));
-        }
-    }
-}
-
-/// Of equal names in containers that run side by side only the first is ever found.
-fn equal_port_names(containers: &[Container<'_>], warnings: &mut Vec<String>) {
-    let mut first: BTreeMap<&str, ErrorPath<'_>> = BTreeMap::new();
-    for container in containers {
-        let stays = match container.list {
-            "initContainers" => text(container.value, "restartPolicy") == "Always",
-            list => list == "containers",
-        };
-        if !stays {
-            continue;
-        }
-        for (i, port) in list(container.value, "ports").iter().enumerate() {
-            let name = text(port, "name");
-            if name.is_empty() {
-                continue;
-            }
-            let path = container.path.item("ports", i);
-            if let Some(other) = first.get(name) {
-                let name = go::quote(name);
-                warnings.push(format!(
-                    "{path}: duplicate port name {name} with {other}, services and probes that \
-                     select ports by name will use {other}"
-                ));
-            } else {
-                first.insert(name, path);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn equal_ports_and_names_of_two_containers_are_warned_of() {
-        let port = json!({"name": "web", "containerPort": 80, "protocol": "TCP"});
-        let containers = json!([{"ports": [port]}, {"ports": [port]}]);
-        assert_eq!(
-            of(&json!({"spec": {"containers": containers}}), None),
-            [
-                "spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]",
-                "spec.containers[1].ports[0]: duplicate port name \"web\" with \
-                 spec.containers[0].ports[0], services and probes that select ports by name will use \
-                 spec.containers[0].ports[0]",
-            ]
-        );
-    }
 
     #[test]
     fn warnings_come_in_the_order_of_upstream() {

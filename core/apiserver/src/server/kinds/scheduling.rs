@@ -1,16 +1,19 @@
 //! Checks of PriorityClass, RuntimeClass and IngressClass besides their rows in `kinds.checks`
 //! (`pkg/apis/scheduling`, `pkg/apis/node`, `pkg/apis/networking`: `validation/validation.go`).
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::checks::{Check, Checked};
-use super::{Immortal, names, resources};
+use super::{Immortal, internal, names, resources};
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, Check)] = &[
     ("priority_class", priority_class),
     ("overhead", overhead),
+    ("tolerations_once", tolerations_once),
     ("domain_prefixed_path", domain_prefixed_path),
     ("ingress_class_namespace", ingress_class_namespace),
 ];
@@ -64,6 +67,20 @@ fn overhead(overhead: &Checked<'_>, errors: &mut Vec<FieldError>) {
     errors.extend(resources::validate(&limits, overhead.path));
 }
 
+/// No two tolerations are the same, however long they tolerate (`validateTolerations`).
+fn tolerations_once(tolerations: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let items = tolerations.value.as_array().map_or(&[][..], Vec::as_slice);
+    let mut known = BTreeSet::new();
+    for (i, toleration) in items.iter().enumerate() {
+        let key = ["key", "operator", "value", "effect"].map(|field| text(toleration, field));
+        if !known.insert(key) {
+            let path = tolerations.path.index(i);
+            let shown = internal::field(tolerations.object, &path, toleration);
+            errors.push(FieldError::duplicate(path, toleration).shown(shown));
+        }
+    }
+}
+
 /// A path below a domain, `acme.io/foo` (`IsDomainPrefixedPath`).
 fn domain_prefixed_path(checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let Value::String(path) = checked.value else {
@@ -101,7 +118,6 @@ fn ingress_class_namespace(parameters: &Checked<'_>, errors: &mut Vec<FieldError
                 let detail = "`parameters.scope` is set to 'Namespace'";
                 errors.push(FieldError::required(path, detail));
             }
-            Some("") => errors.push(FieldError::required(path, "")),
             Some(name) => {
                 let reasons = names::label(name).into_iter();
                 errors.extend(reasons.map(|why| FieldError::invalid(path, &name.into(), why)));

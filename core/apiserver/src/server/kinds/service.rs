@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     HiddenField, Rules, StatusRules, service_allocation, service_load_balancer, service_validation,
-    service_warnings,
+    service_warnings, warnings,
 };
 use crate::object::text;
 
@@ -19,6 +19,7 @@ pub(super) const RULES: Rules = Rules {
         validate: service_load_balancer::status,
     },
     warn: |service, _| service_warnings::of(service),
+    notices: &warnings::OF_BALANCERS,
     returns_deleted: true,
     fields: &["spec.clusterIP", "spec.type"],
     hidden_field: Some(&TRAFFIC_POLICY),

@@ -292,16 +292,24 @@ fn node_drivers(drivers: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// A driver of a node stays as it is while it is there (`ValidateCSINodeUpdate`).
+/// A driver of a node stays as it is while it is there, but for the volumes that it can have
+/// (`ValidateCSINodeUpdate`).
 fn node_drivers_kept(drivers: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let before = drivers.before().and_then(Value::as_array);
     let items = drivers.value.as_array().map_or(&[][..], Vec::as_slice);
+    let kept = |driver: &Value| {
+        let mut driver = driver.clone();
+        if let Value::Object(members) = &mut driver {
+            members.remove("allocatable");
+        }
+        driver
+    };
     for old in before.into_iter().flatten() {
         for (i, driver) in items.iter().enumerate() {
-            if text(driver, "name") == text(old, "name") && driver != old {
-                let path = drivers.path.index(i);
-                let shown = internal::field(drivers.object, &path, driver);
-                let error = FieldError::invalid("CSINodeDriver", driver, IMMUTABLE);
+            let driver = kept(driver);
+            if text(&driver, "name") == text(old, "name") && driver != kept(old) {
+                let shown = internal::field(drivers.object, &drivers.path.index(i), &driver);
+                let error = FieldError::invalid(drivers.path, &driver, IMMUTABLE);
                 errors.push(error.shown(shown));
             }
         }

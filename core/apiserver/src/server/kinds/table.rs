@@ -11,7 +11,7 @@ use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
     Collection, Rules, StatusRules, addresses, api_service, autoscaling, certificates, checks,
     claim_status, claims, device_slices, endpoints, event, jobs, metadata, names, nodes,
-    scheduling, warnings,
+    persistent_volumes, scheduling, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -206,7 +206,7 @@ fn rules(facts: &KindFacts) -> Rules {
             rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
             rules.prepare = claims::prepare;
             if facts.kind == "PersistentVolume" {
-                rules.timed = Some(claims::note_phase);
+                rules.timed = Some(persistent_volumes::note_phase);
             }
             rules.allocate = |object, live, store| {
                 if live.is_none() {
@@ -229,6 +229,7 @@ fn rules(facts: &KindFacts) -> Rules {
             rules.prepare = api_service::prepare;
         }
         "Ingress" => {
+            rules.notices = &warnings::OF_BALANCERS;
             rules.allocate = |object, live, store| {
                 if live.is_none() {
                     give_class(object, store);

@@ -4,10 +4,9 @@
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{device_slices, ip, names, networking, pod_warnings, secret};
+use super::{Notices, device_slices, ip, names, networking, pod_warnings, secret};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
-use crate::schema::Quantity;
 
 /// The warnings for an object; the stored one is given on update.
 type Warn = fn(&Value, Option<&Value>) -> Vec<String>;
@@ -17,58 +16,107 @@ const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 /// The warnings of a kind; `None` if it has none.
 pub(super) fn of(kind: &str) -> Option<Warn> {
     Some(match kind {
-        "CronJob" => {
-            |object, live| pods(object, live, true, "spec.jobTemplate.spec.template", false)
-        }
+        "CronJob" => |object, live| pods(object, live, true, "spec.jobTemplate.spec.template"),
         "Endpoints" => endpoints,
         "NetworkPolicy" => network_policy,
         "Node" => node,
         "RuntimeClass" => runtime_class,
         "StorageClass" => class_of_storage,
-        "DaemonSet" => |object, live| pods(object, live, false, "spec.template", false),
+        "CSIStorageCapacity" => capacity_of_storage,
+        "DaemonSet" => daemon_set,
         "EndpointSlice" => endpoint_slice,
         "Ingress" => networking::warn,
-        "Job" | "ReplicaSet" => |object, live| pods(object, live, true, "spec.template", false),
+        "Job" | "ReplicaSet" => |object, live| pods(object, live, true, "spec.template"),
         "PersistentVolume" => volume,
         "PersistentVolumeClaim" => claim,
-        "ReplicationController" => |object, live| pods(object, live, true, "spec.template", true),
+        "PodTemplate" => |object, live| pods(object, live, false, "template"),
+        "ReplicationController" => replication_controller,
         "ResourceSlice" => device_slices::warn,
         "Secret" => secret::warn,
         "ServiceAccount" => service_account,
         "StatefulSet" => stateful_set,
+        "MutatingAdmissionPolicy"
+        | "MutatingAdmissionPolicyBinding"
+        | "MutatingWebhookConfiguration"
+        | "ValidatingAdmissionPolicy"
+        | "ValidatingAdmissionPolicyBinding"
+        | "ValidatingWebhookConfiguration" => |object, _| static_name(object).into_iter().collect(),
         _ => return None,
+    })
+}
+
+/// The warnings for a written status with a load balancer.
+pub(super) const OF_BALANCERS: Notices = Notices {
+    status: balancer_addresses,
+    ..Notices::NONE
+};
+
+/// The addresses of the load balancer of a Service or an Ingress (`serviceStatusStrategy`,
+/// `ingressStatusStrategy`).
+fn balancer_addresses(object: &Value) -> Vec<String> {
+    let path = ErrorPath::new("status.loadBalancer");
+    let all = list(&object["status"]["loadBalancer"], "ingress").iter();
+    let warning = |(i, ingress)| ip::warning(text(ingress, "ip"), &path.item("ingress", i));
+    all.enumerate().filter_map(warning).collect()
+}
+
+/// Names that only the files of a server may have (`WarningsForStaticSuffix`).
+fn static_name(object: &Value) -> Option<String> {
+    object.name().ends_with(".static.k8s.io").then(|| {
+        "metadata.name: names ending with \".static.k8s.io\" are reserved for static manifest-based \
+         configurations and cannot be managed via the API"
+            .to_owned()
     })
 }
 
 /// Returns the warnings for the name and the template of a controller of pods. An update that changes no
 /// field of the spec gives none.
-fn pods(object: &Value, live: Option<&Value>, named: bool, path: &str, short: bool) -> Vec<String> {
+fn pods(object: &Value, live: Option<&Value>, named: bool, path: &str) -> Vec<String> {
     let mut warnings = Vec::new();
-    let template = |object: &'_ Value| {
-        let names = path.split('.');
-        names.fold(object.clone(), |value, name| value[name].clone())
-    };
     match live {
         Some(live) if live.generation() == object.generation() => return warnings,
         Some(_) => {}
-        None if named => {
-            let reasons = names::label(object.name());
-            if !reasons.is_empty() {
-                warnings.push(format!(
-                    "metadata.name: this is used in Pod names and hostnames, which can result in \
-                     surprising behavior; a DNS label is recommended: [{}]",
-                    reasons.join(" ")
-                ));
-            }
-        }
+        None if named => warnings.extend(long_name(object)),
         None => {}
     }
     warnings.extend(many_indexes(object, path));
-    // The template of a ReplicationController is named without its spec.
-    let shown = if short { "template" } else { path };
-    let shown = ErrorPath::new(shown);
-    warnings.extend(pod_warnings::of(&template(object), Some(&shown)));
+    warnings.extend(of_template(object, path));
     warnings
+}
+
+fn of_template(object: &Value, path: &str) -> Vec<String> {
+    let template = path.split('.').fold(object, |value, name| &value[name]);
+    pod_warnings::of(template, Some(&ErrorPath::new(path)))
+}
+
+/// A name that is no name of a host.
+fn long_name(object: &Value) -> Option<String> {
+    let reasons = names::label(object.name());
+    (!reasons.is_empty()).then(|| {
+        format!(
+            "metadata.name: this is used in Pod names and hostnames, which can result in \
+             surprising behavior; a DNS label is recommended: [{}]",
+            reasons.join(" ")
+        )
+    })
+}
+
+/// `daemonSetStrategy`: an update of other fields than the template gives none.
+fn daemon_set(set: &Value, live: Option<&Value>) -> Vec<String> {
+    let template = |set: &Value| set["spec"]["template"].clone();
+    match live {
+        Some(live) if template(live) == template(set) => Vec::new(),
+        _ => of_template(set, "spec.template"),
+    }
+}
+
+/// `rcStrategy`: upstream warns of the stored template when an update changes the spec.
+fn replication_controller(controller: &Value, live: Option<&Value>) -> Vec<String> {
+    match live {
+        None => pods(controller, None, true, "spec.template"),
+        Some(live) if live.generation() == controller.generation() => Vec::new(),
+        Some(live) => of_template(live, "spec.template"),
+    }
 }
 
 /// A job has more indexes, and more of them at once, than its status can tell of (`WarningsForJobSpec`).
@@ -90,15 +138,18 @@ fn many_indexes(object: &Value, template: &str) -> Option<String> {
     })
 }
 
-/// `statefulSetStrategy`.
+/// `statefulSetStrategy`. The path of a template of a claim has another form in an update.
 fn stateful_set(set: &Value, live: Option<&Value>) -> Vec<String> {
-    let mut warnings = pods(set, live, false, "spec.template", false);
-    let changed = live.is_none_or(|live| live.generation() != set.generation());
+    let mut warnings = pods(set, live, false, "spec.template");
     let claims = list(&set["spec"], "volumeClaimTemplates").iter();
-    for (i, claim) in claims.enumerate().filter(|_| changed) {
+    for (i, claim) in claims.enumerate() {
         let path = ErrorPath::new("spec");
         let path = path.item("volumeClaimTemplates", i);
-        warnings.extend(fraction(&claim["spec"], &path));
+        let path = match live {
+            None => path,
+            Some(_) => path.child("Spec"),
+        };
+        warnings.extend(pod_warnings::fractional_storage(&claim["spec"], &path));
     }
     if set["spec"]["revisionHistoryLimit"]
         .as_i64()
@@ -116,7 +167,8 @@ fn stateful_set(set: &Value, live: Option<&Value>) -> Vec<String> {
 /// `GetWarningsForPersistentVolumeClaim`.
 fn claim(claim: &Value, _: Option<&Value>) -> Vec<String> {
     let mut warnings: Vec<String> = storage_class(claim).into_iter().collect();
-    warnings.extend(fraction(&claim["spec"], &ErrorPath::new("spec")));
+    let path = ErrorPath::new("spec");
+    warnings.extend(pod_warnings::fractional_storage(&claim["spec"], &path));
     warnings
 }
 
@@ -131,22 +183,6 @@ fn storage_class(object: &Value) -> Option<String> {
 fn annotation(object: &Value, name: &str, message: &str) -> Option<String> {
     object["metadata"]["annotations"].get(name)?;
     Some(format!("metadata.annotations[{name}]: {message}"))
-}
-
-/// A part of a byte is asked for, or is the limit (`GetWarningsForPersistentVolumeClaimSpec`).
-fn fraction(spec: &Value, path: &ErrorPath<'_>) -> Vec<String> {
-    let of = |list: &str| {
-        let asked = spec["resources"][list].get("storage")?;
-        let shown = crate::go::quote(asked.as_str().unwrap_or_default());
-        let whole = Quantity::from(asked).is_whole();
-        (!whole).then(|| {
-            format!(
-                "{path}.resources.{list}[storage]: fractional byte value {shown} is invalid, must be \
-                 an integer"
-            )
-        })
-    };
-    ["requests", "limits"].into_iter().filter_map(of).collect()
 }
 
 /// `GetWarningsForPersistentVolume`.
@@ -176,11 +212,8 @@ fn volume(volume: &Value, _: Option<&Value>) -> Vec<String> {
     let sources = pod_warnings::VOLUMES.iter();
     let old = sources.filter(|(kind, _)| !matches!(*kind, "flocker" | "quobyte"));
     for (kind, message) in old.filter(|(kind, _)| spec.get(kind).is_some()) {
-        let shown = match *kind {
-            "storageos" => "storageOS",
-            kind => kind,
-        };
-        warnings.push(format!("{}: {message}", path.child(shown)));
+        let field = path.child(pod_warnings::shown(kind));
+        warnings.push(format!("{field}: {message}"));
     }
     warnings
 }
@@ -203,9 +236,10 @@ fn is_managed(object: &Value, label: &str, by: &[&str]) -> bool {
 }
 
 /// `endpointSliceStrategy`.
-fn endpoint_slice(slice: &Value, _: Option<&Value>) -> Vec<String> {
-    if text(slice, "addressType") == "FQDN" {
-        return vec!["spec.addressType: FQDN endpoints are deprecated".to_owned()];
+fn endpoint_slice(slice: &Value, live: Option<&Value>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if live.is_none() && text(slice, "addressType") == "FQDN" {
+        warnings.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
     }
     let controllers = [
         "endpointslice-controller.k8s.io",
@@ -216,9 +250,8 @@ fn endpoint_slice(slice: &Value, _: Option<&Value>) -> Vec<String> {
         "endpointslice.kubernetes.io/managed-by",
         &controllers,
     ) {
-        return Vec::new();
+        return warnings;
     }
-    let mut warnings = Vec::new();
     for (i, endpoint) in list(slice, "endpoints").iter().enumerate() {
         for (j, address) in list(endpoint, "addresses").iter().enumerate() {
             let path = ErrorPath::new("endpoints");
@@ -305,6 +338,20 @@ fn class_of_storage(class: &Value, _: Option<&Value>) -> Vec<String> {
                 let path = path.item("matchLabelExpressions", j);
                 warnings.push(format!("{path}.key: {message}"));
             }
+        }
+    }
+    warnings
+}
+
+/// `GetWarningsForCSIStorageCapacity`: labels of nodes that have another name by now.
+fn capacity_of_storage(capacity: &Value, _: Option<&Value>) -> Vec<String> {
+    let (selector, path) = (&capacity["nodeTopology"], ErrorPath::new("nodeTopology"));
+    let mut warnings = Vec::new();
+    pod_warnings::node_term(selector, false, &path, &mut warnings);
+    let labels = selector["matchLabels"].as_object();
+    for label in labels.into_iter().flat_map(JsonMap::keys) {
+        if let Some(message) = pod_warnings::renamed_label(label) {
+            warnings.push(format!("{path}.matchLabels.{label}: {message}"));
         }
     }
     warnings

@@ -2,6 +2,8 @@
 //! (`pkg/apis/admissionregistration/validation/validation.go`,
 //! `k8s.io/apiserver/pkg/util/webhook/validation.go`). Conditions in CEL are not compiled.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::checks::{Check, Checked};
@@ -12,12 +14,31 @@ use crate::object::text;
 use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, Check)] = &[
+    ("webhooks", webhooks),
     ("fully_qualified", fully_qualified),
     ("timeout", timeout),
     ("client_config", client_config),
     ("review_versions", review_versions),
     ("webhook_rule", webhook_rule),
 ];
+
+/// The webhooks of a configuration; no two have one name (`validateValidatingWebhookConfiguration`,
+/// `validateMutatingWebhookConfiguration`).
+fn webhooks(all: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let of = match text(all.object, "kind") {
+        "MutatingWebhookConfiguration" => "MutatingWebhook",
+        _ => "ValidatingWebhook",
+    };
+    let mut known = BTreeSet::new();
+    for (i, webhook) in list(all.object, "webhooks").iter().enumerate() {
+        let path = all.path.index(i);
+        all.part(webhook, &path).is_a(of, errors);
+        let name = text(webhook, "name");
+        if !name.is_empty() && !known.insert(name) {
+            errors.push(FieldError::duplicate(path.child("name"), &name.into()));
+        }
+    }
+}
 
 /// A domain with three labels or more (`IsFullyQualifiedName`).
 fn fully_qualified(name: &Checked<'_>, errors: &mut Vec<FieldError>) {

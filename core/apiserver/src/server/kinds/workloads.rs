@@ -1,13 +1,15 @@
 //! Checks of controllers of pods besides their rows in `kinds.checks` (`pkg/apis/apps/validation`,
 //! and `pkg/apis/core/validation` for ReplicationController).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::checks::{Check, Checked};
 use super::deployment::{amount, at_most_all, share};
 use super::{internal, label_selector, pod_template};
 use crate::field::ErrorPath;
-use crate::object::text;
+use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, Check)] = &[
@@ -126,6 +128,8 @@ fn daemon_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
             let (field, surge_field) = (path.child("maxUnavailable"), path.child("maxSurge"));
             errors.extend(share(unavailable, &field));
             errors.extend(share(surge, &surge_field));
+            errors.extend(at_most_all(unavailable, &field));
+            errors.extend(at_most_all(surge, &surge_field));
             match (amount(unavailable) != 0, amount(surge) != 0) {
                 (true, true) => {
                     let detail = "may not be set when maxUnavailable is non-zero";
@@ -137,8 +141,6 @@ fn daemon_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
                 }
                 _ => {}
             }
-            errors.extend(at_most_all(unavailable, &field));
-            errors.extend(at_most_all(surge, &surge_field));
         }
         (other, _) => {
             let supported = ["RollingUpdate", "OnDelete"];
@@ -284,30 +286,38 @@ fn pods_of_stateful_set(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         if !label_selector::is_empty(selector) && !label_selector::matches(selector, template) {
             errors.push(wrong_labels(template, &path));
         }
-        let whole = with_claims(
-            template,
-            label_selector::list(spec.value, "volumeClaimTemplates"),
-        );
+        let claims = label_selector::list(spec.value, "volumeClaimTemplates");
+        let whole = as_of_a_pod(template, claims);
         errors.extend(pod_template::validate(&whole, &path));
+        // Upstream looks at the metadata of this template twice.
+        errors.extend(pod_template::metadata_errors(&whole, &path));
     }
     let pods = &template["spec"];
     errors.extend(runs_forever(pods, &path.child("spec"), "StatefulSet"));
 }
 
-/// A template with a volume for each template of a claim: containers can mount them.
-fn with_claims(template: &Value, claims: &[Value]) -> Value {
+/// The template as the controller uses it: it names each pod itself, and each template of a claim is
+/// a volume, in the place of a volume of that name.
+fn as_of_a_pod(template: &Value, claims: &[Value]) -> Value {
     let mut template = template.clone();
-    let volumes = label_selector::list(&template["spec"], "volumes");
-    let name = |claim: &Value| text(&claim["metadata"], "name").to_owned();
-    let known = |name: &str| volumes.iter().any(|volume| text(volume, "name") == name);
-    let names = claims.iter().map(name).filter(|name| !known(name));
-    let more: Vec<Value> = names
-        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": "claim"}}))
-        .collect();
-    if !more.is_empty() && template["spec"].is_object() {
-        let all = volumes.iter().cloned().chain(more).collect();
-        template["spec"]["volumes"] = Value::Array(all);
+    let Some(spec) = template["spec"].as_object_mut() else {
+        return template;
+    };
+    spec.remove("subdomain");
+    spec.remove("hostname");
+    if claims.is_empty() {
+        return template;
     }
+    let names: BTreeSet<&str> = claims.iter().map(|claim| claim.name()).collect();
+    let of_claims = names
+        .iter()
+        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}));
+    let mut volumes: Vec<Value> = of_claims.collect();
+    if let Some(Value::Array(own)) = spec.remove("volumes") {
+        let others = own.into_iter();
+        volumes.extend(others.filter(|volume| !names.contains(text(volume, "name"))));
+    }
+    spec.insert("volumes".to_owned(), volumes.into());
     template
 }
 

@@ -85,7 +85,9 @@ impl ApiServer {
     ) -> Result<Arc<Value>, Refusal> {
         self.check_creation(info, &object)?;
         trace.facts.extend(info.resource.not_thorough());
+        let warnings = info.resource.warn_as_given(&object);
         self.before_create(info, &mut object, empties)?;
+        trace.warnings.extend(warnings);
         trace
             .warnings
             .extend(info.resource.warn(&info.subresource, &object, None));

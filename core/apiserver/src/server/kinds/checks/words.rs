@@ -8,8 +8,9 @@ use super::super::names::{self, NameRule};
 use super::super::{
     addresses, admission_policies, api_service, autoscaling_checks, certificates, claim_status,
     claims, conditions, cron, deployment, device_slices, devices, endpoints, flow_control,
-    internal, ip, job_policies, job_status, jobs, label_selector, networking, nodes, pod_template,
-    policy, quotas, rbac, scheduling, secret, storage, volume_sources, webhooks, workloads,
+    internal, ip, job_policies, job_status, jobs, label_selector, networking, nodes,
+    persistent_volumes, pod_template, policy, quotas, rbac, scheduling, secret, storage,
+    volume_sources, webhooks, workloads,
 };
 use super::{Check, Checked};
 use crate::status::{FieldError, Problem};
@@ -17,7 +18,7 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is the one after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 27] = [
+const WORDS: [(&str, Word); 26] = [
     ("metadata", metadata_of),
     ("whole-metadata", |rule, checked, errors| {
         errors.extend(metadata::builtin(checked.object, name_rule(rule)));
@@ -97,7 +98,6 @@ const WORDS: [(&str, Word); 27] = [
             errors.push(FieldError::forbidden(checked.path, detail));
         }
     }),
-    ("unique", unique),
     ("call", |function, checked, errors| {
         if let Some(check) = function_of(function) {
             check(checked, errors);
@@ -107,7 +107,7 @@ const WORDS: [(&str, Word); 27] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 26] = [
+const CALLS: [&[(&str, Check)]; 27] = [
     addresses::CALLS,
     admission_policies::CALLS,
     api_service::CALLS,
@@ -125,6 +125,7 @@ const CALLS: [&[(&str, Check)]; 26] = [
     jobs::CALLS,
     networking::CALLS,
     nodes::CALLS,
+    persistent_volumes::CALLS,
     policy::CALLS,
     quotas::CALLS,
     rbac::CALLS,
@@ -256,25 +257,6 @@ fn name(rule: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>)
     if let Value::String(text) = checked.value {
         let reasons = name_rule(rule)(text).into_iter();
         errors.extend(reasons.map(|why| invalid(checked, &why)));
-    }
-}
-
-/// No two items have the same value, or the same value of a field.
-fn unique(field: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let items = checked.value.as_array().map_or(&[][..], Vec::as_slice);
-    let key = |item: &'_ Value| match field {
-        "" => item.clone(),
-        field => item[field].clone(),
-    };
-    for (i, item) in items.iter().enumerate() {
-        if items.iter().take(i).any(|other| key(other) == key(item)) {
-            let path = checked.path.index(i);
-            let error = match field {
-                "" => FieldError::duplicate(path, item),
-                field => FieldError::duplicate(path.child(field), &key(item)),
-            };
-            errors.push(error);
-        }
     }
 }
 

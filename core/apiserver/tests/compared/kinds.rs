@@ -1,0 +1,305 @@
+//! Other kinds.
+
+use optimist_apiserver::server::ApiServer;
+use serde_json::{Value, json};
+
+use super::{APPS, CORE, change, make, send, template, workload, wrong};
+
+/// `validatePriorityClass` of `plugin/pkg/admission/priority`.
+#[test]
+fn one_class_of_priority_is_the_default_one() {
+    let server = &mut ApiServer::default();
+    let classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
+    let class = |name: &str| json!({"metadata": {"name": name}, "value": 1, "globalDefault": true});
+    make(server, classes, &class("a"));
+    let refused = send(server, "POST", classes, &class("b"));
+    assert_eq!(refused.code, 403);
+    let end = "PriorityClass a is already marked as default. Only one default can exist";
+    assert!(refused.message().ends_with(end));
+    change(
+        server,
+        &format!("{classes}/a"),
+        &json!({"description": "d"}),
+    );
+    let mut odd = class("c");
+    odd["globalDefault"] = false.into();
+    odd["preemptionPolicy"] = "Odd".into();
+    assert_eq!(
+        wrong(classes, &odd),
+        [
+            "preemptionPolicy: Unsupported value: \"Odd\": supported values: \
+             \"PreemptLowerPriority\", \"Never\""
+        ]
+    );
+}
+
+/// `DefaultLimitRangerActions.SupportsAttributes` of `plugin/pkg/admission/limitranger`.
+#[test]
+fn a_claim_that_is_being_deleted_has_no_limits() {
+    let server = &mut ApiServer::default();
+    let claims = format!("{CORE}/persistentvolumeclaims");
+    let resources = json!({"requests": {"storage": "2Gi"}});
+    let claim = json!({"metadata": {"name": "x", "finalizers": ["example.com/f"]},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources}});
+    make(server, &claims, &claim);
+    let limits = json!([{"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}]);
+    let range = json!({"metadata": {"name": "l"}, "spec": {"limits": limits}});
+    make(server, &format!("{CORE}/limitranges"), &range);
+    let path = format!("{claims}/x");
+    let patch = json!({"metadata": {"labels": {"a": "b"}}});
+    assert_eq!(send(server, "PATCH", &path, &patch).code, 403);
+    send(server, "DELETE", &path, &Value::Null);
+    change(server, &path, &patch);
+}
+
+/// `validatePodTemplateSpecForStatefulSet` of `pkg/apis/apps/validation`.
+#[test]
+fn a_stateful_set_names_pods_and_volumes_itself() {
+    let sets = format!("{APPS}/statefulsets");
+    let own = json!({"hostname": "Bad_H", "volumes": [{"name": "v", "nfs": {}}]});
+    let claims = json!([{"metadata": {"name": "v"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}}}}]);
+    let set = workload(&template(&own), &json!({"volumeClaimTemplates": claims}));
+    make(&mut ApiServer::default(), &sets, &set);
+    let mut labelled = template(&json!({}));
+    labelled["metadata"]["labels"]["bad key!"] = "x".into();
+    let causes = wrong(&sets, &workload(&labelled, &json!({})));
+    assert_eq!(causes.len(), 2, "{causes:?}");
+    assert_eq!(causes[0], causes[1]);
+}
+
+/// `ValidateRollingUpdateDaemonSet` of `pkg/apis/apps/validation`.
+#[test]
+fn a_daemon_set_updates_at_most_all_pods_before_it_updates_none() {
+    let rolling = json!({"maxUnavailable": "101%", "maxSurge": "101%"});
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": rolling});
+    let set = workload(&template(&json!({})), &json!({"updateStrategy": strategy}));
+    let causes = wrong(&format!("{APPS}/daemonsets"), &set);
+    assert_eq!(causes.len(), 3, "{causes:?}");
+    let path = "spec.updateStrategy.rollingUpdate";
+    assert!(causes[0].starts_with(&format!("{path}.maxUnavailable: ")));
+    assert!(causes[1].starts_with(&format!("{path}.maxSurge: ")));
+    assert!(
+        causes[2].ends_with("may not be set when maxUnavailable is non-zero"),
+        "{causes:?}"
+    );
+}
+
+/// `ValidatePersistentVolume` of `pkg/volume/validation`, and `ValidatePersistentVolumeUpdate`.
+#[test]
+fn a_volume_of_a_driver_has_no_options_of_mounting() {
+    let volumes = "/api/v1/persistentvolumes";
+    let rule = |key: &str| json!({"key": key, "operator": "In", "values": ["z"]});
+    let affinity =
+        |key: &str| json!({"required": {"nodeSelectorTerms": [{"matchExpressions": [rule(key)]}]}});
+    let old = "failure-domain.beta.kubernetes.io/zone";
+    let volume = |annotations: &Value| {
+        json!({"metadata": {"name": "v", "annotations": annotations},
+            "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"],
+                "csi": {"driver": "a.b", "volumeHandle": "h"}, "nodeAffinity": affinity(old)}})
+    };
+    let options = json!({"volume.beta.kubernetes.io/mount-options": "ro"});
+    assert_eq!(
+        wrong(volumes, &volume(&options)),
+        [
+            "metadata.annotations.volume.beta.kubernetes.io/mount-options: Forbidden: may not \
+             specify mount options for this volume type"
+        ]
+    );
+    // The zone may get its new name, and nothing else may change.
+    let server = &mut ApiServer::default();
+    make(server, volumes, &volume(&json!({})));
+    let path = format!("{volumes}/v");
+    let zone = affinity("topology.kubernetes.io/zone");
+    change(server, &path, &json!({"spec": {"nodeAffinity": zone}}));
+    let other = json!({"spec": {"nodeAffinity": affinity("topology.kubernetes.io/region")}});
+    let causes = send(server, "PATCH", &path, &other).causes();
+    let end = "field is immutable, except for updating from beta label to GA";
+    assert!(causes[0].ends_with(end), "{causes:?}");
+}
+
+/// `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
+#[test]
+fn a_claim_keeps_a_class_of_attributes_that_is_applied() {
+    let server = &mut ApiServer::default();
+    let claims = format!("{CORE}/persistentvolumeclaims");
+    let resources = json!({"requests": {"storage": "2Gi"}});
+    let claim = json!({"metadata": {"name": "x"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": resources, "volumeAttributesClassName": "fast"}});
+    make(server, &claims, &claim);
+    let path = format!("{claims}/x");
+    let status = json!({"phase": "Bound", "currentVolumeAttributesClassName": "fast"});
+    change(
+        server,
+        &format!("{path}/status"),
+        &json!({"status": status}),
+    );
+    let none = json!({"spec": {"volumeAttributesClassName": null}});
+    assert_eq!(
+        send(server, "PATCH", &path, &none).causes(),
+        [
+            "spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when \
+             status.currentVolumeAttributesClassName is not nil"
+        ]
+    );
+}
+
+/// `validateNodeSwapStatus` and `validateNodeDeclaredFeatures` of `pkg/apis/core/validation`.
+#[test]
+fn a_node_declares_features_in_order_and_swaps_to_some_space() {
+    let nodes = "/api/v1/nodes";
+    let node = |status: Value| json!({"metadata": {"name": "n"}, "status": status});
+    let features = json!({"declaredFeatures": ["B", "A", "A", "bad"]});
+    let causes = wrong(nodes, &node(features));
+    assert_eq!(
+        causes[..2],
+        [
+            "status.declaredFeatures[1]: Invalid value: \"A\": list must be sorted alphabetically",
+            "status.declaredFeatures[2]: Duplicate value: \"A\"",
+        ]
+    );
+    let begin = "status.declaredFeatures[3]: Invalid value: \"bad\": invalid feature name";
+    assert!(causes[2].starts_with(begin), "{causes:?}");
+    assert_eq!(
+        wrong(nodes, &node(json!({"nodeInfo": {"swap": {"capacity": 0}}}))),
+        ["metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero"]
+    );
+}
+
+/// `validateEndpoints` of `pkg/apis/discovery/validation`.
+#[test]
+fn an_address_of_a_slice_is_written_in_its_only_form() {
+    let slice = json!({"metadata": {"name": "x"}, "addressType": "IPv6",
+        "endpoints": [{"addresses": ["2001:DB8::1"]}]});
+    let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    assert_eq!(
+        wrong(slices, &slice),
+        [
+            "endpoints[0].addresses[0]: Invalid value: \"2001:DB8::1\": must be in canonical form \
+             (\"2001:db8::1\")"
+        ]
+    );
+}
+
+/// `validateCommonFields` of `k8s.io/apiserver/pkg/registry/rest`, then `ValidateNamespace` and
+/// `ValidateNamespaceUpdate` of `pkg/apis/core/validation`.
+#[test]
+fn the_labels_of_a_namespace_are_looked_at_four_times_in_an_update() {
+    let server = &mut ApiServer::default();
+    let path = "/api/v1/namespaces/x";
+    make(
+        server,
+        "/api/v1/namespaces",
+        &json!({"metadata": {"name": "x"}}),
+    );
+    let patch = json!({"metadata": {"labels": {"a": "bad value!"}}});
+    let causes = send(server, "PATCH", path, &patch).causes();
+    assert_eq!(causes.len(), 4, "{causes:?}");
+    assert!(causes.iter().all(|cause| *cause == causes[0]));
+    // `/finalize` looks once, and says which of the finalizers is wrong.
+    let mut namespace = send(server, "GET", path, &Value::Null).body;
+    namespace["spec"]["finalizers"] = json!(["kubernetes", "none"]);
+    assert_eq!(
+        send(server, "PUT", &format!("{path}/finalize"), &namespace).causes(),
+        [
+            "spec.finalizers[1]: Invalid value: \"none\": name is neither a standard finalizer name \
+             nor is it fully qualified"
+        ]
+    );
+}
+
+/// `ValidateAPIService` of `k8s.io/kube-aggregator/pkg/apis/apiregistration/validation`.
+#[test]
+fn the_name_of_an_api_service_cannot_be_generated() {
+    let service = json!({"metadata": {"generateName": "gen-"}, "spec": {"group": "a.example.com",
+        "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1}});
+    let causes = wrong("/apis/apiregistration.k8s.io/v1/apiservices", &service);
+    assert_eq!(causes.len(), 2, "{causes:?}");
+    assert!(
+        causes[0].starts_with("metadata.generateName: Invalid value: \"gen-\": must be `spec.")
+    );
+    assert!(causes[1].starts_with("metadata.name: Invalid value: \"gen-"));
+}
+
+/// `WarningsForStaticSuffix` of `pkg/apis/admissionregistration`, and the strategies of statuses.
+#[test]
+fn reserved_names_and_written_addresses_are_warned_of() {
+    let server = &mut ApiServer::default();
+    let configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let configuration = json!({"metadata": {"name": "a.static.k8s.io"}});
+    let warnings = make(server, configurations, &configuration).warnings;
+    let begin = "metadata.name: names ending with \".static.k8s.io\" are reserved";
+    assert!(
+        matches!(&warnings[..], [one] if one.starts_with(begin)),
+        "{warnings:?}"
+    );
+    let ingresses = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
+    let backend = json!({"service": {"name": "s", "port": {"number": 80}}});
+    let ingress = json!({"metadata": {"name": "x"}, "spec": {"defaultBackend": backend}});
+    make(server, ingresses, &ingress);
+    let status = json!({"status": {"loadBalancer": {"ingress": [{"ip": "2001:DB8::1"}]}}});
+    let warnings = change(server, &format!("{ingresses}/x/status"), &status).warnings;
+    assert_eq!(
+        warnings,
+        [
+            "status.loadBalancer.ingress[0]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 \
+             canonical format (\"2001:db8::1\")"
+        ]
+    );
+}
+
+/// `validateValidatingAdmissionPolicySpec` of `pkg/apis/admissionregistration/validation`.
+#[test]
+fn an_expression_of_a_policy_sees_what_the_policy_has() {
+    let policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+        "resources": ["pods"]});
+    let policy = |validation: Value| {
+        json!({"metadata": {"name": "p"}, "spec": {"validations": [validation],
+            "matchConstraints": {"resourceRules": [rule]}}})
+    };
+    let causes = wrong(policies, &policy(json!({"expression": "variables.a == 1"})));
+    assert!(
+        causes[0].contains("undeclared reference to 'variables'"),
+        "{causes:?}"
+    );
+    let message = "authorizer.path('/x').check('get').allowed() ? 'a' : 'b'";
+    let said = policy(json!({"expression": "true", "messageExpression": message}));
+    let causes = wrong(policies, &said);
+    assert!(
+        causes[0].contains("undeclared reference to 'authorizer'"),
+        "{causes:?}"
+    );
+}
+
+/// `validateTolerations` of `pkg/apis/node/validation`, and `validateValidatingWebhookConfiguration`.
+#[test]
+fn what_is_named_twice_is_refused() {
+    let toleration = |seconds: i64| json!({"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
+    let class = json!({"metadata": {"name": "r"}, "handler": "h",
+        "scheduling": {"tolerations": [toleration(1), toleration(2)]}});
+    let causes = wrong("/apis/node.k8s.io/v1/runtimeclasses", &class);
+    let begin = "scheduling.tolerations[1]: Duplicate value: {\"Key\":\"a\"";
+    assert!(
+        matches!(&causes[..], [one] if one.starts_with(begin)),
+        "{causes:?}"
+    );
+    let webhook = json!({"name": "a.b.c", "sideEffects": "", "admissionReviewVersions": ["v1"],
+        "clientConfig": {"url": "https://x.example.com"}});
+    let configuration = json!({"metadata": {"name": "x"}, "webhooks": [webhook, webhook]});
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let causes = wrong(path, &configuration);
+    let unsupported = |i: usize| {
+        format!(
+            "webhooks[{i}].sideEffects: Unsupported value: \"\": supported values: \"None\", \"NoneOnDryRun\""
+        )
+    };
+    assert_eq!(
+        causes,
+        [
+            unsupported(0),
+            unsupported(1),
+            "webhooks[1].name: Duplicate value: \"a.b.c\"".to_owned(),
+        ]
+    );
+}

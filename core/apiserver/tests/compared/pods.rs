@@ -1,0 +1,205 @@
+//! Pods, what is asked about them, and their templates.
+
+use optimist_apiserver::server::ApiServer;
+use serde_json::{Value, json};
+
+use super::{APPS, CORE, change, make, pod, send, template, workload, wrong};
+
+/// `setPodNodeAndMetadata` of `pkg/registry/core/pod/storage`, and the plugin PodTopologyLabels.
+#[test]
+fn a_bound_pod_gets_labels_of_its_binding_and_its_node() {
+    let server = &mut ApiServer::default();
+    let zone = "topology.kubernetes.io/zone";
+    let node = json!({"metadata": {"name": "n", "labels": {zone: "z"}}});
+    make(server, "/api/v1/nodes", &node);
+    let pods = format!("{CORE}/pods");
+    make(server, &pods, &pod(&json!({})));
+    let nominated = json!({"status": {"nominatedNodeName": "n"}});
+    change(server, &format!("{pods}/x/status"), &nominated);
+    let binding = json!({"target": {"kind": "Node", "name": "n"},
+        "metadata": {"name": "x", "labels": {"a": "b", zone: "other"}, "annotations": {"c": "d"}}});
+    make(server, &format!("{pods}/x/binding"), &binding);
+    let bound = send(server, "GET", &format!("{pods}/x"), &Value::Null).body;
+    assert_eq!(bound["metadata"]["labels"], json!({"a": "b", zone: "z"}));
+    assert_eq!(bound["metadata"]["annotations"], json!({"c": "d"}));
+    assert_eq!(bound["status"].get("nominatedNodeName"), None);
+    // A pod that is made for a node gets them, too.
+    let mut direct = pod(&json!({"nodeName": "n"}));
+    direct["metadata"]["name"] = "direct".into();
+    let direct = make(server, &pods, &direct).body;
+    assert_eq!(direct["metadata"]["labels"], json!({zone: "z"}));
+}
+
+/// `checkAndDecrement` of `pkg/registry/core/pod/storage/eviction.go`.
+#[test]
+fn a_budget_says_why_it_allows_no_eviction() {
+    let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    let said = |healthy: i64, condition: Value| {
+        let server = &mut ApiServer::default();
+        let pods = format!("{CORE}/pods");
+        make(server, &pods, &pod(&json!({"nodeName": "n"})));
+        let running =
+            json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+        change(
+            server,
+            &format!("{pods}/x/status"),
+            &json!({"status": running}),
+        );
+        // An empty selector of this group selects all pods.
+        let budget = json!({"metadata": {"name": "b"}, "spec": {"selector": {}}});
+        make(server, budgets, &budget);
+        let condition = json!([{"type": "DisruptionAllowed", "reason": "R",
+            "lastTransitionTime": "2026-01-01T00:00:00Z", "status": condition["status"],
+            "message": condition["message"]}]);
+        let status = json!({"observedGeneration": 1, "disruptionsAllowed": 0,
+            "currentHealthy": healthy, "desiredHealthy": 2, "expectedPods": 2,
+            "conditions": condition});
+        change(
+            server,
+            &format!("{budgets}/b/status"),
+            &json!({"status": status}),
+        );
+        let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction",
+            "metadata": {"name": "x"}});
+        let refused = send(server, "POST", &format!("{pods}/x/eviction"), &eviction);
+        assert_eq!(refused.code, 429);
+        refused.body["details"]["causes"][0]["message"].clone()
+    };
+    let (of, full) = (
+        |status, message| json!({"status": status, "message": message}),
+        3,
+    );
+    let start = "The disruption budget b does not allow evicting pods currently";
+    assert_eq!(
+        said(2, of("False", "m")),
+        "The disruption budget b needs 2 healthy pods and has 2 currently"
+    );
+    assert_eq!(said(full, of("False", "m")), format!("{start} (R): m"));
+    assert_eq!(said(full, of("False", "")), start);
+    assert_eq!(said(full, of("True", "m")), start);
+}
+
+/// `TokenREST.Create` of `pkg/registry/core/serviceaccount/storage/token.go`.
+#[test]
+fn a_token_for_another_account_of_the_name_is_refused() {
+    let server = &mut ApiServer::default();
+    let accounts = format!("{CORE}/serviceaccounts");
+    make(server, &accounts, &json!({"metadata": {"name": "a"}}));
+    let request = json!({"metadata": {"uid": "u"}, "spec": {"audiences": ["x"]}});
+    let refused = send(server, "POST", &format!("{accounts}/a/token"), &request);
+    assert_eq!(refused.code, 409);
+    let begin = "the UID in the token request (u) does not match";
+    assert!(refused.message().contains(begin), "{}", refused.message());
+}
+
+/// `ValidatePodSpec` of `pkg/apis/core/validation`.
+#[test]
+fn the_runtime_class_of_a_template_is_not_empty() {
+    let set = workload(&template(&json!({"runtimeClassName": ""})), &json!({}));
+    let causes = wrong(&format!("{APPS}/deployments"), &set);
+    let begin = "spec.template.spec.runtimeClassName: Invalid value: \"\": a lowercase RFC 1123";
+    assert!(
+        matches!(&causes[..], [one] if one.starts_with(begin)),
+        "{causes:?}"
+    );
+}
+
+/// `MergeTolerations` of `pkg/util/tolerations`.
+#[test]
+fn a_runtime_class_widens_tolerations() {
+    let server = &mut ApiServer::default();
+    let wide = json!({"key": "a", "operator": "Exists"});
+    let class = json!({"metadata": {"name": "r"}, "handler": "h",
+        "scheduling": {"tolerations": [wide]}});
+    make(server, "/apis/node.k8s.io/v1/runtimeclasses", &class);
+    let narrow = json!({"key": "a", "operator": "Equal", "value": "v", "effect": "NoSchedule"});
+    let other = json!({"key": "b", "operator": "Exists", "effect": "NoSchedule"});
+    let pod = pod(&json!({"runtimeClassName": "r", "tolerations": [narrow, other]}));
+    let made = make(server, &format!("{CORE}/pods"), &pod).body;
+    let tolerations = made["spec"]["tolerations"].as_array().unwrap();
+    assert!(!tolerations.contains(&narrow));
+    assert_eq!(tolerations[0], other);
+    assert_eq!(tolerations.last(), Some(&wide));
+}
+
+/// `ValidatePodResize` and `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation`.
+#[test]
+fn parts_of_a_pod_that_may_not_change_are_named() {
+    let server = &mut ApiServer::default();
+    let pods = format!("{CORE}/pods");
+    make(server, &pods, &pod(&json!({})));
+    let path = format!("{pods}/x");
+    let container =
+        |image: &str| json!({"spec": {"ephemeralContainers": [{"name": "e", "image": image}]}});
+    let debug = format!("{path}/ephemeralcontainers");
+    change(server, &debug, &container("a"));
+    let causes = send(server, "PATCH", &debug, &container("b")).causes();
+    assert!(
+        causes[0].contains("\"e\" may not be changed\n"),
+        "{causes:?}"
+    );
+    assert!(
+        causes[0].contains("\n- \"Image\": \"a\",\n+ \"Image\": \"b\",\n"),
+        "{causes:?}"
+    );
+    let limits = json!({"cpu": "1", "example.com/x": "1"});
+    let resources = json!({"limits": limits, "requests": limits});
+    let containers = json!([{"name": "c", "image": "i", "resources": resources}]);
+    let causes = send(
+        server,
+        "PATCH",
+        &format!("{path}/resize"),
+        &json!({"spec": {"containers": containers}}),
+    );
+    let causes = causes.causes();
+    let last = "spec: Forbidden: only cpu and memory resources are mutable";
+    assert_eq!(causes.last().map(String::as_str), Some(last), "{causes:?}");
+}
+
+/// `daemonSetStrategy`, `rcStrategy` and `statefulSetStrategy`.
+#[test]
+fn an_update_warns_of_the_template_that_the_strategy_looks_at() {
+    let server = &mut ApiServer::default();
+    let old = json!({"nodeSelector": {"beta.kubernetes.io/os": "linux"}});
+    let set = workload(&template(&old), &json!({}));
+    let sets = format!("{APPS}/daemonsets");
+    assert_eq!(make(server, &sets, &set).warnings.len(), 1);
+    let path = format!("{sets}/x");
+    let spec = json!({"spec": {"minReadySeconds": 1}});
+    assert_eq!(change(server, &path, &spec).warnings, [""; 0]);
+    // A ReplicationController warns of the template that it had.
+    let controllers = format!("{CORE}/replicationcontrollers");
+    let mut controller = workload(&template(&old), &json!({}));
+    controller["spec"]["selector"] = json!({"app": "x"});
+    assert_eq!(make(server, &controllers, &controller).warnings.len(), 1);
+    let path = format!("{controllers}/x");
+    let mended = json!({"spec": {"template": {"spec": {"nodeSelector": null}}}});
+    let warnings = change(server, &path, &mended).warnings;
+    assert_eq!(
+        warnings,
+        [
+            "spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use \
+             \"kubernetes.io/os\" instead"
+        ]
+    );
+}
+
+/// `applyAppArmorVersionSkew` of `pkg/registry/core/pod`.
+#[test]
+fn an_annotation_for_app_armor_becomes_the_profile_of_its_container() {
+    let server = &mut ApiServer::default();
+    let annotation = "container.apparmor.security.beta.kubernetes.io/c";
+    let mut pod = pod(&json!({}));
+    pod["metadata"]["annotations"] = json!({annotation: "localhost/p"});
+    let made = make(server, &format!("{CORE}/pods"), &pod);
+    assert_eq!(
+        made.warnings,
+        [format!(
+            "metadata.annotations[{annotation}]: deprecated since v1.30; use the \
+             \"appArmorProfile\" field instead"
+        )]
+    );
+    let context = &made.body["spec"]["containers"][0]["securityContext"];
+    let profile = json!({"type": "Localhost", "localhostProfile": "p"});
+    assert_eq!(context["appArmorProfile"], profile);
+}
