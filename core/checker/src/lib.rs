@@ -60,6 +60,7 @@ mod fast_hash;
 mod fingerprint;
 mod histories;
 mod known_steps;
+mod most_versions;
 mod property;
 mod property_search;
 mod question;

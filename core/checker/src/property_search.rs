@@ -9,6 +9,7 @@ use super::Question;
 use super::fast_hash::FastMap;
 use super::fingerprint::Digests;
 use super::known_steps::{Judgement, KnownSteps};
+use super::most_versions::most_versions;
 use super::settling::{self, Settling};
 
 /// The status of a search.
@@ -38,8 +39,15 @@ pub(super) struct Node {
 pub(super) struct Edge {
     pub(super) to: usize,
     pub(super) event: Event,
-    /// `true` if the server has a new version afterwards.
-    pub(super) writes: bool,
+    /// The number of versions that the event makes in the store.
+    pub(super) versions: u64,
+}
+
+impl Edge {
+    /// Returns whether the event makes a new version in the store.
+    pub(super) fn writes(self) -> bool {
+        self.versions > 0
+    }
 }
 
 /// A search. The caller decides when it works and for how many states.
@@ -131,6 +139,13 @@ impl PropertySearch {
         self.tried.get(property).is_some_and(|tried| *tried)
     }
 
+    /// The largest number of versions that all objects together get in one history. `None` if a history can have any
+    /// number of them, or if not all states are explored.
+    pub fn most_versions(&self) -> Option<u64> {
+        let is_done = self.status == PropertySearchStatus::Done;
+        is_done.then(|| most_versions(&self.nodes)).flatten()
+    }
+
     /// Returns whether every run comes to rest as wished. A run that does not can be found before all
     /// states are explored; until then, `None` says that there is none so far.
     pub fn settling(&self) -> Option<Settling> {
@@ -154,9 +169,14 @@ impl PropertySearch {
                 continue;
             };
             self.check((id, event), &judgements);
-            let writes = next.server().store().revision() != state.server().store().revision();
+            let revision = |system: &System| system.server().store().revision();
+            let versions = revision(&next).saturating_sub(revision(&state));
             let to = self.find(next, Some((id, event)));
-            let edge = Edge { to, event, writes };
+            let edge = Edge {
+                to,
+                event,
+                versions,
+            };
             if let Some(node) = self.nodes.get_mut(id) {
                 node.edges.push(edge);
             }

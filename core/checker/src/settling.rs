@@ -6,7 +6,7 @@
 //! process, the component has a step of it, or a state in which it has no step (weak fairness).
 //! If the whole component does not satisfy that, no part of it does.
 
-mod components;
+pub(crate) mod components;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -59,7 +59,7 @@ pub(super) fn judge(nodes: &[Node]) -> Settling {
         }
         let entry = component.iter().copied().min_by_key(|id| nodes[*id].depth);
         let entry = entry.unwrap_or_default();
-        let writes = edges().any(|edge| edge.writes);
+        let writes = edges().any(|edge| edge.writes());
         let place = if writes {
             &mut never_rests
         } else if component.iter().any(|id| !nodes[*id].goals_hold) {
@@ -158,7 +158,7 @@ fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<
     see(start, &mut pending);
     while writes || !pending.is_empty() {
         let wanted = |edge: &Edge| {
-            (writes && edge.writes)
+            (writes && edge.writes())
                 || (!writes
                     && (pending.contains(&edge.event.thread())
                         || pending.iter().any(|thread| !enabled(edge.to, *thread))))
@@ -167,7 +167,7 @@ fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<
             break;
         };
         for edge in way {
-            writes &= !edge.writes;
+            writes &= !edge.writes();
             pending.retain(|thread| *thread != edge.event.thread());
             see(edge.to, &mut pending);
             at = edge.to;

@@ -70,6 +70,9 @@ pub struct SwitchSearch {
 pub struct SwitchFinding {
     /// The number of states of all histories.
     pub states: usize,
+    /// The largest number of versions that all objects together get in one history. `None` if a history can have any
+    /// number of them, or if not all histories were looked at.
+    pub most_versions: Option<u64>,
     /// `true` if the search looked at all histories that can matter.
     pub complete: bool,
     /// The shortest history that answers with no.
@@ -218,6 +221,7 @@ impl SwitchSearch {
         let states = fewer().map(|(_, search)| search.states()).sum::<usize>();
         SwitchFinding {
             states: self.search.states() + states,
+            most_versions: self.search.most_versions(),
             complete: holds.is_some() && fewer().all(|(_, search)| search.holds().is_some()),
             witness: self.search.witness(),
             needless: needless.map(|(switch, _)| *switch).collect(),

@@ -2,8 +2,8 @@
 
 use crate::property_search::Node;
 
-/// The strongly connected components of the states.
-pub(super) fn components(nodes: &[Node]) -> Vec<Vec<usize>> {
+/// The strongly connected components of the states. Each comes after all others to which its states lead.
+pub(crate) fn components(nodes: &[Node]) -> Vec<Vec<usize>> {
     let mut walk = Walk {
         nodes,
         index: vec![None; nodes.len()],

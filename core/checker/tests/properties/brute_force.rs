@@ -18,6 +18,8 @@ struct Found {
     rests_wrong: bool,
     /// Some run has more steps than any run of a scenario that settles.
     goes_on: bool,
+    /// The largest number of versions that a run made.
+    most_versions: u64,
 }
 
 const LONGEST: usize = 60;
@@ -59,11 +61,24 @@ fn exactly(state: &System) -> String {
     text
 }
 
-fn walk(state: &System, goal: &Goal, depth: usize, seen: &mut HashSet<String>, found: &mut Found) {
+/// The number of versions of all objects that a run has made so far.
+fn versions(start: &System, now: &System) -> u64 {
+    now.server().store().revision() - start.server().store().revision()
+}
+
+fn walk(
+    start: &System,
+    state: &System,
+    goal: &Goal,
+    depth: usize,
+    seen: &mut HashSet<String>,
+    found: &mut Found,
+) {
     if depth > LONGEST {
         found.goes_on = true;
         return;
     }
+    found.most_versions = found.most_versions.max(versions(start, state));
     if !seen.insert(exactly(state)) {
         return;
     }
@@ -83,13 +98,14 @@ fn walk(state: &System, goal: &Goal, depth: usize, seen: &mut HashSet<String>, f
     for step in steps {
         let mut next = state.clone();
         next.perform(step);
-        walk(&next, goal, depth + 1, seen, found);
+        walk(start, &next, goal, depth + 1, seen, found);
     }
 }
 
 fn agree(what: &str, question: &Question, goal: &Goal) -> Settling {
     let mut found = Found::default();
-    walk(question.start(), goal, 0, &mut HashSet::new(), &mut found);
+    let start = question.start();
+    walk(start, start, goal, 0, &mut HashSet::new(), &mut found);
     let search = searched(question);
     assert_eq!(
         !search.violations().is_empty(),
@@ -97,6 +113,15 @@ fn agree(what: &str, question: &Question, goal: &Goal) -> Settling {
         "{what}"
     );
     let settling = search.settling().expect("it is done");
+    match search.most_versions() {
+        Some(most) => assert_eq!(
+            (most, found.goes_on),
+            (found.most_versions, false),
+            "{what}"
+        ),
+        // A run that goes on and writes has no largest number.
+        None => assert!(found.goes_on && found.most_versions > 5, "{what} {found:?}"),
+    }
     match settling {
         Settling::Settles => assert!(!found.rests_wrong && !found.goes_on, "{what} {found:?}"),
         Settling::RestsWrong { .. } => assert!(found.rests_wrong && !found.goes_on, "{what}"),

@@ -160,6 +160,12 @@ impl ControllerSearch {
         self.search.states()
     }
 
+    /// The largest number of versions that all objects together get in one history. `None` if a history can have any
+    /// number of them, or if not all states are explored.
+    pub fn most_versions(&self) -> Option<u64> {
+        self.search.most_versions()
+    }
+
     /// The question.
     pub fn question(&self) -> &ControllerQuestion {
         &self.question
