@@ -100,6 +100,7 @@ impl Found {
             return;
         };
         self.texts(&fields, &["title"], &["text", "after"]);
+        self.take(read::shown_part(&fields));
         self.each(&fields, "do", |it| actions(std::slice::from_ref(it)));
         self.each(&fields, "check", read::claim);
         self.each(&fields, "facts", |it| read::fact(it, source));

@@ -32,6 +32,7 @@ mod read;
 mod report;
 mod script;
 mod switches;
+mod teaching;
 mod variation;
 mod walkthrough;
 
@@ -45,8 +46,8 @@ pub use feedback::Feedback;
 pub use fields::LessonError;
 pub use model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
-    LessonStep, OtherWay, PageFact, Prediction, SecondReading, Task, TaskGoal, VerdictCounts,
-    WrongAttempt,
+    LessonStep, OtherWay, PageFact, Prediction, SecondReading, ServerPart, Task, TaskGoal,
+    VerdictCounts, WrongAttempt,
 };
 pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
@@ -55,5 +56,6 @@ pub use question::{Forbidden, Question, RestCondition};
 pub use report::{LessonReport, report_on_lesson};
 pub use script::{ScriptAction, ScriptActionKind, ScriptEdit};
 pub use switches::{SwitchCase, SwitchChallenge, SwitchFinding, SwitchSearch};
+pub use teaching::{TeacherNotes, teacher_notes};
 pub use variation::Variation;
 pub use walkthrough::{PageRecord, Walkthrough};

@@ -45,6 +45,32 @@ pub struct CastMember {
     pub manager: Option<String>,
 }
 
+/// A part of the server's card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerPart {
+    /// The stored object.
+    Object,
+    /// The owners of the fields.
+    Owners,
+    /// Every stored version.
+    Revisions,
+    /// The event stream.
+    Watch,
+    /// The keys of etcd.
+    Etcd,
+}
+
+impl ServerPart {
+    /// The parts by their names in a lesson.
+    pub(super) const ALL: [(&str, Self); 5] = [
+        ("object", Self::Object),
+        ("owners", Self::Owners),
+        ("revisions", Self::Revisions),
+        ("watch", Self::Watch),
+        ("etcd", Self::Etcd),
+    ];
+}
+
 /// One page of a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonStep {
@@ -56,6 +82,8 @@ pub struct LessonStep {
     pub text: String,
     /// The prediction, which is asked before the actions.
     pub prediction: Option<Prediction>,
+    /// The part of the server's card that the page opens; `None` leaves it as it is.
+    pub show: Option<ServerPart>,
     /// The actions.
     pub actions: Vec<ScriptAction>,
     /// The text that is shown after the actions.

@@ -10,8 +10,8 @@ use super::fields::{Fields, LessonError, Read, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
-    LessonStep, OtherWay, PageFact, Prediction, SecondReading, Task, TaskGoal, VerdictCounts,
-    WrongAttempt,
+    LessonStep, OtherWay, PageFact, Prediction, SecondReading, ServerPart, Task, TaskGoal,
+    VerdictCounts, WrongAttempt,
 };
 use super::mutants::AlsoRight;
 use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
@@ -36,10 +36,11 @@ const OBJECTS: [&str; 5] = [
 ];
 
 /// The keys of a step.
-pub(super) const STEP: [&str; 10] = [
+pub(super) const STEP: [&str; 11] = [
     "title",
     "text",
     "predict",
+    "show",
     "do",
     "after",
     "check",
@@ -170,6 +171,7 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
         title: fields.needed_text("title")?,
         text: fields.text("text")?.unwrap_or_default(),
         prediction,
+        show: shown_part(&fields)?,
         actions,
         after: fields.text("after")?.unwrap_or_default(),
         claims: fields
@@ -184,6 +186,12 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
             .collect::<Read<_>>()?,
         task,
     })
+}
+
+/// The part of the server's card that a step opens.
+pub(super) fn shown_part(fields: &Fields<'_>) -> Read<Option<ServerPart>> {
+    let show = fields.get("show");
+    show.map(|it| word(it, &ServerPart::ALL)).transpose()
 }
 
 /// The task of a step, of which there is one at most. A challenge begins with actions of its own.

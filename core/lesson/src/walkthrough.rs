@@ -312,6 +312,11 @@ impl Walkthrough {
         restore(self.stands(), tree);
     }
 
+    /// Goes back to the node where this page began and restores its world: its actions have not happened there.
+    pub fn rewind(&self, tree: &mut HistoryTree) {
+        restore(&self.page().begin, tree);
+    }
+
     /// The parts of this page's goal, and whether each holds here; empty if the page has no goal.
     pub fn goal(&self, tree: &HistoryTree) -> Vec<(PartLabel, bool)> {
         let Some(Task::Goal(goal)) = &self.step().task else {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use optimist_lesson::{Catalogue, Lesson, Walkthrough};
+use optimist_lesson::{Catalogue, Lesson, Walkthrough, teacher_notes};
 
 fn read(file: &str) -> String {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -55,7 +55,7 @@ fn paths(notes: &str) -> Vec<(usize, Vec<(String, String)>)> {
 #[test]
 fn the_notes_for_teachers_ask_what_the_lessons_ask_and_expect_a_wrong_answer() {
     let mut asked = 0;
-    for (_, lessons) in paths(&read("docs/teaching.md")) {
+    for (_, lessons) in paths(&read("lessons/teaching.md")) {
         for (name, notes) in lessons {
             let questions = questions(&name);
             let mut wrong: &[String] = &[];
@@ -77,9 +77,38 @@ fn the_notes_for_teachers_ask_what_the_lessons_ask_and_expect_a_wrong_answer() {
 }
 
 #[test]
+fn the_notes_about_a_lesson_are_those_of_each_path_that_has_it() {
+    let notes = read("lessons/teaching.md");
+    let paths = paths(&notes);
+    let titles: Vec<&str> = notes
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .collect();
+    let catalogue = Catalogue::parse(&read("lessons/catalogue.yaml")).unwrap();
+    let mut told = 0;
+    for name in catalogue.course() {
+        let found = teacher_notes(&notes, name);
+        let ways = paths.iter().zip(&titles);
+        let expected = ways.flat_map(|((_, lessons), title)| {
+            let lessons = lessons.iter().filter(|(known, _)| known == name);
+            lessons.map(|(_, text)| (*title, text.trim()))
+        });
+        let found: Vec<_> = found.iter().map(|it| (&*it.path, &*it.text)).collect();
+        assert_eq!(found.len(), expected.clone().count(), "{name}");
+        for ((path, text), (title, all)) in found.into_iter().zip(expected) {
+            assert_eq!(path, title, "{name}");
+            // What comes after the last lesson of a path is not about that lesson alone.
+            assert!(!text.is_empty() && all.starts_with(text), "{name}: {text}");
+            told += 1;
+        }
+    }
+    assert!(told >= 15, "{told}");
+}
+
+#[test]
 fn the_lessons_of_a_path_need_no_more_minutes_than_its_title_says() {
     let catalogue = Catalogue::parse(&read("lessons/catalogue.yaml")).unwrap();
-    for (most, lessons) in paths(&read("docs/teaching.md")) {
+    for (most, lessons) in paths(&read("lessons/teaching.md")) {
         let minutes = lessons.iter().map(|(name, _)| {
             assert!(catalogue.has(name), "{name}");
             lesson(name).minutes()

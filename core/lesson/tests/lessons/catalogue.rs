@@ -44,7 +44,7 @@ fn the_catalogue_names_every_lesson_as_it_names_itself() {
         .filter(|name| !name.starts_with("incident-") && !name.starts_with("questions-"))
         .collect();
     assert_eq!(listed, files);
-    assert_eq!(listed.len(), 35);
+    assert_eq!(listed.len(), 34);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
         ("title: t\nteaches: x\n", "line 1: “steps” is missing here"),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  tekst: x\n",
-            "line 5: a step has no “tekst”. It may have: title, text, predict, do, after, check, \
+            "line 5: a step has no “tekst”. It may have: title, text, predict, show, do, after, check, \
              facts, goal, challenge, controller challenge",
         ),
         (

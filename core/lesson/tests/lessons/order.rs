@@ -102,6 +102,54 @@ fn no_question_and_no_task_uses_a_term_or_a_way_of_writing_before_it_is_explaine
     assert!(used > 150, "{used}");
 }
 
+/// All that a learner reads on the pages of a lesson before its task is done.
+fn all_text(lesson: &Lesson) -> String {
+    let pages = lesson.steps.iter().flat_map(|step| {
+        let choices = step.prediction.iter().flat_map(|it| &it.choices);
+        let answers = choices.filter_map(|choice| choice.answer.as_deref());
+        let told = [&*step.title, &*step.text, &*step.after];
+        told.into_iter().chain(answers).collect::<Vec<_>>()
+    });
+    let needed = lesson.steps.iter().map(|step| needed_text(step, false));
+    let text = pages.map(str::to_lowercase).chain(needed);
+    let text = text.collect::<Vec<_>>().join(" ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn no_text_at_all_has_a_term_about_controllers_before_it_is_explained() {
+    // A container has the name `cache`, and lessons about objects speak of a Lease as of any other object.
+    const ALSO_NAMES: [&str; 2] = ["cache", "Lease"];
+    let catalogue = catalogue();
+    let chapters = catalogue.chapters.iter();
+    let chapter = chapters.max_by_key(|chapter| chapter.lessons.len());
+    let controllers: BTreeSet<&str> = chapter
+        .unwrap()
+        .lessons
+        .iter()
+        .map(|it| &*it.name)
+        .collect();
+    let course = course();
+    let terms = course.iter().flat_map(|(_, lesson)| &lesson.introduces);
+    let terms: BTreeSet<String> = terms.cloned().collect();
+    let mut before: Vec<(String, String)> = Vec::new();
+    let (mut checked, mut early) = (0, Vec::new());
+    for (name, lesson) in &course {
+        let asked = lesson.introduces.iter();
+        let asked = asked.filter(|term| !ALSO_NAMES.contains(&term.as_str()));
+        for term in asked.filter(|_| controllers.contains(name.as_str())) {
+            checked += 1;
+            let uses = before
+                .iter()
+                .filter(|(_, text)| has_term(text, term, &terms));
+            early.extend(uses.map(|(earlier, _)| format!("{earlier}: {term}, of {name}")));
+        }
+        before.push((name.clone(), all_text(lesson)));
+    }
+    assert!(early.is_empty(), "too early:\n{}", early.join("\n"));
+    assert!(checked >= 12, "{checked} terms");
+}
+
 #[test]
 fn each_term_is_introduced_once_by_a_lesson_that_uses_the_word() {
     let mut seen = BTreeSet::new();
