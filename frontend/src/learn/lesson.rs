@@ -1,6 +1,6 @@
 //! The lesson that is taken: its text, its questions and tasks, and the way on.
 
-use optimist_lesson::{LessonStep, Prediction};
+use optimist_lesson::{LessonStep, Prediction, teacher_notes};
 use optimist_messages::label;
 use yew::{Html, classes, html};
 
@@ -9,12 +9,15 @@ use super::task::task;
 use crate::components::icon::{Icon, icon};
 use crate::state::{Course, LearnMsg, Page, Sends, StateHandle, lesson_fragment};
 
-pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
+pub(super) fn lesson(store: &StateHandle, course: &Course, notes: Option<&str>) -> Html {
     let walk = &course.walk;
     let (lesson, step) = (walk.lesson(), walk.step());
     let (at, pages) = (walk.at() + 1, lesson.steps.len());
+    // A task stays when its answer is hidden.
+    let told = walk.happened() && (!course.hidden || step.task.is_some());
+    let hidden = course.hidden.then_some("true");
     html! {
-        <section class="lesson" aria-label={label::lesson()}>
+        <section class="lesson" data-hidden={hidden} aria-label={label::lesson()}>
             { head(store, course) }
             { bar(store, course) }
             // It scrolls, so the keyboard has to come there.
@@ -28,12 +31,13 @@ pub(super) fn lesson(store: &StateHandle, course: &Course) -> Html {
                 if let Some(prediction) = &step.prediction {
                     { predicted(store, course, prediction) }
                 }
-                if walk.happened() {
+                if told {
                     { prose(&step.after) }
                     { task(store, course) }
                     { answers(store, course) }
                     { believed_before(course) }
                 }
+                { for notes.filter(|_| store.learn.teaching).map(|it| teacher(it, course)) }
                 if let Some(problem) = &store.learn.problem {
                     <p class="problem" role="alert">{ super::problem(problem) }</p>
                 }
@@ -92,6 +96,19 @@ fn believed_before(course: &Course) -> Html {
             }
             <span>{ label::belief_instead() }</span>{ line(&lesson.teaches) }
         </blockquote>
+    }
+}
+
+/// The notes for the teacher. They are folded: a room should not read which answer is expected.
+fn teacher(notes: &str, course: &Course) -> Html {
+    let notes = teacher_notes(notes, &course.name);
+    html! {
+        if !notes.is_empty() {
+            <details class="teacher-notes">
+                <summary>{ label::teacher_notes() }</summary>
+                { for notes.iter().map(|it| html! { <><b>{ it.path.clone() }</b>{ prose(&it.text) }</> }) }
+            </details>
+        }
     }
 }
 
@@ -159,7 +176,7 @@ fn bar(store: &StateHandle, course: &Course) -> Html {
 
 fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> Html {
     let walk = &course.walk;
-    let happened = walk.happened();
+    let happened = walk.happened() && !course.hidden;
     let choice = |(i, choice): (usize, &optimist_lesson::Choice)| {
         let right = walk.right() == Some(i);
         let chosen = walk.chosen() == Some(i);
@@ -211,8 +228,12 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
 fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     let walk = &course.walk;
     let last = walk.at() + 1 == walk.lesson().steps.len();
-    let aside = walk.happened() && walk.has_left_script(&store.session.tree);
-    let label = match (walk.happened(), step.task.is_some() && !walk.solved()) {
+    let aside = walk.happened() && !course.hidden && walk.has_left_script(&store.session.tree);
+    // A learner answers first.
+    let asks = course.is_asking() && !store.learn.teaching;
+    let told = walk.happened() && !course.hidden;
+    let label = match (told, step.task.is_some() && !walk.solved()) {
+        (false, _) if asks => label::lesson_answer(),
         (false, _) => label::lesson_show(),
         (true, true) => label::lesson_skip(),
         (true, false) => label::lesson_next_step(),
@@ -241,13 +262,14 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
                     { icon(Icon::Back) }
                     { label::lesson_back() }
                 </button>
-                if last && walk.happened() {
+                if last && told {
                     { onward(store, course) }
                 } else {
                     <button
                         type="button"
                         class={classes!("button", (step.task.is_none() || walk.solved()).then_some("primary"))}
                         id="lesson-forward"
+                        disabled={asks}
                         onclick={store.sends(LearnMsg::Forward)}
                     >
                         { label }
@@ -294,7 +316,7 @@ fn answers(store: &StateHandle, course: &Course) -> Html {
     let last = course.walk.at() + 1 == course.walk.lesson().steps.len();
     let (right, all) = course.walk.right_answers();
     html! {
-        if is_quiz && last && course.walk.happened() {
+        if is_quiz && last {
             <p class="reached" role="status"><b>{ label::quiz_right(&right, &all) }</b></p>
         }
     }

@@ -9,7 +9,7 @@ mod task;
 use optimist_lesson::LessonError;
 use optimist_messages::label;
 use wasm_bindgen_futures::spawn_local;
-use yew::{Html, Properties, component, use_effect_with};
+use yew::{Html, Properties, component, use_effect_with, use_state};
 
 use crate::browser;
 use crate::components::stage;
@@ -17,6 +17,9 @@ use crate::state::{LearnMsg, LearnProblem, Sends, StateHandle};
 
 /// The style of this page alone.
 const STYLE: &str = include_str!("../style/learn.css");
+
+/// The notes for teachers, beside the lessons.
+const NOTES: &str = "lessons/teaching.md";
 
 /// The properties of the page.
 #[derive(Clone, PartialEq, Properties)]
@@ -52,6 +55,16 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
             }
         });
     }
+    let notes = use_state(|| None::<String>);
+    {
+        let notes = notes.clone();
+        use_effect_with(store.learn.teaching, move |teaching| {
+            if *teaching && notes.is_none() {
+                // A lesson that was saved as a file has no notes beside it.
+                spawn_local(async move { notes.set(browser::fetched(NOTES).await.ok()) });
+            }
+        });
+    }
     let seen = store.learn.course.as_ref().map(|course| {
         let walk = &course.walk;
         let found = course.finding.is_some() || course.switches.found.is_some();
@@ -74,7 +87,7 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
         }
     });
     match &store.learn.course {
-        Some(course) => stage(store, Some(lesson::lesson(store, course))),
+        Some(course) => stage(store, Some(lesson::lesson(store, course, notes.as_deref()))),
         None => contents::contents(store),
     }
 }

@@ -110,6 +110,9 @@ fn finding(finding: &SwitchFinding, tree: Option<&HistoryTree>) -> Html {
     html! {
         <div class="found" role="status">
             <p>{ label::switches_states(&finding.states) }</p>
+            if let (true, Some(count)) = (met, finding.most_versions) {
+                <p>{ label::switches_most_versions(&count) }</p>
+            }
             <ul>
                 <li {class}>
                     { icon(if met { Icon::Check } else { Icon::Cross }) }

@@ -26,8 +26,9 @@ fn goal(store: &StateHandle, course: &Course, goal: &TaskGoal) -> Html {
     let moved = walk.has_left_script(&store.session.tree);
     let aims = walk.goal(&store.session.tree);
     let here = aims.iter().all(|(_, holds)| *holds);
+    let solved = walk.solved() && !course.hidden;
     html! {
-        <div class={classes!("task", walk.solved().then_some("solved"))} role="group" aria-label={label::task()}>
+        <div class={classes!("task", solved.then_some("solved"))} role="group" aria-label={label::task()}>
             <p class="question">{ line(&goal.ask) }</p>
             <ul class="aims">
                 { for aims.into_iter().map(|(label, holds)| html! {
@@ -48,11 +49,11 @@ fn goal(store: &StateHandle, course: &Course, goal: &TaskGoal) -> Html {
                 if moved {
                     { link(store, label::task_start_again(), LearnMsg::Resume) }
                 }
-                if !walk.solved() {
+                if !solved {
                     { link(store, label::task_show(), LearnMsg::Solve) }
                 }
             </div>
-            { reached(walk.solved(), here, &walk.closing_text(&store.session.tree)) }
+            { reached(solved, here, &walk.closing_text(&store.session.tree)) }
         </div>
     }
 }
@@ -75,7 +76,7 @@ fn dead_end(store: &StateHandle, course: &Course) -> Html {
 }
 
 fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Html {
-    let solved = course.walk.solved();
+    let solved = course.walk.solved() && !course.hidden;
     // Totals of other choices than these say nothing.
     let current = |finding: &&Finding| challenge.is_answered_by(finding, &store.session.tree);
     let finding = course.finding.as_ref();
@@ -108,7 +109,7 @@ fn challenge(store: &StateHandle, course: &Course, challenge: &Challenge) -> Htm
 }
 
 fn controller_challenge(store: &StateHandle, course: &Course, challenge: &SwitchChallenge) -> Html {
-    let solved = course.walk.solved();
+    let solved = course.walk.solved() && !course.hidden;
     let found = course.switches.found.as_ref();
     let here = found.is_none_or(|found| found.0.is_met());
     let chosen = found.map(|_| course.switches.chosen(challenge));

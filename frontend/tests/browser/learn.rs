@@ -16,7 +16,7 @@ macro_rules! lessons {
     };
 }
 
-const LESSONS: [(&str, &str); 35] = lessons!(
+const LESSONS: [(&str, &str); 34] = lessons!(
     "01-the-lost-update"
     "02-resourceversion-and-the-409"
     "03-read-again-then-retry"
@@ -41,7 +41,6 @@ const LESSONS: [(&str, &str); 35] = lessons!(
     "22-the-write-that-never-happened"
     "23-missed-history"
     "24-deleted-on-a-stale-view"
-    "25-two-owners"
     "26-the-version-left-in-the-file"
     "27-writes-that-change-nothing"
     "28-from-etcd-up"
@@ -64,6 +63,8 @@ const QUIZZES: [(&str, &str); 7] = lessons!(
     "questions-all"
 );
 
+const NOTES: &str = include_str!("../../../lessons/teaching.md");
+
 const CATALOGUE: &str = include_str!("../../../lessons/catalogue.yaml");
 
 fn window() -> Window {
@@ -78,7 +79,9 @@ fn storage() -> web_sys::Storage {
 fn serve_lessons() {
     let catalogue = [("catalogue", CATALOGUE)];
     let files = catalogue.into_iter().chain(LESSONS).chain(QUIZZES);
-    serve(files.map(|(name, text)| (format!("lessons/{name}.yaml"), text)));
+    let files = files.map(|(name, text)| (format!("lessons/{name}.yaml"), text));
+    let notes = ("lessons/teaching.md".to_owned(), NOTES);
+    serve(files.chain([notes]));
 }
 
 async fn open(fragment: &str) -> Page {
@@ -172,6 +175,78 @@ async fn walk_by_keyboard(name: &str) {
         kept.contains(&format!("\"{name}\":[{steps},true]")),
         "{kept}"
     );
+}
+
+/// Answers the question of the page if it was not answered, else opens the next page.
+async fn go_on(page: &Page) {
+    let asks = page.find(".choice:enabled").is_some();
+    page.key(if asks { "1" } else { "n" }).await;
+}
+
+#[wasm_bindgen_test]
+async fn what_happens_is_shown_after_an_answer_and_not_before() {
+    let page = take("01-the-lost-update").await;
+    for _ in 0..3 {
+        page.key("n").await;
+    }
+    let forward = page.element("#lesson-forward");
+    assert!(forward.has_attribute("disabled"));
+    let says = page.find("#lesson-forward");
+    assert_eq!(says.as_deref(), Some("Choose an answer first"));
+    let before = page.position();
+    page.key("n").await;
+    assert_eq!(page.position(), before);
+    assert!(page.find(".choice:enabled").is_some(), "nothing is told");
+    page.key("1").await;
+    assert!(page.find(".choice.right").is_some());
+    assert!(page.text("Lesson").contains("lost update"));
+    assert!(!page.element("#lesson-forward").has_attribute("disabled"));
+}
+
+#[wasm_bindgen_test]
+async fn a_teacher_hides_the_answer_of_a_page_and_shows_it_again_with_one_key() {
+    let page = take("01-the-lost-update").await;
+    page.key("t").await;
+    for _ in 0..4 {
+        page.key("PageDown").await;
+    }
+    let answered = page.position();
+    let told = "so no client has an error to report";
+    assert!(page.text("Lesson").contains(told));
+    page.key("s").await;
+    assert!(!page.text("Lesson").contains(told));
+    assert!(page.find(".choice.right").is_none());
+    assert!(page.find(".choice:enabled").is_some());
+    assert!(
+        page.text("API server").contains("rv 101"),
+        "before the answer"
+    );
+    page.key("s").await;
+    assert!(page.text("Lesson").contains(told));
+    assert_eq!(page.position(), answered);
+    // The key of a presenter shows the hidden answer before it turns the page.
+    page.key("s").await;
+    page.key("PageDown").await;
+    assert!(page.text("Lesson").contains(told));
+    page.key("PageDown").await;
+    assert!(page.text("Lesson").contains("Two different fields."));
+}
+
+#[wasm_bindgen_test]
+async fn the_view_of_a_teacher_has_the_notes_about_the_lesson_folded() {
+    let page = take("01-the-lost-update").await;
+    assert!(page.find(".teacher-notes").is_none());
+    page.key("t").await;
+    wait(&page, ".teacher-notes").await;
+    assert!(!page.element(".teacher-notes").has_attribute("open"));
+    let notes = page.find(".teacher-notes").unwrap();
+    assert!(
+        notes.contains("Thirty minutes") && notes.contains("Two hours"),
+        "{notes}"
+    );
+    assert!(notes.contains("Ask who would have noticed"), "{notes}");
+    page.key("t").await;
+    assert!(page.find(".teacher-notes").is_none());
 }
 
 /// The number of rows of the contents that say *done*.
@@ -275,7 +350,7 @@ async fn while_teaching_the_arrows_turn_the_lesson_and_answers_wait_to_be_shown(
 async fn the_totals_of_a_challenge_go_when_another_way_of_writing_is_chosen() {
     let page = take("02-resourceversion-and-the-409").await;
     while page.find(".check-orders").is_none() {
-        page.key("n").await;
+        go_on(&page).await;
     }
     page.key("o").await;
     wait(&page, ".found").await;
@@ -291,7 +366,7 @@ async fn the_totals_of_a_challenge_go_when_another_way_of_writing_is_chosen() {
 async fn a_challenge_that_failed_brings_its_result_into_sight() {
     let page = take("02-resourceversion-and-the-409").await;
     while page.find(".check-orders").is_none() {
-        page.key("n").await;
+        go_on(&page).await;
     }
     // As on a phone, where the text of a lesson has little room.
     let style = |selector: &str, style: &str| {

@@ -249,7 +249,8 @@ impl Visit {
         }
         self.go(&format!("{url}#/learn/{}", names[0]), "#lesson-forward");
         for turn in 0..4 {
-            self.click("#lesson-forward");
+            // A question comes before the way on.
+            self.click(".choice:enabled, #lesson-forward:enabled");
             self.look_wide_and_on_a_phone(&format!("lesson {}, {turn}", names[0]));
         }
     }

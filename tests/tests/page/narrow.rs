@@ -77,9 +77,9 @@ fn beside_a_lesson_no_head_of_a_card_and_no_request_is_cut() {
             .filter(part => part.getBoundingClientRect().height > 38);
         return [...asked, ...heads].filter(part => part.checkVisibility()).map(part => part.textContent)";
     const ON: &str = "
-        const names = ['Next', 'Show what happens'];
+        const onward = part => part.matches('.choice:enabled') || part.textContent.trim() === 'Next';
         const button = [...document.querySelectorAll('.lesson button')]
-            .find(part => part.checkVisibility() && names.includes(part.textContent.trim()));
+            .find(part => part.checkVisibility() && onward(part));
         const before = document.querySelector('.lesson').textContent;
         button?.click();
         return button ? before : null";

@@ -2,7 +2,7 @@
 
 crate::catalogue::messages! {
     lessons_title() "Lessons, each a history that you step through";
-    lessons_text() "Each lesson begins with something that many people believe. You predict an answer, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try.";
+    lessons_text() "Each lesson begins with something that many people believe. You predict an answer, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try. The minutes are estimated from the number of words, questions and tasks. Nobody has measured them.";
     lessons_start(title) "Start here: {title}";
     lessons_continue(title) "Continue: {title}";
     lessons_finished(count, all) "{count} of {all} lessons finished";
@@ -28,6 +28,7 @@ crate::catalogue::messages! {
     lesson_start_again() "Start again";
     lesson_teach() "Teach";
     lesson_teach_hint() "Large, and a step for each key (t)";
+    teacher_notes() "Notes for the teacher";
     lesson_belief() "Many people think:";
     belief_question() "Do you think so, too?";
     belief_yes() "Yes";
@@ -46,6 +47,7 @@ crate::catalogue::messages! {
     prediction_answer() "so it was";
     prediction_yours() "what you said";
     lesson_show() "Show what happens";
+    lesson_answer() "Choose an answer first";
     lesson_skip() "Go on without it";
     lesson_next_step() "Next";
     lesson_back() "Back";
@@ -78,6 +80,7 @@ crate::catalogue::messages! {
     switches_try() "Search every history";
     switches_trying() "Searching every history";
     switches_states(count) "{count} {count|state|states} in all histories";
+    switches_most_versions(count) "In no history do all objects together get more than {count} {count|new version|new versions}.";
     switches_incomplete() "There are more states than this page can search.";
     switches_unsafe() "Some history does what must never happen. The shortest one:";
     switches_never_rests() "Some history never comes to rest. The shortest one, with its cycle once:";

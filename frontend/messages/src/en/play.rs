@@ -280,7 +280,7 @@ crate::catalogue::messages! {
     key_lesson_steps() "next step of the lesson, the one before";
     key_predict() "predict";
     key_return() "back to the lesson, from wherever you tried something";
-    key_hint() "a hint; show a way to do the task";
+    key_hint() "a hint; show a way to do the task (a teacher: hide or show an answer)";
     key_orders() "try every order of a challenge";
     key_teach() "teach: large, and the arrows turn the lesson";
     key_presenter() "next as well, for a presenter";

@@ -60,7 +60,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "lanes_clients", "lanes_rows", "lanes_server", "lanes_title", "legend", "lesson",
         "belief_again", "belief_instead", "belief_later", "belief_no", "belief_question",
         "belief_was_no", "belief_was_yes", "belief_yes", "lesson_back", "lesson_bar", "lesson_bar_step", "lesson_belief", "lesson_next",
-        "lesson_next_step", "lesson_return", "lesson_show", "lesson_skip", "lesson_start_again",
+        "lesson_answer", "teacher_notes", "lesson_next_step", "lesson_return", "lesson_show", "lesson_skip", "lesson_start_again",
         "lesson_status", "lesson_teach", "lesson_teach_hint", "lessons_all",
         "lessons_continue", "lessons_forget", "lessons_loading", "lessons_own", "lessons_start",
         "lessons_title", "reading_title", "letter_keys", "licences", "line_add_field", "line_add_to", "line_adding",

@@ -112,6 +112,13 @@ pub const SEARCHED: &[(&str, ConditionOf<Searched>)] = &[
         let least = it.witness.as_ref().map_or(1, HistoryTree::position);
         Some(said.number("count")? as usize == it.states && it.states >= least.min(it.states))
     }),
+    ("switches_most_versions", |said, it| {
+        let count = said.number("count")? as u64;
+        let revision = |world: &optimist_simulation::World| world.server().store().revision();
+        let versions = |run: &HistoryTree| revision(run.world()) - revision(run.origin());
+        let histories = it.runs.iter().chain(&it.witness);
+        Some(histories.map(versions).all(|made| made <= count))
+    }),
     ("switches_unsafe", |_, it| {
         let witness = it.witness.as_ref()?;
         let mut before = witness.clone();
@@ -362,15 +369,15 @@ fn switches(
                 .iter()
                 .any(|switch| bad(switch) == Some(true)),
         };
-        let texts = [
-            label::switches_states(&finding.states),
-            controller::witness(
-                finding.witness.as_ref(),
-                finding.complete,
-                &finding.needless,
-            ),
-        ];
-        for text in &texts {
+        let states = label::switches_states(&finding.states);
+        let found = controller::witness(
+            finding.witness.as_ref(),
+            finding.complete,
+            &finding.needless,
+        );
+        let most = finding.most_versions;
+        let most = most.map(|count| label::switches_most_versions(&count));
+        for text in [states, found].iter().chain(&most) {
             hearing.hear(text, conditions, &about, &|| {
                 format!("   {} {chosen:?}", lesson.title)
             });

@@ -7,7 +7,9 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use optimist_controller::program::Switch;
-use optimist_lesson::{Finding, SwitchChallenge, SwitchFinding, SwitchSearch, Walkthrough};
+use optimist_lesson::{
+    Finding, LessonError, SwitchChallenge, SwitchFinding, SwitchSearch, Task, Walkthrough,
+};
 use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
@@ -31,6 +33,8 @@ pub struct Course {
     pub believes: Option<bool>,
     /// The number of hints that are displayed.
     pub hints: usize,
+    /// `true` if the teacher's view hides the answer of the page: what happened on it, or the way to do its task.
+    pub hidden: bool,
     /// `true` if the timeline also shows the steps before the last question.
     pub earlier: bool,
     /// `true` if the timeline lists the earlier tries at the task.
@@ -98,12 +102,79 @@ impl Course {
             walk,
             believes: None,
             hints: 0,
+            hidden: false,
             earlier: false,
             tries: false,
             finding: None,
             search: None,
             switches: SwitchChoice::default(),
         }
+    }
+
+    /// Returns whether the page asks something that was not answered.
+    pub fn is_asking(&self) -> bool {
+        self.walk.step().prediction.is_some() && !self.walk.happened()
+    }
+
+    /// Returns whether the page has an answer that can be hidden: what happened after its question, or the way to do its
+    /// task.
+    pub(super) fn has_answer(&self) -> bool {
+        let step = self.walk.step();
+        match step.task {
+            Some(_) => self.walk.solved(),
+            None => step.prediction.is_some() && self.walk.happened(),
+        }
+    }
+
+    /// Hides the answer of the page. The stage shows the state before it.
+    pub(super) fn hide_answer(&mut self, tree: &mut HistoryTree) {
+        self.hidden = true;
+        self.hints = 0;
+        if self.walk.step().task.is_none() {
+            self.walk.rewind(tree);
+            return;
+        }
+        self.walk.resume(tree);
+        tree.end_path();
+        self.finding = None;
+        self.switches = SwitchChoice::default();
+    }
+
+    /// Shows the hidden answer of a question again.
+    pub(super) fn show_answer(&mut self, tree: &mut HistoryTree) {
+        self.hidden = false;
+        self.walk.resume(tree);
+    }
+
+    /// Shows a way to do the task of the page: takes it, or chooses it in the cards.
+    pub(super) fn show_way(&mut self, tree: &mut HistoryTree) -> Result<(), LessonError> {
+        self.hidden = false;
+        match &self.walk.step().task {
+            Some(Task::Challenge(challenge)) => {
+                for (actor, write) in &challenge.solution {
+                    let actor = tree.world_mut().actor_mut(*actor);
+                    actor.set_write(write.clone());
+                }
+            }
+            Some(Task::Switches(challenge)) => {
+                self.switches = SwitchChoice {
+                    chosen: Some(challenge.solution.clone()),
+                    ..SwitchChoice::default()
+                };
+            }
+            Some(Task::Goal(_)) | None => {}
+        }
+        self.walk.solve(tree)
+    }
+
+    /// Forgets what belongs to the page that was open before.
+    pub(super) fn forget_page(&mut self) {
+        self.hints = 0;
+        self.hidden = false;
+        self.tries = false;
+        self.finding = None;
+        self.search = None;
+        self.switches = SwitchChoice::default();
     }
 
     /// The way through it, for a link; a lesson from a file goes along.

@@ -10,12 +10,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_controller::program::Switch;
-use optimist_lesson::{Catalogue, Lesson, LessonError, Task, Walkthrough};
+use optimist_lesson::{Catalogue, Lesson, LessonError, ServerPart, Task, Walkthrough};
 use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
 use optimist_simulation::{HistoryTree, NodeId};
 
-pub use self::course::{Course, SwitchChoice};
+pub use self::course::Course;
 use self::course::{FILE, key};
 pub use self::problem::LearnProblem;
 use self::progress::join_progress;
@@ -26,6 +26,7 @@ use crate::State;
 use crate::address::{LessonAddress, Page, lesson_fragment};
 use crate::effect::Effects;
 use crate::session::SessionChange;
+use crate::view::ServerTab;
 
 /// The fewest steps that the timeline of a lesson folds.
 const FEWEST_FOLDED: usize = 4;
@@ -53,7 +54,8 @@ pub enum LearnMsg {
     Predict(usize),
     /// Back to where the script stands.
     Resume,
-    /// Shows a way to do the task: takes it, or chooses it in the cards.
+    /// Shows a way to do the task: takes it, or chooses it in the cards. In the teacher's view, hides an answer that was
+    /// shown, or shows it again.
     Solve,
     /// Says whether one holds the belief of the lesson.
     Believe(bool),
@@ -192,7 +194,12 @@ impl State {
                 self.learn.wanted = None;
                 self.leave_lesson(fx);
             }
-            LearnMsg::Teach => self.learn.teaching = !self.learn.teaching,
+            LearnMsg::Teach => {
+                self.learn.teaching = !self.learn.teaching;
+                if let Some(course) = &mut self.learn.course {
+                    Rc::make_mut(course).hidden = false;
+                }
+            }
             LearnMsg::Search => self.begin_search(),
             LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
@@ -233,7 +240,22 @@ impl State {
             self.learn.on_stage = wanted;
             self.learn.off_stage = Some(Rc::clone(&self.session.tree));
             self.enter(tree);
+            self.open_part();
         }
+    }
+
+    /// Opens the part of the server's card of which the page of the lesson speaks.
+    fn open_part(&mut self) {
+        let course = self.learn.course.as_ref().filter(|_| self.learn.on_stage);
+        let show = course.and_then(|course| course.walk.step().show);
+        self.view.server_tab = match show {
+            None => return,
+            Some(ServerPart::Object) => ServerTab::Object,
+            Some(ServerPart::Owners) => ServerTab::Owners,
+            Some(ServerPart::Revisions) => ServerTab::Revisions,
+            Some(ServerPart::Watch) => ServerTab::Watch,
+            Some(ServerPart::Etcd) => ServerTab::Etcd,
+        };
     }
 
     /// Opens the destination of an address in Learn. `carries` is `true` if the address also has a
@@ -377,10 +399,26 @@ impl State {
         let (true, Some(course)) = (self.learn.on_stage, &mut self.learn.course) else {
             return;
         };
+        let teaching = self.learn.teaching;
+        // A learner answers first. A teacher asks a room, and then shows the answer.
+        if matches!(msg, LearnMsg::Forward) && !teaching && course.is_asking() {
+            return;
+        }
         let course = Rc::make_mut(course);
         let tree = Rc::make_mut(&mut self.session.tree);
         let page = course.walk.at();
+        let has_task = course.walk.step().task.is_some();
         let done = match *msg {
+            LearnMsg::Forward | LearnMsg::Predict(_) | LearnMsg::Solve
+                if course.hidden && !has_task =>
+            {
+                course.show_answer(tree);
+                Ok(())
+            }
+            LearnMsg::Solve if teaching && !course.hidden && course.has_answer() => {
+                course.hide_answer(tree);
+                Ok(())
+            }
             LearnMsg::Forward => course.walk.forward(tree).map(drop),
             LearnMsg::Back => {
                 course.walk.back(tree);
@@ -391,41 +429,27 @@ impl State {
                 Ok(())
             }
             LearnMsg::Predict(choice) => course.walk.predict(choice, tree),
-            LearnMsg::Solve => {
-                if let Some(Task::Challenge(challenge)) = &course.walk.step().task {
-                    let world = tree.world_mut();
-                    for (actor, write) in &challenge.solution {
-                        world.actor_mut(*actor).set_write(write.clone());
-                    }
-                }
-                if let Some(Task::Switches(challenge)) = &course.walk.step().task {
-                    course.switches = SwitchChoice {
-                        chosen: Some(challenge.solution.clone()),
-                        ..SwitchChoice::default()
-                    };
-                }
-                course.walk.solve(tree)
-            }
+            LearnMsg::Solve => course.show_way(tree),
             _ => {
+                course.hidden &= has_task;
                 course.walk.resume(tree);
                 // A try that is given up is put aside.
-                if course.walk.step().task.is_some() && course.walk.at() + 1 == course.walk.opened()
-                {
+                if has_task && course.walk.at() + 1 == course.walk.opened() {
                     tree.end_path();
                 }
                 Ok(())
             }
         };
-        if course.walk.at() != page {
-            course.hints = 0;
-            course.tries = false;
-            course.finding = None;
-            course.search = None;
-            course.switches = SwitchChoice::default();
+        let turned = course.walk.at() != page;
+        if turned {
+            course.forget_page();
         }
         self.learn.problem = done.err().map(LearnProblem::Error);
         self.session.playing = false;
         self.follow(SessionChange::Moved);
+        if turned {
+            self.open_part();
+        }
     }
 
     /// Looks whether the task is done, and keeps how far one is.
