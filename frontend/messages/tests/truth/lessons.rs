@@ -113,7 +113,7 @@ pub const SEARCHED: &[(&str, ConditionOf<Searched>)] = &[
         Some(said.number("count")? as usize == it.states && it.states >= least.min(it.states))
     }),
     ("switches_most_versions", |said, it| {
-        let count = said.number("count")? as u64;
+        let count = said.number("count")?;
         let revision = |world: &optimist_simulation::World| world.server().store().revision();
         let versions = |run: &HistoryTree| revision(run.world()) - revision(run.origin());
         let histories = it.runs.iter().chain(&it.witness);

@@ -5,7 +5,7 @@ use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
 use optimist_state::{
     CourseProgress, Lane, LearnMsg, LearnProblem, LessonProgress, Msg, PROGRESS, Platform,
-    SessionMsg, UnreadableData, ViewMsg, lesson_fragment,
+    ServerTab, SessionMsg, UnreadableData, ViewMsg, lesson_fragment,
 };
 
 use crate::page::Page;
@@ -189,6 +189,32 @@ steps:
 
 fn course(page: &Page) -> std::rc::Rc<optimist_state::Course> {
     page.state.learn.course.clone().expect("it is open")
+}
+
+#[test]
+fn a_page_opens_the_part_of_the_servers_card_of_which_it_speaks() {
+    let text = "title: t\nteaches: t\nsteps:\n- title: one\n  show: owners\n  do:\n  - A: get\n- title: two\n  do:\n  - B: get\n\
+                - title: three\n  show: revisions\n  do:\n  - A: get\n";
+    let mut page = lesson();
+    assert_eq!(page.state.view.server_tab, ServerTab::Object);
+    page.send(LearnMsg::File(text.to_owned()));
+    assert_eq!(page.state.learn.problem, None);
+    assert_eq!(page.state.view.server_tab, ServerTab::Owners);
+    page.send(LearnMsg::Forward);
+    assert_eq!(
+        page.state.view.server_tab,
+        ServerTab::Owners,
+        "it stays open"
+    );
+    page.send(ViewMsg::ServerTab(ServerTab::Watch));
+    page.send(LearnMsg::Forward);
+    assert_eq!(page.state.view.server_tab, ServerTab::Revisions);
+    at(&mut page, "#/play");
+    assert_eq!(
+        page.state.view.server_tab,
+        ServerTab::Object,
+        "Play has its own"
+    );
 }
 
 #[test]
