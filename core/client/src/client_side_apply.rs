@@ -14,31 +14,28 @@ use optimist_apiserver::server::{Definition, Resource};
 /// Returns the object as the apply would have it: `read` with the fields of the manifest, without
 /// those of the last applied manifest that this one leaves out. Fields that others set stay.
 pub(crate) fn applied(resource: &Resource, read: &Value, edited: &Value) -> Value {
-    three_way(
-        resource,
-        &last_applied(read),
-        read,
-        &annotated(&bare(edited)),
-    )
+    merged(resource, read, &patch(resource, read, edited))
 }
 
-/// Returns the patch of a three-way merge: it changes `read` into an object with the fields of
-/// `manifest`, and without those that only `last` had. Kinds that clients do not know get a merge
-/// patch.
+/// Returns the patch of a three-way merge: it gives `read` the fields of `manifest`, and takes those that
+/// only `last` had. Kinds that clients do not know get a merge patch.
 pub fn three_way_patch(resource: &Resource, last: &Value, read: &Value, manifest: &Value) -> Value {
-    two_way(resource, read, &three_way(resource, last, read, manifest))
-}
-
-fn three_way(resource: &Resource, last: &Value, read: &Value, manifest: &Value) -> Value {
+    if let Definition::Builtin(_) = resource.definition
+        && let Ok(patch) = patch::strategic_three_way(last, manifest, read, &resource.root)
+    {
+        return patch;
+    }
     // What the manifest took back or changed since, then all that it says.
-    let edits = two_way(resource, last, manifest);
-    let changed = merged(resource, read, &edits);
-    merged(resource, &changed, manifest)
+    let mut wanted = read.clone();
+    patch::merge(&mut wanted, &patch::merge_diff(last, manifest));
+    patch::merge(&mut wanted, manifest);
+    patch::merge_diff(read, &wanted)
 }
 
 /// Returns the patch that changes the object that was read into `applied`.
 pub(crate) fn patch(resource: &Resource, read: &Value, edited: &Value) -> Value {
-    two_way(resource, read, &applied(resource, read, edited))
+    let manifest = annotated(&bare(edited));
+    three_way_patch(resource, &last_applied(read), read, &manifest)
 }
 
 /// The manifest that was applied last; empty if the object was never applied
@@ -75,15 +72,6 @@ pub fn annotated(manifest: &Value) -> Value {
     let text = format!("{}\n", go::json(&manifest));
     annotations(&mut manifest, Some(text));
     manifest
-}
-
-/// The patch that makes one object of another; a merge patch for kinds that clients do not know.
-fn two_way(resource: &Resource, before: &Value, after: &Value) -> Value {
-    if let Definition::Custom(_) = resource.definition {
-        return patch::merge_diff(before, after);
-    }
-    patch::strategic_diff(before, after, &resource.root)
-        .unwrap_or_else(|_| patch::merge_diff(before, after))
 }
 
 fn merged(resource: &Resource, object: &Value, changes: &Value) -> Value {

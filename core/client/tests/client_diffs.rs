@@ -3,7 +3,7 @@
 use optimist_apiserver::go;
 use optimist_apiserver::object::JsonMap;
 use optimist_apiserver::patch::{
-    JsonPatch, JsonPatchError, json_diff, strategic_diff, strategic_merge,
+    JsonPatch, JsonPatchError, json_diff, strategic_diff, strategic_merge, strategic_three_way,
 };
 use optimist_apiserver::schema::builtin;
 use proptest::prelude::*;
@@ -128,6 +128,128 @@ fn what_the_kind_does_not_have_stops_the_client_only_where_it_differs() {
     let nameless = spec(&json!([{"image": "1"}]), &json!([]));
     let named = spec(&json!([{"name": "a"}]), &json!([]));
     assert!(strategic_diff(&named, &nameless, root).is_err());
+}
+
+fn three_way(last: &Value, manifest: &Value, read: &Value) -> Value {
+    strategic_three_way(last, manifest, read, builtin("Deployment").unwrap()).unwrap()
+}
+
+#[test]
+fn an_apply_clears_what_excludes_the_new_choice_also_if_the_server_wrote_it() {
+    let strategy = |strategy: Value| json!({"spec": {"strategy": strategy}});
+    let defaulted = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%"}});
+    let patch = three_way(
+        &json!({"spec": {}}),
+        &strategy(json!({"type": "Recreate"})),
+        &strategy(defaulted),
+    );
+    let expected = json!({"type": "Recreate", "$retainKeys": ["type"]});
+    assert_eq!(patch, strategy(expected));
+    let volume = |source: Value| {
+        let mut volume = source;
+        volume["name"] = "v".into();
+        json!({"spec": {"template": {"spec": {"volumes": [volume]}}}})
+    };
+    let read = volume(json!({"emptyDir": {}}));
+    let manifest = volume(json!({"configMap": {"name": "c"}}));
+    let patch = three_way(&json!({}), &manifest, &read);
+    assert_eq!(merged(&read, &patch), manifest);
+}
+
+#[test]
+fn an_apply_leaves_ports_that_differ_in_the_protocol_alone() {
+    let pod = |ports: Value| spec(&json!([{"name": "a", "ports": ports}]), &json!([]));
+    let read = pod(json!([
+        {"containerPort": 53, "protocol": "TCP"},
+        {"containerPort": 53, "protocol": "UDP"},
+    ]));
+    let manifest = pod(json!([{"containerPort": 53}, {"containerPort": 53, "protocol": "UDP"}]));
+    assert_eq!(three_way(&manifest, &manifest, &read), json!({}));
+}
+
+#[test]
+fn an_apply_names_the_order_of_its_items_where_another_client_added_one() {
+    let read = spec(&json!([{"name": "a"}, {"name": "sidecar"}]), &json!([]));
+    let manifest = spec(&json!([{"name": "a"}]), &json!([]));
+    assert_eq!(
+        three_way(&manifest, &manifest, &read),
+        json!({"spec": {"template": {"spec": {"$setElementOrder/containers": [{"name": "a"}]}}}})
+    );
+}
+
+/// The member that tells the items of a list apart; `None` for a list that is one value.
+fn merge_key(field: &str) -> Option<&'static str> {
+    match field {
+        "containers" | "volumes" | "env" => Some("name"),
+        "ports" => Some("containerPort"),
+        _ => None,
+    }
+}
+
+/// The items of a list by their keys; items that are no maps are their own keys.
+fn by_keys(field: &str, list: Option<&Value>) -> Value {
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    let key = |item: &Value| match merge_key(field) {
+        Some(key) => item[key].to_string(),
+        None => item.to_string(),
+    };
+    // A server keeps a directive inside of an item that is new.
+    let items = items.filter(|item| item.get("$patch").is_none());
+    items.map(|item| (key(item), item.clone())).collect()
+}
+
+/// The object after a client-side apply, defined by each field: what the manifest has is written, what only the
+/// last manifest had goes, and the rest stays. Items of lists are in no order.
+fn after_apply(field: &str, last: Option<&Value>, manifest: &Value, read: Option<&Value>) -> Value {
+    if manifest.is_array() && (merge_key(field).is_some() || field == "finalizers") {
+        let [last, manifest, read] = [last, Some(manifest), read].map(|it| by_keys(field, it));
+        let item = format!("an item of {field}");
+        return after_apply(&item, Some(&last), &manifest, Some(&read));
+    }
+    let Some(manifest) = manifest.as_object() else {
+        return manifest.clone();
+    };
+    let [last, read] = [last, read].map(|it| it.and_then(Value::as_object));
+    let had = |map: Option<&JsonMap>, key: &str| map.and_then(|map| map.get(key).cloned());
+    // One member of a volume, or of a strategy, excludes the others.
+    let one_of = field == "strategy" || field == "a volume";
+    let stays = |key: &str| !manifest.contains_key(key) && had(last, key).is_none() && !one_of;
+    let read_only = read.into_iter().flatten();
+    let read_only = read_only.filter(|(key, _)| stays(key));
+    let mut all: JsonMap = read_only
+        .map(|(key, value)| (key.clone(), in_no_order(key, value)))
+        .collect();
+    for (key, value) in manifest {
+        let inner = match field {
+            "an item of volumes" => "a volume",
+            _ => key,
+        };
+        let (last, read) = (had(last, key), had(read, key));
+        all.insert(
+            key.clone(),
+            after_apply(inner, last.as_ref(), value, read.as_ref()),
+        );
+    }
+    Value::Object(all)
+}
+
+/// A value with the items of its lists by their keys, as a server reads it: without directives in what is new, and
+/// without `null`.
+fn in_no_order(field: &str, value: &Value) -> Value {
+    match value {
+        Value::Array(_) if merge_key(field).is_some() || field == "finalizers" => {
+            in_no_order("", &by_keys(field, Some(value)))
+        }
+        Value::Object(map) => {
+            let is_read =
+                |(key, value): &(&String, &Value)| !key.starts_with('$') && !value.is_null();
+            let members = map.iter().filter(is_read);
+            members
+                .map(|(key, value)| (key.clone(), in_no_order(key, value)))
+                .collect()
+        }
+        other => other.clone(),
+    }
 }
 
 fn applied(document: &Value, patch: &Value) -> Result<Value, JsonPatchError> {
@@ -280,6 +402,16 @@ proptest! {
             expected["metadata"]["finalizers"] = finalizers(&read).into();
         }
         prop_assert_eq!(merged(&read, &patch), expected, "{}", patch);
+    }
+
+    #[test]
+    fn an_apply_writes_what_the_manifest_has_and_takes_what_only_the_last_one_had(
+        last in deployment(), manifest in deployment(), read in deployment()
+    ) {
+        let patch = three_way(&last, &manifest, &read);
+        let after = in_no_order("", &merged(&read, &patch));
+        let expected = after_apply("", Some(&last), &manifest, Some(&read));
+        prop_assert_eq!(after, in_no_order("", &expected), "{}", patch);
     }
 
     #[test]

@@ -7,5 +7,5 @@ mod unstructured;
 
 pub use json::{FailedOperation, JsonPatch, JsonPatchError, json_diff};
 pub use merge::{merge, merge_diff, merge_in_order};
-pub use strategic::{StrategicError, strategic_diff, strategic_merge};
+pub use strategic::{StrategicError, strategic_diff, strategic_merge, strategic_three_way};
 pub use unstructured::{Converted, from_unstructured, named_type};

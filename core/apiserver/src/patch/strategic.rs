@@ -17,7 +17,7 @@ use crate::object::JsonMap;
 use crate::schema::{Struct, Type};
 use shape::Shape;
 
-pub use diff::strategic_diff;
+pub use diff::{strategic_diff, strategic_three_way};
 
 const PATCH: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
@@ -55,21 +55,42 @@ pub fn strategic_merge(
     root: &Arc<Struct>,
 ) -> Outcome<JsonMap> {
     let ty = Type::Struct(Arc::clone(root));
-    merge_map(original, patch, Shape::new(&ty, false))
+    merge_map(original, patch, Shape::new(&ty, false), Target::Object)
 }
 
-fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Outcome<JsonMap> {
+/// What a patch is merged into (`MergeOptions`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// An object: directives are followed, and `null` removes.
+    Object,
+    /// Another patch: its directives and `null`s stay, for the object.
+    Patch,
+}
+
+fn merge_map(
+    mut original: JsonMap,
+    patch: &mut JsonMap,
+    shape: Shape<'_>,
+    into: Target,
+) -> Outcome<JsonMap> {
     if patch.contains_key(PATCH) {
         return apply_directive(patch);
     }
-    retain_keys(&mut original, patch)?;
-    lists::set_element_order(&mut original, patch, shape)?;
+    match into {
+        Target::Object => retain_keys(&mut original, patch)?,
+        Target::Patch => keep_directives(&mut original, patch)?,
+    }
+    lists::set_element_order(&mut original, patch, shape, into)?;
     let keys: Vec<String> = patch.keys().cloned().collect();
     for key in keys {
         let Some(value) = patch.get_mut(&key) else {
             continue;
         };
         let deletion = key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
+        if into == Target::Patch && (deletion || value.is_null()) {
+            original.insert(key, value.clone());
+            continue;
+        }
         let name = if deletion {
             list_of_deletion(&key)?
         } else {
@@ -91,18 +112,18 @@ fn merge_map(mut original: JsonMap, patch: &mut JsonMap, shape: Shape<'_>) -> Ou
                     continue;
                 }
                 let inner = found.shape;
-                *current = merge_map(std::mem::take(current), value, inner)?;
+                *current = merge_map(std::mem::take(current), value, inner, into)?;
             }
             (Some(Value::Array(current)), Value::Array(value)) => {
                 let list = shape.list(name)?;
                 *current = if list.merges || deletion {
-                    lists::merge(std::mem::take(current), value, &list, deletion)?
+                    lists::merge(std::mem::take(current), value, &list, deletion, into)?
                 } else {
                     value.clone()
                 };
             }
             (_, value) if alike || !deletion => {
-                if !alike {
+                if !alike && into == Target::Object {
                     discard_nulls(value);
                 }
                 match without_directives(value) {
@@ -160,6 +181,25 @@ fn retain_keys(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
         }
     }
     original.retain(|key, _| kept.contains(key.as_str()));
+    Ok(())
+}
+
+/// Moves the directives of a map from a patch to the patch into which it is merged. Both patches are about one
+/// object that is wanted, so they have the same directives (`applyRetainKeysDirective`,
+/// `mergePatchIntoOriginal`).
+fn keep_directives(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
+    let orders = patch.iter();
+    let orders = orders.filter(|(key, _)| key.starts_with(SET_ELEMENT_ORDER));
+    let mut directives: Vec<(String, Value)> = orders
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    directives.extend(patch.remove_entry(RETAIN_KEYS));
+    for (key, value) in directives {
+        if original.get(&key).is_some_and(|it| *it != value) {
+            return other(format!("{key} differs in the two patches"));
+        }
+        original.insert(key, value);
+    }
     Ok(())
 }
 

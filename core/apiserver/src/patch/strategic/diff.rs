@@ -1,5 +1,6 @@
-//! The strategic merge patch that makes one object of another, as clients compute it
-//! (`strategicpatch.CreateTwoWayMergePatch`).
+//! The strategic merge patches that clients compute: the one that makes one object of another
+//! (`strategicpatch.CreateTwoWayMergePatch`), and the one of `kubectl apply`
+//! (`strategicpatch.CreateThreeWayMergePatch`).
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -8,7 +9,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::shape::{List, Shape};
-use super::{DELETE_FROM_PRIMITIVE_LIST, Outcome, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, lists};
+use super::{
+    DELETE_FROM_PRIMITIVE_LIST, Outcome, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, Target, lists,
+    merge_map,
+};
 use crate::go;
 use crate::json::sorted_text;
 use crate::object::JsonMap;
@@ -23,7 +27,64 @@ use crate::schema::{Struct, Type};
 pub fn strategic_diff(read: &Value, edited: &Value, root: &Arc<Struct>) -> Outcome<Value> {
     let ty = Type::Struct(Arc::clone(root));
     let (read, edited) = (lists::as_map(read)?, lists::as_map(edited)?);
-    diff_maps(read, edited, Shape::new(&ty, false), false).map(Value::Object)
+    diff_maps(read, edited, Shape::new(&ty, false), false, Wanted::ALL).map(Value::Object)
+}
+
+/// Returns the strategic merge patch that gives an object what a manifest has, and takes from it what
+/// only the last manifest had: the changes from the object to the manifest, and the deletions from the last
+/// manifest to the new one. A field with the strategy `retainKeys` loses what the manifest does not have,
+/// whoever wrote it.
+///
+/// # Errors
+/// As in [`strategic_diff`].
+pub fn strategic_three_way(
+    last: &Value,
+    manifest: &Value,
+    read: &Value,
+    root: &Arc<Struct>,
+) -> Outcome<Value> {
+    let ty = Type::Struct(Arc::clone(root));
+    let shape = Shape::new(&ty, false);
+    let manifest = lists::as_map(manifest)?;
+    let mut changes = diff_maps(
+        lists::as_map(read)?,
+        manifest,
+        shape,
+        false,
+        Wanted::CHANGES,
+    )?;
+    let deletions = diff_maps(
+        lists::as_map(last)?,
+        manifest,
+        shape,
+        false,
+        Wanted::DELETIONS,
+    )?;
+    merge_map(deletions, &mut changes, shape, Target::Patch).map(Value::Object)
+}
+
+/// The differences that a patch makes good (`DiffOptions`).
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// What only the object before has goes.
+    deletions: bool,
+    /// What the object after has otherwise, or alone, is written.
+    changes: bool,
+}
+
+impl Wanted {
+    const ALL: Self = Self {
+        deletions: true,
+        changes: true,
+    };
+    const CHANGES: Self = Self {
+        deletions: false,
+        changes: true,
+    };
+    const DELETIONS: Self = Self {
+        deletions: true,
+        changes: false,
+    };
 }
 
 fn diff_maps(
@@ -31,6 +92,7 @@ fn diff_maps(
     after: &JsonMap,
     shape: Shape<'_>,
     retains_keys: bool,
+    wanted: Wanted,
 ) -> Outcome<JsonMap> {
     let mut patch = JsonMap::new();
     for (key, new) in after {
@@ -39,7 +101,14 @@ fn diff_maps(
                 let Some(found) = known(shape.field(key), old == new)? else {
                     continue;
                 };
-                let inner = diff_maps(old, new, found.shape, found.field.patch.retain_keys)?;
+                let rules = &found.field.patch;
+                if rules.replace {
+                    if wanted.changes {
+                        patch.insert(key.clone(), Value::Object(new.clone()));
+                    }
+                    continue;
+                }
+                let inner = diff_maps(old, new, found.shape, rules.retain_keys, wanted)?;
                 if !inner.is_empty() {
                     patch.insert(key.clone(), Value::Object(inner));
                 }
@@ -49,20 +118,24 @@ fn diff_maps(
                     continue;
                 };
                 if list.merges {
-                    diff_lists(key, old, new, &list, &mut patch)?;
-                } else if old != new {
+                    diff_lists(key, old, new, &list, &mut patch, wanted)?;
+                } else if wanted.changes && old != new {
                     patch.insert(key.clone(), Value::Array(new.clone()));
                 }
             }
             (Some(old), new) if old == new => {}
-            (_, new) => {
+            (_, new) if wanted.changes => {
                 patch.insert(key.clone(), new.clone());
             }
+            _ => {}
         }
     }
-    let gone = before.keys().filter(|key| !after.contains_key(*key));
-    patch.extend(gone.map(|key| (key.clone(), Value::Null)));
-    if retains_keys && !patch.is_empty() {
+    let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
+    let has_more = gone.clone().any(|(_, value)| !value.is_null());
+    if wanted.deletions {
+        patch.extend(gone.map(|(key, _)| (key.clone(), Value::Null)));
+    }
+    if retains_keys && (has_more || !patch.is_empty()) {
         let kept = after.iter().filter(|(_, value)| !value.is_null());
         let kept: Vec<Value> = kept.map(|(key, _)| key.as_str().into()).collect();
         if !kept.is_empty() {
@@ -86,6 +159,7 @@ fn diff_lists(
     after: &[Value],
     list: &List<'_>,
     patch: &mut JsonMap,
+    wanted: Wanted,
 ) -> Outcome<()> {
     let mut put = |name: String, items: Vec<Value>| {
         if !items.is_empty() {
@@ -93,14 +167,16 @@ fn diff_lists(
         }
     };
     if before.is_empty() {
-        put(name.to_owned(), after.to_vec());
+        if wanted.changes {
+            put(name.to_owned(), after.to_vec());
+        }
         return Ok(());
     }
     let order = format!("{SET_ELEMENT_ORDER}/{name}");
     if lists::element_kind(&[before, after])? == "map" {
-        let items = diff_items(before, after, list)?;
+        let items = diff_items(before, after, list, wanted)?;
         let (old, new) = (keys(before, list)?, keys(after, list)?);
-        if !items.is_empty() || old != new {
+        if !items.is_empty() || wanted.changes && old != new {
             let only_key = |key: &Value| with_key(JsonMap::new(), list, key);
             put(order, new.into_iter().map(only_key).collect());
         }
@@ -111,8 +187,8 @@ fn diff_lists(
     let (mut gone, mut added) = (Vec::new(), Vec::new());
     for pair in paired(&old, &new) {
         match pair {
-            (Some(old), None) => gone.push(before[old].clone()),
-            (None, Some(new)) => added.push(new),
+            (Some(old), None) if wanted.deletions => gone.push(before[old].clone()),
+            (None, Some(new)) if wanted.changes => added.push(new),
             _ => {}
         }
     }
@@ -120,7 +196,7 @@ fn diff_lists(
     added.sort_by_cached_key(|new| first.get(&sorted_text(&after[*new])));
     // The client sorts what was read before it compares: what stood in another order then differs.
     let sorted = sorted(&old).into_iter().map(|(_, old)| &before[old]);
-    if !gone.is_empty() || sorted.ne(after) {
+    if !gone.is_empty() || wanted.changes && sorted.ne(after) {
         put(order, after.to_vec());
     }
     let added = added.into_iter().map(|new| after[new].clone());
@@ -131,25 +207,30 @@ fn diff_lists(
 }
 
 /// Returns the changed and added items, in the order of the edited list, and then the removed ones.
-fn diff_items(before: &[Value], after: &[Value], list: &List<'_>) -> Outcome<Vec<Value>> {
+fn diff_items(
+    before: &[Value],
+    after: &[Value],
+    list: &List<'_>,
+    wanted: Wanted,
+) -> Outcome<Vec<Value>> {
     let (old_keys, new_keys) = (keys(before, list)?, keys(after, list)?);
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
     for pair in paired(&old_keys, &new_keys) {
         match pair {
             (Some(old), Some(new)) => {
                 let (old, new_item) = (lists::as_map(&before[old])?, lists::as_map(&after[new])?);
-                let item = diff_maps(old, new_item, list.item, list.retains_keys)?;
+                let item = diff_maps(old, new_item, list.item, list.retains_keys, wanted)?;
                 if !item.is_empty() {
                     kept.push((new, with_key(item, list, new_keys[new])));
                 }
             }
-            (None, Some(new)) => kept.push((new, after[new].clone())),
-            (Some(old), None) => {
+            (None, Some(new)) if wanted.changes => kept.push((new, after[new].clone())),
+            (Some(old), None) if wanted.deletions => {
                 let directive = (PATCH.to_owned(), "delete".into());
                 let directive = JsonMap::from_iter([directive]);
                 gone.push(with_key(directive, list, old_keys[old]));
             }
-            (None, None) => {}
+            _ => {}
         }
     }
     let first = first_positions(new_keys.iter().copied());

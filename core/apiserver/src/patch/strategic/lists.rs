@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::shape::{List, Shape};
 use super::{
-    Outcome, PATCH, SET_ELEMENT_ORDER, StrategicError, list_of, merge_map, mistyped, other, same,
-    unhashable, unknown_directive, without_directives,
+    Outcome, PATCH, SET_ELEMENT_ORDER, StrategicError, Target, list_of, merge_map, mistyped, other,
+    same, unhashable, unknown_directive, without_directives,
 };
 use crate::go;
 use crate::json::sorted_text;
@@ -21,6 +21,7 @@ pub(super) fn set_element_order(
     original: &mut JsonMap,
     patch: &mut JsonMap,
     shape: Shape<'_>,
+    into: Target,
 ) -> Outcome<()> {
     let directives = patch
         .keys()
@@ -47,7 +48,7 @@ pub(super) fn set_element_order(
             (None, None) => continue,
             (Some(before), None) => before,
             (None, Some(items)) => items.iter_mut().filter_map(without_directives).collect(),
-            (Some(before), Some(items)) if list.merges => merge(before, items, &list, false)?,
+            (Some(before), Some(items)) if list.merges => merge(before, items, &list, false, into)?,
             (Some(_), Some(items)) => items.clone(),
         };
         let (listed, rest) = partition(merged, &order, list.key)?;
@@ -66,6 +67,7 @@ pub(super) fn merge(
     patch: &mut [Value],
     list: &List<'_>,
     deletion: bool,
+    into: Target,
 ) -> Outcome<Vec<Value>> {
     if original.is_empty() && patch.is_empty() {
         return Ok(original);
@@ -95,7 +97,7 @@ pub(super) fn merge(
         match positions.find(&merged, list.key, &value)? {
             Some(at) => {
                 if let Some(Value::Object(target)) = merged.get_mut(at) {
-                    *target = merge_map(std::mem::take(target), item, list.item)?;
+                    *target = merge_map(std::mem::take(target), item, list.item, into)?;
                     if target.get(list.key) != Some(&value) {
                         positions = Positions::default();
                     }
