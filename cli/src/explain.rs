@@ -1,6 +1,7 @@
 //! `optimist explain`: what Diagnose says of an error.
 
 use optimist_diagnose::input::detect;
+use optimist_messages::diagnose::not_detected;
 use optimist_report::case_markdown;
 use optimist_sessions::{StorageArea, StorageContents};
 use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run as run_effects};
@@ -45,7 +46,10 @@ pub fn run(arguments: &Arguments) -> CommandResult {
     let mut texts = Vec::new();
     for file in &arguments.files {
         let text = input::read(file)?;
-        detect(&text).map_err(|why| BadInput(format!("{file}: {why}")))?;
+        detect(&text).map_err(|why| {
+            let file = input::display_name(file);
+            BadInput(format!("{file}: {}", not_detected(&why)))
+        })?;
         texts.push(text.clone());
         let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);

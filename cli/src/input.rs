@@ -27,7 +27,8 @@ pub fn read(file: &str) -> Result<String, BadInput> {
 /// The name of the standard input where a file is named.
 pub const STANDARD_INPUT: &str = "standard input";
 
-fn display_name(file: &str) -> &str {
+/// The name of a file in a sentence.
+pub fn display_name(file: &str) -> &str {
     match file {
         "-" => STANDARD_INPUT,
         file => file,

@@ -105,6 +105,13 @@ fn what_is_missing_is_named_and_nothing_is_guessed() {
         detect("{\"kind\": Pod}"),
         Err(NotDetected::Syntax { line: 1, .. })
     ));
+    assert!(matches!(
+        detect("kind: A\nspec: x: y"),
+        Err(NotDetected::Syntax { .. })
+    ));
+    // A colon in words is no mistake of YAML.
+    let words = "Error: INSTALLATION FAILED: context deadline exceeded";
+    assert_eq!(detect(words), Err(NotDetected::NoKnownMessage));
     assert!(matches!(detect("a: [\nb"), Err(NotDetected::Syntax { .. })));
     let twice = "apiVersion: v1\nkind: Pod\nkind: Pod\nmetadata: {name: a}";
     assert!(matches!(detect(twice), Err(NotDetected::Content(_))));

@@ -9,6 +9,7 @@ use optimist_diagnose::message::{
 };
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_diagnose::scene::{MissingPart, NoScene};
+use optimist_masking::masked_text;
 use serde_json::Value;
 
 pub use crate::anonymize::{left_out_of_case, left_out_values, staying};
@@ -18,7 +19,8 @@ pub use crate::audit::{
 pub use crate::claims::{contradiction, same_name};
 pub use crate::headline::headline;
 pub use crate::input::{
-    error_advice, error_facts, errors_title, get_command, live_says, versions_span, versions_title,
+    error_advice, error_facts, errors_title, get_command, get_purpose, live_says, versions_span,
+    versions_title,
 };
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,
@@ -54,6 +56,7 @@ pub fn error_title(error: &PrintedError) -> String {
         PrintedError::VersionMissing => en::error_version_missing(),
         PrintedError::ForceWithoutServerSide => en::error_force(),
         PrintedError::Invalid { field, .. } => en::error_invalid(field),
+        PrintedError::Forbidden { .. } => en::error_forbidden(),
         PrintedError::OtherConflict { .. } => en::error_other_conflict(),
         PrintedError::NotOfRelease => en::error_not_of_release(),
         PrintedError::AlreadyExists { terminating: false } => en::error_already_exists(),
@@ -78,7 +81,9 @@ pub fn error_values(error: &PrintedError) -> String {
         } => en::error_expected(expected, found),
         PrintedError::NotOverwritten { key, value } => en::error_owned_value(key, value),
         PrintedError::Invalid { problem, .. } => problem.clone(),
-        PrintedError::OtherConflict { reason } => reason.clone(),
+        PrintedError::OtherConflict { reason } | PrintedError::Forbidden { reason } => {
+            masked_text(reason)
+        }
         _ => String::new(),
     }
 }
@@ -124,7 +129,8 @@ pub fn error_missing(error: &ReportedError) -> String {
     let missing = [
         (!named).then(en::error_missing_kind),
         object.name.is_none().then(en::error_missing_name),
-        object.namespace.is_none().then(en::error_missing_namespace),
+        (object.namespace.is_none() && !object.is_cluster_scoped())
+            .then(en::error_missing_namespace),
         error.tool.is_none().then(en::error_missing_tool),
     ];
     let missing: Vec<String> = missing.into_iter().flatten().collect();

@@ -81,6 +81,8 @@ pub fn error_facts(one: &ReportedError) -> String {
 /// Advises on an error, if the message alone shows what helps.
 pub fn error_advice(one: &ReportedError) -> Option<String> {
     Some(match &one.error {
+        PrintedError::Modified if one.object.is_quota() => en::advice_quota(),
+        PrintedError::Modified if one.object.is_lease() => en::advice_lease(),
         PrintedError::Modified if one.tool.is_some_and(is_controller) => en::advice_routine(),
         PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::advice_gone(),
         PrintedError::OtherUid { .. } => en::advice_other_uid(),
@@ -103,6 +105,16 @@ fn is_controller(tool: Tool) -> bool {
             | Tool::Fabric8
             | Tool::Flux
     )
+}
+
+/// Says what the command of [`get_command`] is for. It prints no object that is gone, or whose creation was
+/// refused.
+pub fn get_purpose(error: &PrintedError) -> String {
+    match error {
+        PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::error_get_gone(),
+        PrintedError::Forbidden { .. } => en::error_get_gone(),
+        _ => en::error_get(),
+    }
 }
 
 /// A command that prints the object of a message with its owners; `None` if the message does not

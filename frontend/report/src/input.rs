@@ -19,7 +19,8 @@ pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
         thing(out, item);
     }
     out.end();
-    if case.reading().is_some() {
+    // A scene without a table is about one write, which the message is about.
+    if case.table.is_some() {
         let client = messages::client_long(case.client());
         let manager = case.manager.trim();
         let chosen = case.client().manager_is_chosen() && !manager.is_empty();
@@ -90,7 +91,7 @@ pub(crate) fn what_next(out: &mut CaseDocument, case: &DiagnoseState) {
         for error in case.errors() {
             if let Some(command) = messages::get_command(&error.object) {
                 out.heading(3, &messages::error_object(&error.object));
-                out.says(&label::error_get());
+                out.says(&messages::get_purpose(&error.error));
                 out.command(&command);
             }
         }

@@ -101,7 +101,7 @@ pub(super) fn next_step(error: &ReportedError) -> Html {
     html! {
         <div class="way-out">
             <h3>{ messages::error_object(&error.object) }</h3>
-            <p>{ label::error_get() }</p>
+            <p>{ messages::get_purpose(&error.error) }</p>
             { command(get) }
             <p>{ label::error_get_next() }</p>
         </div>

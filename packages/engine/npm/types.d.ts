@@ -141,6 +141,7 @@ export interface ReportedError {
     | "forceWithoutServerSide"
     | "versionMissing"
     | "invalid"
+    | "forbidden"
     | "otherConflict"
     | "notOfRelease"
     | "alreadyExists"

@@ -87,6 +87,7 @@ fn kind(error: &PrintedError) -> &'static str {
         PrintedError::ForceWithoutServerSide => "forceWithoutServerSide",
         PrintedError::VersionMissing => "versionMissing",
         PrintedError::Invalid { .. } => "invalid",
+        PrintedError::Forbidden { .. } => "forbidden",
         PrintedError::OtherConflict { .. } => "otherConflict",
         PrintedError::NotOfRelease => "notOfRelease",
         PrintedError::AlreadyExists { .. } => "alreadyExists",

@@ -165,6 +165,12 @@ impl Detection {
         if !errors.is_empty() {
             return Stage::Done(Ok(Input::Errors(errors)));
         }
+        let why = match why {
+            NotDetected::Syntax { .. } if !form::looks_like_object(&self.text) => {
+                NotDetected::NoKnownMessage
+            }
+            why => why,
+        };
         if let Some((text, first)) = self.input.take() {
             // Lines are the same in both.
             let form = TextForm::of(&self.text, &why).or_else(|| TextForm::of(&text, &first));

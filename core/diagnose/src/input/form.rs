@@ -112,6 +112,37 @@ impl TextForm {
     }
 }
 
+/// Returns whether a text that cannot be read as YAML or JSON looks like an object: it begins with a bracket or with
+/// a key alone, or a line of it begins with a field that objects have. Other texts are words: a colon in them is no
+/// mistake.
+pub(super) fn looks_like_object(text: &str) -> bool {
+    const FIELDS: [&str; 8] = [
+        "apiVersion",
+        "kind",
+        "metadata",
+        "spec",
+        "data",
+        "status",
+        "items",
+        "name",
+    ];
+    let names_field = |line: &str| {
+        let line = line.trim_start_matches([' ', '\t', '-', '"', '\'']);
+        FIELDS.iter().any(|field| {
+            let behind = line.strip_prefix(field);
+            let behind = behind.map(|it| it.trim_start_matches(['"', '\'']).trim_start());
+            behind.is_some_and(|it| it.starts_with(':'))
+        })
+    };
+    let text = text.trim_start();
+    let first = text.lines().next().unwrap_or_default();
+    let begins_with_key = first.split_once(':').is_some_and(|(key, value)| {
+        let value = value.trim();
+        !key.contains(char::is_whitespace) && (value.is_empty() || value.starts_with(['{', '[']))
+    });
+    text.starts_with(['{', '[']) || begins_with_key || text.lines().any(names_field)
+}
+
 /// The object of the first row of a table: kubectl writes the names of columns in capital letters, at
 /// least two spaces apart (`k8s.io/cli-runtime/pkg/printers/tableprinter.go`, v0.36).
 fn table(text: &str, line: usize) -> Option<NamedObject> {

@@ -6,6 +6,10 @@ mod escapes;
 mod parse;
 
 use std::fmt;
+use std::sync::Arc;
+
+use optimist_apiserver::object::GroupVersion;
+use optimist_apiserver::server::{Resource, Resources};
 
 /// An error that a text reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +108,12 @@ pub enum PrintedError {
         field: String,
         /// The problem with it.
         problem: String,
+    },
+    /// A policy, a quota, the end of the namespace or the rights of the user refuse the write (403; a policy
+    /// also 422).
+    Forbidden {
+        /// The reason, as the server gives it.
+        reason: String,
     },
     /// A write cannot be fulfilled for another reason (409): a Pod that has its node already.
     OtherConflict {
@@ -220,7 +230,50 @@ pub fn reported_errors(text: &str) -> Vec<ReportedError> {
     found
 }
 
+impl ReportedError {
+    /// Returns whether a client was refused because its read was old, so that it can repeat its change on a new
+    /// read. The API server itself writes a ResourceQuota when it creates something else
+    /// (`k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go checkQuotas`, v1.36). A candidate of an
+    /// election decides anew when it has read the Lease
+    /// (`k8s.io/client-go/tools/leaderelection/leaderelection.go tryAcquireOrRenew`, v0.36).
+    pub fn is_for_redo(&self) -> bool {
+        self.error == PrintedError::Modified && !self.object.is_quota() && !self.object.is_lease()
+    }
+}
+
 impl ObjectHint {
+    /// Returns whether the object is a ResourceQuota.
+    pub fn is_quota(&self) -> bool {
+        self.resource.as_deref() == Some("resourcequotas")
+    }
+
+    /// Returns whether the object is a Lease.
+    pub fn is_lease(&self) -> bool {
+        self.resource.as_deref() == Some("leases.coordination.k8s.io")
+    }
+
+    /// Returns whether the object is of a built-in kind that has no namespaces.
+    pub fn is_cluster_scoped(&self) -> bool {
+        let version = self.api_version.as_deref().and_then(GroupVersion::parse);
+        let resource = self.resource.as_deref();
+        let resource = resource.map(|it| it.split_once('.').unwrap_or((it, "")));
+        if self.kind.is_none() && resource.is_none() {
+            return false;
+        }
+        let fits = |one: &&Arc<Resource>| {
+            self.kind.as_ref().is_none_or(|kind| one.kind == *kind)
+                && version
+                    .as_ref()
+                    .is_none_or(|it| one.group_version.group == it.group)
+                && resource.is_none_or(|(plural, group)| {
+                    one.plural == plural && one.group_version.group == group
+                })
+        };
+        let builtin = Resources::builtin();
+        let mut found = builtin.iter().filter(fits).peekable();
+        found.peek().is_some() && found.all(|one| !one.namespaced)
+    }
+
     /// Adds the description in the message itself: it outranks the text around it.
     fn add(&mut self, own: Self) {
         for (place, value) in [

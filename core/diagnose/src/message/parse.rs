@@ -21,14 +21,19 @@ type Said = (ObjectHint, PrintedError);
 type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
-const INVALID: &str = " is invalid: ";
+const INVALID: &str = " is invalid:";
+const FORBIDDEN: &str = " is forbidden: ";
+/// The word before the name of an object that Terraform does not create because it is there.
+const TERRAFORM: &str = "resource";
+/// The beginning of a line in which kubectl prints one of several causes.
+const CAUSE: &str = "* ";
 /// The message about a version, where a tool leaves out which object it is about.
 const MODIFIED: &str = "he object has been modified; please apply your changes";
 const NO_VERSION: &str = "metadata.resourceVersion: Invalid value: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 12] = [
+const BEGINNINGS: [(&str, Read); 14] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -41,8 +46,10 @@ const BEGINNINGS: [(&str, Read); 12] = [
     ("error: Expected ", expected),
     ("error: '", not_overwritten),
     ("Unable to continue with ", not_of_release),
+    ("unable to continue with ", not_of_release),
     (EXISTS, |_| None),
     (INVALID, |_| None),
+    (FORBIDDEN, |_| None),
     (MODIFIED, |_| {
         Some((ObjectHint::default(), PrintedError::Modified))
     }),
@@ -71,11 +78,15 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
         let end = start + beginning.len();
         let (object, error) = if beginning == EXISTS {
             already_exists(end_of(&text[..start]))?
-        } else if beginning == INVALID {
+        } else if [INVALID, FORBIDDEN].contains(&beginning) {
             let before = end_of(&text[..start]);
             let (named, _, _) = named_before(before)?;
             let from = start - before.len() + named;
-            invalid(&unquoted(beginning_of(&text[from..])))?
+            let read = match beginning {
+                INVALID => invalid,
+                _ => forbidden,
+            };
+            read(&unquoted(beginning_of(&text[from..])))?
         } else {
             read(&unquoted(beginning_of(&text[end..])))?
         };
@@ -95,8 +106,8 @@ fn is_inside(before: &str) -> bool {
     // Between them stands the name of the object, in quotes.
     let fulfilled = since("cannot be fulfilled on ")
         .is_some_and(|it| it.trim_end_matches(['t', 'T']).ends_with(": "));
-    let invalid = since(INVALID).is_some_and(|it| it.len() <= INVALID.len() + 1);
-    fulfilled || invalid
+    let invalid = since(INVALID).is_some_and(|it| it.len() <= INVALID.len() + 2);
+    fulfilled || invalid || line == CAUSE
 }
 
 /// Returns whether kube-rs prints the message once more, in the fields of its error: `ApiError: MESSAGE: Conflict
@@ -321,7 +332,19 @@ fn already_exists(before: &str) -> Option<Said> {
         .trim_end()
         .ends_with("object is being deleted:");
     let error = PrintedError::AlreadyExists { terminating };
-    Some((named(resource, name), error))
+    let object = match resource {
+        // Terraform's `kubernetes_manifest` reads the object itself, and does not print its kind.
+        TERRAFORM => {
+            let (namespace, name) = name.split_once('/')?;
+            ObjectHint {
+                namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
+                name: Some(name.to_owned()),
+                ..ObjectHint::default()
+            }
+        }
+        _ => named(resource, name),
+    };
+    Some((object, error))
 }
 
 /// The resource or the kind, and the name, with which a text ends, and where they begin:
@@ -340,12 +363,21 @@ fn named_before(text: &str) -> Option<(usize, &str, &str)> {
 }
 
 /// `Deployment.apps "web" is invalid: spec.selector: Invalid value: {}: field is immutable`. Of several
-/// causes in brackets the first is read.
+/// causes the first is read: they are in brackets, or each in a line of its own where kubectl prints them
+/// (`k8s.io/kubectl/pkg/cmd/util/helpers.go MultilineError`, v0.36). A policy names no field.
 fn invalid(text: &str) -> Option<Said> {
     let (of, text) = text.split_once(' ')?;
     let (name, text) = string(text)?;
     let text = text.strip_prefix(INVALID)?;
-    let line = text.lines().next()?;
+    let (line, behind) = text.split_once('\n').unwrap_or((text, ""));
+    let line = match line.trim() {
+        "" => behind.strip_prefix(CAUSE)?.lines().next()?,
+        _ => line.strip_prefix(' ')?,
+    };
+    if let Some(reason) = line.strip_prefix(": ") {
+        let reason = reason.trim_end().to_owned();
+        return Some((named(of, &name), PrintedError::Forbidden { reason }));
+    }
     let line = line.split(" && ").next().unwrap_or(line).trim_end();
     let line = match line.strip_prefix('[') {
         Some(several) => several.strip_suffix(']').unwrap_or(several),
@@ -378,10 +410,41 @@ fn without_value(problem: &str) -> &str {
     for kind in ["Invalid value", "Unsupported value", "Duplicate value"] {
         if let Some(value) = problem.strip_prefix(kind) {
             let value = value.strip_prefix(": ").unwrap_or(value);
-            return value.rsplit_once(": ").map_or(kind, |(_, detail)| detail);
+            return behind_value(value).unwrap_or(kind);
         }
     }
     problem
+}
+
+/// Returns the text behind a value and its colon. Values are in quotes, JSON, or as Go's `%#v` prints them
+/// (`k8s.io/apimachinery/pkg/util/validation/field/errors.go ErrorBody`, v1.36 and before).
+fn behind_value(text: &str) -> Option<&str> {
+    let (mut open, mut quoted, mut escaped) = (0_i32, false, false);
+    let colon = text.char_indices().find(|(at, c)| {
+        let literal = escaped;
+        escaped = quoted && !literal && *c == '\\';
+        match c {
+            _ if literal => {}
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '{' | '[' | '(' => open += 1,
+            '}' | ']' | ')' => open -= 1,
+            ':' => return open <= 0 && text[*at..].starts_with(": "),
+            _ => {}
+        }
+        false
+    });
+    Some(&text[colon?.0 + 2..])
+}
+
+/// `pods "web" is forbidden: exceeded quota: …` (`k8s.io/apimachinery/pkg/api/errors/errors.go NewForbidden`,
+/// v1.36).
+fn forbidden(text: &str) -> Option<Said> {
+    let (of, text) = text.split_once(' ')?;
+    let (name, text) = string(text)?;
+    let reason = text.strip_prefix(FORBIDDEN)?.lines().next()?.trim_end();
+    let reason = reason.to_owned();
+    (!reason.is_empty()).then(|| (named(of, &name), PrintedError::Forbidden { reason }))
 }
 
 /// `update: Deployment "web" in namespace "shop" exists and cannot be imported into the current

@@ -69,7 +69,9 @@ impl KnownKind {
             known.namespaced = hint.namespace.is_some();
         }
         let name = |one: &Arc<Resource>| format!("{} ({})", one.kind, one.group_version);
-        if kind.is_none() && resource.is_none() {
+        // A resource of a definition names neither its kind nor its version.
+        let formed = known.resource.is_none() && (kind.is_none() || version.is_none());
+        if formed || kind.is_none() && resource.is_none() {
             let candidates = found.into_iter().take(MAX_CANDIDATES).map(name);
             missing.push(MissingPart::Kind {
                 assumed: format!("{} ({})", known.kind, known.api_version),
@@ -95,8 +97,10 @@ impl KnownKind {
         resource: Option<(&str, &str)>,
     ) -> Self {
         let (plural, group) = resource.unwrap_or(("", "example.com"));
-        let singular = plural.strip_suffix('s').unwrap_or(plural);
-        let mut formed: String = singular.to_owned();
+        let mut formed = match plural.strip_suffix("ies") {
+            Some(stem) => format!("{stem}y"),
+            None => plural.strip_suffix('s').unwrap_or(plural).to_owned(),
+        };
         if let Some(first) = formed.get_mut(0..1) {
             first.make_ascii_uppercase();
         }

@@ -178,6 +178,12 @@ impl Scene {
             | PrintedError::NotOverwritten { .. }
             | PrintedError::ForceWithoutServerSide
             | PrintedError::NotOfRelease => return Err(NoScene::NotOfTheServer),
+            // Terraform reads the object by itself, and prints no kind.
+            PrintedError::AlreadyExists { .. }
+                if error.object.resource.is_none() && error.object.kind.is_none() =>
+            {
+                return Err(NoScene::NotOfTheServer);
+            }
             PrintedError::Invalid { .. } => return Err(NoScene::NeedsObjects),
             // Most kinds take an Update without a version: which kind it was has to be known.
             PrintedError::VersionMissing
@@ -187,7 +193,9 @@ impl Scene {
             {
                 return Err(NoScene::NeedsObjects);
             }
-            PrintedError::OtherConflict { .. } => return Err(NoScene::OtherPart),
+            PrintedError::OtherConflict { .. } | PrintedError::Forbidden { .. } => {
+                return Err(NoScene::OtherPart);
+            }
             _ => {}
         }
         let mut missing = Vec::new();

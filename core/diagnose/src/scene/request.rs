@@ -91,6 +91,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
         | PrintedError::NotOfRelease
         | PrintedError::ForceWithoutServerSide
         | PrintedError::Invalid { .. }
+        | PrintedError::Forbidden { .. }
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }
 }

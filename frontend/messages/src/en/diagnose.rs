@@ -164,7 +164,7 @@ crate::catalogue::messages! {
     unknown_quotation(line, mark) "Line {line} has the quotation mark {mark}, which a text program put there. YAML and JSON need \" or '.";
     unknown_control(line, code) "Line {line} has the control character {code}. It cannot be in YAML or JSON. Save the text as UTF-8 without it.";
     unknown_file(format) "The file is a {format} file, not text. Unpack it, or bring the text that is in it.";
-    unknown_text() "The text is not an object, and has no error message that is known here. The text stays in the case.";
+    unknown_text() "The text is not an object, and has no error message that is known here.";
 
     // Error messages.
     error_apply(count) "Apply failed with {count} {count|conflict|conflicts}";
@@ -177,6 +177,8 @@ crate::catalogue::messages! {
     error_force() "Helm cannot force conflicts in a client-side apply";
     error_manager(name) "written as {name}";
     advice_routine() "For a controller this is routine. It reads the object again and repeats its work, so nothing is to be done. Look closer only if the same line comes again and again for the same object.";
+    advice_quota() "When an object is created, the API server itself writes the status of the ResourceQuota. It did not succeed because others wrote it at the same time. If you created another object, nothing of it is stored: create it again.";
+    advice_lease() "A Lease says who leads. Another process wrote it first. Do not repeat the change: read the Lease again, and decide anew. Leader election in client-go does this by itself, so nothing is to be done.";
     advice_gone() "The object was deleted before this write arrived, and nothing was written. A controller can take it for not found. To have the object again, create it, without a uid.";
     advice_other_uid() "The object that was read is deleted, and another one has its name. Read again, and decide for the new object.";
     advice_version() "An Update of this kind needs the resourceVersion that was read: read the object, change that copy, and send it. A patch needs no version. If kubectl apply says this, the manifest or the annotation kubectl.kubernetes.io/last-applied-configuration has a resourceVersion: take it out there.";
@@ -186,6 +188,7 @@ crate::catalogue::messages! {
     advice_force() "The last release was applied client-side, so Helm 4 does the same. Let it apply server-side: helm upgrade with --server-side=true --force-conflicts. A controller that runs Helm needs an option of its own for that.";
     happened_fight_advice() "To end it, leave the field to one of them: take it out of the manifest or the settings of the others.";
     error_invalid(field) "The object is invalid: {field}";
+    error_forbidden() "The API server forbids this write";
     error_other_conflict() "The operation cannot be fulfilled";
     error_not_of_release() "The object exists and does not belong to the Helm release";
     error_already_exists() "The object already exists";
@@ -205,6 +208,7 @@ crate::catalogue::messages! {
     error_missing_namespace() "the namespace";
     error_missing_tool() "which tool wrote";
     error_get() "This command prints the object that the message is about:";
+    error_get_gone() "This command says whether an object of this name is there now:";
     error_get_next() "Paste its output here, to see who owns what.";
     tool_kubectl() "kubectl";
     tool_helm() "Helm";

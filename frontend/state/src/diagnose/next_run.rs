@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use optimist_client::WriteMethod;
 use optimist_diagnose::case::Installed;
-use optimist_diagnose::message::PrintedError;
 use optimist_diagnose::modified::{NEXT, NextAttempt, attempt};
 use optimist_diagnose::ways::Instruction;
 use optimist_simulation::HistoryTree;
@@ -35,10 +34,11 @@ pub struct NextOutcome {
 }
 
 impl NextRun {
-    /// The run for an object; `None` if no error message says that it has been modified.
+    /// The run for an object; `None` if no error message says that a client has to
+    /// repeat its change.
     pub(super) fn start(reading: &CaseReading) -> Option<Self> {
         let mut errors = reading.case.errors.iter();
-        let refused = errors.find(|error| error.error == PrintedError::Modified)?;
+        let refused = errors.find(|error| error.is_for_redo())?;
         let installed = reading.installed.as_ref().ok()?;
         installed.object()?;
         Some(Self {

@@ -2,6 +2,7 @@
 //! messages, and who owns what.
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_diagnose::message::reported_errors;
 use serde_json::Value;
 
 use super::owned::owners;
@@ -66,6 +67,10 @@ fn is_gone(pasted: &Pasted) -> bool {
         rest.next().is_none_or(|c| !c.is_ascii_hexdigit())
     };
     stored.is_some_and(none) || message.contains("no existing object was found")
+}
+
+fn is_forbidden(pasted: &Pasted) -> bool {
+    says(pasted, &[" is forbidden: ", " is invalid: : "])
 }
 
 fn has_text(pasted: &Pasted, words: &str) -> bool {
@@ -302,6 +307,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("error_other_conflict", |_, it| {
         Some(says(it, &["cannot be fulfilled"]))
     }),
+    ("error_forbidden", |_, it| Some(is_forbidden(it))),
     ("error_not_of_release", |_, it| {
         Some(says(
             it,
@@ -477,6 +483,13 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             &["the object has been modified", "modified since"],
         ))
     }),
+    ("advice_quota", |_, it| {
+        Some(says(it, &["fulfilled on resourcequotas "]) && says(it, &["has been modified"]))
+    }),
+    ("advice_lease", |_, it| {
+        let lease = "fulfilled on leases.coordination.k8s.io ";
+        Some(says(it, &[lease]) && says(it, &["has been modified"]))
+    }),
     ("advice_gone", |_, it| Some(is_gone(it))),
     ("advice_other_uid", |_, it| {
         Some(says(it, &["uid in precondition"]))
@@ -494,7 +507,14 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(says(it, &["being deleted"]))
     }),
     ("advice_force", |_, it| Some(says(it, &["force"]))),
-    ("error_get", |_, it| Some(!it.message.is_empty())),
+    ("error_get", |_, it| {
+        // One text can be about an object that is gone and about others.
+        let several = || reported_errors(&it.message).len() > 1;
+        Some(!it.message.is_empty() && (!is_gone(it) && !is_forbidden(it) || several()))
+    }),
+    ("error_get_gone", |_, it| {
+        Some(is_gone(it) || is_forbidden(it))
+    }),
     ("owners_in_message_text", |_, it| {
         Some(says(it, &["conflict"]))
     }),
