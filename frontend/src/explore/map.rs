@@ -5,12 +5,12 @@ use std::rc::Rc;
 use optimist_messages::{explore as messages, label};
 use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transition, TransitionId};
 use optimist_simulation::verdict::Verdict;
-use yew::{Html, PointerEvent, classes, html};
+use yew::{Html, PointerEvent, Properties, classes, component, html};
 
 use super::layout::{Layout, layout};
 use super::side_by_side::side_by_side;
 use super::{Explored, endings, on, replay, sentences};
-use crate::state::{ExploreMsg, MapFocus, RowState, StateHandle};
+use crate::state::{ExploreMsg, ExploreSetup, MapFocus, RowState, StateHandle};
 
 pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
     let name = sentences::name(model, model.chosen);
@@ -31,8 +31,7 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
             </>
         };
     };
-    let outlook = search.outlook();
-    let drawn = layout(search);
+    let searched = || SearchedRow::new(store, model, search);
     html! {
         <>
             <h3>{ name }</h3>
@@ -42,6 +41,63 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                     <b class="note">{ note }</b>
                 }
             </p>
+            <Drawing row={searched()} />
+            { side_by_side(store, model, search) }
+            <Endings row={searched()} />
+        </>
+    }
+}
+
+/// The chosen row, and what its drawing depends on. While other rows are searched, the page is drawn ten times a
+/// second, and this stays as it is.
+#[derive(Clone)]
+struct SearchedRow {
+    store: StateHandle,
+    model: Explored,
+    search: Rc<Search>,
+    setup: ExploreSetup,
+    chosen: usize,
+    focus: Option<MapFocus>,
+}
+
+impl SearchedRow {
+    fn new(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Self {
+        Self {
+            store: store.clone(),
+            model: model.clone(),
+            search: Rc::clone(search),
+            setup: model.setup.clone(),
+            chosen: model.chosen,
+            focus: model.focus,
+        }
+    }
+}
+
+impl PartialEq for SearchedRow {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.search, &other.search)
+            && self.store == other.store
+            && self.setup == other.setup
+            && (self.chosen, self.focus) == (other.chosen, other.focus)
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct SearchedRowProps {
+    row: SearchedRow,
+}
+
+/// What happens in the shortest history that loses an edit, and the map.
+#[component]
+fn Drawing(props: &SearchedRowProps) -> Html {
+    let SearchedRow {
+        store,
+        model,
+        search,
+        ..
+    } = &props.row;
+    html! {
+        <>
             { endings::witness(store, model, search) }
             if model.setup.loses_answer {
                 <p class="inside">{ label::play_until_lost() }</p>
@@ -49,9 +105,9 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
             if let Some(inside) = sentences::inside(model) {
                 <p class="inside">{ inside }</p>
             }
-            if let Some(drawn) = drawn {
+            if let Some(drawn) = layout(search) {
                 { picture(store, model, search, &drawn) }
-                { explanation(model, search, &outlook) }
+                { explanation(model, search, &search.outlook()) }
             } else {
                 <p class="muted too-many">
                     { label::map_too_large(
@@ -60,10 +116,15 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                     ) }
                 </p>
             }
-            { side_by_side(store, model, search) }
-            { endings::list(store, model, search) }
         </>
     }
+}
+
+/// Every ending, the worst first.
+#[component]
+fn Endings(props: &SearchedRowProps) -> Html {
+    let row = &props.row;
+    endings::list(&row.store, &row.model, &row.search)
 }
 
 /// Describes the focused part of the map. The description has its room even if it is empty.
