@@ -112,7 +112,9 @@ fn split(
     );
     let mut split = workspace.command(programs.join("optimist-split"));
     split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
-    let script = file_of(workspace, ".js")?;
+    // A folder is listed in any order, and has another script too.
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let script = program.with_file_name(name.replace("_bg.wasm", ".js"));
     split.arg(link_map(workspace)).arg(&script);
     progress::stream(
         "split the program into the first screen and the rest",
