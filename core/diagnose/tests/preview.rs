@@ -480,3 +480,43 @@ fn kubectl_prunes_nothing_while_an_object_is_refused() {
     assert_eq!(after(all), AfterRefusal::DeletesNothing);
     assert_eq!(after(Pruning::None), AfterRefusal::GoesOn);
 }
+
+#[test]
+fn helm_writes_nothing_if_an_object_that_is_new_in_the_chart_belongs_to_nobody_or_another_release()
+{
+    let of = |release: Option<&str>, name: &str| {
+        let mut object = settings(name, "a");
+        if let Some(release) = release {
+            object["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "Helm"});
+            object["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": release,
+                "meta.helm.sh/release-namespace": "shop"});
+        }
+        object
+    };
+    let run = |preset: Preset, taken: Option<&str>, known: bool| {
+        let before = vec![
+            live(of(Some("web"), "own"), 700),
+            live(of(taken, "taken"), 701),
+        ];
+        let next = vec![settings("own", "b"), settings("taken", "b")];
+        let mut input = input(DeliveryTool::new(preset), before, next);
+        input.earlier = known.then(|| vec![settings("own", "a")]);
+        let preview = Preview::of(input);
+        let taken = row(&preview, "taken");
+        (taken.outcome, taken.code, preview.after_refusal)
+    };
+    for preset in [Preset::Helm3, Preset::Helm4] {
+        for other in [None, Some("another")] {
+            let refused = (Outcome::Refused, None, AfterRefusal::ChecksFirst);
+            assert_eq!(run(preset, other, true), refused, "{other:?}");
+            assert_ne!(run(preset, other, false).2, AfterRefusal::ChecksFirst);
+        }
+        let (outcome, _, after) = run(preset, Some("web"), true);
+        assert_eq!(
+            (outcome, after),
+            (Outcome::Changed, AfterRefusal::StopsAtCreate)
+        );
+    }
+    let of_flux = run(Preset::Flux, None, true);
+    assert_eq!(of_flux.0, Outcome::Changed);
+}

@@ -34,6 +34,7 @@ pub fn after_refusal(preview: &Preview) -> String {
         AfterRefusal::StopsAtCreate => en::upgrade_stops_at_create(),
         AfterRefusal::StopsAfterWave => en::upgrade_stops_after_wave(),
         AfterRefusal::StopsBeforeStage => en::upgrade_stops_before_stage(),
+        AfterRefusal::ChecksFirst => en::upgrade_checks_first(),
     }
 }
 

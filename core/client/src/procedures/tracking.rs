@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// The label in which most charts name themselves, with their version.
 pub const CHART: &str = "helm.sh/chart";
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";
@@ -50,6 +51,17 @@ impl DeliveredBy {
             kustomization: pair("labels", [KUSTOMIZATION_NAME, KUSTOMIZATION_NAMESPACE]),
         }
     }
+}
+
+/// Returns whether Helm takes an object that it did not write for one of its release (`checkOwnership` in
+/// `helm.sh/helm/v4/pkg/action/validate.go`, v4.2; v3 has the same). If the release is not known, any is taken.
+pub fn is_of_release(object: &Value, release: Option<&(String, String)>) -> bool {
+    let own = DeliveredBy::of(&[object]).release;
+    entry(object, "labels", MANAGED_BY) == Some("Helm")
+        && own.is_some_and(|own| match release {
+            Some(release) => own == *release,
+            None => !own.1.is_empty(),
+        })
 }
 
 /// Returns whether a label or annotation names the tool to which the object belongs: the tool's writes
@@ -110,12 +122,7 @@ pub fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
     match preset {
         Preset::Helm3 | Preset::Helm4 => {
             if let Some((name, namespace)) = by.release {
-                put(
-                    &mut manifest,
-                    "labels",
-                    "app.kubernetes.io/managed-by",
-                    "Helm",
-                );
+                put(&mut manifest, "labels", MANAGED_BY, "Helm");
                 put(&mut manifest, "annotations", RELEASE_NAME, &name);
                 put(&mut manifest, "annotations", RELEASE_NAMESPACE, &namespace);
             }

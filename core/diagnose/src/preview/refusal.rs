@@ -27,6 +27,9 @@ pub enum AfterRefusal {
     /// It goes on after a refused change of an object that exists, and stops at an object that it cannot create. In
     /// both cases it deletes nothing (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2; the same in v3.21).
     StopsAtCreate,
+    /// It compares all objects with its release before the first write: it writes and deletes nothing
+    /// (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
+    ChecksFirst,
     /// It writes the others of the same sync wave, and nothing of the waves after it. A wave begins with its deletions
     /// (`argo-cd/gitops-engine/pkg/sync/sync_context.go Sync` and `runTasks`, v3.5). The dry run before the first wave
     /// is one of the client, which asks no server whether it accepts an object (`applyObject`).
@@ -101,6 +104,7 @@ impl Delivery<'_> {
             AfterRefusal::GoesOn => false,
             AfterRefusal::DeletesNothing
             | AfterRefusal::StopsAtCreate
+            | AfterRefusal::ChecksFirst
             | AfterRefusal::StopsBeforeStage => !manifests.is_empty(),
             AfterRefusal::StopsAfterWave => {
                 let deleted = self.wave_of_deletion(object);

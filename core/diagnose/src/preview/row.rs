@@ -260,6 +260,25 @@ impl PreviewRow {
         }
     }
 
+    /// A row of an object that Helm would have to create, and that exists and does not belong to the release. Helm
+    /// compares by itself, before its first write (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
+    pub(super) fn not_of_release(object: PreviewObject) -> Self {
+        let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
+        Self {
+            message: format!(
+                "Unable to continue with update: {kind} {name:?} in namespace {namespace:?} exists and cannot be \
+                 imported into the current release: invalid ownership metadata"
+            ),
+            troubles: vec![Trouble::Refused],
+            ..Self::new(object, Outcome::Refused)
+        }
+    }
+
+    /// Returns whether the tool compares by itself, and refuses without a request.
+    pub(super) fn is_refused_by_tool(&self) -> bool {
+        self.outcome == Outcome::Refused && self.code.is_none()
+    }
+
     /// Makes a row from a run on an object. It also covers the fields of an earlier manifest.
     pub(super) fn of(object: PreviewObject, row: &Row, earlier: Option<&Earlier<'_>>) -> Self {
         let outcome = outcome(row);

@@ -15,11 +15,11 @@ use super::cluster::{Cluster, Key, key};
 use super::refusal::Delivery;
 use super::removed::{self, Removal};
 use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
-use super::{Assumed, Preview, PreviewInput, hand_over, order};
+use super::{AfterRefusal, Assumed, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
 use crate::ways::{
-    self, ChangeTable, OnOwned, PartialRow, RowProgress, WantedChange, Way, helm_updates,
-    tracked_as,
+    self, ChangeTable, DeliveredBy, OnOwned, PartialRow, RowProgress, WantedChange, Way,
+    helm_updates, is_of_release, tracked_as,
 };
 
 /// A preview that runs in parts: an object each. Cheap to clone.
@@ -176,7 +176,12 @@ impl PreviewRun {
 
     /// Returns the preview of the parts that are done.
     pub fn finish(self) -> Preview {
-        let (mut rows, after) = (self.rows, self.input.tool.after_refusal());
+        let mut rows = self.rows;
+        let tool = &self.input.tool;
+        let after = match is_helm(tool.preset) && rows.iter().any(PreviewRow::is_refused_by_tool) {
+            true => AfterRefusal::ChecksFirst,
+            false => tool.after_refusal(),
+        };
         if let Some(removal) = &self.written.removal {
             let manifests = self.written.order.iter().zip(&self.input.next);
             let objects = self.cluster.objects.iter();
@@ -230,6 +235,9 @@ impl PreviewRun {
         if self.is_outside_of_state(key) {
             return NextPart::row(PreviewRow::exists_already(object));
         }
+        if self.is_outside_of_release(key) {
+            return NextPart::row(PreviewRow::not_of_release(object));
+        }
         let on_owned = match self.input.tool.force {
             true => OnOwned::Force,
             false => OnOwned::Usual,
@@ -259,6 +267,23 @@ impl PreviewRun {
             && self.input.earlier.is_some()
             && !self.written.earlier.contains_key(key)
             && exists()
+    }
+
+    /// Returns whether Helm would have to create an object that exists: the last release does not have it, and its
+    /// labels and annotations do not name the release.
+    fn is_outside_of_release(&self, key: &Key) -> bool {
+        let earlier = &self.written.earlier;
+        let known = self.input.earlier.is_some() && is_helm(self.input.tool.preset);
+        if !known || earlier.contains_key(key) {
+            return false;
+        }
+        let mut own = self.cluster.objects.iter();
+        let release = own.find_map(|(it, object)| {
+            let delivered = DeliveredBy::of(&[object]);
+            delivered.release.filter(|_| earlier.contains_key(it))
+        });
+        let mut objects = self.cluster.objects.iter();
+        objects.any(|(it, object)| it == key && !is_of_release(object, release.as_ref()))
     }
 
     fn table(&self, manifest: &Value, key: &Key, resource: &Arc<Resource>) -> ChangeTable {
@@ -383,6 +408,10 @@ impl WrittenManifest {
         all.dedup();
         all
     }
+}
+
+fn is_helm(preset: Preset) -> bool {
+    matches!(preset, Preset::Helm3 | Preset::Helm4)
 }
 
 /// Gives a manifest its namespace. The namespace, if nothing says it.

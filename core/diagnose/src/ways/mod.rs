@@ -31,7 +31,9 @@ pub use instructions::{CaseContent, Instruction, InstructionLanguage, Instructio
 pub use leaving::Leaving;
 pub(crate) use optimist_client::manifest_fields::part as part_of;
 pub use optimist_client::tracking::DeliveredBy;
-pub(crate) use optimist_client::tracking::{self, helm_updates, is_delivered, tracked_as};
+pub(crate) use optimist_client::tracking::{
+    self, helm_updates, is_delivered, is_of_release, tracked_as,
+};
 pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use remedy::{PartialWaysOut, Remedy, RemedyKind};
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};

@@ -37,6 +37,7 @@ crate::catalogue::messages! {
     upgrade_goes_on() "The tool goes on with the others.";
     upgrade_deletes_nothing() "The tool goes on with the others. It deletes nothing while one is refused.";
     upgrade_stops_at_create() "After a refused change, the tool goes on with the others. It stops at an object that it cannot create. In both cases it deletes nothing.";
+    upgrade_checks_first() "The tool compares all objects with its release before the first write. It writes and deletes nothing.";
     upgrade_stops_after_wave() "The tool goes on with the others of the same sync wave, and not with the next waves.";
     upgrade_stops_before_stage() "The tool sends a dry run of each write first. If one is refused, it writes nothing of that stage, and deletes nothing. It writes namespaces, definitions, cluster roles and classes in stages before the others.";
     upgrade_filter() "Objects by outcome";

@@ -223,7 +223,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_quiet", "upgrade_script", "upgrade_script_by_hand", "upgrade_script_left",
         "upgrade_script_says", "upgrade_settles", "upgrade_settles_back", "upgrade_settles_not",
         "upgrade_stuck_version", "upgrade_take_over", "upgrade_warning", "upgrade_becomes",
-        "upgrade_changes_nothing",
+        "upgrade_changes_nothing", "upgrade_checks_first",
         "upgrade_created_again", "upgrade_goes", "upgrade_goes_on", "upgrade_kept", "upgrade_more",
         "upgrade_never_rests", "upgrade_not_reverted", "upgrade_outcome_changed",
         "upgrade_outcome_conflict", "upgrade_outcome_created", "upgrade_outcome_deleted",
