@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use http::{Request, Response};
+use http::{Method, Request, Response, header};
 use serde_json::Value;
 
 use super::{ApiServer, Resource, Resources};
@@ -34,7 +34,8 @@ struct Known {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct AnswerKey {
     place: u64,
-    environment: Environment,
+    /// `None` for a read that does not depend on it.
+    environment: Option<Environment>,
     request: Box<[u8]>,
 }
 
@@ -122,21 +123,26 @@ impl AnswerCache {
         server: &mut ApiServer,
         request: Request<Vec<u8>>,
     ) -> Response<Vec<u8>> {
+        let before = server.environment.clone();
+        let is_timeless = is_timeless(&request);
         let key = AnswerKey {
             place: self.place,
-            environment: server.environment.clone(),
+            environment: (!is_timeless).then(|| before.clone()),
             request: text_of(&request),
         };
         let cached = self.lock().answers.get(&key).map(Arc::clone);
         if let Some(cached) = cached {
             self.place = cached.place;
             *server = cached.server.clone();
+            if is_timeless {
+                server.environment = before;
+            }
             server.answer_cache = Some(self);
             return cached.response.clone();
         }
-        let before = Versions::now(server);
+        let versions = Versions::now(server);
         let mut response = server.answer_anew(request);
-        if Versions::now(server) != before {
+        if Versions::now(server) != versions {
             self.moves_on();
         }
         if let Ok(object) = serde_json::from_slice(response.body()) {
@@ -145,17 +151,19 @@ impl AnswerCache {
                 items: Arc::default(),
             });
         }
-        let cached = CachedAnswer {
-            response: response.clone(),
-            server: server.clone(),
-            place: self.place,
-        };
-        let mut known = self.lock();
-        if known.answers.len() >= MOST {
-            known.answers.clear();
+        // A list of a version that is still to come has waited.
+        if !is_timeless || server.environment == before {
+            let cached = CachedAnswer {
+                response: response.clone(),
+                server: server.clone(),
+                place: self.place,
+            };
+            let mut known = self.lock();
+            if known.answers.len() >= MOST {
+                known.answers.clear();
+            }
+            known.answers.insert(key, Arc::new(cached));
         }
-        known.answers.insert(key, Arc::new(cached));
-        drop(known);
         server.answer_cache = Some(self);
         response
     }
@@ -211,6 +219,17 @@ impl ApiServer {
             cache.moves_on();
         }
     }
+}
+
+/// Returns whether the answer to a request does not depend on the time. That to a write does, and so do a
+/// watch and a table, which has the ages of objects.
+fn is_timeless(request: &Request<Vec<u8>>) -> bool {
+    let accepts = request.headers().get_all(header::ACCEPT);
+    let mut accepts = accepts.iter().map(|accept| accept.to_str());
+    let query = request.uri().query().unwrap_or_default();
+    *request.method() == Method::GET
+        && !query.contains("watch")
+        && accepts.all(|accept| accept.is_ok_and(|accept| !accept.contains("Table")))
 }
 
 /// The parts of a request that its answer depends on.
@@ -308,6 +327,32 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn an_object_is_read_once_at_all_times_and_a_table_and_a_wait_are_not() {
+        let mut server = ApiServer::default();
+        server.cache_answers();
+        send(&mut server, "POST", MAPS, &map("a", "1"));
+        let to_come = format!("{MAPS}?resourceVersion={}", server.store().revision() + 1);
+        let answered = |headers: Option<&str>, path: &str, after: u64| {
+            let mut server = server.clone();
+            server.environment_mut().advance(Duration::from_secs(after));
+            let now = server.environment().elapsed();
+            let request = Request::get(path).header("accept", headers.unwrap_or("*/*"));
+            let response = server.handle(request.body(Vec::new()).unwrap());
+            let waited = server.environment().elapsed() - now;
+            (response.into_body(), waited, answers(&server))
+        };
+        let first = answered(None, MAPS, 0);
+        let later = answered(None, MAPS, 600);
+        assert_eq!(first, later);
+        let table = Some("application/json;as=Table;v=v1;g=meta.k8s.io");
+        let (first, later) = (answered(table, MAPS, 0), answered(table, MAPS, 600));
+        assert_ne!(first.0, later.0, "it has the age");
+        let (first, later) = (answered(None, &to_come, 0), answered(None, &to_come, 600));
+        assert_eq!((&first.0, first.1), (&later.0, later.1));
+        assert!(later.1 > Duration::ZERO, "it waits each time");
     }
 
     #[test]
