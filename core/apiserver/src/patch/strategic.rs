@@ -58,7 +58,7 @@ pub fn strategic_merge(
     merge_map(original, patch, Shape::new(&ty, false), Target::Object)
 }
 
-/// What a patch is merged into (`MergeOptions`).
+/// The target of a merge: an object, or another patch (`MergeOptions`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     /// An object: directives are followed, and `null` removes.

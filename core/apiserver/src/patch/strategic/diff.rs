@@ -66,9 +66,9 @@ pub fn strategic_three_way(
 /// The differences that a patch makes good (`DiffOptions`).
 #[derive(Clone, Copy)]
 struct Wanted {
-    /// What only the object before has goes.
+    /// Fields that only the object before has are removed.
     deletions: bool,
-    /// What the object after has otherwise, or alone, is written.
+    /// Fields that the object after has alone, or with another value, are written.
     changes: bool,
 }
 
