@@ -4,6 +4,7 @@ mod log;
 mod page;
 mod program;
 mod replayed;
+mod watches;
 
 use std::path::Path;
 
@@ -191,6 +192,25 @@ fn bad_input_ends_with_code_2_and_names_file_and_line() {
     let (code, errors) = Program::refused(&["--port", port]);
     assert_eq!(code, 2);
     assert!(errors.contains(port), "{errors}");
+}
+
+#[test]
+fn the_file_of_the_container_starts_the_program_with_arguments_that_it_takes() {
+    let file = include_str!("../../../clients/Containerfile");
+    let lines = file.lines().filter(|line| !line.starts_with('#'));
+    let instructions: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(' ')).collect();
+    let names: Vec<&str> = instructions.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["FROM", "COPY", "COPY", "USER", "ENTRYPOINT", "CMD"]);
+    let list = |at: usize| serde_json::from_str::<Vec<String>>(instructions[at].1).unwrap();
+    assert_eq!(list(4), ["optimist"]);
+    let arguments = list(5);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    // The port may be taken on this machine.
+    let ["serve", rest @ .., "--port", "6443"] = arguments.as_slice() else {
+        panic!("{arguments:?}")
+    };
+    let program = Program::start(rest);
+    assert_eq!(program.json("GET", "/version", &Value::Null).0, 200);
 }
 
 /// Asks until the server answers so; the controllers work beside it.
