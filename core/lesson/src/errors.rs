@@ -86,11 +86,13 @@ impl Found {
         let Some(fields) = self.fields(located, "a lesson", &known) else {
             return;
         };
-        self.texts(&fields, &["title", "teaches"], &["belief"]);
+        self.texts(&fields, &["title", "teaches"], &[]);
         self.take(read::start(&fields, source));
         self.take(read::cast(&fields));
         let steps = fields.needed("steps").and_then(items);
-        for step in self.take(steps).unwrap_or_default() {
+        let steps = self.take(steps).unwrap_or_default();
+        self.take(read::belief(&fields, steps.len()));
+        for step in steps {
             self.step(step, source);
         }
     }

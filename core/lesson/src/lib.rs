@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod belief;
 mod catalogue;
 mod challenge;
 mod check;
@@ -36,6 +37,7 @@ mod teaching;
 mod variation;
 mod walkthrough;
 
+pub use belief::{Belief, FirstChoice, FirstQuestion, Refutation};
 pub use catalogue::{Catalogue, CatalogueEntry, Chapter, Incident, Quiz, Reading};
 pub use challenge::Finding;
 pub use check::{LessonCheck, check_lesson};

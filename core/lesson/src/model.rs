@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::belief::Belief;
 use super::closing::{ClosingText, WriteFilter};
 use super::condition::{Condition, PartLabel};
 use super::feedback::Feedback;
@@ -21,7 +22,7 @@ pub struct Lesson {
     /// The content of the lesson, in one or two sentences.
     pub teaches: String,
     /// The common belief that it refutes, if there is one.
-    pub belief: Option<String>,
+    pub belief: Option<Belief>,
     /// The terms that it explains. A question or task of an earlier lesson does not use them.
     pub introduces: Vec<String>,
     /// Its start.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::belief::Belief;
 use super::closing;
 use super::condition::{Condition, PartLabel, conditions, conditions_of, keys};
 use super::controller;
@@ -85,7 +86,7 @@ impl Lesson {
         Ok(Self {
             title: fields.needed_text("title")?,
             teaches: fields.needed_text("teaches")?,
-            belief: fields.text("belief")?,
+            belief: belief(&fields, steps.len())?,
             introduces: (fields.items("introduces")?.iter())
                 .map(text)
                 .collect::<Read<_>>()?,
@@ -98,6 +99,12 @@ impl Lesson {
                 .collect::<Read<_>>()?,
         })
     }
+}
+
+/// The belief of a lesson with this number of pages.
+pub(super) fn belief(fields: &Fields<'_>, pages: usize) -> Read<Option<Belief>> {
+    let located = fields.get("belief");
+    located.map(|it| Belief::read(it, pages)).transpose()
 }
 
 /// The keys of a lesson.

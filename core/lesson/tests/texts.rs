@@ -33,7 +33,16 @@ fn no_mark_is_left_over_in_a_text() {
     let mut texts = 0;
     for (file, lesson) in lessons() {
         let mut lines = vec![&lesson.title, &lesson.teaches];
-        lines.extend(&lesson.belief);
+        if let Some(belief) = &lesson.belief {
+            lines.push(&belief.text);
+            if let Some(question) = &belief.question {
+                lines.push(&question.ask);
+                for choice in &question.choices {
+                    lines.push(&choice.text);
+                    lines.extend(choice.refuted.as_ref().map(|it| &it.answer));
+                }
+            }
+        }
         for step in &lesson.steps {
             lines.extend([&step.title, &step.text, &step.after]);
             if let Some(prediction) = &step.prediction {

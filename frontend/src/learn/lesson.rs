@@ -1,6 +1,6 @@
 //! The lesson that is taken: its text, its questions and tasks, and the way on.
 
-use optimist_lesson::{LessonStep, Prediction, teacher_notes};
+use optimist_lesson::{Belief, FirstQuestion, LessonStep, Prediction, teacher_notes};
 use optimist_messages::label;
 use yew::{Html, classes, html};
 
@@ -35,7 +35,7 @@ pub(super) fn lesson(store: &StateHandle, course: &Course, notes: Option<&str>) 
                     { prose(&step.after) }
                     { task(store, course) }
                     { answers(store, course) }
-                    { believed_before(course) }
+                    { believed_before(store, course) }
                 }
                 { for notes.filter(|_| store.learn.teaching).map(|it| teacher(it, course)) }
                 if let Some(problem) = &store.learn.problem {
@@ -50,37 +50,51 @@ pub(super) fn lesson(store: &StateHandle, course: &Course, notes: Option<&str>) 
     }
 }
 
-/// Asks whether one holds the belief that the lesson refutes.
-fn believed(store: &StateHandle, course: &Course, belief: &str) -> Html {
-    let choice = |believes: bool, says: String| {
+/// Asks the first question of the lesson, or whether one holds its belief.
+fn believed(store: &StateHandle, course: &Course, belief: &Belief) -> Html {
+    let question = belief.question.as_ref();
+    let ask = question.map_or_else(label::belief_question, |it| it.ask.clone());
+    let choice = |(i, text): (usize, String)| {
         html! {
             <button
                 type="button"
-                class="button"
-                aria-pressed={(course.believes == Some(believes)).to_string()}
-                onclick={store.sends(LearnMsg::Believe(believes))}
+                class={if question.is_some() { "first-choice" } else { "button" }}
+                aria-pressed={(course.first_choice == Some(i)).to_string()}
+                onclick={store.sends(LearnMsg::ChooseFirst(i))}
             >
-                { says }
+                { line(&text) }
             </button>
         }
     };
     html! {
         <blockquote class="belief">
-            <span>{ label::lesson_belief() }</span>{ line(belief) }
-            <div class="belief-choices" role="group" aria-label={label::belief_question()}>
-                <span>{ label::belief_question() }</span>
-                { choice(true, label::belief_yes()) }
-                { choice(false, label::belief_no()) }
+            if question.is_none() {
+                <span>{ label::lesson_belief() }</span>{ line(&belief.text) }
+            }
+            <div class={classes!("belief-choices", question.map(|_| "long"))} role="group" aria-label={ask.clone()}>
+                if question.is_some() {
+                    <span>{ label::belief_first() }</span>
+                }
+                <p class="belief-ask">{ line(&ask) }</p>
+                { for belief_choices(belief).into_iter().enumerate().map(choice) }
             </div>
-            if course.believes.is_some() {
+            if course.first_choice.is_some() {
                 <p class="muted" role="status">{ label::belief_later() }</p>
             }
         </blockquote>
     }
 }
 
-/// Shows the belief again when the lesson is finished, beside the truth.
-fn believed_before(course: &Course) -> Html {
+/// The choices of the first question: those of the lesson, or yes and no.
+fn belief_choices(belief: &Belief) -> Vec<String> {
+    match &belief.question {
+        Some(question) => question.choices.iter().map(|it| it.text.clone()).collect(),
+        None => vec![label::belief_yes(), label::belief_no()],
+    }
+}
+
+/// Brings the first question back when the lesson is finished, beside the truth.
+fn believed_before(store: &StateHandle, course: &Course) -> Html {
     let (walk, lesson) = (&course.walk, course.walk.lesson());
     let last = walk.at() + 1 == lesson.steps.len();
     let Some(belief) = lesson.belief.as_ref().filter(|_| last && walk.finished()) else {
@@ -88,14 +102,52 @@ fn believed_before(course: &Course) -> Html {
     };
     html! {
         <blockquote class="belief">
-            <span>{ label::belief_again() }</span>{ line(belief) }
-            if let Some(believes) = course.believes {
-                <p class="muted">
-                    { if believes { label::belief_was_yes() } else { label::belief_was_no() } }
-                </p>
+            <span>{ label::belief_again() }</span>
+            if let Some(question) = &belief.question {
+                { line(&question.ask) }
+                { chosen_before(store, course, question) }
+                <span>{ label::lesson_belief() }</span>{ line(&belief.text) }
+            } else {
+                { line(&belief.text) }
+                if let Some(chosen) = course.first_choice {
+                    <p class="muted">
+                        { if chosen == 0 { label::belief_was_yes() } else { label::belief_was_no() } }
+                    </p>
+                }
             }
             <span>{ label::belief_instead() }</span>{ line(&lesson.teaches) }
         </blockquote>
+    }
+}
+
+/// What the learner chose before the lesson, why it is wrong, and the right choice.
+fn chosen_before(store: &StateHandle, course: &Course, question: &FirstQuestion) -> Html {
+    let right = question.choices.iter().find(|it| it.refuted.is_none());
+    let chosen = course.first_choice.and_then(|i| question.choices.get(i));
+    let refuted = chosen.and_then(|it| it.refuted.as_ref());
+    html! {
+        <>
+            if let Some(chosen) = chosen {
+                <span>{ label::belief_chosen() }</span>{ line(&chosen.text) }
+                if refuted.is_none() {
+                    <p class="reached">{ icon(Icon::Check) }{ label::belief_right() }</p>
+                }
+            }
+            if let Some(refuted) = refuted {
+                <p>
+                    { line(&refuted.answer) }
+                    if let Some(page) = refuted.page {
+                        { " " }
+                        <button type="button" class="link" onclick={store.sends(LearnMsg::Turn(page))}>
+                            { label::belief_page(&(page + 1)) }
+                        </button>
+                    }
+                </p>
+            }
+            if let Some(right) = right.filter(|_| chosen.is_none() || refuted.is_some()) {
+                <span>{ label::belief_answer() }</span>{ line(&right.text) }
+            }
+        </>
     }
 }
 

@@ -436,6 +436,50 @@ async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
     );
 }
 
+#[wasm_bindgen_test]
+async fn the_first_question_comes_back_at_the_end_with_an_answer_to_the_choice() {
+    let belief = "belief: Labels have no conflicts.";
+    let question = "belief:\n  say: Labels have no conflicts.\n  ask: Can two labels conflict?\n  choices:\n  \
+                    - {say: Never., answer: Both writes carry a version., page: 3}\n  - {say: Yes., right: yes}\n";
+    let lesson = example()
+        .lines()
+        .map(|line| match line.starts_with(belief) {
+            true => question.to_owned(),
+            false => format!("{line}\n"),
+        });
+    let page = open("#/learn").await;
+    wait(&page, ".entry").await;
+    page.choose_file("input[type=file]", &lesson.collect::<String>())
+        .await;
+    wait(&page, ".first-choice").await;
+    let asked = page.find(".belief").unwrap();
+    assert!(asked.contains("Can two labels conflict?"), "{asked}");
+    assert!(!asked.contains("Both writes"), "{asked}");
+    assert!(!asked.contains("Labels have no conflicts"), "{asked}");
+    page.click(".first-choice").await;
+    let chosen = page.element(".first-choice").get_attribute("aria-pressed");
+    assert_eq!(chosen.as_deref(), Some("true"));
+    page.key("n").await;
+    page.key("n").await;
+    page.key("1").await;
+    page.key("n").await;
+    assert_eq!(page.find(".belief"), None, "the task is not done");
+    page.key("s").await;
+    wait(&page, ".belief").await;
+    let back = page.find(".belief").unwrap();
+    for told in [
+        "Never.",
+        "Both writes carry a version.",
+        "Yes.",
+        "Labels have no conflicts.",
+    ] {
+        assert!(back.contains(told), "{told}: {back}");
+    }
+    page.click(".belief .link").await;
+    let title = page.find(".lesson .caption-title");
+    assert_eq!(title.as_deref(), Some("So does the job."));
+}
+
 /// The lesson that the guide for writers shows.
 fn example() -> &'static str {
     let readme = include_str!("../../../lessons/README.md");

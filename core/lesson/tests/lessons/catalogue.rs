@@ -29,7 +29,8 @@ fn the_catalogue_names_every_lesson_as_it_names_itself() {
     let catalogue = catalogue();
     for (entry, (_, lesson)) in catalogue.lessons().zip(lessons()) {
         assert_eq!(entry.title, lesson.title);
-        assert_eq!(Some(&entry.belief), lesson.belief.as_ref());
+        let belief = lesson.belief.as_ref().map(|it| &it.text);
+        assert_eq!(Some(&entry.belief), belief);
         assert_eq!(entry.pages, lesson.steps.len(), "{}", entry.title);
         assert_eq!(entry.minutes, lesson.minutes(), "{}", entry.title);
     }
@@ -65,6 +66,38 @@ fn every_lesson_is_short_and_ends_with_something_that_the_learner_does() {
     }
     assert!(predictions > 0);
     assert!(challenges >= 3, "{challenges} challenges over all orders");
+}
+
+#[test]
+fn every_lesson_asks_its_belief_first_as_a_question_whose_wrong_choices_are_answered() {
+    let mut places = BTreeSet::new();
+    for (file, lesson) in lessons() {
+        let belief = lesson.belief.as_ref();
+        let belief = belief.unwrap_or_else(|| panic!("{file} has no belief"));
+        let question = belief.question.as_ref();
+        let question = question.unwrap_or_else(|| panic!("{file} asks nothing first"));
+        let asked_later = lesson.steps.iter().filter_map(|it| it.prediction.as_ref());
+        for later in asked_later {
+            assert_ne!(question.ask, later.question, "{file}");
+        }
+        let texts: BTreeSet<&str> = question.choices.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts.len(), question.choices.len(), "{file}");
+        let refuted = question.choices.iter().filter_map(|it| it.refuted.as_ref());
+        for page in refuted.filter_map(|it| it.page) {
+            let step = &lesson.steps[page];
+            let runs = !step.claims.is_empty() || !step.facts.is_empty();
+            assert!(
+                runs || step.prediction.is_some(),
+                "{file}, page {}",
+                page + 1
+            );
+        }
+        places.extend(question.choices.iter().position(|it| it.refuted.is_none()));
+    }
+    assert!(
+        places.len() > 2,
+        "the place tells the right answer: {places:?}"
+    );
 }
 
 /// Each lesson has another way and a mistake. The check of the lesson runs them.

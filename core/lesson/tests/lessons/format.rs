@@ -66,6 +66,26 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
             "title: [t\n",
             "line 1: while parsing a flow sequence, expected ',' or ']'",
         ),
+        (
+            "title: t\nteaches: x\nbelief:\n  say: b\n  ask: q\n  choices:\n  - {say: c, right: yes}\nsteps:\n\
+             - title: s\n",
+            "line 6: the question needs two choices or more, and one of them is “right: yes”",
+        ),
+        (
+            "title: t\nteaches: x\nbelief:\n  say: b\n  ask: q\n  choices:\n  - {say: c, right: yes}\n  - say: d\n\
+             steps:\n- title: s\n",
+            "line 8: a wrong choice needs an “answer”",
+        ),
+        (
+            "title: t\nteaches: x\nbelief:\n  say: b\n  ask: q\n  choices:\n  - {say: c, right: yes, page: 1}\n  \
+             - {say: d, answer: a}\nsteps:\n- title: s\n",
+            "line 7: the right choice has no “answer” and no “page”",
+        ),
+        (
+            "title: t\nteaches: x\nbelief:\n  say: b\n  ask: q\n  choices:\n  - {say: c, right: yes}\n  \
+             - {say: d, answer: a, page: 2}\nsteps:\n- title: s\n",
+            "line 8: there is no page 2: the lesson has 1",
+        ),
         ("", "line 1: a lesson must be a mapping (key: value)"),
     ] {
         let error = Lesson::parse(text).unwrap_err().to_string();

@@ -33,7 +33,12 @@ crate::catalogue::messages! {
     belief_question() "Do you think so, too?";
     belief_yes() "Yes";
     belief_no() "No";
+    belief_first() "Before the lesson:";
     belief_later() "The lesson runs it. At the end, this comes back.";
+    belief_chosen() "You chose:";
+    belief_answer() "The right answer:";
+    belief_right() "That was right.";
+    belief_page(page) "Page {page} shows it.";
     belief_again() "At the beginning there was:";
     belief_was_yes() "You thought so, too.";
     belief_was_no() "You did not think so.";

@@ -58,7 +58,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "key_help", "key_hint", "key_lesson_steps", "key_orders", "key_predict", "key_presenter",
         "key_return", "key_send", "key_teach", "keys", "keys_divider", "keys_lesson", "lane_step",
         "lanes_clients", "lanes_rows", "lanes_server", "lanes_title", "legend", "lesson",
-        "belief_again", "belief_instead", "belief_later", "belief_no", "belief_question",
+        "belief_again", "belief_answer", "belief_chosen", "belief_first", "belief_instead", "belief_page", "belief_right", "belief_later", "belief_no", "belief_question",
         "belief_was_no", "belief_was_yes", "belief_yes", "lesson_back", "lesson_bar", "lesson_bar_step", "lesson_belief", "lesson_next",
         "lesson_answer", "teacher_notes", "lesson_next_step", "lesson_return", "lesson_show", "lesson_skip", "lesson_start_again",
         "lesson_status", "lesson_teach", "lesson_teach_hint", "lessons_all",

@@ -29,8 +29,8 @@ pub struct Course {
     pub(super) source: Rc<str>,
     /// Its pages, with the reader's work on each.
     pub walk: Walkthrough,
-    /// Says whether the learner holds the belief of the lesson, before the lesson; `None` if nothing was said.
-    pub believes: Option<bool>,
+    /// The choice in the first question of the lesson, counted from 0; `None` before the learner chooses.
+    pub first_choice: Option<usize>,
     /// The number of hints that are displayed.
     pub hints: usize,
     /// `true` if the teacher's view hides the answer of the page: what happened on it, or the way to do its task.
@@ -100,7 +100,7 @@ impl Course {
             name,
             source: source.into(),
             walk,
-            believes: None,
+            first_choice: None,
             hints: 0,
             hidden: false,
             earlier: false,

@@ -57,8 +57,8 @@ pub enum LearnMsg {
     /// Shows a way to do the task: takes it, or chooses it in the cards. In the teacher's view, hides an answer that was
     /// shown, or shows it again.
     Solve,
-    /// Says whether one holds the belief of the lesson.
-    Believe(bool),
+    /// Chooses in the first question of the lesson, counted from 0.
+    ChooseFirst(usize),
     /// Shows the next hint; after the last one, none.
     Hint,
     /// Shows the steps before the last question in the timeline, or folds them.
@@ -203,9 +203,9 @@ impl State {
             LearnMsg::Search => self.begin_search(),
             LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
-            LearnMsg::Believe(believes) => {
+            LearnMsg::ChooseFirst(choice) => {
                 if let Some(course) = &mut self.learn.course {
-                    Rc::make_mut(course).believes = Some(believes);
+                    Rc::make_mut(course).first_choice = Some(choice);
                 }
             }
             LearnMsg::Earlier => {

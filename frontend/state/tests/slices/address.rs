@@ -28,6 +28,11 @@ fn an_address_says_where_it_leads_and_what_it_carries() {
             Learn(LessonAddress::Lesson("01-a")),
             Some("x"),
         ),
+        (
+            "#/learn/25-two-owners",
+            Learn(LessonAddress::Lesson("12-giving-up-a-field")),
+            None,
+        ),
         ("#/learn/../a", Learn(LessonAddress::Unknown("../a")), None),
         ("#history", Place, None),
         ("#/nope", Unknown, None),

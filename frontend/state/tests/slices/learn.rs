@@ -90,15 +90,15 @@ fn a_saved_progress_joins_what_is_further_in_each_lesson() {
 }
 
 #[test]
-fn a_lesson_remembers_whether_one_held_its_belief() {
+fn a_lesson_remembers_the_first_choice() {
     let mut page = lesson();
-    let believes = |page: &Page| page.state.learn.course.as_ref().unwrap().believes;
-    assert_eq!(believes(&page), None);
-    page.send(LearnMsg::Believe(true));
+    let chosen = |page: &Page| page.state.learn.course.as_ref().unwrap().first_choice;
+    assert_eq!(chosen(&page), None);
+    page.send(LearnMsg::ChooseFirst(1));
     page.send(LearnMsg::Forward);
-    assert_eq!(believes(&page), Some(true));
+    assert_eq!(chosen(&page), Some(1));
     page.send(LearnMsg::Restart);
-    assert_eq!(believes(&page), None, "it begins again");
+    assert_eq!(chosen(&page), None, "it begins again");
 }
 
 #[test]
