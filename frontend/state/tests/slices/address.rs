@@ -9,7 +9,7 @@ use crate::page::Page;
 #[test]
 fn an_address_says_where_it_leads_and_what_it_carries() {
     use Destination::{Learn, Page, Place, Unknown};
-    let cases: [(&str, Destination<'_>, Option<&str>); 18] = [
+    let cases: [(&str, Destination<'_>, Option<&str>); 19] = [
         ("", Page(WayIn::Play), None),
         ("#", Page(WayIn::Play), None),
         ("#/", Page(WayIn::Play), None),
