@@ -53,14 +53,23 @@ pub fn objects(files: &[String]) -> Result<Vec<Value>, BadInput> {
 
 /// The objects of files, in their order, each with its place.
 pub fn placed_objects(files: &[String]) -> Result<Vec<Placed>, BadInput> {
+    placed(files, &["name"])
+}
+
+/// The manifests of files, in their order, each with its place. A manifest can leave its name to the server.
+pub fn placed_manifests(files: &[String]) -> Result<Vec<Placed>, BadInput> {
+    placed(files, &["name", "generateName"])
+}
+
+fn placed(files: &[String], names: &[&str]) -> Result<Vec<Placed>, BadInput> {
     let mut found = Vec::new();
     for file in files {
-        found.extend(objects_of(file, read(file)?)?);
+        found.extend(objects_of(file, read(file)?, names)?);
     }
     Ok(found)
 }
 
-fn objects_of(file: &str, text: String) -> Result<Vec<Placed>, BadInput> {
+fn objects_of(file: &str, text: String, names: &[&str]) -> Result<Vec<Placed>, BadInput> {
     let file = display_name(file);
     let wrong = |line: usize, error: ManifestError| match error {
         ManifestError::Syntax {
@@ -76,7 +85,7 @@ fn objects_of(file: &str, text: String) -> Result<Vec<Placed>, BadInput> {
         let (line, known) = (reader.line(), reader.found().len());
         let more = reader.advance().map_err(|error| wrong(line, error))?;
         for object in &reader.found()[known..] {
-            check(object).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
+            check(object, names).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
             lines.push(line);
         }
         if !more {
@@ -92,7 +101,8 @@ fn objects_of(file: &str, text: String) -> Result<Vec<Placed>, BadInput> {
     Ok(placed.filter(|it| !it.object.is_null()).collect())
 }
 
-fn check(object: &Value) -> Result<(), String> {
+/// Checks that an object has its kind, and one of these names.
+fn check(object: &Value, names: &[&str]) -> Result<(), String> {
     if object.is_null() {
         return Ok(());
     }
@@ -102,7 +112,7 @@ fn check(object: &Value) -> Result<(), String> {
             missing.push(field);
         }
     }
-    if object.name().is_empty() {
+    if names.iter().all(|name| object.meta_text(name).is_empty()) {
         missing.push("metadata.name");
     }
     match missing.as_slice() {

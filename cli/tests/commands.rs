@@ -92,6 +92,37 @@ fn a_new_object_shows_what_the_server_fills_in_and_an_invalid_one_what_is_wrong(
 }
 
 #[test]
+fn a_manifest_without_a_name_has_a_row_in_every_form_and_does_not_end_the_preview() {
+    let next = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\n---\n\
+                apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: migrate-, namespace: shop}\n";
+    for format in ["text", "json", "markdown", "junit", "sarif"] {
+        let arguments = [
+            "preview", "--next", "-", "--as", "kubectl", "--format", format,
+        ];
+        let (code, out, err) = run_with(&arguments, next);
+        assert_eq!((code, err.as_str()), (1, ""), "{format}");
+        for part in [
+            "migrate-*",
+            "from migrate-: cannot use generate name with apply",
+        ] {
+            assert!(out.contains(part), "{format} {part}:\n{out}");
+        }
+    }
+    let live = "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-}\n";
+    let arguments = [
+        "preview",
+        "--live",
+        "-",
+        "--next",
+        &file("next.yaml"),
+        "--as",
+        "helm3",
+    ];
+    let (code, _, err) = run_with(&arguments, live);
+    assert!(code == 2 && err.contains("no metadata.name"), "{err}");
+}
+
+#[test]
 fn a_chart_that_changes_nothing_ends_with_0_and_the_standard_input_is_a_file() {
     let live = file("live.yaml");
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {colour: green}\n";

@@ -137,9 +137,12 @@ pub fn run(arguments: Arguments) -> CommandResult {
     }
     let earlier = match arguments.before.as_slice() {
         [] => None,
-        files => Some(input::objects(files)?),
+        files => {
+            let placed = input::placed_manifests(files)?.into_iter();
+            Some(placed.map(|it| it.object).collect())
+        }
     };
-    let placed = input::placed_objects(&arguments.next)?;
+    let placed = input::placed_manifests(&arguments.next)?;
     let input = PreviewInput {
         live: input::objects(&arguments.live)?,
         next: placed.iter().map(|it| it.object.clone()).collect(),

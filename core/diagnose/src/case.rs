@@ -34,7 +34,7 @@ pub struct ObjectId {
     pub kind: String,
     /// The namespace; empty if it is not said, or if the kind has none.
     pub namespace: String,
-    /// The name.
+    /// The name; `PREFIX*` for a manifest that has a `generateName` in its place.
     pub name: String,
 }
 
@@ -42,12 +42,21 @@ impl ObjectId {
     /// The identity of an object.
     pub fn of(object: &Value) -> Self {
         let version = GroupVersion::parse(text(object, "apiVersion"));
+        let prefix = object.meta_text("generateName");
         Self {
             group: version.map(|version| version.group).unwrap_or_default(),
             kind: text(object, "kind").to_owned(),
             namespace: object.namespace().to_owned(),
-            name: object.name().to_owned(),
+            name: match object.name() {
+                "" if !prefix.is_empty() => format!("{prefix}*"),
+                name => name.to_owned(),
+            },
         }
+    }
+
+    /// Returns whether a server makes the rest of the name. Two such manifests are never the same object.
+    pub fn is_generated(&self) -> bool {
+        self.name.ends_with('*')
     }
 
     /// Returns whether both can be the same object. A namespace that is not said can be any.

@@ -295,7 +295,9 @@ fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
             fields.push(field);
         }
     }
-    let named = !object.name().is_empty() || text(object, "kind") == "Status";
+    let named = !object.name().is_empty()
+        || !object.meta_text("generateName").is_empty()
+        || text(object, "kind") == "Status";
     if !named {
         fields.push("metadata.name");
     }

@@ -1,13 +1,16 @@
 //! Previews of a tool's writes to many objects.
 
+mod previewed;
+
 use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput,
-    PreviewRow, Pruning, Trouble,
+    Pruning, Trouble,
 };
 use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
+use previewed::row;
 use serde_json::{Value, json};
 
 /// A Deployment that Helm applied and an autoscaler scaled.
@@ -68,11 +71,6 @@ fn input(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> PreviewInput
         namespace: Some("shop".to_owned()),
         release: Release::default(),
     }
-}
-
-fn row<'a>(preview: &'a Preview, name: &str) -> &'a PreviewRow {
-    let mut rows = preview.rows.iter();
-    rows.find(|row| row.object.name == name).expect(name)
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What a tool does with the objects that it would delete, when another object is refused.
 
+mod previewed;
+
 use optimist_apiserver::server::{Release, Selector};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, Outcome, Preview, PreviewInput, PreviewRow, Pruning,
-    Trouble,
+    AfterRefusal, Assumed, DeliveryTool, Outcome, Preview, PreviewInput, Pruning, Trouble,
 };
+use previewed::row;
 use serde_json::{Value, json};
 
 /// A ConfigMap of the cluster that every tool takes for its own.
@@ -59,11 +61,6 @@ fn run(preset: Preset, live: Vec<Value>, next: Vec<Value>) -> Preview {
         namespace: Some("shop".to_owned()),
         release: Release::default(),
     })
-}
-
-fn row<'a>(preview: &'a Preview, name: &str) -> &'a PreviewRow {
-    let mut rows = preview.rows.iter();
-    rows.find(|row| row.object.name == name).expect(name)
 }
 
 #[test]
@@ -136,4 +133,97 @@ fn what_could_not_be_run_is_taken_to_be_accepted_and_the_row_says_so() {
         let assumed = old.assumed.contains(&Assumed::OthersAccepted);
         assert_eq!(assumed, assumes, "{preset:?}");
     }
+}
+
+fn unnamed() -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "1"},
+        "metadata": {"generateName": "migrate-", "labels": {"app": "shop"}}})
+}
+
+#[test]
+fn a_manifest_without_a_name_is_refused_in_the_words_of_its_tool_and_the_other_rows_are_shown() {
+    use AfterRefusal::{DeletesNothing, GoesOn, ReadsAllFirst, StopsAtCreate};
+    let kubectl = "from migrate-: cannot use generate name with apply";
+    let helm = "could not get information about the resource: resource name may not be empty";
+    for (preset, after, words) in [
+        (Preset::Helm3, StopsAtCreate, helm),
+        (Preset::Helm4, StopsAtCreate, helm),
+        (Preset::KubectlApply, DeletesNothing, kubectl),
+        (Preset::KubectlApplyServerSide, DeletesNothing, kubectl),
+        (
+            Preset::Flux,
+            ReadsAllFirst,
+            "kustomize build failed: missing metadata.name in object",
+        ),
+        (Preset::ArgoCdClientSide, ReadsAllFirst, kubectl),
+        (Preset::ArgoCdServerSide, ReadsAllFirst, kubectl),
+        (
+            Preset::Terraform,
+            GoesOn,
+            "Failed to determine if resource \"shop/\" exists: name is required",
+        ),
+    ] {
+        // Two of them are two objects.
+        let next = vec![manifest("1"), unnamed(), unnamed()];
+        let preview = run(preset, vec![immutable(), own("old", 701)], next);
+        let row = row(&preview, "migrate-*");
+        assert_eq!(
+            (row.outcome, row.code),
+            (Outcome::Refused, None),
+            "{preset:?}"
+        );
+        assert_eq!(row.message, words, "{preset:?}");
+        assert_eq!(preview.after_refusal, after, "{preset:?}");
+        assert_eq!(preview.rows.len(), 4, "{preset:?}");
+        let whole = self::row(&preview, "fixed");
+        assert!(!whole.outcome.is_refusal(), "{preset:?}");
+        let old = self::row(&preview, "old").outcome;
+        let kept = if after == GoesOn {
+            Outcome::Deleted
+        } else {
+            Outcome::KeptForNow
+        };
+        assert_eq!(old, kept, "{preset:?}");
+    }
+}
+
+#[test]
+fn helm_3_creates_an_object_with_a_generated_name_when_it_installs_and_argo_cd_when_it_replaces() {
+    let install = |preset, earlier, next: Value| {
+        let preview = Preview::of(PreviewInput {
+            live: Vec::new(),
+            next: vec![next],
+            earlier,
+            tool: DeliveryTool::new(preset),
+            namespace: Some("shop".to_owned()),
+            release: Release::default(),
+        });
+        row(&preview, "migrate-*").clone()
+    };
+    let known = install(Preset::Helm3, Some(Vec::new()), unnamed());
+    assert_eq!((known.outcome, known.code), (Outcome::Created, Some(201)));
+    assert!(
+        known.troubles.is_empty() && known.assumed.is_empty(),
+        "{known:?}"
+    );
+    let unknown = install(Preset::Helm3, None, unnamed());
+    assert_eq!(unknown.outcome, Outcome::Created);
+    assert_eq!(unknown.assumed, [Assumed::FirstRelease]);
+    let applied = install(Preset::Helm4, Some(Vec::new()), unnamed());
+    let words = "server-side apply failed for object shop/ v1, Kind=ConfigMap: resource name may not be empty";
+    assert_eq!(
+        (applied.outcome, &*applied.message),
+        (Outcome::Refused, words)
+    );
+    let mut replaced = unnamed();
+    replaced["metadata"]["annotations"] =
+        json!({"argocd.argoproj.io/sync-options": "Replace=true"});
+    let argo = install(Preset::ArgoCdClientSide, None, replaced.clone());
+    assert_eq!((argo.outcome, argo.code), (Outcome::Created, Some(201)));
+    assert_eq!(argo.troubles, [Trouble::CreatedEachTime]);
+    let mut wrong = unnamed();
+    wrong["data"]["a b"] = "2".into();
+    let wrong = install(Preset::Helm3, None, wrong);
+    assert_eq!((wrong.outcome, wrong.code), (Outcome::Invalid, Some(422)));
+    assert!(wrong.message.contains("data[a b]"), "{wrong:?}");
 }

@@ -35,6 +35,7 @@ pub fn after_refusal(preview: &Preview) -> String {
         AfterRefusal::StopsAfterWave => en::upgrade_stops_after_wave(),
         AfterRefusal::StopsBeforeStage => en::upgrade_stops_before_stage(),
         AfterRefusal::ChecksFirst => en::upgrade_checks_first(),
+        AfterRefusal::ReadsAllFirst => en::upgrade_reads_all_first(),
     }
 }
 
@@ -94,6 +95,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::State => en::assumed_state(),
         Assumed::InState => en::assumed_in_state(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
+        Assumed::FirstRelease => en::assumed_first_release(),
         Assumed::ServerSide => en::assumed_server_side(),
         Assumed::OthersAccepted => en::assumed_others_accepted(),
         Assumed::Tracking => en::assumed_tracking(),
@@ -144,6 +146,7 @@ pub fn trouble(trouble: Trouble) -> Option<String> {
         Trouble::WrittenBack => Some(en::upgrade_back()),
         Trouble::KeptAlthoughRemoved => Some(en::upgrade_kept()),
         Trouble::NotReverted => Some(en::upgrade_not_reverted()),
+        Trouble::CreatedEachTime => Some(en::upgrade_created_each_time()),
         Trouble::NeverRests => Some(en::upgrade_never_rests()),
         Trouble::ChangesNothing => Some(en::upgrade_changes_nothing()),
     }

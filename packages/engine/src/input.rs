@@ -9,6 +9,18 @@ use serde_json::Value;
 /// # Errors
 /// If the text has no object or several, or if the object has no `apiVersion`, `kind` or name.
 pub fn object(source: &str) -> Result<Value, String> {
+    let object = manifest(source)?;
+    match object.name() {
+        "" => Err("an object needs apiVersion, kind and metadata.name".to_owned()),
+        _ => Ok(object),
+    }
+}
+
+/// Reads the one manifest of a text. It can leave its name to the server.
+///
+/// # Errors
+/// Those of [`object`], but for a manifest with a `generateName`.
+pub fn manifest(source: &str) -> Result<Value, String> {
     let mut reader = ObjectReader::new(source.into()).map_err(|error| error.to_string())?;
     while reader.advance().map_err(|error| error.to_string())? {}
     let mut objects = reader.finish();
@@ -19,7 +31,8 @@ pub fn object(source: &str) -> Result<Value, String> {
         (None, _) => return Err("the text has no object".to_owned()),
     };
     let has_kind = !text(&object, "apiVersion").is_empty() && !text(&object, "kind").is_empty();
-    if !has_kind || object.name().is_empty() {
+    let names = ["name", "generateName"];
+    if !has_kind || names.iter().all(|name| object.meta_text(name).is_empty()) {
         return Err("an object needs apiVersion, kind and metadata.name".to_owned());
     }
     optimist_apiserver::limits::check(&object).map_err(|refusal| refusal.message)?;

@@ -31,8 +31,8 @@ pub fn predict(object: &str, write: &str) -> Result<Value, String> {
         object => vec![input::object(object)?],
     };
     let manifest = match write.get("manifest") {
-        Some(Value::String(text)) => input::object(text)?,
-        Some(object @ Value::Object(_)) => input::object(&object.to_string())?,
+        Some(Value::String(text)) => input::manifest(text)?,
+        Some(object @ Value::Object(_)) => input::manifest(&object.to_string())?,
         _ => return Err("write.manifest is neither a text nor an object".to_owned()),
     };
     let preview = Preview::of(PreviewInput {

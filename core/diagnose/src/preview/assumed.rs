@@ -47,6 +47,8 @@ pub enum Assumed {
     InState,
     /// Helm owns fields by Update: the last release is taken to have been applied in the client.
     ClientSideRelease,
+    /// Nothing shows an earlier release: Helm is taken to install.
+    FirstRelease,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.
     ServerSide,
     /// The tool deletes the object unless another one is refused. Some could not be run here, and are taken to be accepted.

@@ -18,6 +18,7 @@ mod refusal;
 mod removed;
 mod row;
 mod run;
+mod unnamed;
 
 use std::collections::BTreeMap;
 

@@ -30,6 +30,8 @@ pub enum AfterRefusal {
     /// It compares all objects with its release before the first write: it writes and deletes nothing
     /// (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
     ChecksFirst,
+    /// It reads all manifests before the first write, and refuses one of them: it writes and deletes nothing.
+    ReadsAllFirst,
     /// It writes the others of the same sync wave, and nothing of the waves after it. A wave begins with its deletions
     /// (`argo-cd/gitops-engine/pkg/sync/sync_context.go Sync` and `runTasks`, v3.5). The dry run before the first wave
     /// is one of the client, which asks no server whether it accepts an object (`applyObject`).
@@ -105,6 +107,7 @@ impl Delivery<'_> {
             AfterRefusal::DeletesNothing
             | AfterRefusal::StopsAtCreate
             | AfterRefusal::ChecksFirst
+            | AfterRefusal::ReadsAllFirst
             | AfterRefusal::StopsBeforeStage => !manifests.is_empty(),
             AfterRefusal::StopsAfterWave => {
                 let deleted = self.wave_of_deletion(object);

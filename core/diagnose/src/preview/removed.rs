@@ -50,6 +50,14 @@ impl Removal {
         own.application.is_some() && own.application == self.by.application
     }
 
+    /// Returns whether Helm has a release before this write; `None` if nothing says it.
+    pub(super) fn knows_release(&self, input: &PreviewInput) -> Option<bool> {
+        match &input.earlier {
+            Some(earlier) => Some(!earlier.is_empty()),
+            None => self.by.release.is_some().then_some(true),
+        }
+    }
+
     /// Returns the row of an object that no manifest names.
     pub(super) fn row(&self, server: &mut ApiServer, object: &Value) -> PreviewRow {
         let mut row = PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);

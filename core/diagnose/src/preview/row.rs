@@ -56,17 +56,18 @@ pub struct PreviewObject {
     pub kind: String,
     /// The namespace; empty if the kind has none.
     pub namespace: String,
-    /// The name.
+    /// The name; `PREFIX*` for a manifest that has a `generateName` in its place.
     pub name: String,
 }
 
 impl PreviewObject {
     pub(super) fn of(object: &Value) -> Self {
+        let id = ObjectId::of(object);
         Self {
             api_version: text(object, "apiVersion").to_owned(),
-            kind: text(object, "kind").to_owned(),
-            namespace: object.namespace().to_owned(),
-            name: object.name().to_owned(),
+            kind: id.kind,
+            namespace: id.namespace,
+            name: id.name,
         }
     }
 
@@ -148,6 +149,8 @@ pub enum Trouble {
     KeptAlthoughRemoved,
     /// The manifest says another value than the object has, and the tool leaves it so.
     NotReverted,
+    /// The server makes the name, so that the tool creates another object every time.
+    CreatedEachTime,
     /// The same write makes a new version every time.
     NeverRests,
     /// The write makes a new version in which neither content nor owners differ.
@@ -251,30 +254,33 @@ impl PreviewRow {
             "" => object.name.clone(),
             namespace => format!("{namespace}/{}", object.name),
         };
-        Self {
-            message: format!(
-                "Cannot create resource that already exists: resource \"{name}\" already exists"
-            ),
-            troubles: vec![Trouble::Refused],
-            ..Self::new(object, Outcome::Refused)
-        }
+        let message = format!(
+            "Cannot create resource that already exists: resource \"{name}\" already exists"
+        );
+        Self::refused_by_tool(object, message)
     }
 
     /// A row of an object that Helm would have to create, and that exists and does not belong to the release. Helm
     /// compares by itself, before its first write (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
     pub(super) fn not_of_release(object: PreviewObject) -> Self {
         let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
+        let message = format!(
+            "Unable to continue with update: {kind} {name:?} in namespace {namespace:?} exists and cannot be \
+             imported into the current release: invalid ownership metadata"
+        );
+        Self::refused_by_tool(object, message)
+    }
+
+    /// A row of an object that a tool refuses by itself, in its own words.
+    pub(super) fn refused_by_tool(object: PreviewObject, message: String) -> Self {
         Self {
-            message: format!(
-                "Unable to continue with update: {kind} {name:?} in namespace {namespace:?} exists and cannot be \
-                 imported into the current release: invalid ownership metadata"
-            ),
+            message,
             troubles: vec![Trouble::Refused],
             ..Self::new(object, Outcome::Refused)
         }
     }
 
-    /// Returns whether the tool compares by itself, and refuses without a request.
+    /// Returns whether the tool refuses by itself, without a request.
     pub(super) fn is_refused_by_tool(&self) -> bool {
         self.outcome == Outcome::Refused && self.code.is_none()
     }

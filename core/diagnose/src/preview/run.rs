@@ -15,6 +15,7 @@ use super::cluster::{Cluster, Key, key};
 use super::refusal::Delivery;
 use super::removed::{self, Removal};
 use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
+use super::unnamed::{self, Treatment, is_unnamed};
 use super::{AfterRefusal, Assumed, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
 use crate::ways::{
@@ -178,9 +179,15 @@ impl PreviewRun {
     pub fn finish(self) -> Preview {
         let mut rows = self.rows;
         let tool = &self.input.tool;
-        let after = match is_helm(tool.preset) && rows.iter().any(PreviewRow::is_refused_by_tool) {
-            true => AfterRefusal::ChecksFirst,
-            false => tool.after_refusal(),
+        let by_tool = |unnamed: bool| {
+            let mut refused = rows.iter().filter(|row| row.is_refused_by_tool());
+            refused.any(|row| row.object.id().is_generated() == unnamed)
+        };
+        let of_unnamed = unnamed::after_refusal(tool.preset).filter(|_| by_tool(true));
+        let after = match of_unnamed {
+            Some(after) => after,
+            None if is_helm(tool.preset) && by_tool(false) => AfterRefusal::ChecksFirst,
+            None => tool.after_refusal(),
         };
         if let Some(removal) = &self.written.removal {
             let manifests = self.written.order.iter().zip(&self.input.next);
@@ -231,6 +238,19 @@ impl PreviewRun {
             );
             return NextPart::row(PreviewRow::not_run(object, why));
         };
+        if is_unnamed(manifest) {
+            let removal = self.written.removal.as_ref();
+            let release = removal.and_then(|removal| removal.knows_release(&self.input));
+            let preset = self.input.tool.preset;
+            let treatment = Treatment::of(preset, manifest, release);
+            let on = (&mut self.cluster.server, &*resource);
+            let mut row = treatment.row(object, manifest, preset, on);
+            if !row.outcome.is_refusal() {
+                row.assumed
+                    .extend(self.cluster.assumed.get(key).into_iter().flatten().cloned());
+            }
+            return NextPart::row(row);
+        }
         let table = self.table(manifest, key, &resource);
         if self.is_outside_of_state(key) {
             return NextPart::row(PreviewRow::exists_already(object));

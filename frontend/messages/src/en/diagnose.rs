@@ -38,6 +38,7 @@ crate::catalogue::messages! {
     upgrade_deletes_nothing() "The tool goes on with the others. It deletes nothing while one is refused.";
     upgrade_stops_at_create() "After a refused change, the tool goes on with the others. It stops at an object that it cannot create. In both cases it deletes nothing.";
     upgrade_checks_first() "The tool compares all objects with its release before the first write. It writes and deletes nothing.";
+    upgrade_reads_all_first() "The tool reads all manifests before the first write, and refuses one. It writes and deletes nothing.";
     upgrade_stops_after_wave() "The tool goes on with the others of the same sync wave, and not with the next waves.";
     upgrade_stops_before_stage() "The tool sends a dry run of each write first. If one is refused, it writes nothing of that stage, and deletes nothing. It writes namespaces, definitions, cluster roles and classes in stages before the others.";
     upgrade_filter() "Objects by outcome";
@@ -67,6 +68,7 @@ crate::catalogue::messages! {
     upgrade_back() "another manager writes its value again";
     upgrade_kept() "stays, although the manifest no longer has it";
     upgrade_not_reverted() "differs from the manifest, and stays";
+    upgrade_created_each_time() "each write creates another object, and the server makes its name";
     upgrade_never_rests() "each write makes a new version";
     upgrade_changes_nothing() "a new version without a change";
     upgrade_wants(before, wanted) "{before}, wants {wanted}";
@@ -108,6 +110,7 @@ crate::catalogue::messages! {
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
     assumed_client_side() "the last release was applied in the client";
+    assumed_first_release() "this is the first release; helm upgrade refuses a manifest without a name";
     assumed_server_side() "Helm applies server-side";
     assumed_others_accepted() "the objects that could not be run here are not refused; if one is, the tool does not delete this object";
     assumed_tracking() "the tool adds labels or annotations that are not known here";

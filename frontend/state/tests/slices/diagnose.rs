@@ -581,6 +581,20 @@ fn a_preview_has_one_row_for_each_definition_that_was_brought() {
 }
 
 #[test]
+fn manifests_without_a_name_are_objects_of_their_own_and_have_rows() {
+    let mut page = diagnose();
+    let manifest = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {name: "migrate-", "namespace": "live"}});
+    bring(&mut page, &manifest("generateName").to_string());
+    assert_eq!(page.state.diagnose.cases.len(), 1);
+    bring(&mut page, &manifest("generateName").to_string());
+    bring(&mut page, &manifest("name").to_string());
+    let preview = page.state.diagnose.preview.as_ref().expect("a preview");
+    let mut names: Vec<&str> = preview.rows().map(|row| &*row.object.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["migrate-", "migrate-*", "migrate-*"]);
+}
+
+#[test]
 fn one_object_alone_has_no_preview() {
     let page = example(CaseExample::LiveObject);
     assert!(page.state.diagnose.preview.is_none());
