@@ -5,7 +5,9 @@ use yew::{Html, html};
 
 use super::sessions_dialog::called;
 use crate::names::page_name;
-use crate::state::{Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle, UnreadableData};
+use crate::state::{
+    BranchPoint, Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle, UnreadableData,
+};
 
 /// A notice that goes when it is dismissed.
 fn notice(store: &StateHandle, dismiss: impl Into<Msg>, told: Html) -> Html {
@@ -29,6 +31,24 @@ fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
             <button type="button" class="button small" onclick={store.sends(ShareMsg::CancelOpening)}>
                 { label::cancel() }
             </button>
+        </p>
+    }
+}
+
+/// Says that the session is not the line of the log, and leads back to it.
+pub(crate) fn branch_notice(point: BranchPoint) -> Html {
+    let step = point.row + 1;
+    let (says, back) = match point.is_live {
+        true => (label::log_left_live(&step), label::log_back_live()),
+        false => (label::log_left(&step), label::log_back()),
+    };
+    html! {
+        <p class="notice" role="status">
+            { says }
+            if point.missing > 0 {
+                { " " }{ label::log_not_here(&point.missing) }
+            }
+            <a class="button small" href={Page::Diagnose.fragment()}>{ back }</a>
         </p>
     }
 }

@@ -5,7 +5,9 @@ use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use super::divider::divider;
-use super::{Cards, Timeline, caption, header, inspector, kept_notice, lane_tabs, transport};
+use super::{
+    Cards, Timeline, branch_notice, caption, header, inspector, kept_notice, lane_tabs, transport,
+};
 use crate::state::StateHandle;
 
 /// Shows the actors, the server and the timeline, beside the lesson that is taken.
@@ -24,6 +26,7 @@ pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
                 { for lesson }
                 { caption(store) }
                 <main class="stage" style={store.view.cards.map(|height| format!("--cards:{height}%"))}>
+                    { for store.branch_point().map(branch_notice) }
                     { kept_notice(store) }
                     { lane_tabs(store) }
                     <Cards store={store.clone()} />

@@ -99,6 +99,16 @@ fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
                     { label::recorded_play() }
                 </button>
             }
+            if step.after.is_some() {
+                <button
+                    type="button"
+                    class="button small"
+                    title={label::log_branch_title()}
+                    onclick={store.sends(DiagnoseMsg::Branch)}
+                >
+                    { label::log_branch() }
+                </button>
+            }
         </>
     }
 }

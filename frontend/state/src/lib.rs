@@ -50,11 +50,11 @@ pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, se
 pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
-    AuditReplay, AuditRun, BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping, CasePreview,
-    CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem, LiveEvent,
-    LiveServer, MAX_ITEMS, NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter,
-    RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, WRITERS, case_fragment,
-    case_of, pruning,
+    AuditReplay, AuditRun, BranchPoint, BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
+    CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem,
+    LiveEvent, LiveServer, MAX_ITEMS, NextOutcome, NextRun, ObservedHistory, OwnerFilter,
+    PreviewFilter, RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, WRITERS,
+    case_fragment, case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -107,6 +107,8 @@ pub struct State {
     pub explore: ExploreTransfer,
     /// The case of Diagnose.
     pub diagnose: Rc<DiagnoseState>,
+    /// The last branch of a log that was opened in Play.
+    branch: Option<BranchPoint>,
     /// Sessions as texts.
     pub share: ShareState,
     /// Sessions that the browser keeps.
@@ -190,10 +192,12 @@ impl State {
             learn: Learn::default(),
             explore: ExploreTransfer::default(),
             diagnose: Rc::default(),
+            branch: None,
             share: ShareState::default(),
             persistence: Persistence::default(),
         };
         opened.find_kept(salt, &mut fx);
+        opened.find_branch(&fx);
         opened.go_to(fragment, &mut fx);
         (opened, fx.into_list())
     }

@@ -38,6 +38,51 @@ fn the_page_beside_a_server_shows_a_409_while_it_happens() {
     says_nothing(&browser);
 }
 
+/// Presses the button with this name, in the part of the page with this class.
+fn press(browser: &Browser, part: &str, name: &str) {
+    let script = "
+        const all = [...document.querySelectorAll(arguments[0] + ' button, ' + arguments[0] + ' a')];
+        const found = all.find(one => one.textContent.trim() === arguments[1]);
+        found?.click();
+        return found !== undefined";
+    browser.wait(name, script, &[part.into(), name.into()]);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_branch_leaves_the_line_of_the_server_says_so_and_leads_back() {
+    let site = Site::serve(&dist());
+    let mut lines = TOLD.lines();
+    site.tell(lines.next().expect("a create"));
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    wait_for_codes(&browser, &["201"]);
+    browser.run("document.querySelector('.recorded-lanes').focus()", &[]);
+    let first = "
+        const row = document.querySelector('.recorded-lanes [role=option], .recorded-lanes button, .recorded-lanes li');
+        row?.click();
+        return document.querySelector('.step-card') !== null";
+    browser.wait("the card of the step", first, &[]);
+    press(&browser, ".step-card", "Branch here");
+    let says = "return document.querySelector('.stage .notice')?.textContent ?? ''";
+    let there = "return document.querySelector('.stage .notice') !== null";
+    browser.wait("Play says so", there, &[]);
+    let said = browser.run(says, &[]);
+    let said = said.as_str().unwrap_or_default();
+    assert!(
+        said.contains("You have left the line of the server") && said.contains("after step 1"),
+        "{said}"
+    );
+    let server = "return document.querySelector('.cards').textContent.includes('nginx:1.25')";
+    browser.wait("the object of then", server, &[]);
+    // The server goes on without the branch.
+    lines.for_each(|line| site.tell(line));
+    press(&browser, ".stage .notice", "Back to the line of the server");
+    wait_for_codes(&browser, &["201", "200", "409"]);
+    says_nothing(&browser);
+}
+
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
 fn a_page_that_stays_open_says_that_the_server_was_started_again_and_shows_its_requests_alone() {

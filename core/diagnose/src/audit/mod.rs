@@ -88,6 +88,11 @@ impl AuditEvent {
         )
     }
 
+    /// Returns whether the server did what was asked.
+    pub fn is_accepted(&self) -> bool {
+        self.code.is_some_and(|code| code < 300)
+    }
+
     /// Returns whether it is a dry run.
     pub fn is_dry_run(&self) -> bool {
         self.query("dryRun").is_some()
@@ -285,6 +290,15 @@ impl AuditLog {
         }
         found.sort_by_key(|(_, writes)| std::cmp::Reverse(*writes));
         found
+    }
+
+    /// The first requests of the log.
+    #[must_use]
+    pub fn first(&self, requests: usize) -> Self {
+        Self {
+            events: self.events.iter().take(requests).cloned().collect(),
+            ..Self::default()
+        }
     }
 
     /// Returns whether this log is an earlier one with more requests after it: what was computed of the earlier

@@ -1,6 +1,7 @@
 //! The history of one object by an audit log: the observed steps, each with a run of the core
 //! beside it.
 
+mod branch;
 mod known;
 mod play;
 
@@ -17,6 +18,7 @@ use super::run::{changes, predict, set_clock};
 use super::{AuditEvent, AuditLog, AuditedObject};
 use crate::case::schemaless;
 use crate::observed::{FieldChange, ObservedVersion};
+pub use branch::{Branch, Branching};
 pub use known::KnownObject;
 
 /// A client: the same user with the same program.
@@ -215,16 +217,20 @@ impl RecordedHistory {
             .min(log.events.len());
         for at in self.next..until {
             let event = &log.events[at];
-            let of_object = event.object.is(&self.object);
-            let of_collection = event.object.name.is_empty()
-                && event.object.is_beside(&self.object)
-                && !creates_another(event, &self.object);
-            if of_object || of_collection {
+            if self.concerns(event) {
                 self.step(at, event);
             }
         }
         self.next = until;
         until < log.events.len()
+    }
+
+    /// Returns whether a request is about the object or its collection.
+    fn concerns(&self, event: &AuditEvent) -> bool {
+        let of_collection = event.object.name.is_empty()
+            && event.object.is_beside(&self.object)
+            && !creates_another(event, &self.object);
+        event.object.is(&self.object) || of_collection
     }
 
     /// Replays to the end.
@@ -269,18 +275,11 @@ impl RecordedHistory {
     }
 
     fn step(&mut self, at: usize, event: &AuditEvent) {
-        self.learn_kind(event);
-        set_clock(&mut self.server, event.received);
-        self.learn_before(event);
+        self.prepare(event);
         let (before, known_before) = (self.state.object(), self.state.known());
         let prediction = self.predict(event, before.as_deref());
-        let accepted = event.code.is_some_and(|code| code < 300);
-        match event.code {
-            _ if event.is_dry_run() => {}
-            None | Some(500..) => self.take_unanswered(event),
-            Some(_) if accepted => self.take_over(event, &prediction),
-            Some(_) => {}
-        }
+        let accepted = event.is_accepted();
+        self.take(event, prediction.exchange());
         let (after, known_after) = (self.state.object(), self.state.known());
         let manager = event.is_write().then(|| manager_of(event, &prediction));
         let changes = match (&before, &after, &self.resource) {
@@ -301,6 +300,23 @@ impl RecordedHistory {
             known_after,
             changes,
         }));
+    }
+
+    /// Learns what a request says of the time before it.
+    fn prepare(&mut self, event: &AuditEvent) {
+        self.learn_kind(event);
+        set_clock(&mut self.server, event.received);
+        self.learn_before(event);
+    }
+
+    /// Takes what a request did to the object. `run`: the request on the core.
+    fn take(&mut self, event: &AuditEvent, run: Option<&Exchange>) {
+        match event.code {
+            _ if event.is_dry_run() => {}
+            None | Some(500..) => self.take_unanswered(event),
+            Some(_) if event.is_accepted() => self.take_over(event, run),
+            Some(_) => {}
+        }
     }
 
     fn predict(&self, event: &AuditEvent, before: Option<&Value>) -> CoreAnswer {

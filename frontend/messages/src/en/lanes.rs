@@ -60,6 +60,13 @@ crate::catalogue::messages! {
     recorded_here() "this page";
     recorded_differs() "The API server of this page gives another answer here:";
     recorded_play() "Open in Play";
+    log_branch() "Branch here";
+    log_branch_title() "Begin a session in Play with what the server had after this step. The log goes on without it.";
+    log_left_live(step) "You have left the line of the server: this session branches off after step {step} of its log. Nothing that you do here reaches the server.";
+    log_left(step) "This session branches off after step {step} of the log. What you do here is in this page alone.";
+    log_not_here(count) "Not here: {count} other {count|object|objects} of the log.";
+    log_back_live() "Back to the line of the server";
+    log_back() "Back to the log";
     recorded_object(step, title, version) "Step {step}: {title}, version {version}, as it was then.";
     recorded_object_computed(step, title) "Step {step}: {title}. The log does not have this version: the API server of this page computed it from the requests.";
     recorded_object_absent(step) "Step {step}: there is no object after it.";

@@ -2,6 +2,7 @@
 //! `optimist_diagnose` decides the meaning of the texts.
 
 mod audit_run;
+mod branch;
 mod change_run;
 mod example;
 mod live;
@@ -23,6 +24,8 @@ use optimist_diagnose::scene::{GivenParts, NoScene};
 use optimist_diagnose::ways::{RemedyKind, Way};
 
 pub use self::audit_run::{AuditReplay, AuditRun};
+pub use self::branch::BranchPoint;
+use self::branch::BranchRun;
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
@@ -89,6 +92,8 @@ pub struct DiagnoseState {
     step: Option<SelectedStep>,
     /// The object at that step, once the history is there.
     pub step_object: Option<Rc<StepObject>>,
+    /// The branch of the log that is being made.
+    branching: Option<BranchRun>,
     /// The position of the object of the audit log that the next log begins with.
     audited: usize,
     /// The lines of the object with a conflict, as JSON pointers: those that an error message names,
@@ -243,6 +248,8 @@ pub enum DiagnoseMsg {
     MoveStep(StepMove),
     /// Opens the world before the request of the step that is selected, in Play.
     StepRecorded,
+    /// Leaves the log: opens what the server had after the selected step, in Play.
+    Branch,
     /// Steps through a way of writing, in Play.
     Step(Way),
     /// Steps through a way out of a conflict, in Play.
@@ -266,7 +273,13 @@ impl DiagnoseState {
         let audit = self.audit.as_ref().and_then(AuditRun::progress);
         let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
         let preview = self.preview.as_ref().and_then(CasePreview::progress);
-        self.is_reading() || table.is_some() || audit.is_some() || next || preview.is_some()
+        let branches = self.branching.is_some();
+        branches
+            || self.is_reading()
+            || table.is_some()
+            || audit.is_some()
+            || next
+            || preview.is_some()
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,

@@ -234,6 +234,7 @@ impl State {
                 self.restore_case(fx);
                 DiagnoseMsg::Observe(event)
             }
+            DiagnoseMsg::Branch => return self.case().begin_branch(),
             msg => msg,
         };
         match self.case().update(msg) {
@@ -247,13 +248,18 @@ impl State {
             }
             CaseChange::Steps(tree) => {
                 if let Some(tree) = tree {
-                    // Who steps through a real case needs all of the page.
-                    self.view.show_all_controls(fx);
-                    self.enter_shown(Rc::new(*tree), fx);
-                    fx.go_to(Page::Play.fragment());
+                    self.open_in_play(*tree, fx);
                 }
             }
         }
+    }
+
+    /// Opens a history of the case in Play.
+    pub(super) fn open_in_play(&mut self, tree: HistoryTree, fx: &mut Effects<'_>) {
+        // Who steps through a real case needs all of the page.
+        self.view.show_all_controls(fx);
+        self.enter_shown(Rc::new(tree), fx);
+        fx.go_to(Page::Play.fragment());
     }
 
     /// Reads the next text, or does the rest of the work, for a slice.
@@ -261,6 +267,7 @@ impl State {
         if self.diagnose.is_working() && self.case().work(fx) {
             self.keep_case(fx);
         }
+        self.branch_further(fx);
     }
 
     /// Keeps in the tab which object and which step is looked at. Apart from the case: a step must

@@ -4,7 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_sessions::StorageArea;
-use optimist_state::{AuditReplay, CASE, DiagnoseMsg, LiveEvent, Platform};
+use optimist_state::{
+    AuditReplay, CASE, DiagnoseMsg, LiveEvent, Msg, Platform, RecordedSource, SelectedStep,
+};
 use serde_json::{Value, json};
 
 use crate::diagnose::{AUDIT, CONFIG, bring, diagnose};
@@ -86,6 +88,26 @@ fn the_log_of_another_run_begins_anew_and_that_is_said() {
     observe(&mut page, LiveEvent::Lines(creates(1..3)));
     assert_eq!(replay(&page).history.steps.len(), 2);
     assert_eq!(page.state.diagnose.cases.len(), 1);
+}
+
+#[test]
+fn a_branch_of_a_live_log_stays_where_it_left_while_the_log_goes_on() {
+    let mut page = diagnose();
+    observe(&mut page, LiveEvent::Lines(creates(1..9)));
+    page.send(DiagnoseMsg::SelectStep(Some(SelectedStep {
+        source: RecordedSource::AuditLog,
+        row: 3,
+    })));
+    page.send(DiagnoseMsg::Branch);
+    // More requests come while it is made.
+    observe(&mut page, LiveEvent::Lines(creates(9..12)));
+    page.send(Msg::Address("#/play".to_owned()));
+    let point = page.state.branch_point().expect("it says so");
+    assert!(point.is_live && point.row == 3);
+    observe(&mut page, LiveEvent::Lines(creates(12..20)));
+    let stored = page.state.world().stored().expect("it is there");
+    assert_eq!(stored.1["data"]["n"], "4");
+    assert_eq!(replay(&page).history.steps.len(), 19);
 }
 
 #[test]

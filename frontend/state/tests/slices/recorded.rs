@@ -1,9 +1,10 @@
 //! A recorded history of Diagnose, stepped through.
 
 use optimist_diagnose::audit::recorded::{CoreAnswer, KnownObject};
+use optimist_simulation::ActorId;
 use optimist_state::{
-    CaseExample, DiagnoseMsg, OwnerFilter, Page as WayIn, RecordedSource, SelectedStep, StepMove,
-    StepObject, session_fragment,
+    CaseExample, DiagnoseMsg, ManifestMsg, OwnerFilter, Page as WayIn, PersistenceMsg,
+    RecordedSource, SelectedStep, StepMove, StepObject, session_fragment,
 };
 use serde_json::Value;
 
@@ -162,6 +163,47 @@ fn a_step_of_the_log_opens_in_play_before_its_request() {
     assert_eq!((tree.position(), tree.current_path().len()), (0, 2));
     let step = tree.step(tree.current_path()[1]).expect("it is there");
     assert_eq!(step.exchange.as_ref().map(|it| it.code), Some(409));
+}
+
+/// The object of the session in Play, without times.
+fn stored(page: &Page) -> Value {
+    let (_, object) = page.state.world().stored().expect("it is there");
+    (**object).clone()
+}
+
+#[test]
+fn a_branch_begins_with_the_object_after_the_step_and_says_where_it_left_the_log() {
+    let mut page = example(CaseExample::AuditLog);
+    assert_eq!(page.state.branch_point(), None);
+    select(&mut page, audit(6));
+    let replay = page.state.diagnose.replay().expect("it is replayed");
+    let step = &replay.history.steps[6];
+    let after = step.after.as_deref().cloned().expect("it is known");
+    page.send(DiagnoseMsg::Branch);
+    page.finish_work();
+    assert_eq!(stored(&page), after);
+    assert_eq!(page.state.session.tree.len(), 1, "nobody has sent anything");
+    assert_eq!(page.browser.addresses.borrow().last().unwrap(), "#/play");
+    page.send(optimist_state::Msg::Address("#/play".to_owned()));
+    let point = page.state.branch_point().expect("it says so");
+    assert_eq!((point.row, point.is_live, point.missing), (6, false, 0));
+    // What is written goes on from there, and the log stays as it is.
+    page.write(ActorId::A, "/spec/replicas", "9");
+    assert_eq!(stored(&page)["spec"]["replicas"], 9);
+    assert_eq!(page.state.branch_point(), Some(point));
+    page.send(optimist_state::Msg::Address("#/diagnose".to_owned()));
+    assert_eq!(page.state.branch_point(), None, "this is the log itself");
+    assert_eq!(page.state.diagnose.selected_step(), Some(audit(6)));
+    let replay = page.state.diagnose.replay().expect("it is replayed");
+    assert_eq!(replay.history.steps[6].after.as_deref(), Some(&after));
+    // After a reload it still says so, and of another session it does not.
+    page.send(PersistenceMsg::Save);
+    let mut page = page.reload("#/play");
+    page.finish_work();
+    assert_eq!(stored(&page)["spec"]["replicas"], 9);
+    assert_eq!(page.state.branch_point(), Some(point));
+    page.send(ManifestMsg::Begin);
+    assert_eq!(page.state.branch_point(), None);
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_simulation::Exchange;
 use serde_json::Value;
 
 use super::super::AuditEvent;
 use super::super::run::{carry_out, object_of};
-use super::{CoreAnswer, RecordedHistory, State};
+use super::{RecordedHistory, State};
 
 /// The source from which an object is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,28 +69,25 @@ impl RecordedHistory {
         }
     }
 
-    /// Makes the recorded result the state, or the core's own where the log has none.
-    pub(super) fn take_over(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
+    /// Makes the recorded result the state, or the core's own where the log has none. `run`: the request on the core.
+    pub(super) fn take_over(&mut self, event: &AuditEvent, run: Option<&Exchange>) {
         if event.verb == "list" {
             self.take_from_list(event);
             return;
         }
         if event.verb == "delete" {
-            self.take_deletion(event, prediction);
+            self.take_deletion(event, run);
             return;
         }
         if let Some(object) = object_of(event) {
             self.install(&object, KnownObject::Recorded);
             return;
         }
-        let exchange = match prediction {
-            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => exchange,
-            CoreAnswer::NotRun(_) => {
-                if event.is_write() {
-                    self.state = State::Unknown;
-                }
-                return;
+        let Some(exchange) = run else {
+            if event.is_write() {
+                self.state = State::Unknown;
             }
+            return;
         };
         if event.is_write() && exchange.code < 300 {
             carry_out(&mut self.server, event, exchange);
@@ -158,19 +156,19 @@ impl RecordedHistory {
         }
     }
 
-    fn take_deletion(&mut self, event: &AuditEvent, prediction: &CoreAnswer) {
+    fn take_deletion(&mut self, event: &AuditEvent, run: Option<&Exchange>) {
         let waits =
             object_of(event).filter(|object| !object.meta_text("deletionTimestamp").is_empty());
         if let Some(object) = waits {
             self.install(&object, KnownObject::Recorded);
             return;
         }
-        match prediction {
-            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => {
+        match run {
+            Some(exchange) => {
                 carry_out(&mut self.server, event, exchange);
                 self.read_state();
             }
-            CoreAnswer::NotRun(_) => self.state = State::Unknown,
+            None => self.state = State::Unknown,
         }
     }
 

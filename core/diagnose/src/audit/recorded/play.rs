@@ -7,15 +7,20 @@ use super::{CoreAnswer, RecordedHistory, RecordedStep};
 use crate::audit::AuditLog;
 use crate::case::Case;
 
+impl CoreAnswer {
+    /// The request that the core ran and its answer; `None` if the core was not run.
+    pub fn exchange(&self) -> Option<&Exchange> {
+        match self {
+            Self::Same { exchange, .. } | Self::Other { exchange, .. } => Some(exchange),
+            Self::NotRun(_) => None,
+        }
+    }
+}
+
 impl RecordedStep {
     /// The request that the core ran and its answer; `None` if the core was not run.
     pub fn exchange(&self) -> Option<&Exchange> {
-        match &self.prediction {
-            CoreAnswer::Same { exchange, .. } | CoreAnswer::Other { exchange, .. } => {
-                Some(exchange)
-            }
-            CoreAnswer::NotRun(_) => None,
-        }
+        self.prediction.exchange()
     }
 }
 
