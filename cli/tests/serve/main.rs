@@ -3,6 +3,7 @@
 mod log;
 mod page;
 mod program;
+mod proxied;
 mod replayed;
 mod watches;
 

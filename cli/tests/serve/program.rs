@@ -175,6 +175,11 @@ impl<T: Read + Write> Stream for T {}
 pub struct Connection(BufReader<Box<dyn Stream>>);
 
 impl Connection {
+    /// A connection without TLS to another server.
+    pub fn over(stream: TcpStream) -> Self {
+        Self(BufReader::new(Box::new(stream)))
+    }
+
     /// Sends a request with these headers, among them `Host`: the code and the body of the answer.
     pub fn send(
         &mut self,

@@ -13,8 +13,10 @@
 //! 7. [`observed`] and [`audit`] find the events in a history: who set which field, fights, lost
 //!    updates; [`lanes`] puts them in lanes, one for each client.
 //! 8. [`preview`] shows the effects of a delivery tool on many objects.
-//! 9. [`without_private`] leaves out everything in a case that looks private, and [`anonymize`] all
-//!    values, so that people can show it to others.
+//! 9. [`remote`] says what is asked of a real API server, reads and dry runs only, and compares its answers
+//!    with those of the core.
+//! 10. [`without_private`] leaves out everything in a case that looks private, and [`anonymize`] all
+//!     values, so that people can show it to others.
 //!
 //! The crate knows no browser and guesses nothing: a part that a text leaves out stays `None` or becomes
 //! a [`case::Note`], and the page asks for it or says so.
@@ -42,6 +44,7 @@ pub mod modified;
 pub mod observed;
 pub mod ownership;
 pub mod preview;
+pub mod remote;
 pub mod scene;
 pub mod ways;
 pub mod without_private;

@@ -20,6 +20,8 @@ use serde_json::Value;
 
 use crate::input::is_audit;
 
+pub(crate) use run::body_differences;
+
 /// The detail in which the log has a request (`k8s.io/apiserver/pkg/apis/audit/v1 Level`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AuditLevel {

@@ -171,8 +171,19 @@ fn differences(
     let Some(response) = event.response.as_deref().filter(|_| is_comparable(event)) else {
         return found;
     };
-    let recorded = comparable(response, known);
-    let core = comparable(&exchange.received, known);
+    found.extend(body_differences(response, &exchange.received, known));
+    found
+}
+
+/// Returns the differences between the bodies of two answers: a recorded one, and the core's.
+pub(crate) fn body_differences(
+    recorded: &Value,
+    core: &Value,
+    known: Option<(&Value, KnownObject)>,
+) -> Vec<Difference> {
+    let recorded = comparable(recorded, known);
+    let core = comparable(core, known);
+    let mut found: Vec<Difference> = Vec::new();
     for change in optimist_client::changes(&recorded, &core) {
         found.push(Difference {
             pointer: change.pointer,

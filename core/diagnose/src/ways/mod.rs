@@ -180,7 +180,7 @@ impl ChangeTable {
 
 /// A request for an editor, who has another User-Agent: the server takes the manager from it if the
 /// request names none.
-fn by_hand(exchange: &Exchange) -> ByHand {
+pub(crate) fn by_hand(exchange: &Exchange) -> ByHand {
     let mut by_hand = ByHand::from(exchange);
     let writes = !["GET", "DELETE"].contains(&by_hand.method.as_str());
     if writes && !by_hand.target.contains("fieldManager=") {

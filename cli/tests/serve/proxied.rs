@@ -1,0 +1,269 @@
+//! The program behind the real `kubectl proxy`, with the command that the page prints.
+//!
+//! Where no kubectl is installed the tests say so and try nothing.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use optimist_apiserver::object::Metadata;
+use optimist_client::{OnOwned, Preset, WantedChange, Way};
+use optimist_diagnose::case::Case;
+use optimist_diagnose::remote::{
+    Prediction, ProxyCommand, RemoteAnswer, RemoteKind, RemoteRequest, kinds,
+};
+use serde_json::{Value, json};
+
+use crate::place;
+use crate::program::{Connection, Program};
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+
+/// A started `kubectl proxy`. It ends with the test.
+struct Proxy {
+    child: Child,
+    authority: String,
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Proxy {
+    /// Runs the printed command in a shell, on a free port. `None` if there is no kubectl.
+    fn start(program: &Program, command: &ProxyCommand, directory: &Path) -> Option<Self> {
+        let there = Command::new("kubectl")
+            .args(["version", "--client"])
+            .output();
+        if there.is_err() {
+            println!("counted: kubectl proxy: not tried, because kubectl is not installed here");
+            return None;
+        }
+        let text = command.text(directory.to_str().unwrap(), "/static/");
+        let text = format!("exec {} --port=0", text.trim_end());
+        let mut child = Command::new("sh")
+            .args(["-c", &text])
+            .env("KUBECONFIG", &program.kubeconfig)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut said).unwrap();
+        let authority = said
+            .trim()
+            .rsplit(' ')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(authority.starts_with("127.0.0.1:"), "{said:?}");
+        Some(Self { child, authority })
+    }
+}
+
+/// Sends what the page sends, to any server at an address of this machine.
+fn ask(authority: &str, request: &RemoteRequest) -> RemoteAnswer {
+    let mut headers = vec![format!("Host: {authority}"), "Connection: close".to_owned()];
+    headers.extend(
+        request
+            .headers()
+            .map(|(name, value)| format!("{name}: {value}")),
+    );
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    let stream = TcpStream::connect(authority).unwrap();
+    let body = request.body().unwrap_or_default().as_bytes();
+    let mut connection = Connection::over(stream);
+    let (code, body) = connection.send(request.method(), request.target(), &headers, body);
+    RemoteAnswer {
+        code,
+        warning: String::new(),
+        body,
+    }
+}
+
+/// A server with a Deployment that kubectl wrote and another manager labels.
+fn with_deployment() -> Program {
+    let program = Program::start(&[]);
+    let labels = json!({"app": "web"});
+    let web = json!({
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}},
+    });
+    assert_eq!(program.json("POST", DEPLOYMENTS, &web).0, 201);
+    program
+}
+
+fn deployment() -> RemoteKind {
+    RemoteKind {
+        kind: "Deployment".to_owned(),
+        group: "apps".to_owned(),
+        version: "v1".to_owned(),
+        plural: "deployments".to_owned(),
+        is_namespaced: true,
+    }
+}
+
+/// Reads the Deployment, and predicts an apply of three replicas by force.
+fn predicted(authority: &str) -> Prediction {
+    let kind = deployment();
+    let read = RemoteRequest::object(&kind, "default", "web").unwrap();
+    let live = ask(authority, &read)
+        .objects(&kind, false)
+        .unwrap()
+        .remove(0);
+    assert!(live["metadata"]["managedFields"].is_array(), "{live}");
+    let manifest = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3},
+    });
+    let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
+    let change = WantedChange::manifest(manifest);
+    Prediction::new(&Case::about(live), &kind, change, way, false).unwrap()
+}
+
+fn version(program: &Program) -> String {
+    let web = program
+        .json("GET", &format!("{DEPLOYMENTS}/web"), &Value::Null)
+        .1;
+    web.resource_version().to_owned()
+}
+
+#[test]
+fn the_printed_proxy_passes_on_what_the_page_asks_and_no_more() {
+    let directory = place("proxied");
+    std::fs::write(directory.join("index.html"), "the page").unwrap();
+    let program = with_deployment();
+    let mut command = ProxyCommand::new();
+    command.add_kind(&deployment(), "default", "web");
+    let Some(reading) = Proxy::start(&program, &command, &directory) else {
+        return;
+    };
+    let authority = reading.authority.as_str();
+    let host = format!("Host: {authority}");
+    let get = |target: &str| {
+        let stream = TcpStream::connect(authority).unwrap();
+        Connection::over(stream).send("GET", target, &[&host], b"")
+    };
+    assert_eq!(get("/static/"), (200, "the page".to_owned()));
+    let discovery = RemoteRequest::discovery().unwrap();
+    let discovery = discovery.map(|it| ask(authority, &it).document().unwrap());
+    let listed = kinds(&discovery);
+    assert!(listed.contains(&deployment()), "{listed:?}");
+    let names = RemoteRequest::names(&deployment(), "default").unwrap();
+    let names = ask(authority, &names).names();
+    assert_eq!(names, Ok(vec![("default".to_owned(), "web".to_owned())]));
+    let watch = RemoteRequest::watch(&deployment(), "default", "web", "1").unwrap();
+    let (events, after) = ask(authority, &watch).events("1", false).unwrap();
+    assert_eq!(events.lines().count(), 1, "{events}");
+    assert_eq!(after, Some(version(&program)));
+    for target in [
+        "/api/v1/namespaces/default/secrets",
+        "/api/v1/namespaces",
+        "/apis/apps/v1/namespaces/default/deployments/other",
+        "/apis/apps/v1/namespaces/default/deployments/web/status",
+        "/apis/apps/v1/deployments",
+        "/metrics",
+    ] {
+        assert_eq!(get(target).0, 403, "{target}");
+    }
+    let prediction = predicted(authority);
+    let refused = ask(authority, prediction.request());
+    assert_eq!(refused.code, 403, "a proxy for reads takes no dry run");
+}
+
+#[test]
+fn a_dry_run_through_the_proxy_is_as_predicted_and_stores_nothing() {
+    let directory = place("predicted");
+    let program = with_deployment();
+    let mut command = ProxyCommand::new();
+    command.add_kind(&deployment(), "default", "web");
+    command.add_dry_runs(&deployment(), "default", "web");
+    let Some(proxy) = Proxy::start(&program, &command, &directory) else {
+        return;
+    };
+    let before = version(&program);
+    let prediction = predicted(&proxy.authority);
+    let answer = ask(&proxy.authority, prediction.request());
+    assert_eq!(answer.code, 200, "{}", answer.body);
+    assert_eq!(answer.document().unwrap()["spec"]["replicas"], 3);
+    assert_eq!(prediction.differences(&answer), []);
+    assert_eq!(version(&program), before);
+
+    for (from, to, pointer) in [
+        (
+            r#","progressDeadlineSeconds":600"#,
+            "",
+            "/response/spec/progressDeadlineSeconds",
+        ),
+        (
+            r#""replicas":3"#,
+            r#""replicas":2"#,
+            "/response/spec/replicas",
+        ),
+        (
+            r#""operation":"Apply""#,
+            r#""operation":"Update""#,
+            "/response/metadata/managedFields",
+        ),
+        ("200 ", "409 ", "/status"),
+    ] {
+        let wrong = wrong_server(proxy.authority.clone(), from, to);
+        let found = prediction.differences(&ask(&wrong, prediction.request()));
+        let is_caught = found.iter().any(|it| it.pointer.starts_with(pointer));
+        assert!(is_caught, "{pointer}: {found:?}");
+    }
+}
+
+/// A server that is deliberately wrong: it passes one request on, and puts `to` in the place of `from` in the
+/// code and the body of the answer.
+fn wrong_server(behind: String, from: &'static str, to: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let authority = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (client, _) = listener.accept().unwrap();
+        let mut client = BufReader::new(client);
+        let mut head: Vec<String> = Vec::new();
+        loop {
+            let mut line = String::new();
+            client.read_line(&mut line).unwrap();
+            match line.trim_end() {
+                "" => break,
+                line => head.push(line.to_owned()),
+            }
+        }
+        let length = head
+            .iter()
+            .find_map(|it| it.strip_prefix("Content-Length: "));
+        let mut body = vec![0; length.unwrap().parse().unwrap()];
+        client.read_exact(&mut body).unwrap();
+        let mut first = head[0].split(' ');
+        let (method, target) = (first.next().unwrap(), first.next().unwrap());
+        let host = format!("Host: {behind}");
+        let headers = head.iter().map(String::as_str);
+        let mut headers: Vec<&str> = headers
+            .filter(|it| it.starts_with("Content-Type") || it.starts_with("Accept"))
+            .collect();
+        headers.push(&host);
+        let stream = TcpStream::connect(&behind).unwrap();
+        let (code, body) = Connection::over(stream).send(method, target, &headers, &body);
+        let answer = format!("{code} {body}");
+        assert!(answer.contains(from), "{answer}");
+        let answer = answer.replacen(from, to, 1);
+        let (code, body) = answer.split_once(' ').unwrap();
+        let length = body.len();
+        let mut client = client.into_inner();
+        write!(
+            client,
+            "HTTP/1.1 {code} Altered\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+    });
+    authority
+}

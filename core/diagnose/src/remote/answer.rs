@@ -1,0 +1,193 @@
+//! The answers of a real API server, and what is kept of them.
+
+use std::fmt;
+
+use http::{Response, StatusCode, header};
+use optimist_apiserver::object::{Metadata, text};
+use optimist_masking::Masking;
+use serde_json::Value;
+
+use super::RemoteKind;
+
+/// An answer, as it came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemoteAnswer {
+    /// The status code.
+    pub code: u16,
+    /// The Warning headers. A browser joins them with commas.
+    pub warning: String,
+    /// The body.
+    pub body: String,
+}
+
+/// The reason why an answer has no objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotAnswered {
+    /// The server refused, with this code and message.
+    Refused {
+        /// The status code.
+        code: u16,
+        /// The message of the Status; empty if the body is none.
+        message: String,
+    },
+    /// The body is not what an API server answers.
+    NotAnApiServer,
+}
+
+impl fmt::Display for NotAnswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { code, message } if message.is_empty() => write!(f, "{code}"),
+            Self::Refused { code, message } => write!(f, "{code}: {message}"),
+            Self::NotAnApiServer => f.write_str("the answer is not that of an API server"),
+        }
+    }
+}
+
+impl std::error::Error for NotAnswered {}
+
+impl RemoteAnswer {
+    /// The document in an accepted answer.
+    ///
+    /// # Errors
+    /// If the server refused, or the body is no JSON.
+    pub fn document(&self) -> Result<Value, NotAnswered> {
+        let document: Option<Value> = serde_json::from_str(&self.body).ok();
+        if !(200..300).contains(&self.code) {
+            let status = document.filter(|it| text(it, "kind") == "Status");
+            let message = status.map(|it| text(&it, "message").to_owned());
+            return Err(NotAnswered::Refused {
+                code: self.code,
+                message: message.unwrap_or_default(),
+            });
+        }
+        let document = document.filter(Value::is_object);
+        document.ok_or(NotAnswered::NotAnApiServer)
+    }
+
+    /// The objects of a kind in an accepted answer: one, or those of a list. Items of a list get the kind that
+    /// the list has. Values of Secrets are left out, unless `secrets` says that they are asked for.
+    ///
+    /// # Errors
+    /// Those of [`document`](Self::document).
+    pub fn objects(&self, kind: &RemoteKind, secrets: bool) -> Result<Vec<Value>, NotAnswered> {
+        let document = self.document()?;
+        let mut objects = match document.get("items") {
+            Some(Value::Array(items)) if document.name().is_empty() => items.clone(),
+            _ => vec![document],
+        };
+        for object in &mut objects {
+            if !object.is_object() {
+                return Err(NotAnswered::NotAnApiServer);
+            }
+            object["apiVersion"] = kind.api_version().into();
+            object["kind"] = kind.kind.as_str().into();
+            if !secrets {
+                *object = with_left_out_secrets(object);
+            }
+        }
+        Ok(objects)
+    }
+
+    /// The namespaces and names of the objects in an accepted answer.
+    ///
+    /// # Errors
+    /// Those of [`document`](Self::document).
+    pub fn names(&self) -> Result<Vec<(String, String)>, NotAnswered> {
+        let document = self.document()?;
+        let items = document.get("items").and_then(Value::as_array);
+        let items = items.ok_or(NotAnswered::NotAnApiServer)?;
+        let names = items.iter();
+        Ok(names
+            .map(|item| (item.namespace().to_owned(), item.name().to_owned()))
+            .collect())
+    }
+
+    /// The events of an accepted watch, a line each, as Diagnose reads them; and the version after which to ask
+    /// again. `None` instead of a version if the watch has to begin again.
+    ///
+    /// # Errors
+    /// If the server refused.
+    pub fn events(
+        &self,
+        after: &str,
+        secrets: bool,
+    ) -> Result<(String, Option<String>), NotAnswered> {
+        if !(200..300).contains(&self.code) {
+            return self.document().map(|_| (String::new(), None));
+        }
+        let mut lines = String::new();
+        let mut version = Some(after.to_owned());
+        for line in self.body.lines() {
+            let event: Option<Value> = serde_json::from_str(line).ok();
+            let Some(mut event) = event else { continue };
+            match text(&event, "type") {
+                "ERROR" => version = None,
+                "ADDED" | "MODIFIED" | "DELETED" => {
+                    let object = event["object"].take();
+                    version = Some(object.resource_version().to_owned());
+                    event["object"] = match secrets {
+                        true => object,
+                        false => with_left_out_secrets(&object),
+                    };
+                    lines.push_str(&event.to_string());
+                    lines.push('\n');
+                }
+                _ => {}
+            }
+        }
+        Ok((lines, version))
+    }
+
+    /// The answer, as the core gives its own.
+    pub(super) fn response(&self) -> Response<Vec<u8>> {
+        let mut response = Response::new(self.body.clone().into_bytes());
+        *response.status_mut() = StatusCode::from_u16(self.code).unwrap_or_default();
+        for warning in warnings(&self.warning) {
+            if let Ok(value) = warning.parse() {
+                response.headers_mut().append(header::WARNING, value);
+            }
+        }
+        response
+    }
+}
+
+/// An object as it is kept: a Secret without its values, anything else as it is. Stand-ins take the place of
+/// the values, also in the annotation of `kubectl apply`.
+pub fn with_left_out_secrets(object: &Value) -> Value {
+    let mut kept = object.clone();
+    let is_secret = text(object, "kind") == "Secret" && text(object, "apiVersion") == "v1";
+    if is_secret {
+        Masking::shared([]).object(&mut kept);
+    }
+    kept
+}
+
+/// Returns whether a controller owns an object and writes it (`metav1.GetControllerOf`): no tool does.
+pub fn is_controlled(object: &Value) -> bool {
+    let owners = object.pointer("/metadata/ownerReferences");
+    let mut owners = owners.and_then(Value::as_array).into_iter().flatten();
+    owners.any(|owner| owner.get("controller") == Some(&Value::Bool(true)))
+}
+
+/// The values of headers that are joined with commas: a comma in a quoted text is part of it (RFC 9110,
+/// section 5.6.4).
+fn warnings(joined: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut begin, mut quoted, mut escaped) = (0, false, false);
+    for (at, byte) in joined.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' if !quoted => {
+                found.push(joined[begin..at].trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(joined[begin..].trim());
+    found.retain(|it| !it.is_empty());
+    found
+}
