@@ -108,6 +108,19 @@ fn a_manifest_without_a_name_has_a_row_in_every_form_and_does_not_end_the_previe
             assert!(out.contains(part), "{format} {part}:\n{out}");
         }
     }
+    // Flux builds all manifests first.
+    for (format, said) in [
+        ("text", "not reached  ConfigMap shop/settings"),
+        ("text", "When no other object is refused, it is created."),
+        ("json", "\"later\": \"created\""),
+        ("markdown", "not reached, the tool stops before it"),
+        ("junit", "<system-out>the tool stops before it"),
+        ("sarif", "\"ruleId\": \"notReached\""),
+    ] {
+        let arguments = ["preview", "--next", "-", "--as", "flux", "--format", format];
+        let (_, out, _) = run_with(&arguments, next);
+        assert!(out.contains(said), "{format} {said}:\n{out}");
+    }
     let live = "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-}\n";
     let arguments = [
         "preview",

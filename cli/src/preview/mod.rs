@@ -173,13 +173,14 @@ pub fn run(arguments: Arguments) -> CommandResult {
     Ok(preview.is_whole())
 }
 
-/// Describes a row: the reason for its refusal, its troubles and its fields, a line each.
+/// Describes a row: the reason for its refusal, its troubles, what is done later, and its fields, a line each.
 fn said(row: &PreviewRow) -> String {
     let message = Some(row.message.clone()).filter(|it| !it.is_empty());
     let troubles = messages::troubles(row).into_iter();
     let fields = messages::fields(row).into_iter();
     let fields = fields.map(|it| format!("{}: {}", it.field, messages::owned_change(it)));
-    let all: Vec<String> = message.into_iter().chain(troubles).chain(fields).collect();
+    let said = message.into_iter().chain(troubles);
+    let all: Vec<String> = said.chain(messages::later(row)).chain(fields).collect();
     all.join("\n")
 }
 

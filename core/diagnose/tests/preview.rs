@@ -518,3 +518,12 @@ fn helm_writes_nothing_if_an_object_that_is_new_in_the_chart_belongs_to_nobody_o
     let of_flux = run(Preset::Flux, None, true);
     assert_eq!(of_flux.0, Outcome::Changed);
 }
+
+#[test]
+fn an_object_without_owners_gets_them_with_the_second_apply_and_rests_then() {
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}});
+    for preset in [Preset::Helm4, Preset::Flux, Preset::KubectlApplyServerSide] {
+        let preview = preview(DeliveryTool::new(preset), Vec::new(), vec![secret.clone()]);
+        assert!(row(&preview, "a").troubles.is_empty(), "{preset:?}");
+    }
+}

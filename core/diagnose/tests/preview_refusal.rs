@@ -227,3 +227,182 @@ fn helm_3_creates_an_object_with_a_generated_name_when_it_installs_and_argo_cd_w
     assert_eq!((wrong.outcome, wrong.code), (Outcome::Invalid, Some(422)));
     assert!(wrong.message.contains("data[a b]"), "{wrong:?}");
 }
+
+fn named(mut object: Value, name: &str) -> Value {
+    object["metadata"]["name"] = name.into();
+    object
+}
+
+/// A new ConfigMap that the server refuses.
+fn wrong(name: &str) -> Value {
+    named(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a b": ""}, "metadata": {"labels": {"app": "shop"}}}),
+        name,
+    )
+}
+
+fn deliver(
+    preset: Preset,
+    live: Vec<Value>,
+    next: Vec<Value>,
+) -> Vec<(String, Outcome, Vec<Trouble>)> {
+    let rows = run(preset, live, next).rows.into_iter();
+    let mut rows: Vec<_> = rows
+        .map(|it| (it.object.name, it.outcome, it.troubles))
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn said(name: &str, outcome: Outcome, trouble: Trouble) -> (String, Outcome, Vec<Trouble>) {
+    (name.to_owned(), outcome, vec![trouble])
+}
+
+/// A Secret comes before a ConfigMap in Helm's order, and a Service after it.
+fn secret_and_service() -> [Value; 2] {
+    [
+        json!({"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"port": 80}]},
+            "metadata": {"name": "after"}}),
+        json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": {"name": "before"}}),
+    ]
+}
+
+#[test]
+fn helm_writes_in_its_order_until_an_object_that_it_cannot_create_and_every_row_says_so() {
+    let (written, left) = (Trouble::DoneBeforeStop, Trouble::NotReached);
+    for preset in [Preset::Helm3, Preset::Helm4] {
+        let [after, before] = secret_and_service();
+        let next = vec![after, wrong("wrong"), before, manifest("1")];
+        let rows = deliver(preset, vec![immutable()], next.clone());
+        let [after, before, _, wrong] = rows.as_slice() else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(
+            *before,
+            said("before", Outcome::Created, written),
+            "{preset:?}"
+        );
+        assert_eq!(*wrong, said("wrong", Outcome::Invalid, Trouble::Refused));
+        assert_eq!(*after, said("after", Outcome::NotReached, left));
+        // A refused change does not stop it.
+        let mut changed = next.clone();
+        changed[1] = manifest("2");
+        changed.pop();
+        let rows = deliver(preset, vec![immutable()], changed);
+        let created = |name: &str| (name.to_owned(), Outcome::Created, Vec::new());
+        assert_eq!(
+            rows[..2],
+            [created("after"), created("before")],
+            "{preset:?}"
+        );
+        // Nor does it stop when it installs.
+        let mut installed = next;
+        installed.pop();
+        let rows = deliver(preset, Vec::new(), installed);
+        assert_eq!(
+            rows[..2],
+            [created("after"), created("before")],
+            "{preset:?}"
+        );
+    }
+}
+
+#[test]
+fn a_row_that_is_not_reached_keeps_what_the_write_would_change() {
+    let [after, _] = secret_and_service();
+    let preview = run(
+        Preset::Helm4,
+        vec![immutable()],
+        vec![manifest("1"), wrong("wrong"), after],
+    );
+    let after = row(&preview, "after");
+    assert_eq!((after.outcome, after.code), (Outcome::NotReached, None));
+    assert_eq!(after.later, Some(Outcome::Created));
+    assert!(
+        after
+            .fields
+            .iter()
+            .any(|it| it.field.starts_with(".spec.ports")),
+        "{after:#?}"
+    );
+    assert!(after.writer.is_empty());
+    assert_eq!(preview.outcomes[&Outcome::NotReached], 1);
+}
+
+#[test]
+fn argo_cd_does_not_come_to_the_next_wave_and_flux_to_the_stage_of_what_is_refused() {
+    let (written, left) = (Trouble::DoneBeforeStop, Trouble::NotReached);
+    let own = |name: &str| {
+        named(
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}),
+            name,
+        )
+    };
+    let next = vec![
+        in_wave(own("c-last"), "2"),
+        in_wave(own("a-first"), "-1"),
+        own("b-same"),
+        wrong("d-wrong"),
+        in_wave(wrong("e-wrong"), "2"),
+    ];
+    let rows = deliver(Preset::ArgoCdServerSide, Vec::new(), next);
+    assert_eq!(rows[0], said("a-first", Outcome::Created, written));
+    assert_eq!(rows[1], said("b-same", Outcome::Created, written));
+    assert_eq!(rows[2], said("c-last", Outcome::NotReached, left));
+    assert_eq!(rows[3], said("d-wrong", Outcome::Invalid, Trouble::Refused));
+    assert_eq!(rows[4].2, [Trouble::Refused, left]);
+    let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "b-class"},
+        "provisioner": "example.com/a"});
+    let space = named(
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {}}),
+        "a-space",
+    );
+    let next = vec![
+        own("c-last"),
+        class.clone(),
+        wrong("d-wrong"),
+        space.clone(),
+    ];
+    let rows = deliver(Preset::Flux, Vec::new(), next);
+    assert_eq!(rows[0], said("a-space", Outcome::Created, written));
+    assert_eq!(rows[1], said("b-class", Outcome::Created, written));
+    assert_eq!(rows[2], said("c-last", Outcome::NotReached, left));
+    let mut refused = class;
+    refused["provisioner"] = "".into();
+    let rows = deliver(
+        Preset::Flux,
+        Vec::new(),
+        vec![own("c-last"), refused, space],
+    );
+    assert_eq!(rows[0], said("a-space", Outcome::Created, written));
+    assert_eq!(rows[1].1, Outcome::Invalid);
+    assert_eq!(rows[2], said("c-last", Outcome::NotReached, left));
+}
+
+#[test]
+fn a_tool_that_reads_all_manifests_first_comes_to_none_and_one_that_goes_on_comes_to_all() {
+    let own = named(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"labels": {"app": "shop"}}}),
+        "a",
+    );
+    for preset in [Preset::Flux, Preset::ArgoCdClientSide] {
+        let rows = deliver(preset, Vec::new(), vec![own.clone(), unnamed()]);
+        assert_eq!(
+            rows[0],
+            said("a", Outcome::NotReached, Trouble::NotReached),
+            "{preset:?}"
+        );
+    }
+    for preset in [
+        Preset::KubectlApply,
+        Preset::KubectlApplyServerSide,
+        Preset::Terraform,
+    ] {
+        let rows = deliver(preset, Vec::new(), vec![own.clone(), unnamed()]);
+        assert_eq!(
+            rows[0],
+            ("a".to_owned(), Outcome::Created, Vec::new()),
+            "{preset:?}"
+        );
+    }
+}

@@ -63,9 +63,7 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     if !row.message.is_empty() && row.outcome != Outcome::Conflict {
         all.push(row.message.replace('\n', " "));
     }
-    if row.outcome == Outcome::KeptForNow {
-        all.push(en::upgrade_deleted_later());
-    }
+    all.extend(later(row));
     let stuck = row.stuck.iter();
     all.extend(stuck.map(|it| en::upgrade_stuck_version(&it.manager, &it.api_version)));
     if !row.finalizers.is_empty() {
@@ -77,6 +75,14 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     let assumptions = assumptions.map(assumed);
     all.extend(assumptions.map(|it| en::upgrade_assumed(&it)));
     all
+}
+
+/// Says what becomes of an object to which the tool does not come, once no other object is refused.
+pub fn later(row: &PreviewRow) -> Option<String> {
+    Some(match row.later? {
+        Outcome::Deleted => en::upgrade_deleted_later(),
+        later => en::upgrade_later(&outcome(later)),
+    })
 }
 
 /// Says an assumption of a row that no input confirms.
@@ -129,6 +135,7 @@ pub fn outcome(outcome: Outcome) -> String {
         Outcome::NotRun => en::upgrade_outcome_not_run(),
         Outcome::Deleted => en::upgrade_outcome_deleted(),
         Outcome::KeptForNow => en::upgrade_outcome_kept(),
+        Outcome::NotReached => en::upgrade_outcome_not_reached(),
         Outcome::Changed => en::upgrade_outcome_changed(),
         Outcome::Created => en::upgrade_outcome_created(),
         Outcome::Unchanged => en::upgrade_outcome_unchanged(),
@@ -140,6 +147,8 @@ pub fn outcome(outcome: Outcome) -> String {
 pub fn trouble(trouble: Trouble) -> Option<String> {
     match trouble {
         Trouble::Refused | Trouble::Deleted | Trouble::DeletedLater => None,
+        Trouble::NotReached => Some(en::upgrade_stopped_before()),
+        Trouble::DoneBeforeStop => Some(en::upgrade_stops_then()),
         Trouble::CreatedAgain => Some(en::upgrade_created_again()),
         Trouble::StuckVersions => Some(en::upgrade_stuck()),
         Trouble::Overwritten => Some(en::upgrade_overwritten()),
@@ -182,7 +191,7 @@ pub fn troubles(row: &PreviewRow) -> Vec<String> {
 /// The fields to show in the line of an object: of a refusal those in conflict; of a new object none.
 pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let fields = row.fields.iter();
-    let shown = fields.filter(|field| match (row.outcome, field.change) {
+    let shown = fields.filter(|field| match (row.intended(), field.change) {
         (outcome, change) if outcome.is_refusal() => change == FieldChange::Refused,
         (Outcome::Created, _) => false,
         (_, change) => change < FieldChange::Default,
@@ -201,7 +210,7 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
 pub fn open_fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let in_line = fields(row);
     let is_whole =
-        !in_line.is_empty() || !matches!(row.outcome, Outcome::Created | Outcome::Changed);
+        !in_line.is_empty() || !matches!(row.intended(), Outcome::Created | Outcome::Changed);
     if is_whole {
         return in_line;
     }

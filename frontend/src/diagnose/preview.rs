@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use js_sys::Array;
 use optimist_client::{Preset, visible};
-use optimist_diagnose::preview::{Outcome, Preview, PreviewRow, Pruning};
+use optimist_diagnose::preview::{Outcome, Preview, PreviewRow, Pruning, Trouble};
 use optimist_messages::{label, preview as messages};
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use web_sys::HtmlInputElement;
@@ -216,7 +216,11 @@ fn row(store: &StateHandle, row: &PreviewRow) -> Html {
         }
     }
     let mut happens = vec![messages::outcome(row.outcome)];
-    happens.extend(messages::troubles(row).into_iter().next());
+    let mut troubles = messages::troubles(row).into_iter();
+    happens.extend(troubles.next());
+    // Where the tool stops is said in the line, also of an object with another trouble.
+    let stops = row.troubles.contains(&Trouble::DoneBeforeStop);
+    happens.extend(troubles.next_back().filter(|_| stops));
     let happens = visible(&happens.join(", ")).into_owned();
     let owners = visible(&owners.join(", ")).into_owned();
     html! {

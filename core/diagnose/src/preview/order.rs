@@ -4,19 +4,91 @@ use optimist_apiserver::object::text;
 use optimist_client::Preset;
 use serde_json::Value;
 
+use super::refusal::wave;
+use crate::case::ObjectId;
+
+/// The kinds in the order in which Helm writes them; all others come last, by their names
+/// (`helm.sh/helm/v4/pkg/release/v1/util/kind_sorter.go InstallOrder` and `lessByKind`, v4.2; the same in v3.21).
+const OF_HELM: [&str; 38] = [
+    "PriorityClass",
+    "Namespace",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodSecurityPolicy",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "SecretList",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "CustomResourceDefinition",
+    "ClusterRole",
+    "ClusterRoleList",
+    "ClusterRoleBinding",
+    "ClusterRoleBindingList",
+    "Role",
+    "RoleList",
+    "RoleBinding",
+    "RoleBindingList",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
+
 /// Returns the positions of the manifests in the order in which a tool writes them. kubectl goes through
-/// its files. The others begin with the objects that other objects need: namespaces and definitions
-/// (`helm.sh/helm/v4/pkg/release/v1/util/kind_sorter.go InstallOrder`, v4.2;
-/// `fluxcd/pkg/ssa/manager_apply.go ApplyAllStaged`, v0.76; `argo-cd/gitops-engine/pkg/sync/sync_tasks.go
-/// kindOrder`, v3.5).
+/// its files. The others begin with the objects that other objects need: namespaces and definitions. Argo CD goes
+/// from wave to wave (`argo-cd/gitops-engine/pkg/sync/sync_tasks.go Less`, v3.5).
 pub(super) fn of_writes(preset: Preset, manifests: &[Value]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..manifests.len()).collect();
-    if !preset.is_kubectl() {
-        order.sort_by_key(|at| match text(&manifests[*at], "kind") {
-            "Namespace" => 0,
-            "CustomResourceDefinition" => 1,
-            _ => 2,
-        });
+    let kind = |at: &usize| text(&manifests[*at], "kind");
+    let needed = |at: &usize| match kind(at) {
+        "Namespace" => 0,
+        "CustomResourceDefinition" => 1,
+        _ => 2,
+    };
+    match preset {
+        _ if preset.is_kubectl() => {}
+        Preset::Helm3 | Preset::Helm4 => order.sort_by_key(|at| {
+            let known = OF_HELM.iter().position(|known| *known == kind(at));
+            match known {
+                Some(known) => (known, ""),
+                None => (OF_HELM.len(), kind(at)),
+            }
+        }),
+        Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
+            order.sort_by_key(|at| (needed(at), wave(&manifests[*at])));
+        }
+        Preset::Flux => order.sort_by_key(|at| (stage(&manifests[*at]), needed(at))),
+        _ => order.sort_by_key(needed),
     }
     order
+}
+
+/// Returns the stage in which Flux applies an object, from 0 (`fluxcd/pkg/ssa/manager_apply.go ApplyAllStaged` and
+/// `fluxcd/pkg/ssa/utils/is.go`, v0.76).
+pub(super) fn stage(manifest: &Value) -> usize {
+    let kind = text(manifest, "kind");
+    let group = ObjectId::of(manifest).group;
+    match (group.as_str(), kind) {
+        ("", "Namespace")
+        | ("apiextensions.k8s.io", "CustomResourceDefinition")
+        | ("rbac.authorization.k8s.io", "ClusterRole") => 0,
+        _ if kind.ends_with("Class") => 1,
+        _ => 2,
+    }
 }

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::cluster::Key;
 use super::removed::{Removal, says};
 use super::row::{Outcome, PreviewRow, Trouble};
-use super::{Assumed, DeliveryTool, Pruning};
+use super::{Assumed, DeliveryTool, Pruning, order};
 
-/// A tool's treatment of the other objects when one is refused. The row of an object that is written shows the result
-/// of its own manifest, whatever became of the others. An object is [`Deleted`](Outcome::Deleted) only if the tool
-/// comes to it.
+/// A tool's treatment of the other objects when one is refused. The fields of a row show the result of its own manifest,
+/// whatever became of the others. Its outcome is [`NotReached`](Outcome::NotReached) or
+/// [`KeptForNow`](Outcome::KeptForNow) if the tool does not come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AfterRefusal {
@@ -90,12 +90,66 @@ impl Delivery<'_> {
             }
             if self.come_first(&refused, object) {
                 *row = PreviewRow {
+                    later: Some(Outcome::Deleted),
                     assumed: std::mem::take(&mut row.assumed),
                     troubles: vec![Trouble::DeletedLater],
                     ..PreviewRow::new(row.object.clone(), Outcome::KeptForNow)
                 };
             } else if self.come_first(&unknown, object) {
                 row.assumed.push(Assumed::OthersAccepted);
+            }
+        }
+    }
+
+    /// Says in the rows, which are in the order of the writes, where the tool stops: which objects it does not come to,
+    /// and which ones it has written before.
+    pub(super) fn tell_stop(&self, rows: &mut [PreviewRow]) {
+        let Some(stop) = self.stop(rows) else {
+            return;
+        };
+        for (at, row) in rows.iter_mut().enumerate() {
+            let manifest = self.manifests.get(&key(row)).copied();
+            let is_reached = match (&stop, manifest) {
+                (_, None) => true,
+                (Stop::AtStart, _) => false,
+                (Stop::At(stop), _) => at <= *stop,
+                (Stop::AfterWave(last), Some(manifest)) => wave(manifest) <= *last,
+                (Stop::BeforeStage(refused), Some(manifest)) => {
+                    let stage = order::stage(manifest);
+                    stage < *refused || stage == *refused && row.outcome.is_refusal()
+                }
+            };
+            if !is_reached {
+                row.leave_unreached();
+            } else if row.has_effect() {
+                row.troubles.push(Trouble::DoneBeforeStop);
+            }
+        }
+    }
+
+    /// Returns where the tool stops; `None` if it goes on with the other manifests.
+    fn stop(&self, rows: &[PreviewRow]) -> Option<Stop> {
+        let refused = || {
+            let rows = rows.iter().enumerate();
+            rows.filter(|(_, row)| row.outcome.is_refusal() && row.outcome != Outcome::NotRun)
+                .filter_map(|(at, row)| Some((at, key(row), *self.manifests.get(&key(row))?)))
+        };
+        match self.after {
+            AfterRefusal::GoesOn | AfterRefusal::DeletesNothing => None,
+            AfterRefusal::ChecksFirst | AfterRefusal::ReadsAllFirst => {
+                refused().next().map(|_| Stop::AtStart)
+            }
+            AfterRefusal::StopsAtCreate => {
+                let mut created = refused().filter(|(_, key, _)| !self.objects.contains_key(key));
+                created.next().map(|(at, _, _)| Stop::At(at))
+            }
+            AfterRefusal::StopsAfterWave => {
+                let waves = refused().map(|(_, _, manifest)| wave(manifest));
+                waves.min().map(Stop::AfterWave)
+            }
+            AfterRefusal::StopsBeforeStage => {
+                let stages = refused().map(|(_, _, manifest)| order::stage(manifest));
+                stages.min().map(Stop::BeforeStage)
             }
         }
     }
@@ -133,13 +187,25 @@ impl Delivery<'_> {
     }
 }
 
+/// Where a tool stops among the manifests.
+enum Stop {
+    /// Before the first.
+    AtStart,
+    /// At this row.
+    At(usize),
+    /// After this sync wave.
+    AfterWave(i64),
+    /// Before this stage.
+    BeforeStage(usize),
+}
+
 fn key(row: &PreviewRow) -> Key {
     let id = row.object.id();
     (id.group, id.kind, id.namespace, id.name)
 }
 
 /// Returns the sync wave of an object under Argo CD (`argo-cd/gitops-engine/pkg/sync/syncwaves/waves.go Wave`, v3.5).
-fn wave(object: &Value) -> i64 {
+pub(super) fn wave(object: &Value) -> i64 {
     let annotations = object.metadata().and_then(|meta| meta.get("annotations"));
     let number = |name: &str| annotations?.get(name)?.as_str()?.parse().ok();
     let wave = number("argocd.argoproj.io/sync-wave");

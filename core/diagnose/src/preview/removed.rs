@@ -25,6 +25,8 @@ pub(super) struct Removal {
     tool: DeliveryTool,
     by: DeliveredBy,
     earlier: Option<Vec<Key>>,
+    /// Whether the cluster has one of the objects that are written.
+    exists: bool,
     /// The namespaces of the manifests.
     namespaces: HashSet<String>,
 }
@@ -34,12 +36,14 @@ impl Removal {
     pub(super) fn of(input: &PreviewInput, cluster: &Cluster, next: &HashSet<Key>) -> Self {
         let written = cluster.objects.iter().filter(|(key, _)| next.contains(key));
         let mut written: Vec<&Value> = written.map(|(_, object)| &**object).collect();
+        let exists = !written.is_empty();
         written.extend(&input.next);
         let earlier = input.earlier.as_ref();
         Self {
             tool: input.tool.clone(),
             by: DeliveredBy::of(&written),
             earlier: earlier.map(|all| all.iter().map(key).collect()),
+            exists,
             namespaces: Pruning::namespaces(input),
         }
     }
@@ -54,7 +58,7 @@ impl Removal {
     pub(super) fn knows_release(&self, input: &PreviewInput) -> Option<bool> {
         match &input.earlier {
             Some(earlier) => Some(!earlier.is_empty()),
-            None => self.by.release.is_some().then_some(true),
+            None => (self.exists || self.by.release.is_some()).then_some(true),
         }
     }
 

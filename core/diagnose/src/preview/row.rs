@@ -23,6 +23,9 @@ pub struct PreviewRow {
     pub object: PreviewObject,
     /// The outcome.
     pub outcome: Outcome,
+    /// The outcome once no other object is refused, if the tool stops before it comes to this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub later: Option<Outcome>,
     /// The troubles with it, the worst first.
     pub troubles: Vec<Trouble>,
     /// The field manager that writes; empty if nothing is sent.
@@ -110,6 +113,8 @@ pub enum Outcome {
     Deleted,
     /// The tool would delete it, and does not come to that: another object is refused before.
     KeptForNow,
+    /// The tool would write it, and stops before: another object is refused. The fields are those of the write.
+    NotReached,
     /// Its content changes.
     Changed,
     /// It is new.
@@ -137,6 +142,8 @@ pub enum Trouble {
     Deleted,
     /// The object is deleted once no other object is refused.
     DeletedLater,
+    /// The tool stops before it comes to the object.
+    NotReached,
     /// The object is deleted and created again.
     CreatedAgain,
     /// `managedFields` has versions that the definition does not have.
@@ -155,6 +162,8 @@ pub enum Trouble {
     NeverRests,
     /// The write makes a new version in which neither content nor owners differ.
     ChangesNothing,
+    /// The tool does this, and then stops, because another object is refused.
+    DoneBeforeStop,
 }
 
 /// The effect on a field.
@@ -224,6 +233,7 @@ impl PreviewRow {
         Self {
             object,
             outcome,
+            later: None,
             troubles: Vec::new(),
             writer: String::new(),
             code: None,
@@ -324,6 +334,34 @@ impl PreviewRow {
         new.fields.sort_by_key(|it| it.change);
         new.troubles = troubles(row, &new);
         new
+    }
+
+    /// Returns the outcome that the tool means: the one once no other object is refused.
+    pub fn intended(&self) -> Outcome {
+        self.later.unwrap_or(self.outcome)
+    }
+
+    /// Returns whether the tool changes something: the content, or the owners.
+    pub(super) fn has_effect(&self) -> bool {
+        match self.outcome {
+            Outcome::Created | Outcome::Changed | Outcome::Deleted => true,
+            Outcome::Unchanged => !self.fields.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Says that the tool stops before it comes to the object.
+    pub(super) fn leave_unreached(&mut self) {
+        if self.has_effect() {
+            self.later = Some(self.outcome);
+            self.outcome = Outcome::NotReached;
+            self.code = None;
+            self.writer.clear();
+        } else if !self.outcome.is_refusal() || self.outcome == Outcome::NotRun {
+            return;
+        }
+        self.troubles.push(Trouble::NotReached);
+        self.troubles.sort();
     }
 
     /// The smaller, the worse.
@@ -471,7 +509,7 @@ fn troubles(row: &Row, new: &PreviewRow) -> Vec<Trouble> {
             Trouble::NotReverted,
             !refused && has(FieldChange::NotReverted),
         ),
-        (Trouble::NeverRests, again.is_some_and(|it| it.changes)),
+        (Trouble::NeverRests, again.is_some_and(|it| it.never_rests)),
         (
             Trouble::ChangesNothing,
             owners && new.fields.iter().all(|it| it.change > FieldChange::Owners),

@@ -184,9 +184,13 @@ impl PreviewRun {
             refused.any(|row| row.object.id().is_generated() == unnamed)
         };
         let of_unnamed = unnamed::after_refusal(tool.preset).filter(|_| by_tool(true));
+        let removal = self.written.removal.as_ref();
+        let release = removal.and_then(|removal| removal.knows_release(&self.input));
         let after = match of_unnamed {
             Some(after) => after,
             None if is_helm(tool.preset) && by_tool(false) => AfterRefusal::ChecksFirst,
+            // `helm.sh/helm/v4/pkg/kube/client.go perform`, v4.2: it tries to create all.
+            None if is_helm(tool.preset) && release != Some(true) => AfterRefusal::GoesOn,
             None => tool.after_refusal(),
         };
         if let Some(removal) = &self.written.removal {
@@ -199,6 +203,7 @@ impl PreviewRun {
                 removal,
             };
             delivery.keep_unreached(&mut rows);
+            delivery.tell_stop(&mut rows);
         }
         Preview::counted(rows, after)
     }

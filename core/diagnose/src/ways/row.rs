@@ -73,6 +73,9 @@ pub struct SecondRun {
     pub code: Option<u16>,
     /// `true` if it made a new version.
     pub changes: bool,
+    /// `true` if it made a new version, and a third run makes another one. An apply of an object without owners changes
+    /// them once more (`k8s.io/apimachinery/pkg/util/managedfields/internal/skipnonapplied.go Apply`, v0.36).
+    pub never_rests: bool,
 }
 
 /// A field that another manager will write again.
@@ -94,18 +97,33 @@ impl SecondRun {
         server: &mut ApiServer,
         procedure: Script<'_>,
     ) -> Self {
-        let mut client = Client::new(table, Arc::clone(after), server).without_exchanges();
+        let (code, changes) = Self::once(table, after, server, procedure);
+        let never_rests = changes && {
+            let second = self::after(table, server, &[]);
+            Self::once(table, &second, server, procedure).1
+        };
+        Self {
+            code,
+            changes,
+            never_rests,
+        }
+    }
+
+    /// Returns the status code of a run, if it sends something, and whether it makes a new version.
+    fn once(
+        table: &ChangeTable,
+        before: &Arc<Value>,
+        server: &mut ApiServer,
+        procedure: Script<'_>,
+    ) -> (Option<u16>, bool) {
+        let mut client = Client::new(table, Arc::clone(before), server).without_exchanges();
         if procedure(&mut client).is_none() {
-            let (code, changes) = (None, false);
-            return Self { code, changes };
+            return (None, false);
         }
         let code = client.last_code;
         let stored = server.store().get(table.subject().key());
         let version = stored.map(|(version, _)| version.to_string());
-        Self {
-            code,
-            changes: version.unwrap_or_default() != version_of(after),
-        }
+        (code, version.unwrap_or_default() != version_of(before))
     }
 }
 
@@ -306,6 +324,7 @@ impl PartialRow {
                 true => SecondRun {
                     code: run.requests.last().map(|last| last.code),
                     changes: false,
+                    never_rests: false,
                 },
                 false => {
                     let second = second.unwrap_or(procedure);

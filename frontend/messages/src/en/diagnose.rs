@@ -57,6 +57,10 @@ crate::catalogue::messages! {
     upgrade_outcome_deleted() "deleted";
     upgrade_outcome_kept() "kept for now";
     upgrade_deleted_later() "The tool deletes it when no other object is refused before.";
+    upgrade_outcome_not_reached() "not reached";
+    upgrade_later(outcome) "When no other object is refused, it is {outcome}.";
+    upgrade_stopped_before() "the tool stops before it";
+    upgrade_stops_then() "the tool does this, and then stops";
     upgrade_outcome_changed() "changed";
     upgrade_outcome_created() "created";
     upgrade_outcome_unchanged() "unchanged";
