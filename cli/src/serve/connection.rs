@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderName, Method, Request, Response, header};
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
@@ -112,9 +113,9 @@ impl Connections {
 
     /// Answers a request, and tells of it.
     async fn perform_audited(&self, audit: &Audit, request: Request<Vec<u8>>) -> Answer {
-        let received = audit::now();
         let entry = self.look(|server| AuditEntry::of(server, &request, audit.next_id()));
         if entry.is_watch() {
+            let received = audit::now();
             let answer = self.perform(request.map(Bytes::from)).await;
             if answer.status().is_success() {
                 audit.add(&entry.streams(received, audit::now()));
@@ -123,6 +124,18 @@ impl Connections {
             }
             return answer;
         }
+        let answer = self.perform_told(audit, entry, request).await;
+        answer.map(|bytes| Either::Right(Full::new(bytes)))
+    }
+
+    /// Answers a request that is no watch, and tells of it.
+    async fn perform_told(
+        &self,
+        audit: &Audit,
+        entry: AuditEntry,
+        request: Request<Vec<u8>>,
+    ) -> Response<Bytes> {
+        let received = audit::now();
         let response = match is_write(request.method()) {
             true => self.write(request),
             false => self.look(|server| whole(server.handle(request))),
@@ -131,7 +144,29 @@ impl Connections {
         let (head, body) = response.into_parts();
         let bytes = body.collect().await.unwrap_or_default().to_bytes();
         audit.add(&entry.answered(head.status, &bytes, received, audit::now()));
-        Response::from_parts(head, Either::Right(Full::new(bytes)))
+        Response::from_parts(head, bytes)
+    }
+
+    /// Answers a request that came to the port of the page, as one that came to the server, and tells of it. A watch
+    /// is refused.
+    pub async fn answer_page(
+        &self,
+        audit: &Audit,
+        head: Parts,
+        body: Incoming,
+    ) -> Response<Full<Bytes>> {
+        let body = match read(body).await {
+            Ok(body) => body,
+            Err(error) => return refusal(&Status::bad_request(error.to_string())),
+        };
+        let request = Request::from_parts(head, body.into());
+        let entry = self.look(|server| AuditEntry::of(server, &request, audit.next_id()));
+        if entry.is_watch() {
+            let why = "the port of the page answers no watch";
+            return refusal(&Status::bad_request(why.to_owned()));
+        }
+        let answer = self.perform_told(audit, entry, request).await;
+        answer.map(Full::new)
     }
 
     /// Looks at the server, or sends it requests that write nothing.
@@ -248,7 +283,7 @@ async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
     Ok(read.into())
 }
 
-fn forbidden(message: String) -> Status {
+pub fn forbidden(message: String) -> Status {
     Status {
         code: 403,
         reason: Some("Forbidden"),
@@ -262,7 +297,7 @@ fn refused(status: &Status) -> Answer {
     refusal(status).map(Either::Right)
 }
 
-fn refusal(status: &Status) -> Response<Full<Bytes>> {
+pub fn refusal(status: &Status) -> Response<Full<Bytes>> {
     let body = format!("{}\n", status.to_json());
     let mut response = whole(Response::new(body.into_bytes()));
     *response.status_mut() = http::StatusCode::from_u16(status.code).unwrap_or_default();

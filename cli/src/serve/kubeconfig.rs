@@ -96,7 +96,7 @@ fn opened(path: &Path, is_new: bool) -> Result<File, BadInput> {
 }
 
 /// The address for clients of this machine.
-fn url(address: SocketAddr, is_tls: bool) -> String {
+pub fn url(address: SocketAddr, is_tls: bool) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

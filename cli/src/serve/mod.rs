@@ -81,6 +81,9 @@ pub struct Arguments {
     /// The port of the page; 0 takes one that is free.
     #[arg(long, default_value_t = 0, requires = "page", value_name = "PORT")]
     page_port: u16,
+    /// Lets the page write to the server: who opens the page can change everything on the server.
+    #[arg(long, requires = "page")]
+    page_writes: bool,
     /// The release of the server.
     #[arg(long, default_value_t)]
     release: Release,
@@ -195,7 +198,8 @@ async fn serve(
         true => Some(Audit::new(arguments.audit_log.as_deref())?),
         false => None,
     };
-    let page = ServedPage::open(arguments, audit.clone()).await?;
+    let url = kubeconfig::url(address, certificate.is_some());
+    let page = ServedPage::open(arguments, audit.clone(), &url).await?;
     let kubeconfig = Kubeconfig::write(
         arguments.kubeconfig.as_deref(),
         address,
@@ -208,6 +212,7 @@ async fn serve(
     let hosts = arguments.hosts.clone();
     let connections = Connections::new(server.clone(), log, certificate, hosts);
     let connections = connections.audited(audit.clone());
+    let page = page.map(|page| page.writing(arguments, &connections));
     let interval = Duration::from_secs(arguments.compaction_interval);
     let open = GracefulShutdown::new();
     tokio::select! {
@@ -235,11 +240,16 @@ struct ServedPage {
 
 impl ServedPage {
     /// Reads the page, and takes its port; `None` if there is no page to serve.
-    async fn open(arguments: &Arguments, audit: Option<Audit>) -> Result<Option<Self>, BadInput> {
+    async fn open(
+        arguments: &Arguments,
+        audit: Option<Audit>,
+        server: &str,
+    ) -> Result<Option<Self>, BadInput> {
         let (Some(directory), Some(audit)) = (&arguments.page, audit) else {
             return Ok(None);
         };
-        let page = Page::new(directory, audit, arguments.hosts.clone())?;
+        let writes_to = arguments.page_writes.then_some(server);
+        let page = Page::new(directory, audit, arguments.hosts.clone(), writes_to)?;
         let wanted = SocketAddr::new(arguments.address, arguments.page_port);
         let bad = |error: io::Error| BadInput(format!("{wanted}: {error}"));
         let listener = TcpListener::bind(wanted).await.map_err(bad)?;
@@ -249,6 +259,17 @@ impl ServedPage {
             listener,
             url: format!("http://{address}/"),
         }))
+    }
+
+    /// Lets the page write to the server, if that is asked for.
+    fn writing(self, arguments: &Arguments, server: &Connections) -> Self {
+        if !arguments.page_writes {
+            return self;
+        }
+        Self {
+            page: self.page.writing(server.clone()),
+            ..self
+        }
     }
 
     async fn accept(served: Option<&Self>, open: &GracefulShutdown) {
@@ -280,6 +301,9 @@ fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig, page: Option<&Serve
                     "The page, with the requests as they come at optimist/events: {}\n",
                     page.url
                 ));
+                if arguments.page_writes {
+                    print("Who opens the page can change everything on this server.\n");
+                }
             }
         }
     }

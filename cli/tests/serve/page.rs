@@ -106,6 +106,116 @@ fn a_page_has_its_files_and_is_told_each_request_in_order() {
 }
 
 #[test]
+fn a_page_that_may_write_passes_on_its_own_requests_and_those_of_no_other_page() {
+    let directory = page("page-writes");
+    let arguments = ["--page", directory.to_str().unwrap(), "--page-writes"];
+    let program = Program::start(&arguments);
+    let host = format!("Host: {}", program.page_authority());
+    let own = format!("Origin: http://{}", program.page_authority());
+    let json = "Content-Type: application/json";
+    let anna = "Optimist-Client: anna";
+    let (_, index) = program.connect_to_page().send("GET", "/", &[&host], b"");
+    let told = format!(
+        r#"data-requests="optimist/server" data-server="{}""#,
+        program.url
+    );
+    assert!(index.contains(&told), "{index}");
+    let send = |method: &str, path: &str, headers: &[&str], body: &[u8]| {
+        let headers = [&[host.as_str()], headers].concat();
+        let path = format!("/optimist/server{path}");
+        program
+            .connect_to_page()
+            .send(method, &path, &headers, body)
+    };
+    let made = map("a").to_string();
+    let fetched = "Sec-Fetch-Site: same-origin";
+    let (code, body) = send("POST", MAPS, &[json, anna, &own, fetched], made.as_bytes());
+    assert_eq!(code, 201, "{body}");
+    // Its client has its name, as that of any other client, and is told of like any other.
+    let path = format!("{MAPS}/a");
+    let read = program.json("GET", &path, &Value::Null).1;
+    assert_eq!(read["metadata"]["managedFields"][0]["manager"], "anna");
+    let ben = "Optimist-Client: ben";
+    let (code, body) = send("PUT", &path, &[json, ben], read.to_string().as_bytes());
+    assert_eq!(code, 200, "{body}");
+    assert_eq!(
+        program.json("PATCH", &path, &json!({"data": {"a": "2"}})).0,
+        200
+    );
+    let (code, body) = send("PUT", &path, &[json, ben], read.to_string().as_bytes());
+    assert_eq!(code, 409, "{body}");
+    assert!(body.contains("the object has been modified"), "{body}");
+    let mut events = program.connect_to_page();
+    assert_eq!(
+        events.begin("GET", "/optimist/events", &[&host], b""),
+        (200, None)
+    );
+    let mut told = String::new();
+    while told.matches("id: ").count() < 5 {
+        told += &events.chunk().unwrap();
+    }
+    assert_eq!(told.matches(r#""userAgent":"ben""#).count(), 2, "{told}");
+    // Other pages, forms, and what is no request for an object.
+    for headers in [
+        &[json][..],
+        &[json, "Optimist-Client: "],
+        &[json, anna, "Origin: http://evil.test"],
+        &[json, anna, "Origin: null"],
+        &[json, anna, "Sec-Fetch-Site: cross-site"],
+        &[json, anna, "Sec-Fetch-Site: same-site"],
+    ] {
+        let (code, body) = send("DELETE", &path, headers, b"");
+        assert_eq!(code, 403, "{headers:?} {body}");
+    }
+    assert_eq!(
+        program.json("GET", &path, &Value::Null).0,
+        200,
+        "it is still there"
+    );
+    let other = ["Host: evil.test", anna];
+    let target = format!("/optimist/server{path}");
+    let answer = program
+        .connect_to_page()
+        .send("DELETE", &target, &other, b"");
+    assert_eq!(answer.0, 403);
+    let (code, body) = send("GET", &format!("{MAPS}?watch=1"), &[anna], b"");
+    assert!(code == 400 && body.contains("no watch"), "{code} {body}");
+    assert_eq!(send("POST", "/../api/v1", &[json, anna], b"{}").0, 405);
+    assert_eq!(send("GET", "/version", &[anna], b"").0, 404);
+    let large = vec![b' '; 3 * 1024 * 1024 + 1];
+    assert_eq!(send("POST", MAPS, &[json, anna], &large).0, 413);
+}
+
+#[test]
+fn a_page_writes_only_if_that_is_asked_for() {
+    let directory = page("page-reads");
+    let program = Program::start(&["--page", directory.to_str().unwrap()]);
+    let host = format!("Host: {}", program.page_authority());
+    let (_, index) = program.connect_to_page().send("GET", "/", &[&host], b"");
+    assert!(!index.contains("data-requests"), "{index}");
+    let headers = [
+        &host,
+        "Optimist-Client: anna",
+        "Content-Type: application/json",
+    ];
+    let target = format!("/optimist/server{MAPS}");
+    let made = map("a").to_string();
+    let answer = program
+        .connect_to_page()
+        .send("POST", &target, &headers, made.as_bytes());
+    assert_eq!(answer.0, 405);
+    assert_eq!(
+        program
+            .connect_to_page()
+            .send("GET", &target, &headers, b"")
+            .0,
+        404
+    );
+    let (code, errors) = Program::refused(&["--page-writes"]);
+    assert!(code == 2 && errors.contains("--page"), "{errors}");
+}
+
+#[test]
 fn a_directory_without_a_page_is_refused() {
     let directory = place("no-page");
     let (code, errors) = Program::refused(&["--page", directory.to_str().unwrap()]);
