@@ -113,7 +113,7 @@ impl Connections {
 
     /// Answers a request, and tells of it.
     async fn perform_audited(&self, audit: &Audit, request: Request<Vec<u8>>) -> Answer {
-        let entry = self.look(|server| AuditEntry::of(server, &request, audit.next_id()));
+        let entry = self.look(|server| AuditEntry::new(server, &request, audit.next_id()));
         if entry.is_watch() {
             let received = audit::now();
             let answer = self.perform(request.map(Bytes::from)).await;

@@ -190,7 +190,7 @@ impl Checker<'_> {
             && let Some(prefix) = qualified(target)
         {
             let name = format!("{prefix}.{}", call.function);
-            if overloads::of(&name).is_some() {
+            if overloads::find(&name).is_some() {
                 call.function = name;
                 call.target = None;
             }
@@ -199,7 +199,7 @@ impl Checker<'_> {
             self.visit(target);
         }
         let name = call.function.clone();
-        match overloads::of(&name) {
+        match overloads::find(&name) {
             Some(all) => self.resolve(expr, &name, all),
             None => {
                 let message = format!("undeclared reference to '{name}' (in container '')");

@@ -146,7 +146,7 @@ impl Machine {
         let mut members = BTreeMap::new();
         for entry in entries {
             let key = self.value(&entry.key, scope)?;
-            let key = Key::of(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let key = Key::from_value(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
             let value = match self.value(&entry.value, scope)? {
                 Val::Optional(None) if entry.optional => continue,
                 Val::Optional(Some(value)) if entry.optional => Rc::unwrap_or_clone(value),

@@ -35,7 +35,7 @@ pub(super) struct Overload {
 }
 
 /// All ways to call a function; `None` if there is no such function.
-pub(super) fn of(function: &str) -> Option<&'static [Overload]> {
+pub(super) fn find(function: &str) -> Option<&'static [Overload]> {
     static ALL: OnceLock<HashMap<&'static str, Vec<Overload>>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let mut all: HashMap<&'static str, Vec<Overload>> = HashMap::new();

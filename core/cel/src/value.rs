@@ -62,7 +62,7 @@ pub(super) enum Key {
 
 impl Key {
     /// The key that a value stands for: numbers that are equal are the same key.
-    pub(super) fn of(value: &Val) -> Option<Self> {
+    pub(super) fn from_value(value: &Val) -> Option<Self> {
         Some(match value {
             Val::Bool(value) => Key::Bool(*value),
             Val::Int(value) => Key::Int(*value),

@@ -64,9 +64,9 @@ const MOST_DIGESTS: usize = 20_000;
 
 impl Digests {
     /// The digests for a search.
-    pub(super) fn of(start: &System) -> Self {
+    pub(super) fn for_search(start: &System) -> Self {
         Self {
-            given: Given::of(start),
+            given: Given::from_start(start),
             ..Self::default()
         }
     }

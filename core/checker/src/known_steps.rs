@@ -188,7 +188,7 @@ mod tests {
         let plain = question.start().clone();
         let mut start = plain.clone();
         start.server_mut().cache_answers();
-        let (mut steps, mut digests) = (KnownSteps::default(), Digests::of(&plain));
+        let (mut steps, mut digests) = (KnownSteps::default(), Digests::for_search(&plain));
         let mut seen = HashSet::from([exactly(&plain)]);
         let mut next = VecDeque::from([(Arc::new(start), plain)]);
         let mut count = 0;
@@ -207,7 +207,7 @@ mod tests {
                     assert_eq!(judgement.is_tried, expected.is_tried, "{event:?}");
                 }
                 let fingerprint = digests.fingerprint(&known.0);
-                let anew = Digests::of(question.start()).fingerprint(&after);
+                let anew = Digests::for_search(question.start()).fingerprint(&after);
                 assert_eq!(fingerprint, anew, "{event:?}");
                 count += 1;
                 if seen.insert(text) {

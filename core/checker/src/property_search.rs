@@ -77,7 +77,7 @@ impl PropertySearch {
             nodes: Vec::new(),
             frontier: VecDeque::new(),
             known: FastMap::default(),
-            digests: Digests::of(&question.start),
+            digests: Digests::for_search(&question.start),
             steps: KnownSteps::default(),
             violations: broken.map(|(index, _)| (index, Vec::new())).collect(),
             tried: vec![false; question.always.len()],

@@ -87,7 +87,7 @@ fn walk(system: &System, object: &ObjectRef, found: &mut BTreeMap<Verdict, u128>
         let stored = system.server().store().get(object.key());
         let stored = stored.map(|(_, object)| &**object);
         let ledger = system.ledger();
-        let updates = ledger.of(object.key()).cloned().unwrap_or_default();
+        let updates = ledger.updates(object.key()).cloned().unwrap_or_default();
         let verdict = updates.verdict(stored, &object.resource().root);
         *found.entry(verdict).or_default() += 1;
     }
@@ -105,7 +105,7 @@ fn counted(system: &System, object: &ObjectRef) -> BTreeMap<Verdict, u128> {
     assert_eq!(search.run(), SearchStatus::Done);
     let tally = search.tally();
     let all = Verdict::ALL.into_iter();
-    let all = all.map(|verdict| (verdict, tally.of(verdict)));
+    let all = all.map(|verdict| (verdict, tally.histories_with(verdict)));
     all.filter(|(_, count)| *count > 0).collect()
 }
 
@@ -288,7 +288,7 @@ fn process_of(event: Event) -> u8 {
 fn verdict(system: &System, object: &ObjectRef) -> Verdict {
     let stored = system.server().store().get(object.key());
     let ledger = system.ledger();
-    let updates = ledger.of(object.key()).cloned().unwrap_or_default();
+    let updates = ledger.updates(object.key()).cloned().unwrap_or_default();
     let stored = stored.map(|(_, object)| &**object);
     updates.verdict(stored, &object.resource().root)
 }

@@ -93,7 +93,7 @@ impl AlignedRow {
 
 impl AlignedRows {
     /// Aligns the copies of an object of a type.
-    pub fn of(copies: [Option<&Value>; COPIES], root: &Struct) -> Self {
+    pub fn new(copies: [Option<&Value>; COPIES], root: &Struct) -> Self {
         let lines = copies.map(|copy| copy.map(lines).unwrap_or_default());
         let places = [0, 1, 2].map(|copy| {
             let lines: &Vec<Line> = &lines[copy];
@@ -167,7 +167,7 @@ pub(super) enum ValueType<'a> {
 }
 
 impl<'a> ValueType<'a> {
-    fn of(ty: Option<&'a Type>) -> Self {
+    fn new(ty: Option<&'a Type>) -> Self {
         match ty {
             Some(Type::Struct(inner)) => ValueType::Struct(inner),
             Some(other) => ValueType::Other(other),
@@ -177,15 +177,15 @@ impl<'a> ValueType<'a> {
 
     pub(super) fn member(self, name: &str) -> Self {
         match self {
-            ValueType::Struct(inner) => Self::of(inner.member(name)),
-            ValueType::Other(Type::Map(map)) => Self::of(Some(&map.value)),
+            ValueType::Struct(inner) => Self::new(inner.member(name)),
+            ValueType::Other(Type::Map(map)) => Self::new(Some(&map.value)),
             _ => ValueType::Unknown,
         }
     }
 
     pub(super) fn item(self) -> Self {
         match self {
-            ValueType::Other(Type::List(list)) => Self::of(Some(&list.item)),
+            ValueType::Other(Type::List(list)) => Self::new(Some(&list.item)),
             _ => ValueType::Unknown,
         }
     }
@@ -537,7 +537,7 @@ mod tests {
     fn aligned(copies: [Option<&Value>; COPIES]) -> AlignedRows {
         let resources = Resources::builtin();
         let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
-        AlignedRows::of(copies, &resource.root)
+        AlignedRows::new(copies, &resource.root)
     }
 
     /// The rows that are in sight at first, as a copy shows them.

@@ -97,7 +97,7 @@ pub struct Preconditions {
 }
 
 /// The kind of a request, as far as people tell requests apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {
     /// A read.
     Get,
@@ -167,7 +167,7 @@ impl<'a> Sender<'a> {
 
 impl RequestKind {
     /// The kind of a request with this method and media type, whatever it is about.
-    pub fn of(method: &str, media_type: &str) -> Self {
+    pub fn from_request(method: &str, media_type: &str) -> Self {
         let mut patches = Strategy::ALL.into_iter().skip(1);
         match method {
             "GET" => Self::Get,

@@ -38,7 +38,7 @@ impl Edit {
 
     fn all_between(read: &Value, edited: &Value, root: &Struct) -> Vec<Edit> {
         let mut edits = Vec::new();
-        let (mut old, mut new) = (Places::of(read), Places::of(edited));
+        let (mut old, mut new) = (Places::new(read), Places::new(edited));
         for path in changed_parts(read, edited, root) {
             let (before, after) = (old.find(&path.0), new.find(&path.0));
             if let Some(items) = items_between(before, after) {
@@ -66,7 +66,7 @@ impl Edit {
 
     /// Returns whether a stored object has the edit. If the object is deleted, only its deletion holds.
     pub fn holds_in(&self, object: Option<&Value>, root: &Struct) -> bool {
-        self.holds_at(object.map(Places::of).as_mut(), root)
+        self.holds_at(object.map(Places::new).as_mut(), root)
     }
 
     /// Returns the same as [`holds_in`](Self::holds_in), for many edits in one object.

@@ -63,13 +63,13 @@ impl Intent {
 
     /// The intent of a working copy: its edits, and the fields that it declares unchanged. `None`
     /// before the first read.
-    pub fn of(copy: &WorkingCopy, root: &Struct) -> Option<Self> {
+    pub fn from_copy(copy: &WorkingCopy, root: &Struct) -> Option<Self> {
         let (read, edited) = (copy.read()?, copy.edited()?);
         let Intent::Change(mut changes) = Self::between(read, edited, root) else {
             return None;
         };
         let edits: BTreeSet<Path> = changes.iter().map(|change| change.path.clone()).collect();
-        let mut places = Places::of(edited);
+        let mut places = Places::new(edited);
         for path in copy.declared().iter().filter(|path| !edits.contains(*path)) {
             if let Some(value) = places.find(&path.0) {
                 changes.push(IntendedChange {
@@ -104,7 +104,7 @@ impl Intent {
     pub fn edit(&self, copy: &mut WorkingCopy, read: &Value) {
         let edited = self.done_on(read);
         if let Intent::Change(changes) = self {
-            let (mut old, mut new) = (Places::of(read), Places::of(&edited));
+            let (mut old, mut new) = (Places::new(read), Places::new(&edited));
             for change in changes {
                 let path = &change.path.0;
                 let (before, after) = (old.find(path), new.find(path));
@@ -149,10 +149,10 @@ mod tests {
         let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
         let object = std::sync::Arc::new(json!({"spec": {"replicas": 3}}));
         let mut copy = WorkingCopy::default();
-        assert_eq!(Intent::of(&copy, root), None);
+        assert_eq!(Intent::from_copy(&copy, root), None);
         copy.settle(object.clone());
         copy.declare(Path::at(&object, "/spec/replicas", root).unwrap());
-        let intent = Intent::of(&copy, root).unwrap();
+        let intent = Intent::from_copy(&copy, root).unwrap();
         let mut again = WorkingCopy::default();
         again.settle(object.clone());
         intent.edit(&mut again, &object);

@@ -86,7 +86,7 @@ impl Manifest {
     ///
     /// # Errors
     /// If the object is not a manifest of a kind in `resources`.
-    pub fn of(mut object: Value, resources: &Resources) -> Result<Self, ManifestError> {
+    pub fn new(mut object: Value, resources: &Resources) -> Result<Self, ManifestError> {
         let resource = resource_of(&object, resources)?;
         check_name(&object)?;
         let mut dropped = drop_server_owned(&mut object);
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Manifest, ManifestError> {
-        Manifest::of(read(text)?, &Resources::builtin())
+        Manifest::new(read(text)?, &Resources::builtin())
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Preset {
     }
 
     /// The client that writes so, if people know one.
-    pub fn of(write: &Write, resource: &Resource) -> Option<Preset> {
+    pub fn matching(write: &Write, resource: &Resource) -> Option<Preset> {
         let known = |preset: &Preset| preset.write(resource).as_ref() == Some(write);
         Preset::ALL.into_iter().find(known)
     }
@@ -199,7 +199,7 @@ mod tests {
         edited["spec"]["replicas"] = 5.into();
         copy.edit(edited);
         let write = preset.write(resource).unwrap();
-        assert_eq!(Preset::of(&write, resource), Some(preset));
+        assert_eq!(Preset::matching(&write, resource), Some(preset));
         let request = write.request(resource, &copy, "me").unwrap();
         let target = request.uri().to_string();
         let target = target.rsplit_once("/web").unwrap().1.to_owned();

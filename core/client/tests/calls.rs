@@ -91,7 +91,7 @@ fn each_request_has_its_method_path_media_type_and_body() {
     ];
     for (call, expected) in calls {
         assert_eq!(sent(&call, Sender::new("me")), expected);
-        let kind = RequestKind::of(expected[0].split(' ').next().unwrap(), expected[1]);
+        let kind = RequestKind::from_request(expected[0].split(' ').next().unwrap(), expected[1]);
         assert_eq!(call.kind(), kind, "{call:?}");
     }
 }
@@ -159,5 +159,8 @@ fn a_name_that_makes_no_path_makes_no_request() {
 #[test]
 fn a_patch_with_the_media_type_of_an_update_is_none_that_clients_know() {
     let of_update = Strategy::Update.media_type();
-    assert_eq!(RequestKind::of("PATCH", of_update), RequestKind::Other);
+    assert_eq!(
+        RequestKind::from_request("PATCH", of_update),
+        RequestKind::Other
+    );
 }

@@ -135,7 +135,7 @@ impl<'a> ClientRequest<'a> {
         if option(target.name) || option(target.namespace) {
             return RequestKind::Other;
         }
-        let kind = RequestKind::of(self.method, self.content_type);
+        let kind = RequestKind::from_request(self.method, self.content_type);
         let is_possible = match kind {
             RequestKind::Get => named,
             RequestKind::Create => !named && self.is_manifest(target),

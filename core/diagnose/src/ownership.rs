@@ -97,7 +97,7 @@ enum OwnershipPart {
 impl OwnershipReader {
     /// Begins with an object of this type, and does the first part.
     pub fn new(mut object: Value, root: &Struct) -> Self {
-        let owners = Owners::of(&object, root);
+        let owners = Owners::read(&object, root);
         let managed = object.metadata_mut().remove("managedFields");
         Self {
             shown: object,
@@ -291,7 +291,7 @@ fn take(object: &mut Value, pointer: &str) {
 
 /// The entry of a manager among all.
 fn entry(owned: &Owned, managers: &Managers, object: &Value) -> ManagerEntry {
-    let mut places = Places::of(object);
+    let mut places = Places::new(object);
     let fields = values(owned.set.paths(), &mut places);
     let mut alone = owned.set.clone();
     let others = managers.iter();

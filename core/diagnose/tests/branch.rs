@@ -56,7 +56,7 @@ impl Logged {
             run: 1,
             number: self.number,
         };
-        let entry = AuditEntry::of(&self.server, &request, id);
+        let entry = AuditEntry::new(&self.server, &request, id);
         let answer = self.server.handle(request);
         let event = entry.answered(answer.status(), answer.body(), at, at);
         self.lines += &format!("{event}\n");

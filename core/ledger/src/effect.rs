@@ -116,7 +116,7 @@ impl Answered<'_> {
         if self.is_refused() {
             effect.is_absent = is_absent;
             let counts = is_about && !self.is_dry_run();
-            effect.refusal = counts.then(|| RefusalKind::of(self.code));
+            effect.refusal = counts.then(|| RefusalKind::from_code(self.code));
         } else if self.is_read() {
             effect.is_absent = is_absent;
             effect.shown = stored.filter(|stored| self.shows(stored)).cloned();

@@ -59,7 +59,7 @@ impl<Id: Clone> Ledger<Id> {
 
 impl<Id: Copy + PartialEq> Ledger<Id> {
     /// The edits of the object with a key in the store; `None` if nobody wrote or read it.
-    pub fn of(&self, key: &str) -> Option<&UpdateTracker<Id>> {
+    pub fn updates(&self, key: &str) -> Option<&UpdateTracker<Id>> {
         self.objects.get(key).map(|entry| &entry.updates)
     }
 

@@ -234,7 +234,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         if !self.written.contains(&who) {
             self.written.push(who);
         }
-        let (mut before, mut after) = (before.map(Places::of), after.map(Places::of));
+        let (mut before, mut after) = (before.map(Places::new), after.map(Places::new));
         let mut done = self.take_away(who, write, (edits, after.as_mut()), (root, retry));
         let places = (before.as_mut(), after.as_mut());
         let stored = self.stored_edits((who, write), edits, places, root, &mut done.left_out);
@@ -307,7 +307,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         edits: &[Arc<Edit>],
         root: &Struct,
     ) -> Done<Id> {
-        let mut after = write.after.as_deref().map(Places::of);
+        let mut after = write.after.as_deref().map(Places::new);
         let done = self.take_away(who, write, (edits, after.as_mut()), (root, false));
         self.record(write, &done);
         done

@@ -80,7 +80,7 @@ impl RefusalKind {
     ];
 
     /// The kind of refusal for a status code.
-    pub fn of(code: u16) -> Self {
+    pub fn from_code(code: u16) -> Self {
         match code {
             409 => RefusalKind::Conflict,
             404 | 410 => RefusalKind::Gone,

@@ -125,7 +125,7 @@ impl Challenge {
                 .never
                 .iter()
                 .copied()
-                .filter(|verdict| tally.of(*verdict) > 0)
+                .filter(|verdict| tally.histories_with(*verdict) > 0)
                 .collect(),
             writes: writes(search),
         }

@@ -149,7 +149,7 @@ struct Tries {
 }
 
 impl Tries {
-    fn of(goal: &TaskGoal) -> Self {
+    fn new(goal: &TaskGoal) -> Self {
         Self {
             used: BTreeSet::new(),
             said: BTreeSet::new(),
@@ -223,7 +223,7 @@ impl MutantReport {
         let others = goal.other_ways.iter().map(|way| &way.actions);
         let ways: Vec<_> = std::iter::once(&goal.solution).chain(others).collect();
         let known: Vec<_> = ways.iter().map(|way| actions(way)).collect();
-        let mut tries = Tries::of(goal);
+        let mut tries = Tries::new(goal);
         for mutant in mutants(&goal.solution) {
             if known.contains(&actions(&mutant.way)) {
                 continue;

@@ -83,7 +83,7 @@ impl ByHand {
     pub const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
     /// A first request for the user to edit.
-    pub fn of(request: &Request<Vec<u8>>) -> Self {
+    pub fn from_request(request: &Request<Vec<u8>>) -> Self {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok());
         let body = String::from_utf8_lossy(request.body());

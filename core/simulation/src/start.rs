@@ -174,7 +174,7 @@ impl Start {
 
     /// Stores an object. Creates its namespace if it does not exist.
     fn try_to_store(&self, server: &mut ApiServer, object: Value) -> Result<Manifest, LoadError> {
-        let manifest = Manifest::of(object, server.resources())?;
+        let manifest = Manifest::new(object, server.resources())?;
         let namespace = manifest.object.namespace();
         if namespace != DEFAULT_NAMESPACE {
             match make_namespace(server, namespace) {
@@ -217,7 +217,7 @@ impl Start {
             let manifest = if is_definition(&value) {
                 define(&mut server, value)?
             } else {
-                let manifest = Manifest::of(value, server.resources())?;
+                let manifest = Manifest::new(value, server.resources())?;
                 subjects.push(self.store(&mut server, &manifest.object)?);
                 manifest
             };

@@ -71,7 +71,7 @@ impl World {
             }),
             _ => start,
         };
-        let mut world = Self::of(made.server, made.subjects, start);
+        let mut world = Self::with_subjects(made.server, made.subjects, start);
         if let Some(controller) = controller {
             let actor = world.actor_mut(ActorId::C);
             actor.name = "Controller".into();
@@ -86,10 +86,10 @@ impl World {
     /// The world of a server that is there already, with one of its objects, which need not exist. Its
     /// start has no manifests, so no link can carry its history.
     pub fn on_server(server: ApiServer, subject: ObjectRef) -> Self {
-        Self::of(server, vec![subject], Arc::default())
+        Self::with_subjects(server, vec![subject], Arc::default())
     }
 
-    fn of(server: ApiServer, subjects: Vec<ObjectRef>, start: Arc<Start>) -> Self {
+    fn with_subjects(server: ApiServer, subjects: Vec<ObjectRef>, start: Arc<Start>) -> Self {
         let observed = subjects.into_iter().map(|subject| {
             let watcher = Watcher::new(&subject);
             (subject, watcher)
@@ -425,7 +425,7 @@ impl World {
 
     /// Returns the edits of the object: kept, lost, replaced and refused.
     pub fn updates(&self) -> &UpdateTracker<ActorId> {
-        let of_object = self.ledger().of(self.subject().key());
+        let of_object = self.ledger().updates(self.subject().key());
         of_object.unwrap_or(&NO_EDITS)
     }
 

@@ -514,7 +514,7 @@ fn a_get_by_hand_carries_no_body_and_is_no_apply() {
     let request = tree.world().preview(A, &Action::Send(apply)).unwrap();
     let by_hand = ByHand {
         method: "GET".to_owned(),
-        ..ByHand::of(&request)
+        ..ByHand::from_request(&request)
     };
     let node = act(&mut tree, A, Action::Request(by_hand));
     let exchange = step(&tree, node).exchange.as_ref().unwrap();

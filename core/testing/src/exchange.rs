@@ -103,7 +103,7 @@ impl Exchange {
             .uri(&self.target)
             .header(header::USER_AGENT, agent)
             .body(bytes(&self.sent));
-        let entry = AuditEntry::of(server, &request.ok()?, AuditId { run: 0, number });
+        let entry = AuditEntry::new(server, &request.ok()?, AuditId { run: 0, number });
         let code = StatusCode::from_u16(self.code).ok()?;
         if entry.is_watch() && code.is_success() {
             return Some(entry.streams(self.time, self.time));

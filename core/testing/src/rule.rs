@@ -118,7 +118,7 @@ impl Rule {
     /// assert_eq!([version("alice"), version("bob")], [500, 200]);
     /// ```
     #[must_use]
-    pub fn of(mut self, client: &str) -> Self {
+    pub fn from_client(mut self, client: &str) -> Self {
         self.client = Some(client.to_owned());
         self
     }

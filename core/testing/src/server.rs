@@ -446,7 +446,7 @@ impl TestServer {
             let request = Request::get(resource.path(namespace, name)).body(Vec::new());
             let response = server.handle(request.ok()?);
             let object: Value = serde_json::from_slice(response.body()).ok()?;
-            let owners = Owners::of(&object, &resource.root);
+            let owners = Owners::read(&object, &resource.root);
             let names = owners.at(field).into_iter();
             let names = names.filter_map(|number| owners.managers().get(number));
             Some(names.map(|manager| manager.name.clone()).collect())

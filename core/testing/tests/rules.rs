@@ -63,7 +63,7 @@ fn a_lost_answer_leaves_the_write_done_and_its_writer_without_knowledge() {
     let server = server();
     server.add(
         Rule::on("PATCH", SETTINGS)
-            .of("alice")
+            .from_client("alice")
             .nth(1)
             .drops_answer(),
     );
@@ -91,7 +91,7 @@ fn what_only_a_lost_answer_showed_was_not_shown() {
         let server = server();
         let (alice, bob) = (server.client("alice"), server.client("bob"));
         if is_lost {
-            server.add(Rule::on("GET", SETTINGS).of("bob").drops_answer());
+            server.add(Rule::on("GET", SETTINGS).from_client("bob").drops_answer());
         }
         assert_eq!(set(&alice, "a", "2"), 200);
         bob.send("GET", SETTINGS, &Value::Null);
@@ -103,7 +103,11 @@ fn what_only_a_lost_answer_showed_was_not_shown() {
 #[test]
 fn a_lost_request_is_not_seen_by_the_server() {
     let server = server();
-    server.add(Rule::on("PATCH", SETTINGS).of("kube").drops_request());
+    server.add(
+        Rule::on("PATCH", SETTINGS)
+            .from_client("kube")
+            .drops_request(),
+    );
     let kube = server.client("kube");
     let mut call = call(&kube, "PATCH", SETTINGS, r#"{"data": {"a": "2"}}"#);
     let error = "the connection was closed before an answer came";
@@ -118,7 +122,11 @@ fn a_lost_request_is_not_seen_by_the_server() {
 fn a_request_that_is_late_meets_what_others_wrote_meanwhile() {
     let server = server();
     let late = Duration::from_secs(5);
-    server.add(Rule::on("PUT", SETTINGS).of("bob").delays_request(late));
+    server.add(
+        Rule::on("PUT", SETTINGS)
+            .from_client("bob")
+            .delays_request(late),
+    );
     let (alice, bob) = (server.client("alice"), server.client("bob"));
     let read = bob.send("GET", SETTINGS, &Value::Null).body.to_string();
     let mut update = call(&bob, "PUT", SETTINGS, &read);
@@ -138,7 +146,7 @@ fn a_request_that_is_late_meets_what_others_wrote_meanwhile() {
 fn an_answer_that_is_late_shows_what_was_and_not_what_is() {
     let server = server();
     let late = Duration::from_secs(5);
-    server.add(Rule::on("GET", MAPS).of("bob").delays_answer(late));
+    server.add(Rule::on("GET", MAPS).from_client("bob").delays_answer(late));
     let (alice, bob) = (server.client("alice"), server.client("bob"));
     for target in [SETTINGS, MAPS] {
         let mut read = call(&bob, "GET", target, "");
@@ -181,7 +189,7 @@ fn an_observer_can_write_between_two_requests_of_another() {
     let told = Arc::clone(&seen);
     server.add(
         Rule::on("GET", SETTINGS)
-            .of("kubectl")
+            .from_client("kubectl")
             .nth(1)
             .observes(move |exchange| {
                 told.lock().unwrap().push(exchange.clone());

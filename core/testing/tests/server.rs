@@ -57,7 +57,7 @@ fn the_third_patch_of_a_lease_answers_409_and_the_server_does_not_see_it() {
     let server = TestServer::default();
     server.add(
         Rule::on("PATCH", "/leases/")
-            .of("elector")
+            .from_client("elector")
             .nth(3)
             .refuses(409),
     );

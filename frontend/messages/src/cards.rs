@@ -84,7 +84,7 @@ pub fn no_owners(world: &World) -> Vec<String> {
     let Some((_, object)) = world.stored() else {
         return vec![en::no_object()];
     };
-    let owners = Owners::of(object, &world.resource().root);
+    let owners = Owners::read(object, &world.resource().root);
     match owners.managers().is_empty() {
         true => vec![en::no_owners(), en::no_owners_why()],
         false => Vec::new(),

@@ -217,7 +217,7 @@ pub fn tally(tally: &Tally, actors: usize) -> String {
     let total = tally.total();
     let mut parts = vec![orders(total)];
     for verdict in Verdict::ALL.into_iter().rev() {
-        let count = tally.of(verdict);
+        let count = tally.histories_with(verdict);
         if count == 0 {
             continue;
         }
@@ -411,10 +411,12 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
         let through = state.histories().saturating_mul(outlook.total());
         let verdicts = Verdict::ALL
             .into_iter()
-            .filter(|verdict| outlook.of(*verdict) > 0);
+            .filter(|verdict| outlook.histories_with(*verdict) > 0);
         let ends: Vec<String> = verdicts
             .map(|verdict| {
-                let count = state.histories().saturating_mul(outlook.of(verdict));
+                let count = state
+                    .histories()
+                    .saturating_mul(outlook.histories_with(verdict));
                 format!("{} {}", number(count), ending(verdict, actors, count))
             })
             .collect();

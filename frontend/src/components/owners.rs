@@ -33,7 +33,7 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
             <div class="yaml blank">{ for none.into_iter().map(|text| html! { <p>{ text }</p> }) }</div>
         };
     };
-    let owners = Owners::of(object, &store.world().resource().root);
+    let owners = Owners::read(object, &store.world().resource().root);
     let all = lines(object);
     let own = |line: &&Line| !holds("/metadata/managedFields", &line.pointer);
     let shown = all.iter().filter(own);

@@ -82,7 +82,7 @@ pub(crate) fn write_panel(props: &ControlsProps) -> Html {
 
 /// The clients that people know: each sets all that is below.
 fn presets(props: &ControlsProps) -> Html {
-    let chosen = Preset::of(&props.write, &props.resource);
+    let chosen = Preset::matching(&props.write, &props.resource);
     let button = |preset: Preset| {
         let write = preset.write(&props.resource)?;
         Some(html! {

@@ -44,7 +44,7 @@ impl Column {
 
     fn count(self, tally: &Tally) -> u128 {
         match self {
-            Self::Verdict(verdict) => tally.of(verdict),
+            Self::Verdict(verdict) => tally.histories_with(verdict),
             Self::Refused(kind) => tally.refused_by(kind),
         }
     }

@@ -132,7 +132,7 @@ fn controller_challenge(store: &StateHandle, course: &Course, challenge: &Switch
 fn verdict_list(finding: &Finding) -> Html {
     let tally = finding.tally;
     let row = |(verdict, class): (Verdict, &'static str)| {
-        let count = tally.of(verdict);
+        let count = tally.histories_with(verdict);
         let against = finding.against.contains(&verdict);
         let ending = ending(verdict, ActorId::EDITORS.len(), count);
         html! {

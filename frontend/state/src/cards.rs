@@ -48,7 +48,7 @@ impl CardObjects {
 pub fn aligned_rows(cards: &CardObjects) -> AlignedRows {
     let [left, stored, right] = &cards.objects;
     let copies = [left.as_deref(), stored.as_deref(), right.as_deref()];
-    AlignedRows::of(copies, &cards.resource.root)
+    AlignedRows::new(copies, &cards.resource.root)
 }
 
 /// Returns the rows that show another value than the present one, and the characters that it needs, by the

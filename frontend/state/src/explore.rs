@@ -210,7 +210,7 @@ impl ExplorableEdits {
         for (editor, from) in ActorId::EDITORS.into_iter().zip(self.of) {
             if from != self.node {
                 let world = tree.world_at(from)?;
-                let intent = Intent::of(world.copy(editor), &world.resource().root)?;
+                let intent = Intent::from_copy(world.copy(editor), &world.resource().root)?;
                 let read = Arc::clone(together.world().stored()?.1);
                 let write = world.actor(editor).write();
                 together.world_mut().actor_mut(editor).set_write(write);

@@ -118,7 +118,7 @@ impl State {
         let request = request.or_else(|| world.preview(actor, &Action::Get));
         self.requests.draft = request.map(|request| RequestDraft {
             actor,
-            by_hand: ByHand::of(&request),
+            by_hand: ByHand::from_request(&request),
             problem: None,
         });
         self.view.dialog = Some(Dialog::Request);

@@ -44,7 +44,7 @@ fn collect(set: &Set, comparison: &Comparison, path: &mut Vec<PathElement>, foun
 /// atomic values: a field is atomic for its owners and conflicts, but a writer can change a part of it.
 /// A list without keys is one value, unless one of its items was changed in place.
 pub fn changed_parts(before: &Value, after: &Value, root: &Struct) -> Vec<Path> {
-    let (mut old, mut new) = (Places::of(before), Places::of(after));
+    let (mut old, mut new) = (Places::new(before), Places::new(after));
     let mut found = Vec::new();
     for mut path in differing(before, after, root) {
         let (before, after) = (old.find(&path.0), new.find(&path.0));
@@ -190,7 +190,7 @@ struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    fn of(items: &'a [Value], list: &'a ListType) -> Self {
+    fn new(items: &'a [Value], list: &'a ListType) -> Self {
         let mut known = BTreeMap::new();
         for item in items {
             if let Ok(key) = ItemKey::from_item(list, item) {
@@ -216,7 +216,7 @@ fn has(found: &Value, wanted: &Value, ty: &Type) -> bool {
         }),
         (Value::Array(found), Value::Array(wanted)) => {
             if let (Shape::List(list), Type::List(_)) = (shape(ty, None), ty) {
-                let items = Items::of(found, list);
+                let items = Items::new(found, list);
                 return wanted.iter().all(|wanted| {
                     let found = items.same(wanted);
                     found.is_some_and(|found| has(found, wanted, &list.item))
@@ -249,7 +249,7 @@ fn part(found: &Value, wanted: &Value, ty: &Type) -> Value {
         (Value::Array(found), Value::Array(wanted)) => {
             let item = item_type(ty);
             if let Shape::List(list) = shape(ty, None) {
-                let known = Items::of(found, list);
+                let known = Items::new(found, list);
                 let items = wanted
                     .iter()
                     .filter_map(|wanted| Some(part(known.same(wanted)?, wanted, item)));

@@ -145,7 +145,7 @@ pub struct Places<'a> {
 
 impl<'a> Places<'a> {
     /// The places of an object.
-    pub fn of(object: &'a Value) -> Self {
+    pub fn new(object: &'a Value) -> Self {
         Self {
             object,
             lists: Positions::default(),
@@ -165,7 +165,7 @@ impl<'a> Places<'a> {
                 PathElement::Field(name) => value.get(name)?,
                 element => {
                     let items = value.as_array()?;
-                    items.get(self.lists.of(items, element)?)?
+                    items.get(self.lists.position(items, element)?)?
                 }
             };
             self.last.push((element.clone(), value));
@@ -176,7 +176,10 @@ impl<'a> Places<'a> {
     /// Finds the item of a list without keys that equals a scalar; in such a list at a path.
     pub fn find_item(&mut self, list: &[PathElement], item: &Value) -> Option<&'a Value> {
         let items = self.find(list)?.as_array()?;
-        items.get(self.lists.of(items, &PathElement::Value(item.clone()))?)
+        items.get(
+            self.lists
+                .position(items, &PathElement::Value(item.clone()))?,
+        )
     }
 }
 
@@ -191,7 +194,7 @@ pub(super) struct Positions {
 impl Positions {
     /// Returns the position of an item in a list. The list must not change or move while this index is in
     /// use.
-    pub(super) fn of(&mut self, items: &[Value], element: &PathElement) -> Option<usize> {
+    pub(super) fn position(&mut self, items: &[Value], element: &PathElement) -> Option<usize> {
         /// Shorter lists are searched faster than noted.
         const LONG: usize = 16;
         if items.len() < LONG {
@@ -342,7 +345,7 @@ mod tests {
             vec![field("a")],
             vec![field("d")],
         ];
-        let mut places = Places::of(&object);
+        let mut places = Places::new(&object);
         for (first, second) in paths
             .iter()
             .flat_map(|first| paths.iter().map(move |second| (first, second)))

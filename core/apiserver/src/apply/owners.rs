@@ -23,7 +23,7 @@ impl Owners {
     /// Reads the owners of an object of this type from its `managedFields`. An entry that cannot be
     /// decoded names nobody. An entry for a field with fields of its own, such as `f:data: {}`,
     /// owns the existence of that field, and none of the fields in it.
-    pub fn of(object: &Value, root: &Struct) -> Self {
+    pub fn read(object: &Value, root: &Struct) -> Self {
         let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
         let mut owners = Self::default();
         let Ok(managers) = Managers::decode(managed) else {
@@ -59,7 +59,7 @@ impl Owners {
                 (PathElement::Field(name), value) => {
                     (crate::pointer::escape(name), value.get(name.as_str()))
                 }
-                (element, Value::Array(items)) => match positions.of(items, element) {
+                (element, Value::Array(items)) => match positions.position(items, element) {
                     Some(at) => (at.to_string(), items.get(at)),
                     None => continue,
                 },
@@ -125,7 +125,7 @@ mod tests {
             ]},
             "spec": {"nodeName": "n", "containers": [{"name": "a"}, {"name": "b", "args": ["x"]}]},
         });
-        let owners = Owners::of(&object, &pod);
+        let owners = Owners::read(&object, &pod);
         let names: Vec<&str> = owners.managers().iter().map(|m| m.name.as_str()).collect();
         assert_eq!(names, ["gitops", "binder"]);
         assert_eq!(owners.at("/spec/nodeName"), [0, 1]);
@@ -143,7 +143,7 @@ mod tests {
             [0usize; 0],
             "a map that is merged is owned without its members"
         );
-        let none = Owners::of(&json!({"metadata": {"managedFields": 7}}), &pod);
+        let none = Owners::read(&json!({"metadata": {"managedFields": 7}}), &pod);
         assert!(none.managers().is_empty());
     }
 }

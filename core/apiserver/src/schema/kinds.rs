@@ -83,13 +83,13 @@ impl KindFacts {
     }
 
     /// The text after `word=`; empty if the word is not there.
-    pub fn of(&self, word: &str) -> &'static str {
+    pub fn value(&self, word: &str) -> &'static str {
         self.words.get(word).copied().unwrap_or_default()
     }
 
     /// The list after `word=`.
     pub fn list(&self, word: &str) -> impl Iterator<Item = &'static str> + use<> {
-        let words = self.of(word).split(',');
+        let words = self.value(word).split(',');
         words.filter(|word| !word.is_empty())
     }
 }

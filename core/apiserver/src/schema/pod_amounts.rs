@@ -40,7 +40,7 @@ fn most(sum: &mut Amounts, other: &Amounts) {
 }
 
 /// Returns the requests and limits of a pod, in the form of those of a container (`PodRequests`, `PodLimits`).
-pub(crate) fn of(pod: &Value) -> Value {
+pub(crate) fn requests_and_limits(pod: &Value) -> Value {
     let spec = &pod["spec"];
     let mut all = json!({});
     for which in ["requests", "limits"] {

@@ -39,7 +39,7 @@ impl fmt::Display for AuditId {
 
 impl AuditEntry {
     /// The entry of a request.
-    pub fn of(server: &ApiServer, request: &Request<Vec<u8>>, id: AuditId) -> Self {
+    pub fn new(server: &ApiServer, request: &Request<Vec<u8>>, id: AuditId) -> Self {
         let info = RequestInfo::parse(request, &server.resources);
         let path = ResourcePath::parse(request.uri().path()).unwrap_or_default();
         let has_bodies = !tells_secrets(&path);
@@ -228,7 +228,7 @@ mod tests {
             .header("user-agent", "kubectl/v1.36.0 (linux/amd64)")
             .header("content-type", media);
         let request = request.body(body.as_bytes().to_vec()).unwrap();
-        let entry = AuditEntry::of(&server, &request, AuditId { run: 0, number: 7 });
+        let entry = AuditEntry::new(&server, &request, AuditId { run: 0, number: 7 });
         let answer = server.handle(request);
         let at = |micros| MicroTime { micros };
         entry.answered(answer.status(), answer.body(), at(1), at(2_000_003))
@@ -270,7 +270,7 @@ mod tests {
         let request = request
             .body(br#"{"metadata": {"name": "a"}, "data": {"k": "v"}}"#.to_vec())
             .unwrap();
-        let entry = AuditEntry::of(&server, &request, AuditId { run: 0, number: 1 });
+        let entry = AuditEntry::new(&server, &request, AuditId { run: 0, number: 1 });
         let answer = server.handle(request);
         assert!(answer.body().starts_with(b"k8s\0"));
         let at = MicroTime { micros: 1 };

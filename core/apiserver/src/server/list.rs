@@ -68,7 +68,7 @@ impl ApiServer {
         options: &ListOptions,
     ) -> Result<(ListMeta, Vec<Value>), Refusal> {
         let query = Query::read(info, options)?;
-        let cached = self.caches.of(info.stored_resource()).is_some();
+        let cached = self.caches.cache(info.stored_resource()).is_some();
         let from_cache = if cached {
             self.list_from_cache(&query)?
         } else {
@@ -106,7 +106,7 @@ impl ApiServer {
             None => query.version,
         };
         self.wait_for(wanted)?;
-        let Some(cache) = self.caches.of(resource) else {
+        let Some(cache) = self.caches.cache(resource) else {
             return Ok(None);
         };
         if exact.is_some() && wanted < cache.listable_from() {
@@ -118,7 +118,7 @@ impl ApiServer {
         let (version, objects) = match exact {
             Some(version) => (version, query.scope.at(&self.store, version)),
             None => {
-                let version = self.caches.of(resource).map_or(newest, |c| c.revision());
+                let version = self.caches.cache(resource).map_or(newest, |c| c.revision());
                 (version, query.scope.now(&self.store))
             }
         };
@@ -180,7 +180,7 @@ impl ApiServer {
 impl<'a> Query<'a> {
     /// `storage.ValidateListOptions`.
     fn read(info: &'a RequestInfo, options: &'a ListOptions) -> Result<Self, Refusal> {
-        let scope = Scope::of(info, options);
+        let scope = Scope::new(info, options);
         let token = match options.continue_token.as_str() {
             "" => None,
             token => Some(

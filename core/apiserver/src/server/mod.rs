@@ -241,7 +241,7 @@ impl ApiServer {
 
     /// The watch cache of a resource; `None` if it has none.
     pub fn watch_cache(&self, resource: &Resource) -> Option<&WatchCache> {
-        self.caches.of(resource)
+        self.caches.cache(resource)
     }
 
     fn dispatch(

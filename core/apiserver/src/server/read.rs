@@ -32,7 +32,7 @@ impl ApiServer {
     /// also word a version that is none differently (`CacheDelegator.Get`, `store.Get`).
     fn wait_until_not_older(&mut self, info: &RequestInfo) -> Result<(), Refusal> {
         let version = parse_version(info.query("resourceVersion").unwrap_or_default());
-        if self.caches.of(info.stored_resource()).is_some() {
+        if self.caches.cache(info.stored_resource()).is_some() {
             return self.wait_for(version.map_err(Status::internal)?);
         }
         let version = version

@@ -244,7 +244,7 @@ impl Resource {
     /// Sets the fields that the server decides (`PrepareForCreate`, `PrepareForUpdate`).
     pub fn prepare(&self, subresource: &str, object: &mut Value, live: Option<&Value>) {
         match (&self.definition, live) {
-            (Definition::Builtin(rules), live) => match (rules.of(subresource), live) {
+            (Definition::Builtin(rules), live) => match (rules.status_rules(subresource), live) {
                 (Some(rules), Some(live)) => (rules.prepare)(object, live),
                 _ => (rules.prepare)(object, live),
             },
@@ -302,7 +302,7 @@ impl Resource {
         live: Option<&Value>,
     ) -> Vec<FieldError> {
         match (&self.definition, live) {
-            (Definition::Builtin(rules), live) => match (rules.of(subresource), live) {
+            (Definition::Builtin(rules), live) => match (rules.status_rules(subresource), live) {
                 (Some(rules), Some(live)) => (rules.validate)(object, live),
                 _ => (rules.validate)(object, live),
             },

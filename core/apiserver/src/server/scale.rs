@@ -62,7 +62,7 @@ fn steps(path: &str) -> Vec<&str> {
 }
 
 impl<'a> Places<'a> {
-    fn of(parent: &'a Resource) -> Self {
+    fn new(parent: &'a Resource) -> Self {
         match &parent.definition {
             Definition::Custom(custom) if custom.scale.is_some() => {
                 let ScalePaths {
@@ -136,18 +136,18 @@ fn at<'v>(object: &'v Value, path: &[&str]) -> Option<&'v Value> {
 /// # Errors
 /// 500 if a custom resource does not say how many replicas it wants.
 pub(super) fn read(parent: &Resource, object: &Value) -> Result<Value, Refusal> {
-    let places = Places::of(parent);
+    let places = Places::new(parent);
     if places.is_custom() && at(object, &places.replicas).is_none() {
         let path = go::quote(places.declared);
         let why = format!("the spec replicas field {path} does not exist");
         return Err(Status::internal_error(&why));
     }
-    Ok(of(parent, object))
+    Ok(scale_of(parent, object))
 }
 
 /// An object's view, whether or not it says how many replicas it wants.
-pub(super) fn of(parent: &Resource, object: &Value) -> Value {
-    let places = Places::of(parent);
+pub(super) fn scale_of(parent: &Resource, object: &Value) -> Value {
+    let places = Places::new(parent);
     let mut metadata = json!({});
     for field in [
         "name",
@@ -210,11 +210,11 @@ pub(super) fn write_through(
     live: &Value,
     write: impl FnOnce(&ApiServer, &Value) -> Result<Draft, Refusal>,
 ) -> Result<Draft, Refusal> {
-    let places = Places::of(parent);
+    let places = Places::new(parent);
     let parent_version = parent.group_version.to_string();
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
     let mappings = places.mappings(parent);
-    let mut before = of(parent, live);
+    let mut before = scale_of(parent, live);
     if places.is_custom() && at(live, &places.replicas).is_none() {
         before["spec"]["replicas"] = NOT_SET.into();
     }

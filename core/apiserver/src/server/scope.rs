@@ -19,7 +19,7 @@ pub(super) enum Scope {
 impl Scope {
     /// Returns the keys to look at: a selector of a namespace or name makes them fewer. A list that
     /// goes on looks at the keys that its path names.
-    pub(super) fn of(info: &RequestInfo, options: &ListOptions) -> Self {
+    pub(super) fn new(info: &RequestInfo, options: &ListOptions) -> Self {
         let resource = info.stored_resource();
         let fresh = options.continue_token.is_empty();
         let required = |path| {

@@ -94,8 +94,8 @@ impl Watch {
         let opened = server.environment.elapsed();
         let mut watch = Self {
             resource: Arc::clone(info.stored_resource()),
-            scope: Scope::of(info, &options),
-            cached: server.caches.of(info.stored_resource()).is_some(),
+            scope: Scope::new(info, &options),
+            cached: server.caches.cache(info.stored_resource()).is_some(),
             bookmarks: options.bookmarks,
             initial_events: options.initial_events,
             run: server.caches.run(),
@@ -226,7 +226,7 @@ impl Watch {
 
     /// Returns whether the server may have [forgotten](ApiServer::forget) the next change.
     fn misses(&self, stream: &Stream, server: &ApiServer) -> bool {
-        let cache = server.caches.of(&self.resource);
+        let cache = server.caches.cache(&self.resource);
         stream.after < server.store.forgotten()
             && cache.is_none_or(|cache| stream.after < cache.watchable_from())
     }
@@ -250,7 +250,7 @@ impl Watch {
 
     /// The stream from a version; 0 is anywhere.
     fn start(&self, server: &ApiServer, version: Revision) -> State {
-        match server.caches.of(&self.resource) {
+        match server.caches.cache(&self.resource) {
             Some(cache) => self.start_from_cache(server, cache, version),
             None => self.start_from_store(server, version),
         }
@@ -344,7 +344,7 @@ impl Watch {
         while let Some(due) = stream.next_bookmark.filter(|due| *due <= until) {
             let then = server.caches.revision_at(due);
             self.changes(stream, server, then, events);
-            let cached = server.caches.of(&self.resource);
+            let cached = server.caches.cache(&self.resource);
             let version = cached.map_or(then, |cache| cache.revision().min(then));
             if version > stream.bookmarks_after {
                 events.push(self.bookmark(version, false));

@@ -59,7 +59,7 @@ impl WatchCaches {
     }
 
     /// The cache of a resource, if it has one.
-    pub(super) fn of(&self, resource: &Resource) -> Option<&WatchCache> {
+    pub(super) fn cache(&self, resource: &Resource) -> Option<&WatchCache> {
         self.caches.get(&resource.storage_prefix)
     }
 

@@ -101,7 +101,7 @@ impl ApiServer {
         let mut answer = self.write_object(&whole, uid, false, trace, |server, live| {
             scale::write_through(server, parent, live, produce)
         })?;
-        answer.body = Arc::new(scale::of(parent, &answer.body));
+        answer.body = Arc::new(scale::scale_of(parent, &answer.body));
         Ok(answer)
     }
 

@@ -181,7 +181,7 @@ fn insert(map: &Rc<std::collections::BTreeMap<Key, Val>>, rest: &[Val]) -> Run {
     };
     match rest {
         [key, value] => {
-            let key = Key::of(key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let key = Key::from_value(key).ok_or_else(|| Fault::new("unsupported key type"))?;
             add(key, value)?;
         }
         [Val::Map(more)] => {

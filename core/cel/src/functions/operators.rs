@@ -27,7 +27,7 @@ pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
             Ok(Val::Bool(list.items.iter().any(|it| it.equals(item))))
         }
         ("@in", [key, Val::Map(map)]) => {
-            let key = Key::of(key);
+            let key = Key::from_value(key);
             Ok(Val::Bool(key.is_some_and(|key| map.contains_key(&key))))
         }
         (_, [one, other]) => arithmetic(operator, one, other),
@@ -131,7 +131,9 @@ fn found(from: &Val, index: &Val) -> Run<Option<Val>> {
             };
             Ok(index.and_then(|index| list.items.get(index)).cloned())
         }
-        Val::Map(map) => Ok(Key::of(index).and_then(|key| map.get(&key)).cloned()),
+        Val::Map(map) => Ok(Key::from_value(index)
+            .and_then(|key| map.get(&key))
+            .cloned()),
         Val::Optional(Some(of)) => found(of, index),
         Val::Optional(None) => Ok(None),
         _ => Err(Fault::no_overload()),

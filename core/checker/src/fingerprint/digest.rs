@@ -25,7 +25,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The place of a member.
-    pub(super) fn of(self, member: &str) -> Self {
+    pub(super) fn member(self, member: &str) -> Self {
         match (self, member) {
             (Self::Object, "metadata") => Self::Metadata,
             (Self::Metadata, "managedFields") => Self::ManagedFields,
@@ -136,7 +136,7 @@ impl<'a> Digester<'a> {
                 let inside = if member.is_empty() {
                     place
                 } else {
-                    place.of(member)
+                    place.member(member)
                 };
                 for (name, value) in members {
                     name.hash(&mut self.hasher);
@@ -145,7 +145,7 @@ impl<'a> Digester<'a> {
             }
             Value::Array(items) => {
                 items.len().hash(&mut self.hasher);
-                let inside = place.of(member);
+                let inside = place.member(member);
                 for item in items {
                     self.value(inside, "", item);
                 }

@@ -20,7 +20,7 @@ pub(super) struct Given {
 
 impl Given {
     /// Collects the texts of everything that a system begins with.
-    pub(super) fn of(start: &System) -> Self {
+    pub(super) fn from_start(start: &System) -> Self {
         let mut given = Self::default();
         for (_, _, object) in start.server().store().range("/registry/") {
             given.collect(Place::Object, "", object);
@@ -116,14 +116,14 @@ impl Given {
                 let inside = if member.is_empty() {
                     place
                 } else {
-                    place.of(member)
+                    place.member(member)
                 };
                 for (name, value) in members {
                     self.collect(inside, name, value);
                 }
             }
             Value::Array(items) => {
-                let inside = place.of(member);
+                let inside = place.member(member);
                 items.iter().for_each(|item| self.collect(inside, "", item));
             }
             Value::String(text)

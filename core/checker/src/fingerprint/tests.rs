@@ -53,7 +53,7 @@ fn after(server: ApiServer, steps: &[ProcessId]) -> u128 {
     for step in steps {
         state.perform(Event::Step(*step)).unwrap();
     }
-    Digests::of(&start).fingerprint(&state)
+    Digests::for_search(&start).fingerprint(&state)
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn set(value: &str) -> u128 {
     let mut state = start.clone();
     state.perform(Event::Step(2)).unwrap();
     state.perform(Event::Step(2)).unwrap();
-    Digests::of(&start).fingerprint(&state)
+    Digests::for_search(&start).fingerprint(&state)
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn tools(values: [&str; 2]) -> System {
 #[test]
 fn tools_that_do_the_same_from_here_on_are_the_same_and_others_are_not() {
     let start = tools(["second", "third"]);
-    let mut digests = Digests::of(&start);
+    let mut digests = Digests::for_search(&start);
     let mut after = |start: &System, steps: &[ProcessId]| {
         let mut state = start.clone();
         for step in steps {

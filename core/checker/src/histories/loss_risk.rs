@@ -42,7 +42,7 @@ impl HistorySearch {
             }
             let actor = 1 << edge.actor;
             wrote |= actor;
-            if edge.code < 400 || RefusalKind::of(edge.code) != RefusalKind::NotPossible {
+            if edge.code < 400 || RefusalKind::from_code(edge.code) != RefusalKind::NotPossible {
                 able |= actor;
             }
         }

@@ -162,7 +162,7 @@ impl HistorySearch {
             Process::Idle | Process::Controller(_) => None,
         });
         let processes = processes.collect();
-        let ledger = start.ledger().of(object.key());
+        let ledger = start.ledger().updates(object.key());
         let state = State {
             server,
             ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),
@@ -453,7 +453,8 @@ impl HistorySearch {
 
     fn outcome(&mut self, server: ServerId, procedure: ProcedureId) -> Option<OutcomeId> {
         let (object, memory) = (&self.object, &mut self.memory);
-        self.outcomes.of(server, procedure, object, memory)
+        self.outcomes
+            .next_outcome(server, procedure, object, memory)
     }
 
     /// The memory of requests and answers.

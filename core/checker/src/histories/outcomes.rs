@@ -135,7 +135,7 @@ impl Outcomes {
     }
 
     /// Returns the outcome of a process's next request at a server. `None` if it sends none.
-    pub(super) fn of(
+    pub(super) fn next_outcome(
         &mut self,
         server: ServerId,
         id: ProcedureId,

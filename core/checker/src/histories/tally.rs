@@ -21,7 +21,7 @@ pub struct Tally {
 
 impl Tally {
     /// The histories with one verdict.
-    pub fn of(&self, verdict: Verdict) -> u128 {
+    pub fn histories_with(&self, verdict: Verdict) -> u128 {
         match verdict {
             Verdict::InObject => self.in_object,
             Verdict::Replaced => self.replaced,
@@ -45,9 +45,9 @@ impl Tally {
 
     /// All of them.
     pub fn total(&self) -> u128 {
-        Verdict::ALL
-            .iter()
-            .fold(0, |sum, verdict| self.of(*verdict).saturating_add(sum))
+        Verdict::ALL.iter().fold(0, |sum, verdict| {
+            self.histories_with(*verdict).saturating_add(sum)
+        })
     }
 
     pub(super) fn add(&mut self, verdict: Verdict, refusal: Option<RefusalKind>, histories: u128) {
@@ -70,7 +70,7 @@ impl Tally {
 
     pub(super) fn add_all(&mut self, other: &Tally) {
         for verdict in Verdict::ALL {
-            self.add(verdict, None, other.of(verdict));
+            self.add(verdict, None, other.histories_with(verdict));
         }
         for (count, more) in self.refusals.iter_mut().zip(other.refusals) {
             *count = count.saturating_add(more);

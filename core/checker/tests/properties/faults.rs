@@ -69,7 +69,7 @@ fn an_editor_whose_answer_was_lost_meets_its_own_write_and_nothing_is_lost() {
     perform(&mut system, &[Event::Request(0), Event::AnswerLost(0)]);
     let stored = |system: &System| Arc::clone(system.server().store().get(STORED).unwrap().1);
     assert_eq!(stored(&system)["spec"]["size"], 2);
-    let updates = |system: &System| system.ledger().of(STORED).unwrap().clone();
+    let updates = |system: &System| system.ledger().updates(STORED).unwrap().clone();
     assert!(
         updates(&system).kept().is_empty(),
         "nobody was promised anything"

@@ -169,7 +169,7 @@ impl ServerSideApply {
     fn migrate(&mut self, object: &Value) {
         let former = client_side_managers(object);
         let applier = self.agent.manager.as_deref().unwrap_or_default();
-        let upgrade = Upgrade::of(object, former, applier, self.agent.clone(), None);
+        let upgrade = Upgrade::for_object(object, former, applier, self.agent.clone(), None);
         self.stage = upgrade.map_or(Stage::Done, Stage::Migrating);
     }
 }

@@ -327,7 +327,7 @@ impl ReadChange<'_> {
         };
         let upgrade = takes_over.and_then(|(from, agent)| {
             let from = vec![from.to_owned()];
-            Upgrade::of(&self.live, from, manager, agent, Some(BACKOFF))
+            Upgrade::for_object(&self.live, from, manager, agent, Some(BACKOFF))
         });
         let migrates = matches!(
             preset,

@@ -37,7 +37,7 @@ pub struct DeliveredBy {
 
 impl DeliveredBy {
     /// Reads the metadata of objects. The first object that says something is believed.
-    pub fn of(objects: &[&Value]) -> Self {
+    pub fn from_objects(objects: &[&Value]) -> Self {
         let pair = |of: &str, names: [&str; 2]| {
             objects.iter().find_map(|object| {
                 let [name, namespace] = names.map(|name| entry(object, of, name));
@@ -56,7 +56,7 @@ impl DeliveredBy {
 /// Returns whether Helm takes an object that it did not write for one of its release (`checkOwnership` in
 /// `helm.sh/helm/v4/pkg/action/validate.go`, v4.2; v3 has the same). If the release is not known, any is taken.
 pub fn is_of_release(object: &Value, release: Option<&(String, String)>) -> bool {
-    let own = DeliveredBy::of(&[object]).release;
+    let own = DeliveredBy::from_objects(&[object]).release;
     entry(object, "labels", MANAGED_BY) == Some("Helm")
         && own.is_some_and(|own| match release {
             Some(release) => own == *release,
@@ -118,7 +118,7 @@ pub fn helm_updates(live: &Value) -> bool {
 
 /// Returns a manifest with the additions of the tool. Additions that are not known are left out.
 pub fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
-    let by = DeliveredBy::of(&[live, &manifest]);
+    let by = DeliveredBy::from_objects(&[live, &manifest]);
     match preset {
         Preset::Helm3 | Preset::Helm4 => {
             if let Some((name, namespace)) = by.release {
@@ -191,7 +191,7 @@ pub fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
 
 /// Returns whether the tool's additions to manifests are known.
 pub fn is_known(preset: Preset, manifest: &Value, live: &Value) -> bool {
-    let by = DeliveredBy::of(&[live, manifest]);
+    let by = DeliveredBy::from_objects(&[live, manifest]);
     match preset {
         Preset::Helm3 | Preset::Helm4 => by.release.is_some(),
         Preset::Flux => by.kustomization.is_some(),
@@ -224,10 +224,13 @@ mod tests {
             application: Some("team/shop".to_owned()),
             kustomization: pair("apps", "flux-system"),
         };
-        assert_eq!(DeliveredBy::of(&[&object]), expected);
+        assert_eq!(DeliveredBy::from_objects(&[&object]), expected);
         let mut copy = object;
         copy["metadata"]["name"] = "copy".into();
-        assert_eq!(DeliveredBy::of(&[&copy]).application, None);
-        assert_eq!(DeliveredBy::of(&[&json!({})]), DeliveredBy::default());
+        assert_eq!(DeliveredBy::from_objects(&[&copy]).application, None);
+        assert_eq!(
+            DeliveredBy::from_objects(&[&json!({})]),
+            DeliveredBy::default()
+        );
     }
 }

@@ -48,7 +48,7 @@ pub(super) enum Progress {
 
 impl Upgrade {
     /// An upgrade of an object that was read. `None` if there is nothing to change.
-    pub(super) fn of(
+    pub(super) fn for_object(
         object: &Value,
         from: Vec<String>,
         applier: &str,

@@ -41,7 +41,7 @@ impl Removal {
         let earlier = input.earlier.as_ref();
         Self {
             tool: input.tool.clone(),
-            by: DeliveredBy::of(&written),
+            by: DeliveredBy::from_objects(&written),
             earlier: earlier.map(|all| all.iter().map(key).collect()),
             exists,
             namespaces: Pruning::namespaces(input),
@@ -50,7 +50,7 @@ impl Removal {
 
     /// Returns whether an object belongs to the application of Argo CD that is delivered.
     pub(super) fn is_of_application(&self, object: &Value) -> bool {
-        let own = DeliveredBy::of(&[object]);
+        let own = DeliveredBy::from_objects(&[object]);
         own.application.is_some() && own.application == self.by.application
     }
 
@@ -76,7 +76,7 @@ impl Removal {
     }
 
     fn fate(&self, object: &Value) -> Fate {
-        let own = DeliveredBy::of(&[object]);
+        let own = DeliveredBy::from_objects(&[object]);
         let tool = &self.tool;
         match tool.preset {
             Preset::Helm3 | Preset::Helm4 => self.of_helm(object, &own),

@@ -304,7 +304,7 @@ impl PreviewRun {
         }
         let mut own = self.cluster.objects.iter();
         let release = own.find_map(|(it, object)| {
-            let delivered = DeliveredBy::of(&[object]);
+            let delivered = DeliveredBy::from_objects(&[object]);
             delivered.release.filter(|_| earlier.contains_key(it))
         });
         let mut objects = self.cluster.objects.iter();

@@ -87,7 +87,7 @@ impl<'v> Comparison<'v> {
         };
         let mut fields: BTreeSet<Path> = BTreeSet::new();
         fields.extend(differing(self.before, self.after, self.root));
-        let (mut after, mut said) = (Places::of(self.after), Places::of(self.wanted));
+        let (mut after, mut said) = (Places::new(self.after), Places::new(self.wanted));
         let is_covered = covers_whole(self.after, self.wanted, self.root);
         if !is_covered || !self.refused.is_empty() {
             let wanted = field_set(self.wanted, self.root);
@@ -107,7 +107,7 @@ impl<'v> Comparison<'v> {
         let moved = moved(&old, &new);
         let undeclared = self.undeclared(&old);
         if !moved.is_empty() || !undeclared.is_empty() {
-            let mut declared = Places::of(self.declared.unwrap_or(&Value::Null));
+            let mut declared = Places::new(self.declared.unwrap_or(&Value::Null));
             for path in leaves(self.after, self.root) {
                 let mut is_left = || undeclared.contains(&path) && declared.find(&path.0).is_none();
                 if moved.contains(&path) || is_left() {
@@ -121,11 +121,11 @@ impl<'v> Comparison<'v> {
         };
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
         let mut places = ComparedPlaces {
-            before: Places::of(self.before),
+            before: Places::new(self.before),
             after,
             wanted: said,
-            declared: self.declared.map(Places::of),
-            defaults: Places::of(&defaults),
+            declared: self.declared.map(Places::new),
+            defaults: Places::new(&defaults),
         };
         fields
             .filter_map(|path| self.outcome(path, &old, &new, &mut places))

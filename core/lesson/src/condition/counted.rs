@@ -3,7 +3,7 @@
 use std::fmt;
 
 use optimist_apiserver::yaml::{Content, Located};
-use optimist_client::Strategy;
+use optimist_client::RequestKind;
 use optimist_simulation::Outcome;
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ pub(super) static ALL: &[Counted] = &[
         what: "Updates without a version",
         none: Some(("goal_updates_versioned", "no Update without a version")),
         falls: false,
-        count: |past| past.unversioned(|strategy| strategy == Strategy::Update),
+        count: |past| past.unversioned(|kind| kind == RequestKind::Update),
     },
     // They store nothing, whatever they would change.
     Counted {

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::Condition;
-use super::writers::WriteKind;
+use super::writers::written_by;
 use optimist_apiserver::server::is_true;
 use optimist_apiserver::storage::Revision;
-use optimist_client::Strategy;
+use optimist_client::RequestKind;
 use optimist_simulation::{Exchange, HistoryTree, NodeId, Outcome, Step};
 
 /// The part of a history that conditions are about.
@@ -95,7 +95,7 @@ impl<'a> Past<'a> {
     /// Counts the applies that were sent with force.
     pub(super) fn forced(self) -> usize {
         let forced = |exchange: &&Exchange| {
-            WriteKind::from_exchange(exchange) == Some(WriteKind::Send(Strategy::Apply))
+            written_by(exchange) == Some(RequestKind::Apply)
                 && option(exchange, "force").is_some_and(|value| is_true(&value))
         };
         self.exchanges().filter(forced).count()
@@ -107,13 +107,13 @@ impl<'a> Past<'a> {
         self.exchanges().filter(dry).count()
     }
 
-    /// Counts the stored writes that named no version of the object, of the wanted strategies.
-    pub(super) fn unversioned(self, wanted: fn(Strategy) -> bool) -> usize {
+    /// Counts the stored edits of the wanted kinds that named no version of the object.
+    pub(super) fn unversioned(self, wanted: fn(RequestKind) -> bool) -> usize {
         self.count(|step| {
             let sent = step.exchange.as_ref();
-            let sent = sent.filter(
-                |sent| matches!(WriteKind::from_exchange(sent), Some(WriteKind::Send(strategy)) if wanted(strategy)),
-            );
+            let edits = |kind| ![RequestKind::Create, RequestKind::Delete].contains(&kind);
+            let sent = sent
+                .filter(|sent| written_by(sent).is_some_and(|kind| edits(kind) && wanted(kind)));
             step.outcome() == Outcome::Written && sent.is_some_and(|sent| !names_version(sent))
         })
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use optimist_apiserver::yaml::Located;
-use optimist_client::Strategy;
+use optimist_client::RequestKind;
 use optimist_simulation::{ActorId, Exchange, NodeId, Outcome};
 
 use super::{Claim, Condition, GoalLabel, Past, by_actor, place};
@@ -12,52 +12,26 @@ use crate::FieldPath;
 use crate::fields::{LessonError, Read, items, members, word};
 use crate::script::{ACTORS, STRATEGIES};
 
-/// The operation that made a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum WriteKind {
-    /// An edit was sent.
-    Send(Strategy),
-    /// The object was created.
-    Create,
-    /// The object was deleted.
-    Delete,
+/// The ways to make a version, by their words in a lesson.
+fn words() -> impl Iterator<Item = (&'static str, RequestKind)> {
+    let sent = STRATEGIES.iter();
+    let sent = sent.map(|(word, strategy)| (*word, RequestKind::from(*strategy)));
+    sent.chain([
+        ("create", RequestKind::Create),
+        ("delete", RequestKind::Delete),
+    ])
 }
 
-impl WriteKind {
-    const OTHERS: [(&str, WriteKind); 2] =
-        [("create", WriteKind::Create), ("delete", WriteKind::Delete)];
-
-    fn words() -> impl Iterator<Item = (&'static str, WriteKind)> {
-        let sent = STRATEGIES.iter();
-        let sent = sent.map(|(word, strategy)| (*word, WriteKind::Send(*strategy)));
-        sent.chain(Self::OTHERS)
-    }
-
-    /// Reads the operation from a request, also from one by hand; `None` if the request does not write.
-    pub(super) fn from_exchange(exchange: &Exchange) -> Option<Self> {
-        Some(match exchange.method.as_str() {
-            "PUT" => WriteKind::Send(Strategy::Update),
-            "POST" => WriteKind::Create,
-            "DELETE" => WriteKind::Delete,
-            "PATCH" => {
-                let sent = exchange.content_type.split(';').next().unwrap_or_default();
-                let known = Strategy::ALL.into_iter();
-                WriteKind::Send(
-                    known
-                        .filter(|strategy| *strategy != Strategy::Update)
-                        .find(|strategy| strategy.media_type() == sent.trim())?,
-                )
-            }
-            _ => return None,
-        })
-    }
+/// The kind of a request, also of one by hand; `None` if it is no write that a lesson has a word for.
+pub(super) fn written_by(exchange: &Exchange) -> Option<RequestKind> {
+    let media_type = exchange.content_type.split(';').next().unwrap_or_default();
+    let kind = RequestKind::from_request(exchange.method.as_str(), media_type.trim());
+    words().any(|(_, known)| known == kind).then_some(kind)
 }
 
-impl fmt::Display for WriteKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::words().find(|(_, way)| way == self);
-        f.write_str(word.map_or("", |(word, _)| word))
-    }
+fn word_for(kind: RequestKind) -> &'static str {
+    let word = words().find(|(_, known)| *known == kind);
+    word.map_or("", |(word, _)| word)
 }
 
 /// This actor was the last to change the value at a path.
@@ -66,7 +40,7 @@ struct SetBy(FieldPath, ActorId);
 
 /// Exactly these actors made new versions, each by these operations; both are sorted.
 #[derive(Debug)]
-struct Writers(Vec<(ActorId, Vec<WriteKind>)>);
+struct Writers(Vec<(ActorId, Vec<RequestKind>)>);
 
 pub(super) fn set_by(value: &Located) -> Read<Vec<Condition>> {
     let members = members(value, "places and actors")?.iter();
@@ -78,11 +52,11 @@ pub(super) fn set_by(value: &Located) -> Read<Vec<Condition>> {
 }
 
 pub(super) fn writers(value: &Located) -> Read<Vec<Condition>> {
-    let known: Vec<_> = WriteKind::words().collect();
+    let known: Vec<_> = words().collect();
     let mut writers = Vec::new();
     for (actor, value) in by_actor(value)? {
         let kinds = items(value)?.iter().map(|item| word(item, &known));
-        let mut kinds = kinds.collect::<Read<Vec<WriteKind>>>()?;
+        let mut kinds = kinds.collect::<Read<Vec<RequestKind>>>()?;
         if kinds.is_empty() {
             let message = "a way of writing is missing here: leave out who does not write";
             return Err(LessonError::new(value.line, message));
@@ -147,9 +121,9 @@ impl fmt::Display for SetBy {
 impl Writers {
     /// Collects the writers of a part of a history, from the steps that stored a new version.
     fn from_past(past: Past<'_>) -> Self {
-        let mut writers: BTreeMap<ActorId, BTreeSet<WriteKind>> = BTreeMap::new();
+        let mut writers: BTreeMap<ActorId, BTreeSet<RequestKind>> = BTreeMap::new();
         for step in past.steps() {
-            let kind = step.exchange.as_ref().and_then(WriteKind::from_exchange);
+            let kind = step.exchange.as_ref().and_then(written_by);
             if let (Outcome::Written, Some(actor), Some(kind)) =
                 (step.outcome(), step.actor(), kind)
             {
@@ -167,7 +141,7 @@ impl Writers {
             return "no actor".to_owned();
         }
         let writers = self.0.iter().map(|(actor, kinds)| {
-            let kinds: Vec<String> = kinds.iter().map(WriteKind::to_string).collect();
+            let kinds: Vec<&str> = kinds.iter().map(|kind| word_for(*kind)).collect();
             format!("{} ({})", actor.letter(), kinds.join(", "))
         });
         format!("only {}", writers.collect::<Vec<String>>().join(" and "))
@@ -181,7 +155,7 @@ impl Claim for Writers {
 
     /// A write that no row allows stays in the history, so the claim can never hold again.
     fn is_out_of_reach(&self, past: Past<'_>) -> bool {
-        let wanted = |actor: ActorId, kind: &WriteKind| {
+        let wanted = |actor: ActorId, kind: &RequestKind| {
             let mut writers = self.0.iter();
             writers.any(|(writer, kinds)| *writer == actor && kinds.contains(kind))
         };

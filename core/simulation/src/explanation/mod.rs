@@ -317,7 +317,7 @@ impl HistoryTree {
             let version = self.world().stored().map_or(0, |(version, _)| version);
             let more = self.current_path().len() > 1;
             let next = more.then_some(Suggestion::StepForward);
-            return Explanation::of(ExplanationKind::Start { version }, next);
+            return Explanation::new(ExplanationKind::Start { version }, next);
         };
         let me = match &step.operation {
             Operation::Act(actor, _) => *actor,
@@ -325,11 +325,11 @@ impl HistoryTree {
             Operation::Compact { restart } => return watching::compacted(self, step, *restart),
             Operation::Control(operation) => {
                 let (operation, event) = (*operation, step.controller.clone());
-                return Explanation::of(ExplanationKind::Controlled { operation, event }, None);
+                return Explanation::new(ExplanationKind::Controlled { operation, event }, None);
             }
             Operation::Wait(seconds) => {
                 let seconds = *seconds;
-                return Explanation::of(ExplanationKind::Waited { seconds }, None);
+                return Explanation::new(ExplanationKind::Waited { seconds }, None);
             }
         };
         let them = if me == ActorId::A { right } else { ActorId::A };
@@ -349,7 +349,7 @@ impl HistoryTree {
 }
 
 impl Explanation {
-    fn of(kind: ExplanationKind, next: impl Into<Option<Suggestion>>) -> Self {
+    fn new(kind: ExplanationKind, next: impl Into<Option<Suggestion>>) -> Self {
         Self {
             kind,
             results: Vec::new(),
@@ -389,7 +389,7 @@ impl Step {
             Operation::Act(_, Action::Create) => RequestKind::Create,
             Operation::Act(_, Action::Request(_)) => RequestKind::Other,
             Operation::Control(_) => self.exchange.as_ref().map_or(RequestKind::Get, |it| {
-                RequestKind::of(it.method.as_str(), &it.content_type)
+                RequestKind::from_request(it.method.as_str(), &it.content_type)
             }),
             _ => RequestKind::Get,
         }

@@ -12,7 +12,7 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
         them,
     } = scene;
     if matches!(step.action(), Some(Action::Request(_))) && !scene.is_about_the_object() {
-        return Explanation::of(ExplanationKind::OtherObject { actor: me }, None);
+        return Explanation::new(ExplanationKind::OtherObject { actor: me }, None);
     }
     let before = tree.parent(tree.current()).and_then(|id| tree.world_at(id));
     let was_edited = before.is_some_and(|world| world.copy(me).is_edited());
@@ -28,7 +28,7 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
         } else {
             Suggestion::ChangeBoth
         };
-        return Explanation::of(ExplanationKind::BothRead { version }, next);
+        return Explanation::new(ExplanationKind::BothRead { version }, next);
     }
     let next = if redone {
         Suggestion::SendAgain(me)
@@ -44,5 +44,5 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
         version,
         redone,
     };
-    Explanation::of(kind, next)
+    Explanation::new(kind, next)
 }

@@ -12,7 +12,7 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
         Suggestion::GetToSee(actor)
     };
     if let Some(kind) = conflict(scene, right).or_else(|| failed_test(scene)) {
-        return Explanation::of(kind, again);
+        return Explanation::new(kind, again);
     }
     let mut facts = scene.step.facts().iter();
     if facts.any(|fact| matches!(fact, Fact::OwnedByOther { .. })) {
@@ -25,14 +25,14 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
         } else {
             Suggestion::Force(actor)
         };
-        return Explanation::of(ExplanationKind::OwnedByOther, next);
+        return Explanation::new(ExplanationKind::OwnedByOther, next);
     }
     let by_hand = matches!(scene.step.action(), Some(Action::Request(_)));
     let code = scene.step.exchange.as_ref().map(|exchange| exchange.code);
     if code == Some(404) && scene.step.after == 0 && (!by_hand || scene.is_about_the_object()) {
-        return Explanation::of(ExplanationKind::NotFound, Suggestion::Create);
+        return Explanation::new(ExplanationKind::NotFound, Suggestion::Create);
     }
-    Explanation::of(ExplanationKind::Refused { actor }, Suggestion::Fix(actor))
+    Explanation::new(ExplanationKind::Refused { actor }, Suggestion::Fix(actor))
 }
 
 /// The write carried another version than the stored one.

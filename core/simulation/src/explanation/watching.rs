@@ -70,7 +70,7 @@ pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> 
     } else {
         next
     };
-    Explanation::of(kind, next)
+    Explanation::new(kind, next)
 }
 
 /// Explains that etcd was compacted.
@@ -83,15 +83,15 @@ pub(super) fn compacted(tree: &HistoryTree, step: &Step, restart: bool) -> Expla
         Some(first) if first >= oldest && first < version => Suggestion::OpenThenRestart,
         _ => Suggestion::OpenBefore(oldest),
     };
-    Explanation::of(ExplanationKind::Compacted { version, restart }, next)
+    Explanation::new(ExplanationKind::Compacted { version, restart }, next)
 }
 
 fn refused(step: &Step) -> Explanation {
     let mut arrived = step.arrived.iter();
     if arrived.any(|received| received.is_expired()) {
-        return Explanation::of(ExplanationKind::Expired, Suggestion::ListAgain);
+        return Explanation::new(ExplanationKind::Expired, Suggestion::ListAgain);
     }
-    Explanation::of(ExplanationKind::WatchRefused, Suggestion::OtherVersion)
+    Explanation::new(ExplanationKind::WatchRefused, Suggestion::OtherVersion)
 }
 
 /// A watch from no version, or from `0`, begins with an ADDED for each object.

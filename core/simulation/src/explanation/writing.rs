@@ -30,7 +30,7 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
         };
         return Explanation {
             results: step.edit_results(),
-            ..Explanation::of(kind, next)
+            ..Explanation::new(kind, next)
         };
     }
     let stale = scene.world().stale_by(them) > 0;
@@ -52,7 +52,7 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
         results: step.edit_results(),
         stale: stale.then_some((them, version)),
         kept: kept(scene),
-        ..Explanation::of(written_kind(scene), next)
+        ..Explanation::new(written_kind(scene), next)
     }
 }
 
@@ -153,24 +153,24 @@ pub(super) fn unchanged(scene: Scene<'_>) -> Explanation {
     if !step.left_out.is_empty() {
         return Explanation {
             results: step.edit_results(),
-            ..Explanation::of(ExplanationKind::NotApplied, Suggestion::ChangeOther(actor))
+            ..Explanation::new(ExplanationKind::NotApplied, Suggestion::ChangeOther(actor))
         };
     }
     let version = step.after;
     let unchanged = |fact: &Fact| matches!(fact, Fact::Unchanged(_));
     let facts = step.facts();
     let kind = if facts.contains(&Fact::DryRun) {
-        return Explanation::of(ExplanationKind::DryRun, None);
+        return Explanation::new(ExplanationKind::DryRun, None);
     } else if matches!(step.action(), Some(Action::Request(_))) && !scene.is_about_the_object() {
-        return Explanation::of(ExplanationKind::OtherObject { actor }, None);
+        return Explanation::new(ExplanationKind::OtherObject { actor }, None);
     } else if let Some(kind) = written_before_it_was_shown(scene) {
-        return Explanation::of(kind, None);
+        return Explanation::new(kind, None);
     } else if step.asks_to_delete() && facts.iter().any(unchanged) {
-        return Explanation::of(ExplanationKind::StillTerminating { version }, None);
+        return Explanation::new(ExplanationKind::StillTerminating { version }, None);
     } else {
         ExplanationKind::Unchanged { actor, version }
     };
-    Explanation::of(kind, Suggestion::ChangeAgain(actor))
+    Explanation::new(kind, Suggestion::ChangeAgain(actor))
 }
 
 /// Explains a request that wrote to the object which is shown now, but was sent while another

@@ -12,7 +12,7 @@ impl Scenario {
     /// the object that is stored there. `None` if there is no object, or an editor has not read it.
     pub fn of_copies(world: &World) -> Option<Self> {
         world.stored()?;
-        let mut scenario = Self::of(world);
+        let mut scenario = Self::from_world(world);
         for id in ActorId::ALL {
             if id == ActorId::C && !world.copy(id).is_edited() {
                 continue;
@@ -35,7 +35,7 @@ impl Plan {
                 Intent::Manifest(Arc::clone(manifest)),
             ),
             None => {
-                let intent = Intent::of(copy, root)?;
+                let intent = Intent::from_copy(copy, root)?;
                 (intent.clone(), intent)
             }
         };

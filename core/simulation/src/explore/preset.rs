@@ -146,7 +146,7 @@ impl ExplorePreset {
     /// # Errors
     /// If the manifest cannot be loaded. Those here can.
     pub fn scenario(&self) -> Result<Scenario, LoadError> {
-        let mut scenario = Scenario::of(&World::load(self.manifest)?.0);
+        let mut scenario = Scenario::from_world(&World::load(self.manifest)?.0);
         let plans = self.doing.iter().zip(MANAGERS);
         scenario.plans = plans
             .map(|(doing, manager)| Plan {

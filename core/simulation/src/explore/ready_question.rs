@@ -37,7 +37,7 @@ impl ControllerQuestion {
             let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];
             return Some(Self { always, ..question });
         }
-        let objects = ReadyObjects::of(world, ready)?;
+        let objects = ReadyObjects::find(world, ready)?;
         let (mut always, at_rest) = objects.properties(objects.largest_size())?;
         if let (ReadyProgramName::Scaler, Some(Safety::AtMost(most, _))) =
             (ready.name, always.first_mut())
@@ -64,7 +64,7 @@ pub(crate) fn ready_properties(world: &World) -> Option<(Vec<Safety>, Vec<Goal>)
         let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];
         return Some((always, Vec::new()));
     }
-    let objects = ReadyObjects::of(world, ready)?;
+    let objects = ReadyObjects::find(world, ready)?;
     objects.properties(objects.largest_stored_size())
 }
 
@@ -79,7 +79,7 @@ struct ReadyObjects<'a> {
 }
 
 impl<'a> ReadyObjects<'a> {
-    fn of(world: &'a World, ready: &'a ReadyProgram) -> Option<Self> {
+    fn find(world: &'a World, ready: &'a ReadyProgram) -> Option<Self> {
         let parents = stored(world, &ready.parent)?;
         let [parent] = &parents[..] else {
             return None;

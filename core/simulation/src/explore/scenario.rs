@@ -103,7 +103,7 @@ impl Scenario {
 
     /// Makes a scenario that starts with the stored object of a world, and with the edits of the
     /// object in its ledger. Its clock does not move.
-    pub fn of(world: &World) -> Self {
+    pub fn from_world(world: &World) -> Self {
         let object = world.stored().map(|(_, object)| Arc::clone(object));
         Self {
             updates: world.updates().renamed(|actor| actor as u8),

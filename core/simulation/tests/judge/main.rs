@@ -54,7 +54,7 @@ fn scenario(
     reads_first: bool,
 ) -> Option<Scenario> {
     use optimist_client::Subresource;
-    let mut scenario = Scenario::of(world);
+    let mut scenario = Scenario::from_world(world);
     for (at, (doing, way)) in doings.iter().zip(ways).enumerate() {
         let intent = if doing.through == Through::Delete {
             Intent::Delete

@@ -309,7 +309,7 @@ pub fn answers(hearing: &mut Hearing) -> Option<()> {
     }
     // A custom resource has no strategic merge patch, and no Update without a version.
     let start = World::load(WIDGET).ok()?.0;
-    let mut scenario = Scenario::of(&start);
+    let mut scenario = Scenario::from_world(&start);
     let size = |value: u8| IntendedChange::at("/spec/size", Some(value.into()));
     let plan = |name, value| Plan::new(name, Intent::Change(vec![size(value)]));
     scenario.plans = vec![plan("a", 2), plan("b", 3)];
@@ -481,7 +481,7 @@ fn counts(
     let tally = search.tally();
     hearing.hear(&said_of::tally(&tally, actors), &of_all, &counted, &told);
     for verdict in Verdict::ALL {
-        let (count, total) = (tally.of(verdict), tally.total());
+        let (count, total) = (tally.histories_with(verdict), tally.total());
         let ending = said_of::ending(verdict, actors, count);
         if count > 0 {
             let text =

@@ -115,7 +115,7 @@ fn cards_of(tree: &HistoryTree) -> Vec<(About, String)> {
     let trouble = cards::trouble(tree).into_iter();
     texts.extend(trouble.flat_map(|one| [one.text, one.title]));
     if let Some((_, object)) = world.stored() {
-        let owners = Owners::of(object, &world.resource().root);
+        let owners = Owners::read(object, &world.resource().root);
         texts.extend(owners.managers().iter().map(cards::manager));
     }
     let step = tree.step(tree.current());

@@ -176,7 +176,7 @@ fn of_rows(world: &World, right: ActorId) -> Vec<String> {
     let edited = |actor: ActorId| world.copy(actor).edited().map(|it| &**it);
     let stored = world.stored().map(|(_, object)| &**object);
     let copies = [edited(ActorId::A), stored, edited(right)];
-    let rows = AlignedRows::of(copies, &world.resource().root);
+    let rows = AlignedRows::new(copies, &world.resource().root);
     rows.rows
         .iter()
         .filter_map(|row| messages::folded(&row.fold))

@@ -428,7 +428,7 @@ fn mask(row: &mut Row, wanted: &Value) {
     } else {
         masked_arc(&row.after)
     };
-    let mut places = [&*before, &*after, wanted].map(Places::of);
+    let mut places = [&*before, &*after, wanted].map(Places::new);
     for outcome in &mut row.fields {
         mask_field(outcome, &mut places);
     }

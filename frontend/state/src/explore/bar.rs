@@ -30,7 +30,7 @@ pub fn bar_parts(tally: &Tally) -> Vec<BarPart> {
         Verdict::Refused,
         Verdict::Lost,
     ];
-    let counts = order.map(|verdict| (verdict, tally.of(verdict)));
+    let counts = order.map(|verdict| (verdict, tally.histories_with(verdict)));
     let parts = counts.into_iter().filter(|(_, count)| *count > 0);
     let mut parts: Vec<BarPart> = parts
         .map(|(verdict, count)| {

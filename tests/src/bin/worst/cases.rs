@@ -466,7 +466,7 @@ fn shown(steps: &mut Steps, tree: &mut HistoryTree) {
     if let Some(object) = &stored {
         let lines = steps.step("lines", || lines(object));
         let owners = steps.step("owners", || {
-            Owners::of(object, &tree.world().resource().root)
+            Owners::read(object, &tree.world().resource().root)
         });
         steps.step("owners of lines", || {
             lines

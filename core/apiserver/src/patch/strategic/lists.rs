@@ -251,7 +251,7 @@ fn in_order(
             (None, None) => return Ok(all),
             (Some(_), None) => true,
             (None, Some(_)) => false,
-            (Some(left), Some(right)) => match (before.of(left), before.of(right)) {
+            (Some(left), Some(right)) => match (before.rank(left), before.rank(right)) {
                 (Some(left), Some(right)) => left < right,
                 _ => false,
             },
@@ -288,7 +288,7 @@ impl<'a> Ranks<'a> {
         }
     }
 
-    fn of(&self, item: &Value) -> Option<usize> {
+    fn rank(&self, item: &Value) -> Option<usize> {
         self.ranks.get(&self.identity(item)).copied()
     }
 
@@ -299,7 +299,7 @@ impl<'a> Ranks<'a> {
         let (deletions, kept): (Vec<Value>, Vec<Value>) = items.into_iter().partition(deletes);
         let ranked: Vec<(Option<usize>, Value)> = kept
             .into_iter()
-            .map(|item| (self.of(&item), item))
+            .map(|item| (self.rank(&item), item))
             .collect();
         let mut sorted = ranked;
         if sorted.iter().all(|(rank, _)| rank.is_some()) {

@@ -94,7 +94,7 @@ impl Bound {
         };
         (!holds).then(|| {
             let text = format!("{path} in body should be {} {shown}", self.words());
-            Mistake::of(path, Report::Invalid(Value::Number(n.clone())), text)
+            Mistake::new(path, Report::Invalid(Value::Number(n.clone())), text)
         })
     }
 }
@@ -112,7 +112,7 @@ fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake
             "factor MultipleOf declared for {path} must be positive: {}",
             go::print(&shown)
         );
-        return Some(Mistake::of(path, Report::Invalid(shown), text));
+        return Some(Mistake::new(path, Report::Invalid(shown), text));
     }
     let fits = match integers {
         Some((n, factor)) => n % factor == 0,
@@ -130,7 +130,7 @@ fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake
             "{path} in body should be a multiple of {}",
             go::print(&shown)
         );
-        Mistake::of(path, value(), text)
+        Mistake::new(path, value(), text)
     })
 }
 

@@ -49,7 +49,7 @@ pub(super) enum Report {
 }
 
 impl Mistake {
-    pub(super) fn of(path: &str, report: Report, text: String) -> Self {
+    pub(super) fn new(path: &str, report: Report, text: String) -> Self {
         Self {
             about: Some(About {
                 path: path.to_owned(),

@@ -72,7 +72,7 @@ impl<'a> Before<'a> {
                         ListKind::Map(_) => {
                             let items = self.items();
                             new.iter().all(|item| {
-                                let before = items.of(item);
+                                let before = items.item_before(item);
                                 before.is_some_and(|before| before.equals(item))
                             })
                         }
@@ -100,7 +100,7 @@ struct BeforeItems<'a> {
 
 impl<'a> BeforeItems<'a> {
     /// The item that a new one takes the place of.
-    fn of(&self, new: &Value) -> Option<Before<'a>> {
+    fn item_before(&self, new: &Value) -> Option<Before<'a>> {
         Some(Before {
             value: self.items.get(&identity(new, self.keys)?)?,
             schema: self.schema?,
@@ -206,7 +206,7 @@ fn mistyped(path: &str, expected: &str, found: &Value) -> Mistake {
         text.push_str(": ");
         text.push_str(&go::quote(found));
     }
-    Mistake::of(path, Report::Type(found.clone()), text)
+    Mistake::new(path, Report::Type(found.clone()), text)
 }
 
 fn type_of(value: &Value, schema: &Schema, path: &str) -> Outcome {
@@ -329,10 +329,10 @@ fn string(text: &str, checks: &Checks, path: &str) -> Outcome {
     let value = || Value::from(text);
     if let Some(most) = checks.max_length.filter(|most| length > *most) {
         let message = format!("{path} in body should be at most {most} chars long");
-        outcome.add(Mistake::of(path, Report::TooLong(most), message));
+        outcome.add(Mistake::new(path, Report::TooLong(most), message));
     } else if let Some(least) = checks.min_length.filter(|least| length < *least) {
         let message = format!("{path} in body should be at least {least} chars long");
-        outcome.add(Mistake::of(path, Report::Invalid(value()), message));
+        outcome.add(Mistake::new(path, Report::Invalid(value()), message));
     } else if let Some(pattern) = &checks.pattern
         && pattern
             .regex
@@ -340,7 +340,7 @@ fn string(text: &str, checks: &Checks, path: &str) -> Outcome {
             .is_some_and(|regex| !regex.is_match(text))
     {
         let message = format!("{path} in body should match '{}'", pattern.text);
-        outcome.add(Mistake::of(path, Report::Invalid(value()), message));
+        outcome.add(Mistake::new(path, Report::Invalid(value()), message));
     }
     outcome
 }
@@ -358,7 +358,7 @@ fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>
     if let Some(schema) = &schema.items {
         let earlier = before.map(Before::items).unwrap_or_default();
         for (i, item) in items.iter().enumerate() {
-            let before = earlier.of(item);
+            let before = earlier.item_before(item);
             outcome.merge(node(item, schema, &format!("{path}[{i}]"), before));
         }
     }
@@ -367,16 +367,16 @@ fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>
     let count = i64::try_from(size).unwrap_or(i64::MAX);
     if let Some(least) = checks.min_items.filter(|least| count < *least) {
         let text = format!("{path} in body should have at least {least} items");
-        outcome.add(Mistake::of(path, Report::Invalid(size.into()), text));
+        outcome.add(Mistake::new(path, Report::Invalid(size.into()), text));
     }
     if let Some(most) = checks.max_items.filter(|most| count > *most) {
         let text = format!("{path} in body should have at most {most} items");
-        outcome.add(Mistake::of(path, Report::TooMany(size, most), text));
+        outcome.add(Mistake::new(path, Report::TooMany(size, most), text));
     }
     let mut seen = HashSet::new();
     if checks.unique_items && !items.iter().all(|item| seen.insert(sorted_text(item))) {
         let text = format!("{path} in body shouldn't contain duplicates");
-        outcome.add(Mistake::of(path, Report::Invalid("".into()), text));
+        outcome.add(Mistake::new(path, Report::Invalid("".into()), text));
     }
     outcome.matched += 1;
     outcome
@@ -398,7 +398,7 @@ fn choices(value: &Value, checks: &Checks, path: &str, outcome: &mut Outcome) {
     let all = Value::Array(checks.choices.clone());
     let text = format!("{path} in body should be one of {}", go::print(&all));
     let report = Report::NotAmong(value.clone(), checks.choices.clone());
-    outcome.add(Mistake::of(path, report, text));
+    outcome.add(Mistake::new(path, report, text));
 }
 
 fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
@@ -408,11 +408,11 @@ fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>
     let count = i64::try_from(size).unwrap_or(i64::MAX);
     if let Some(least) = checks.min_properties.filter(|least| count < *least) {
         let text = format!("{path} in body should have at least {least} properties");
-        outcome.add(Mistake::of(path, Report::Invalid(size.into()), text));
+        outcome.add(Mistake::new(path, Report::Invalid(size.into()), text));
     }
     if let Some(most) = checks.max_properties.filter(|most| count > *most) {
         let text = format!("{path} in body should have at most {most} properties");
-        outcome.add(Mistake::of(path, Report::TooMany(size, most), text));
+        outcome.add(Mistake::new(path, Report::TooMany(size, most), text));
     }
     let before = |name: &str| {
         let type_field = path.is_empty() && matches!(name, "kind" | "apiVersion");
@@ -429,7 +429,7 @@ fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>
             Some(Additional::Forbidden) => {
                 let text = format!("{path}.{name} in body is a forbidden property");
                 let report = Report::Invalid(name.as_str().into());
-                outcome.add(Mistake::of(path, report, text));
+                outcome.add(Mistake::new(path, report, text));
             }
             Some(Additional::Any) | None => {}
         }
@@ -447,7 +447,7 @@ fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>
     {
         let path = format!("{path}.{name}");
         let text = format!("{path} in body is required");
-        outcome.add(Mistake::of(&path, Report::Required, text));
+        outcome.add(Mistake::new(&path, Report::Required, text));
     }
     outcome
 }

@@ -76,7 +76,7 @@ fn errors(range: &Value, object: &Value, is_pod: bool) -> Vec<String> {
                 // The overhead of its runtime class counts for quotas only (`podRequests`)
                 let mut spec = object["spec"].clone();
                 spec["overhead"] = Value::Null;
-                let amounts = pod_amounts::of(&json!({"spec": spec}));
+                let amounts = pod_amounts::requests_and_limits(&json!({"spec": spec}));
                 keep_within(limit, &amounts, &mut errors);
             }
             (false, "PersistentVolumeClaim") => {

@@ -208,7 +208,9 @@ fn usage(asked: &Attributes<'_>, object: &Value) -> Amounts {
             let ended = matches!(text(&object["status"], "phase"), "Succeeded" | "Failed");
             if !ended {
                 used.insert("pods".to_owned(), Quantity::from(1));
-                used.extend(pod_amounts::computed(&pod_amounts::of(object)));
+                used.extend(pod_amounts::computed(&pod_amounts::requests_and_limits(
+                    object,
+                )));
             }
         }
         "services" => {

@@ -200,7 +200,10 @@ fn warn(deployment: &Value, live: Option<&Value>) -> Vec<String> {
         }
     }
     let template = &deployment["spec"]["template"];
-    warnings.extend(pod_warnings::of(template, Some(&SPEC.child("template"))));
+    warnings.extend(pod_warnings::for_template(
+        template,
+        Some(&SPEC.child("template")),
+    ));
     warnings
 }
 

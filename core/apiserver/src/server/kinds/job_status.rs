@@ -60,7 +60,7 @@ impl Change<'_> {
         is(self.status, condition) != is(self.live, condition)
     }
 
-    fn of(&self, field: &str) -> bool {
+    fn changes_field(&self, field: &str) -> bool {
         self.status.get(field) != self.live.get(field)
     }
 
@@ -96,13 +96,14 @@ fn validate(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
     finished(job, &mut change);
     indexes(&job.object["spec"], &mut change);
     let finished_changed = is_finished(status) != is_finished(live);
-    if (finished_changed || change.of("terminating"))
+    if (finished_changed || change.changes_field("terminating"))
         && change.count("terminating") > 0
         && is_finished(status)
     {
         change.refuse("terminating", "terminating>0 is invalid for finished job");
     }
-    if (change.of("ready") || change.of("active")) && change.count("ready") > change.count("active")
+    if (change.changes_field("ready") || change.changes_field("active"))
+        && change.count("ready") > change.count("active")
     {
         change.refuse("ready", "cannot set more ready pods than active");
     }
@@ -137,7 +138,7 @@ fn conditions_and_times(change: &mut Change<'_>) {
         text(change.status, "startTime"),
         text(change.status, "completionTime"),
     );
-    if complete_changed || change.of("completionTime") {
+    if complete_changed || change.changes_field("completionTime") {
         if !end.is_empty() && !complete {
             let detail = "cannot set completionTime when there is no Complete=True condition";
             change.refuse("completionTime", detail);
@@ -150,7 +151,10 @@ fn conditions_and_times(change: &mut Change<'_>) {
     }
     // Times are written in UTC with the same number of digits.
     let both = !start.is_empty() && !end.is_empty();
-    if (change.of("startTime") || change.of("completionTime")) && both && end < start {
+    if (change.changes_field("startTime") || change.changes_field("completionTime"))
+        && both
+        && end < start
+    {
         change.refuse("completionTime", "must be equal to or after `startTime`");
     }
     if (failed_changed || change.of_condition("FailureTarget")) && failed && !target {
@@ -175,20 +179,20 @@ fn finished(job: &Checked<'_>, change: &mut Change<'_>) {
     if !is_finished(status) {
         return;
     }
-    if (changed || change.of("active")) && change.count("active") > 0 {
+    if (changed || change.changes_field("active")) && change.count("active") > 0 {
         change.refuse("active", "active>0 is invalid for finished job");
     }
     let spec = &job.object["spec"];
     let nothing_to_do = spec["suspend"] == true && spec["completions"].as_i64() == Some(0);
     let started = !text(status, "startTime").is_empty();
-    if (changed || change.of("startTime")) && !started && !nothing_to_do {
+    if (changed || change.changes_field("startTime")) && !started && !nothing_to_do {
         let detail = "startTime is required for finished job";
         let error = FieldError::required(STATUS.child("startTime"), detail);
         change.errors.push(error);
     }
     let uncounted = &status["uncountedTerminatedPods"];
     let some = !list(uncounted, "failed").is_empty() || !list(uncounted, "succeeded").is_empty();
-    if (changed || change.of("uncountedTerminatedPods")) && some {
+    if (changed || change.changes_field("uncountedTerminatedPods")) && some {
         let path = STATUS.child("uncountedTerminatedPods");
         let shown = internal::field(job.object, &path, uncounted);
         let detail = "must be empty for finished job";
@@ -204,8 +208,10 @@ fn indexes(spec: &Value, change: &mut Change<'_>) {
         text(status, "completedIndexes"),
         status.get("failedIndexes"),
     );
-    let (done_changed, failed_changed) =
-        (change.of("completedIndexes"), change.of("failedIndexes"));
+    let (done_changed, failed_changed) = (
+        change.changes_field("completedIndexes"),
+        change.changes_field("failedIndexes"),
+    );
     let completions = spec["completions"].as_i64();
     let has_limit = spec.get("backoffLimitPerIndex").is_some();
     let failed_text = failed.and_then(Value::as_str).unwrap_or_default();
@@ -278,7 +284,10 @@ fn validate_change(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if !end.is_empty() && !end_before.is_empty() && end != end_before {
         change.refuse("completionTime", IMMUTABLE);
     }
-    if live.get("startTime").is_some() && change.of("startTime") && spec["suspend"] != true {
+    if live.get("startTime").is_some()
+        && change.changes_field("startTime")
+        && spec["suspend"] != true
+    {
         let detail = "startTime cannot be removed for unsuspended job";
         let error = FieldError::required(STATUS.child("startTime"), detail);
         change.errors.push(error);

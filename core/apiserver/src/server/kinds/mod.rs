@@ -245,7 +245,7 @@ pub struct StatusRules {
 
 impl Rules {
     /// The rules of a subresource.
-    pub(super) fn of(&self, subresource: &str) -> Option<&StatusRules> {
+    pub(super) fn status_rules(&self, subresource: &str) -> Option<&StatusRules> {
         match subresource {
             "" => None,
             "status" => Some(&self.status),

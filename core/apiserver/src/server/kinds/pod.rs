@@ -170,7 +170,7 @@ fn warn(pod: &Value, live: Option<&Value>) -> Vec<String> {
             reasons.join(" ")
         ));
     }
-    warnings.extend(pod_warnings::of(pod, None));
+    warnings.extend(pod_warnings::for_template(pod, None));
     warnings
 }
 

@@ -53,7 +53,7 @@ fn of_pod_name(name: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
 fn of_containers(spec: &Value, of_pod: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let parts = json!({"containers": spec["containers"], "initContainers": spec["initContainers"]});
-    let sums = pod_amounts::of(&json!({"spec": parts}));
+    let sums = pod_amounts::requests_and_limits(&json!({"spec": parts}));
     for (which, what) in [("requests", "requests"), ("limits", "limits")] {
         let members = sums[which].as_object().into_iter();
         for (name, sum) in members.flat_map(JsonMap::iter) {

@@ -91,7 +91,7 @@ pub(super) const VOLUMES: [(&str, &str); 9] = [
 ];
 
 /// The warnings for a pod, or for a template with its path.
-pub(super) fn of(template: &Value, template_path: Option<&ErrorPath<'_>>) -> Vec<String> {
+pub(super) fn for_template(template: &Value, template_path: Option<&ErrorPath<'_>>) -> Vec<String> {
     let member = |name| template_path.map_or(ErrorPath::new(name), |path| path.child(name));
     let (path, path_of_annotations) = (&member("spec"), &member("metadata.annotations"));
     let spec = &template["spec"];
@@ -106,7 +106,7 @@ pub(super) fn of(template: &Value, template_path: Option<&ErrorPath<'_>>) -> Vec
         }
     }
     volumes(spec, path, &mut warnings);
-    overlaps::of(list(spec, "volumes"), &mut warnings);
+    overlaps::add_warnings(list(spec, "volumes"), &mut warnings);
     repeated(spec, "hostAliases", "ip", path, &mut warnings);
     repeated(spec, "imagePullSecrets", "name", path, &mut warnings);
     for (i, secret) in list(spec, "imagePullSecrets").iter().enumerate() {
@@ -416,7 +416,7 @@ mod tests {
                 "dnsConfig": {"nameservers": ["010.0.0.1"]},
             },
         });
-        let said = of(&pod, None);
+        let said = for_template(&pod, None);
         let begins = [
             "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]\
              .preference.matchExpressions[0].key: beta.kubernetes.io/os is deprecated since v1.14",
@@ -440,7 +440,7 @@ mod tests {
     fn a_variable_may_build_on_itself_but_not_hide_itself() {
         let warned = |value: &str| {
             let env = json!([{"name": "A", "value": "1"}, {"name": "A", "value": value}]);
-            !of(&json!({"spec": {"containers": [{"env": env}]}}), None).is_empty()
+            !for_template(&json!({"spec": {"containers": [{"env": env}]}}), None).is_empty()
         };
         assert!(warned("2"));
         assert!(warned("$(A)"));

@@ -18,7 +18,7 @@ pub(super) const RULES: Rules = Rules {
         prepare: |_, _| {},
         validate: service_load_balancer::status,
     },
-    warn: |service, _| service_warnings::of(service),
+    warn: |service, _| service_warnings::for_service(service),
     notices: &warnings::OF_BALANCERS,
     returns_deleted: true,
     fields: &["spec.clusterIP", "spec.type"],

@@ -9,7 +9,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 
 /// The warnings for a Service (`GetWarningsForService`).
-pub(super) fn of(service: &Value) -> Vec<String> {
+pub(super) fn for_service(service: &Value) -> Vec<String> {
     let spec = &service["spec"];
     let kind = text(spec, "type");
     let cluster_ip = text(spec, "clusterIP");

@@ -49,7 +49,7 @@ const PLAIN: Rules = Rules {
 
 fn resource(facts: &'static KindFacts) -> Option<Resource> {
     let group_version = GroupVersion::parse(facts.api_version)?;
-    let stored_in = match facts.of("stored") {
+    let stored_in = match facts.value("stored") {
         "" => facts.plural,
         stored_in => stored_in,
     };
@@ -68,7 +68,7 @@ fn resource(facts: &'static KindFacts) -> Option<Resource> {
         storage_prefix: format!("/registry/{stored_in}"),
         unconditional_update: !facts.is("versioned"),
         create_on_update: facts.is("creates"),
-        generation: generation(facts.of("generation")),
+        generation: generation(facts.value("generation")),
         endpoints: endpoints(facts),
         definition: Definition::Builtin(rules(facts)),
     })
@@ -169,10 +169,10 @@ fn rules(facts: &KindFacts) -> Rules {
         },
         fields: facts.list("select").collect::<Vec<_>>().leak(),
         annotates: facts.list("annotates").collect::<Vec<_>>().leak(),
-        stored_as: Some(facts.of("encoded")).filter(|version| !version.is_empty()),
+        stored_as: Some(facts.value("encoded")).filter(|version| !version.is_empty()),
         ..PLAIN
     };
-    if facts.of("name") == "path" {
+    if facts.value("name") == "path" {
         rules.validate = |object, live| {
             checks::validate(object, live).unwrap_or_else(|| match live {
                 None => metadata::builtin(object, names::path_segment),
@@ -180,7 +180,7 @@ fn rules(facts: &KindFacts) -> Rules {
             })
         };
     }
-    if let Some(warn) = warnings::of(facts.kind) {
+    if let Some(warn) = warnings::for_kind(facts.kind) {
         rules.warn = warn;
     }
     match facts.kind {

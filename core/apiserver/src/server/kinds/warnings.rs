@@ -14,7 +14,7 @@ type Warn = fn(&Value, Option<&Value>) -> Vec<String>;
 const STORAGE_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// The warnings of a kind; `None` if it has none.
-pub(super) fn of(kind: &str) -> Option<Warn> {
+pub(super) fn for_kind(kind: &str) -> Option<Warn> {
     Some(match kind {
         "CronJob" => |object, live| pods(object, live, true, "spec.jobTemplate.spec.template"),
         "Endpoints" => endpoints,
@@ -86,7 +86,7 @@ fn pods(object: &Value, live: Option<&Value>, named: bool, path: &str) -> Vec<St
 
 fn of_template(object: &Value, path: &str) -> Vec<String> {
     let template = path.split('.').fold(object, |value, name| &value[name]);
-    pod_warnings::of(template, Some(&ErrorPath::new(path)))
+    pod_warnings::for_template(template, Some(&ErrorPath::new(path)))
 }
 
 /// A name that is no name of a host.

@@ -108,7 +108,7 @@ pub(super) fn rows(
     };
     let rows = objects.iter().map(|object| {
         let object = &*resource.held(object);
-        let cells = columns.cells.iter().map(|cell| cell.of(object, now));
+        let cells = columns.cells.iter().map(|cell| cell.content(object, now));
         cells.collect()
     });
     (Value::from(columns.definitions.clone()), rows.collect())

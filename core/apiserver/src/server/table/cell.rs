@@ -102,7 +102,7 @@ impl Cell {
     }
 
     /// Returns the content of an object's cell.
-    pub(super) fn of(&self, object: &Value, now: Timestamp) -> Value {
+    pub(super) fn content(&self, object: &Value, now: Timestamp) -> Value {
         let number = |path: &JsonPath| path.first(object).and_then(Value::as_i64).unwrap_or(0);
         let printed = |path: &JsonPath| path.first(object).and_then(print);
         match self {

@@ -179,7 +179,7 @@ fn is_key_of_item(path: &Path) -> bool {
 /// Returns the edit of actor B; `None` if it changes nothing, or more than one field.
 pub fn present(world: &World) -> Option<OtherEdit> {
     let (actor, copy) = (world.actor(ActorId::B), world.copy(ActorId::B));
-    let Intent::Change(changes) = Intent::of(copy, &world.resource().root)? else {
+    let Intent::Change(changes) = Intent::from_copy(copy, &world.resource().root)? else {
         return None;
     };
     let [change] = changes.as_slice() else {

@@ -243,7 +243,7 @@ impl ChangeTable {
 
     fn tool<'a>(&'a self, row: &'a Row) -> Tool<'a> {
         let said = self.said(row);
-        let by = DeliveredBy::of(&[&row.before, &said]);
+        let by = DeliveredBy::from_objects(&[&row.before, &said]);
         Tool {
             table: self,
             row,

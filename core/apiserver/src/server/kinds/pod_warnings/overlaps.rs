@@ -37,7 +37,7 @@ impl fmt::Display for File {
 }
 
 /// The warnings for the volumes of a pod.
-pub(super) fn of(volumes: &[Value], warnings: &mut Vec<String>) {
+pub(super) fn add_warnings(volumes: &[Value], warnings: &mut Vec<String>) {
     for volume in volumes {
         let name = go::quote(text(volume, "name"));
         for (kind, title, named) in [
@@ -152,7 +152,7 @@ mod tests {
 
     fn said(volume: Value) -> Vec<String> {
         let mut warnings = Vec::new();
-        of(&[volume], &mut warnings);
+        add_warnings(&[volume], &mut warnings);
         warnings
     }
 

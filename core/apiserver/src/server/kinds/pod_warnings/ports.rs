@@ -82,7 +82,7 @@ pub(super) fn equal_names(containers: &[Container<'_>], warnings: &mut Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::super::of;
+    use super::super::for_template;
     use serde_json::json;
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
         let port = json!({"name": "web", "containerPort": 80, "protocol": "TCP"});
         let containers = json!([{"ports": [port]}, {"ports": [port]}]);
         assert_eq!(
-            of(&json!({"spec": {"containers": containers}}), None),
+            for_template(&json!({"spec": {"containers": containers}}), None),
             [
                 "spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]",
                 "spec.containers[1].ports[0]: duplicate port name \"web\" with \

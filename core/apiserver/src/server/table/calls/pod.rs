@@ -8,18 +8,18 @@ use crate::object::{Metadata, text};
 
 /// Returns the number of its containers that are ready.
 pub(super) fn ready(pod: &Value, _: Timestamp) -> Value {
-    let Summary { ready, total, .. } = Summary::of(pod);
+    let Summary { ready, total, .. } = Summary::new(pod);
     format!("{ready}/{total}").into()
 }
 
 /// Returns the state of its containers.
 pub(super) fn status(pod: &Value, _: Timestamp) -> Value {
-    Summary::of(pod).reason.into()
+    Summary::new(pod).reason.into()
 }
 
 /// Returns the number of restarts of its containers, and the time since the last one.
 pub(super) fn restarts(pod: &Value, now: Timestamp) -> Value {
-    let Restarts { count, last } = Summary::of(pod).restarts;
+    let Restarts { count, last } = Summary::new(pod).restarts;
     match last {
         Some(time) if count != 0 => {
             format!("{count} ({} ago)", since(&time.as_str().into(), now)).into()
@@ -80,7 +80,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(pod: &Value) -> Self {
+    fn new(pod: &Value) -> Self {
         let (spec, status) = (&pod["spec"], &pod["status"]);
         let sidecars = items(&spec["initContainers"])
             .filter(|container| text(container, "restartPolicy") == "Always");
