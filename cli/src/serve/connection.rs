@@ -160,7 +160,7 @@ impl Connections {
             Err(error) => return refusal(&Status::bad_request(error.to_string())),
         };
         let request = Request::from_parts(head, body.into());
-        let entry = self.look(|server| AuditEntry::of(server, &request, audit.next_id()));
+        let entry = self.look(|server| AuditEntry::new(server, &request, audit.next_id()));
         if entry.is_watch() {
             let why = "the port of the page answers no watch";
             return refusal(&Status::bad_request(why.to_owned()));
