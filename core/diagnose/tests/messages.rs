@@ -348,3 +348,41 @@ fn a_text_without_an_error_reports_none() {
         assert_eq!(reported_errors(text), [], "{text}");
     }
 }
+
+#[test]
+fn a_right_that_is_missing_names_the_user_the_verb_and_the_resource_and_a_schema_no_value() {
+    let error = |text: &str| reported_errors(text).remove(0).error;
+    let right = |verb: &str, of: &str| PrintedError::NoRight {
+        user: "jane".to_owned(),
+        verb: verb.to_owned(),
+        of: of.to_owned(),
+    };
+    assert_eq!(
+        error(
+            "deployments.apps \"web\" is forbidden: User \"jane\" cannot patch resource \"deployments/scale\" in API group \"apps\" in the namespace \"shop\""
+        ),
+        right("patch", "deployments.apps/scale")
+    );
+    assert_eq!(
+        error("forbidden: User \"jane\" cannot get path \"/metrics\""),
+        right("get", "/metrics")
+    );
+    let of = |problem: &str| PrintedError::NotOfSchema {
+        field: ".data.a".to_owned(),
+        problem: problem.to_owned(),
+        stored: false,
+    };
+    let text = |problem: &str| {
+        error(&format!(
+            "failed to create typed patch object (/cfg; /v1, Kind=ConfigMap): .data.a: {problem}"
+        ))
+    };
+    assert_eq!(
+        text("expected string, got &value.valueUnstructured{Value:1}"),
+        of("expected string")
+    );
+    assert_eq!(
+        text("duplicate entries for key [name=\"x\"] and so on"),
+        of("duplicate entries for key [name=\"x\"]")
+    );
+}

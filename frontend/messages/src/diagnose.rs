@@ -57,6 +57,11 @@ pub fn error_title(error: &PrintedError) -> String {
         PrintedError::ForceWithoutServerSide => en::error_force(),
         PrintedError::Invalid { field, .. } => en::error_invalid(field),
         PrintedError::Forbidden { .. } => en::error_forbidden(),
+        PrintedError::NoRight { verb, of, .. } => en::error_no_right(verb, of),
+        PrintedError::NotOfSchema { field, .. } => en::error_schema(field),
+        PrintedError::VersionOnCreate => en::error_version_on_create(),
+        PrintedError::NotServed => en::error_not_served(),
+        PrintedError::TestFailed { path } => en::error_test(path),
         PrintedError::OtherConflict { .. } => en::error_other_conflict(),
         PrintedError::NotOfRelease => en::error_not_of_release(),
         PrintedError::AlreadyExists { terminating: false } => en::error_already_exists(),
@@ -80,7 +85,10 @@ pub fn error_values(error: &PrintedError) -> String {
             expected, found, ..
         } => en::error_expected(expected, found),
         PrintedError::NotOverwritten { key, value } => en::error_owned_value(key, value),
-        PrintedError::Invalid { problem, .. } => problem.clone(),
+        PrintedError::Invalid { problem, .. } | PrintedError::NotOfSchema { problem, .. } => {
+            problem.clone()
+        }
+        PrintedError::NoRight { user, .. } => masked_text(user),
         PrintedError::OtherConflict { reason } | PrintedError::Forbidden { reason } => {
             masked_text(reason)
         }

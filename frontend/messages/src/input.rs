@@ -91,6 +91,18 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
         PrintedError::AlreadyExists { terminating: false } => en::advice_exists(),
         PrintedError::AlreadyExists { terminating: true } => en::advice_terminating(),
         PrintedError::ForceWithoutServerSide => en::advice_force(),
+        PrintedError::NoRight { .. } => en::advice_no_right(),
+        PrintedError::NotOfSchema { stored: true, .. } => en::advice_schema_stored(),
+        PrintedError::NotOfSchema { problem, .. } if problem.starts_with("field not") => {
+            en::advice_schema_field()
+        }
+        PrintedError::NotOfSchema { problem, .. } if problem.starts_with("duplicate") => {
+            en::advice_schema_duplicate()
+        }
+        PrintedError::VersionOnCreate => en::advice_version_on_create(),
+        PrintedError::NotServed => en::advice_not_served(),
+        PrintedError::PatchRefused => en::advice_patch(),
+        PrintedError::TestFailed { .. } => en::advice_test(),
         _ => return None,
     })
 }
@@ -112,7 +124,7 @@ fn is_controller(tool: Tool) -> bool {
 pub fn get_purpose(error: &PrintedError) -> String {
     match error {
         PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::error_get_gone(),
-        PrintedError::Forbidden { .. } => en::error_get_gone(),
+        PrintedError::Forbidden { .. } | PrintedError::NoRight { .. } => en::error_get_gone(),
         _ => en::error_get(),
     }
 }

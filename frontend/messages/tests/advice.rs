@@ -49,6 +49,42 @@ fn each_refusal_with_one_way_on_gets_it() {
              exists",
             "An object with this name is being deleted.",
         ),
+        (
+            "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.foo: field not declared in \
+             schema",
+            "Server-side apply knows every field from the schema",
+        ),
+        (
+            "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.list: duplicate entries \
+             for key [name=\"a\"]",
+            "Two items of the list have the same key.",
+        ),
+        (
+            "failed to create typed live object (shop/web; apps/v1, Kind=Deployment): .spec.list: duplicate entries \
+             for key [name=\"a\"]",
+            "The stored object itself does not fit the schema",
+        ),
+        (
+            "resourceVersion should not be set on objects to be created",
+            "A create is for an object that is not there",
+        ),
+        (
+            "pods is forbidden: User \"jane\" cannot list resource \"pods\" in API group \"\" in the namespace \
+             \"shop\"",
+            "The API server refused the request because of RBAC",
+        ),
+        (
+            "Error from server (NotFound): the server could not find the requested resource",
+            "This is not about one object",
+        ),
+        (
+            "The request is invalid: the server rejected our request due to an error in our request",
+            "The API server does not say which operation failed",
+        ),
+        (
+            "testing value /spec/replicas failed: test failed",
+            "The value at this path is not the one that the patch expects",
+        ),
     ];
     for (text, begin) in begins {
         let said = advice(text).unwrap_or_default();

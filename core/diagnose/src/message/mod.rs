@@ -3,6 +3,7 @@
 
 mod context;
 mod escapes;
+mod forms;
 mod parse;
 
 use std::fmt;
@@ -109,12 +110,33 @@ pub enum PrintedError {
         /// The problem with it.
         problem: String,
     },
-    /// A policy, a quota, the end of the namespace or the rights of the user refuse the write (403; a policy
-    /// also 422).
+    /// A policy, a quota or the end of the namespace refuse the write (403; a policy also 422).
     Forbidden {
         /// The reason, as the server gives it.
         reason: String,
     },
+    /// The user has no right to a request, which need not be a write (403).
+    NoRight {
+        /// The user.
+        user: String,
+        /// The verb: `list`.
+        verb: String,
+        /// The resource with its group and subresource, `deployments.apps/status`, or a path.
+        of: String,
+    },
+    /// An apply does not fit the schema of its kind.
+    NotOfSchema {
+        /// The first field that is named.
+        field: String,
+        /// The problem with it, without its value.
+        problem: String,
+        /// `true` if it is the stored object that does not fit.
+        stored: bool,
+    },
+    /// The object of a create has a `resourceVersion`.
+    VersionOnCreate,
+    /// The server has no such path: no such kind, version or subresource (404).
+    NotServed,
     /// A write cannot be fulfilled for another reason (409): a Pod that has its node already.
     OtherConflict {
         /// The reason, as the server gives it.
@@ -130,6 +152,12 @@ pub enum PrintedError {
     },
     /// An operation of a JSON patch failed, for example a `test` (422).
     PatchRefused,
+    /// A `test` of a JSON patch found another value. A server does not print this: a program that applies the patch
+    /// itself does.
+    TestFailed {
+        /// The path, as a JSON pointer.
+        path: String,
+    },
     /// An apply carries `managedFields` (400).
     ManagedFieldsSent,
     /// `kubectl scale --current-replicas` or `--resource-version` found another value. kubectl compares

@@ -2,6 +2,7 @@
 //! `pkg/api/errors`, `pkg/util/managedfields/internal/conflict.go`; v1.36) and as kubectl does.
 
 use super::escapes::unquoted;
+use super::forms;
 use super::{ManagerConflict, ObjectHint, Precondition, PrintedError};
 
 /// An error in a text.
@@ -15,7 +16,7 @@ pub(super) struct Place {
 }
 
 /// The content of a message.
-type Said = (ObjectHint, PrintedError);
+pub(super) type Said = (ObjectHint, PrintedError);
 
 /// A function that reads the text behind the beginning of a message. `None` if it is another message.
 type Read = fn(&str) -> Option<Said>;
@@ -30,10 +31,13 @@ const CAUSE: &str = "* ";
 /// The message about a version, where a tool leaves out which object it is about.
 const MODIFIED: &str = "he object has been modified; please apply your changes";
 const NO_VERSION: &str = "metadata.resourceVersion: Invalid value: ";
+const STORED: &str = "StorageError: invalid object, Code: 4, Key: ";
+/// What stands before the user whose right to a path is missing.
+const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 14] = [
+const BEGINNINGS: [(&str, Read); 21] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -54,6 +58,19 @@ const BEGINNINGS: [(&str, Read); 14] = [
         Some((ObjectHint::default(), PrintedError::Modified))
     }),
     (NO_VERSION, no_version),
+    ("failed to create typed patch object", forms::sent_object),
+    ("failed to create typed live object", forms::stored_object),
+    (
+        "resourceVersion should not be set on objects to be created",
+        |_| Some((ObjectHint::default(), PrintedError::VersionOnCreate)),
+    ),
+    (
+        "the server could not find the requested resource",
+        forms::not_served,
+    ),
+    (STORED, forms::storage),
+    ("esting value ", forms::test),
+    (RIGHTS, forms::rights),
     (FORCED, |_| {
         Some((ObjectHint::default(), PrintedError::ForceWithoutServerSide))
     }),
@@ -70,7 +87,10 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
     beginnings.into_iter().filter_map(|(start, which)| {
         let (beginning, read) = BEGINNINGS[which];
         let before = end_of(&text[..start]);
-        let inner = [MODIFIED, NO_VERSION].contains(&beginning);
+        let inner = [MODIFIED, NO_VERSION, STORED].contains(&beginning);
+        if beginning == RIGHTS && before.ends_with("is ") {
+            return None;
+        }
         if inner && is_inside(before) || is_told_again(before, &text[start..]) {
             return None;
         }
@@ -80,12 +100,13 @@ pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
             already_exists(end_of(&text[..start]))?
         } else if [INVALID, FORBIDDEN].contains(&beginning) {
             let before = end_of(&text[..start]);
-            let (named, _, _) = named_before(before)?;
-            let from = start - before.len() + named;
-            let read = match beginning {
-                INVALID => invalid,
-                _ => forbidden,
+            let (begin, read): (usize, Read) = match named_before(before) {
+                Some((begin, _, _)) if beginning == INVALID => (begin, invalid),
+                Some((begin, _, _)) => (begin, forbidden),
+                None if beginning == INVALID => return None,
+                None => (forms::resource_before(before)?, forms::rights_to_resource),
             };
+            let from = start - before.len() + begin;
             read(&unquoted(beginning_of(&text[from..])))?
         } else {
             read(&unquoted(beginning_of(&text[end..])))?
@@ -213,7 +234,7 @@ fn manager(text: &str) -> Option<(ManagerConflict, &str)> {
 }
 
 /// Reads a string in quotes, as Go prints it, and returns the text behind it.
-fn string(text: &str) -> Option<(String, &str)> {
+pub(super) fn string(text: &str) -> Option<(String, &str)> {
     let inner = text.strip_prefix('"')?;
     let mut end = 0;
     loop {
@@ -229,7 +250,7 @@ fn string(text: &str) -> Option<(String, &str)> {
 }
 
 /// Reads a path on this or the next line, and returns the text behind it.
-fn field(text: &str) -> Option<(&str, &str)> {
+pub(super) fn field(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let text = text.strip_prefix("- ").unwrap_or(text);
     if !text.starts_with(['.', '[']) {
@@ -257,13 +278,9 @@ fn not_fulfilled(text: &str) -> Option<Said> {
     let mut object = named(of, &name);
     let error = if text.starts_with("the object has been modified") {
         PrintedError::Modified
-    } else if let Some(text) = text.strip_prefix("StorageError: invalid object, Code: 4, Key: ") {
-        let (key, text) = text.split_once(',')?;
-        object.namespace = namespace_of(key, of);
-        let (_, text) = text.split_once("UID in precondition: ")?;
-        let (sent, text) = text.split_once(", UID in object meta: ")?;
-        let (sent, stored, key) = (sent.to_owned(), first_word(text), key.to_owned());
-        PrintedError::OtherUid { sent, stored, key }
+    } else if let Some(text) = text.strip_prefix(STORED) {
+        object.namespace = namespace_of(text.split_once(',')?.0, of);
+        other_uid(text)?
     } else if let Some(text) = text.strip_prefix("uid mismatch: the provided object specified uid ")
     {
         PrintedError::OtherUid {
@@ -285,6 +302,15 @@ fn not_fulfilled(text: &str) -> Option<Said> {
         PrintedError::OtherConflict { reason }
     };
     Some((object, error))
+}
+
+/// `/registry/pods/shop/web, …: UID in precondition: 1, UID in object meta: 2`.
+pub(super) fn other_uid(text: &str) -> Option<PrintedError> {
+    let (key, text) = text.split_once(',')?;
+    let (_, text) = text.split_once("UID in precondition: ")?;
+    let (sent, text) = text.split_once(", UID in object meta: ")?;
+    let (sent, stored, key) = (sent.to_owned(), first_word(text), key.to_owned());
+    Some(PrintedError::OtherUid { sent, stored, key })
 }
 
 /// `(1) does not match the UID in record (2).`
@@ -442,8 +468,13 @@ fn behind_value(text: &str) -> Option<&str> {
 fn forbidden(text: &str) -> Option<Said> {
     let (of, text) = text.split_once(' ')?;
     let (name, text) = string(text)?;
-    let reason = text.strip_prefix(FORBIDDEN)?.lines().next()?.trim_end();
-    let reason = reason.to_owned();
+    let text = text.strip_prefix(FORBIDDEN)?;
+    if let Some((right, error)) = forms::rights(text) {
+        let mut object = named(of, &name);
+        (object.namespace, object.subresource) = (right.namespace, right.subresource);
+        return Some((object, error));
+    }
+    let reason = text.lines().next()?.trim_end().to_owned();
     (!reason.is_empty()).then(|| (named(of, &name), PrintedError::Forbidden { reason }))
 }
 

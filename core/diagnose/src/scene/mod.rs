@@ -177,6 +177,7 @@ impl Scene {
             PrintedError::OtherThanExpected { .. }
             | PrintedError::NotOverwritten { .. }
             | PrintedError::ForceWithoutServerSide
+            | PrintedError::TestFailed { .. }
             | PrintedError::NotOfRelease => return Err(NoScene::NotOfTheServer),
             // Terraform reads the object by itself, and prints no kind.
             PrintedError::AlreadyExists { .. }
@@ -184,7 +185,9 @@ impl Scene {
             {
                 return Err(NoScene::NotOfTheServer);
             }
-            PrintedError::Invalid { .. } => return Err(NoScene::NeedsObjects),
+            PrintedError::Invalid { .. }
+            | PrintedError::NotOfSchema { .. }
+            | PrintedError::VersionOnCreate => return Err(NoScene::NeedsObjects),
             // Most kinds take an Update without a version: which kind it was has to be known.
             PrintedError::VersionMissing
                 if error.object.resource.is_none()
@@ -193,7 +196,10 @@ impl Scene {
             {
                 return Err(NoScene::NeedsObjects);
             }
-            PrintedError::OtherConflict { .. } | PrintedError::Forbidden { .. } => {
+            PrintedError::OtherConflict { .. }
+            | PrintedError::Forbidden { .. }
+            | PrintedError::NoRight { .. }
+            | PrintedError::NotServed => {
                 return Err(NoScene::OtherPart);
             }
             _ => {}

@@ -92,6 +92,11 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
         | PrintedError::ForceWithoutServerSide
         | PrintedError::Invalid { .. }
         | PrintedError::Forbidden { .. }
+        | PrintedError::NoRight { .. }
+        | PrintedError::NotServed
+        | PrintedError::NotOfSchema { .. }
+        | PrintedError::VersionOnCreate
+        | PrintedError::TestFailed { .. }
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }
 }

@@ -308,6 +308,39 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(says(it, &["cannot be fulfilled"]))
     }),
     ("error_forbidden", |_, it| Some(is_forbidden(it))),
+    ("error_no_right", |said, it| {
+        Some(says(it, &[" cannot "]) && repeats(said, "verb", it))
+    }),
+    ("advice_no_right", |_, it| Some(says(it, &[" cannot "]))),
+    ("error_schema", |said, it| {
+        Some(says(it, &["typed patch object", "typed live object"]) && repeats(said, "field", it))
+    }),
+    ("advice_schema_field", |_, it| {
+        Some(says(it, &["field not declared in schema"]))
+    }),
+    ("advice_schema_duplicate", |_, it| {
+        Some(says(it, &["duplicate entries"]))
+    }),
+    ("advice_schema_stored", |_, it| {
+        Some(says(it, &["typed live object"]))
+    }),
+    ("error_version_on_create", |_, it| {
+        Some(says(it, &["objects to be created"]))
+    }),
+    ("advice_version_on_create", |_, it| {
+        Some(says(it, &["objects to be created"]))
+    }),
+    ("error_not_served", |_, it| {
+        Some(says(it, &["could not find the requested resource"]))
+    }),
+    ("advice_not_served", |_, it| {
+        Some(says(it, &["could not find the requested resource"]))
+    }),
+    ("error_test", |said, it| Some(repeats(said, "path", it))),
+    ("advice_test", |_, it| Some(says(it, &["testing value"]))),
+    ("advice_patch", |_, it| {
+        Some(says(it, &["due to an error in our request"]))
+    }),
     ("error_not_of_release", |_, it| {
         Some(says(
             it,
