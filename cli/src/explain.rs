@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> CommandResult {
         let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);
     }
-    while state.is_working() {
+    while state.works_in_slices() {
         let effects = state.update(Msg::Work, &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);
     }

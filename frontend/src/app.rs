@@ -10,8 +10,8 @@ use crate::diagnose::Diagnose;
 use crate::embedding::use_embedding;
 use crate::explore::Explore;
 use crate::hooks::{
-    use_addition_in_sight, use_address, use_current_step_in_sight, use_focus, use_keys, use_menus,
-    use_persistence, use_playing, use_style, use_title, use_work,
+    use_addition_in_sight, use_address, use_current_step_in_sight, use_focus, use_jobs, use_keys,
+    use_menus, use_persistence, use_playing, use_style, use_title, use_work,
 };
 use crate::learn::Lessons;
 use crate::live::use_live;
@@ -25,6 +25,7 @@ pub fn App() -> Html {
     use_keys(&store);
     use_address(&store);
     use_playing(&store);
+    use_jobs(&store);
     use_work(&store);
     use_live(&store);
     use_persistence(&store);

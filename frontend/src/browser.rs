@@ -15,6 +15,8 @@ use web_sys::{
 };
 use yew::TargetCast;
 
+use crate::jobs;
+
 pub(crate) fn window() -> Option<Window> {
     web_sys::window()
 }
@@ -29,7 +31,9 @@ pub(crate) fn element(id: &str) -> Option<Element> {
 
 /// Milliseconds since the page began; 0 where the browser does not say.
 pub(crate) fn now() -> f64 {
-    let performance = window().and_then(|window| window.performance());
+    // A worker has no window.
+    let performance = js_sys::Reflect::get(&js_sys::global(), &"performance".into());
+    let performance = performance.map(JsCast::unchecked_into::<web_sys::Performance>);
     performance.map_or(0.0, |performance| performance.now())
 }
 
@@ -409,6 +413,8 @@ pub(crate) fn perform(effect: &Effect) -> bool {
         Effect::GoTo(fragment) => go(fragment),
         Effect::ReplaceAddress(fragment) => replace_fragment(fragment),
         Effect::Focus(id) => focus_soon(id.clone()),
+        Effect::StartJob(id, request) => jobs::start(*id, request),
+        Effect::CancelJob(id) => jobs::cancel(*id),
         Effect::Then(_) => {}
     }
     true

@@ -12,6 +12,7 @@ mod embedding;
 mod explore;
 mod focus;
 mod hooks;
+mod jobs;
 mod keyboard;
 mod learn;
 mod live;
@@ -22,20 +23,27 @@ mod scheduler;
 mod state;
 
 use gloo_events::EventListener;
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::Element;
+use web_sys::{Element, EventTarget};
 use yew::AppHandle;
 
 pub use app::App;
 
-/// The event that `start.js` dispatches once enough of the program is loaded to draw the page.
+/// The event that `start.js` dispatches once enough of the program is loaded to draw the page, and
+/// `task.js` once all of it is loaded in a worker.
 const DRAW: &str = "optimist-draw";
 
-/// Waits until the page may be drawn, and mounts it where `index.html` has a place for it.
+/// Waits until the page may be drawn, and mounts it where `index.html` has a place for it. In a worker,
+/// it waits for jobs instead.
 pub fn start() {
     panic::tell_on_the_page();
-    if let Some(window) = browser::window() {
-        EventListener::once(&window, DRAW, |_| {
+    // A worker runs these lines with the first file alone, so they are the same as in a page.
+    if let Ok(global) = js_sys::global().dyn_into::<EventTarget>() {
+        EventListener::once(&global, DRAW, |_| {
+            if browser::window().is_none() {
+                return jobs::serve();
+            }
             let Some(place) = browser::element("app") else {
                 return;
             };

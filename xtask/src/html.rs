@@ -80,6 +80,20 @@ pub fn name_worker(html: &str, manifest: &str, worker: &str) -> StageResult<Stri
     ))
 }
 
+/// The page with the address of the script that runs the program in a worker.
+///
+/// # Errors
+/// If there is no script.
+pub fn name_task(html: &str, name: &str) -> StageResult<String> {
+    let place = html
+        .find("<script")
+        .ok_or_else(|| unexpected("no script"))?;
+    let (before, after) = html.split_at(place);
+    Ok(format!(
+        "{before}<meta name=\"optimist-task\" content=\"./{name}\">{after}"
+    ))
+}
+
 /// The page with the address of the page that people save (`saved_page`).
 ///
 /// # Errors
@@ -96,8 +110,8 @@ pub fn name_saved_page(html: &str, name: &str) -> StageResult<String> {
 
 /// The page with a policy that allows its own scripts and styles, by their hashes, and files of its own
 /// host; no text becomes a script (<https://www.w3.org/TR/CSP3/>,
-/// <https://www.w3.org/TR/trusted-types/>). The one text that becomes the address of a script is that of
-/// the worker (`start.js`). The program writes `style` attributes, which the policy allows.
+/// <https://www.w3.org/TR/trusted-types/>). The only texts that become addresses of scripts are those of the two
+/// workers (`start.js`, `frontend/src/jobs.rs`). The program writes `style` attributes, which the policy allows.
 ///
 /// # Errors
 /// If the policy is not that of `index.html`.
@@ -111,7 +125,7 @@ pub fn allow_own(html: &str) -> StageResult<String> {
     }
     let scripts = format!(
         "script-src 'self'{scripts} 'wasm-unsafe-eval'; worker-src 'self'; manifest-src 'self'; \
-        require-trusted-types-for 'script'; trusted-types optimist-worker"
+        require-trusted-types-for 'script'; trusted-types optimist-worker optimist-task"
     );
     let styles = format!("style-src 'self'{styles}; style-src-attr 'unsafe-inline'");
     Ok(html
@@ -184,6 +198,14 @@ mod tests {
         let named = name_worker("<title>O</title><script>1</script>", "m", "w.js");
         let expected = "<title>O</title><link rel=\"manifest\" href=\"./m\">\
             <meta name=\"optimist-worker\" content=\"./w.js\"><script>1</script>";
+        assert_eq!(named.map_err(|_| ()), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn the_script_of_the_worker_for_long_work_is_named_before_the_first_script() {
+        let named = name_task("<title>O</title><script>1</script>", "t.js");
+        let expected =
+            "<title>O</title><meta name=\"optimist-task\" content=\"./t.js\"><script>1</script>";
         assert_eq!(named.map_err(|_| ()), Ok(expected.to_owned()));
     }
 

@@ -37,8 +37,9 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     let programs = workspace.build(&["opening", "optimist-notices", "optimist-split"])?;
     let page = dist.join("index.html");
     let mut html = set_styles_in(&page)?;
-    if let Some((rest, bytes)) = split(workspace, &programs, &mut html)? {
-        html = html::name_rest(&html, &rest, &bytes)?;
+    let parts = split(workspace, &programs, &mut html)?;
+    if let Some(parts) = &parts {
+        html = html::name_rest(&html, &parts.rest, &parts.bytes)?;
     }
     let mut notices = workspace.command(programs.join("optimist-notices"));
     progress::stream(
@@ -48,6 +49,10 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     )?;
     let sources = workspace.root().join("frontend").join("src");
     let saved = write_saved_page(&sources, &dist, &html)?;
+    // A saved page has no files beside it, and so no worker.
+    if let Some(parts) = &parts {
+        html = html::name_task(&html, &parts.task)?;
+    }
     html = html::name_saved_page(&html, &saved)?;
     html = html::name_worker(&html, offline::MANIFEST, offline::WORKER)?;
     html = html::allow_own(&html)?;
@@ -69,14 +74,23 @@ pub fn size(workspace: &Workspace) -> StageResult<()> {
     )
 }
 
+/// The files of a program that was split, beside the first one.
+struct ProgramParts {
+    /// The name of the second part.
+    rest: String,
+    /// The bytes of the second part.
+    bytes: Vec<u8>,
+    /// The name of the script that runs the program in a worker.
+    task: String,
+}
+
 /// Splits the program of `dist/` into the functions that run until the page is drawn, and the rest,
-/// which loads later. Returns the name and the bytes of the rest. A browser records which functions
-/// run; without a browser, the program stays in one file.
+/// which loads later. A browser records which functions run; without a browser, the program stays in one file.
 fn split(
     workspace: &Workspace,
     programs: &Path,
     html: &mut String,
-) -> StageResult<Option<(String, Vec<u8>)>> {
+) -> StageResult<Option<ProgramParts>> {
     let browser = match browser::find_or_install(workspace) {
         Ok(browser) => browser,
         Err(failure) => {
@@ -121,7 +135,8 @@ fn split(
         &mut split,
         "cargo xtask dist",
     )?;
-    put_parts([&program, &script], html, &first, &rest).map(Some)
+    let task = workspace.root().join("frontend/src/task.js");
+    put_parts([&program, &script, &task], html, &first, &rest).map(Some)
 }
 
 /// The file with the linker's map: the address of everything in the memory of the program
@@ -170,19 +185,24 @@ fn check_folders(workspace: &Workspace, program: &Path) -> StageResult<()> {
     Ok(())
 }
 
-/// Replaces the program with both parts, and renames its script. Each name has a fingerprint of all
-/// three, because caches may hold files of two releases at the same time. Returns the name and the bytes
-/// of the second part.
+/// Replaces the program with both parts, renames its script, and writes the script of the worker. Each
+/// name has a fingerprint of them all, because caches may hold files of two releases at the same time.
 fn put_parts(
-    [program, script]: [&Path; 2],
+    [program, script, task]: [&Path; 3],
     html: &mut String,
     first: &Path,
     rest: &Path,
-) -> StageResult<(String, Vec<u8>)> {
+) -> StageResult<ProgramParts> {
     let read = |path: &Path| fs::read(path).map_err(|error| unwritable(path, &error));
     let (first, rest, text) = (read(first)?, read(rest)?, read(script)?);
-    let fingerprint = html::fingerprint(&[&first, &rest, &text]);
-    let rest_name = format!("optimist-{fingerprint}_rest.wasm");
+    let worker = read(task)?;
+    let fingerprint = html::fingerprint(&[&first, &rest, &text, &worker]);
+    let name = format!("optimist-{fingerprint}");
+    let worker = String::from_utf8_lossy(&worker).replace("{program}", &name);
+    let added = [
+        (format!("{name}_rest.wasm"), rest.as_slice()),
+        (format!("{name}_task.js"), worker.as_bytes()),
+    ];
     let named = [
         (format!("optimist-{fingerprint}_bg.wasm"), first),
         (format!("optimist-{fingerprint}.js"), text),
@@ -194,9 +214,16 @@ fn put_parts(
         let path = program.with_file_name(name);
         fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
     }
-    let path = program.with_file_name(&rest_name);
-    fs::write(&path, &rest).map_err(|error| unwritable(&path, &error))?;
-    Ok((rest_name, rest))
+    for (name, bytes) in &added {
+        let path = program.with_file_name(name);
+        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
+    }
+    let [(rest_name, _), (task, _)] = added;
+    Ok(ProgramParts {
+        rest: rest_name,
+        bytes: rest,
+        task,
+    })
 }
 
 /// Writes the page that people save as one file, and returns its name. It needs the page before it has a

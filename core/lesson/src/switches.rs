@@ -232,6 +232,7 @@ impl SwitchSearch {
     pub fn witness(&self) -> Option<HistoryTree> {
         let mut tree = self.tree.clone();
         self.search
+            .question()
             .replay(&mut tree, &self.search.witness()?.run())?;
         Some(tree)
     }

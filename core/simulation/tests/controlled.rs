@@ -58,7 +58,7 @@ fn the_witness_of_a_second_child_opens_in_the_tree_at_the_deciding_step() {
     let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
         panic!("{:?}", search.witness())
     };
-    let end = search.replay(&mut tree, &run).unwrap();
+    let end = search.question().replay(&mut tree, &run).unwrap();
     assert_eq!(children(tree.world_at(end).unwrap()), 2);
     assert_eq!(
         children(tree.world_at(tree.parent(end).unwrap()).unwrap()),
@@ -97,7 +97,7 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
     };
     let search = searched(&forgets, timeouts.clone());
     let run = search.witness().unwrap().run();
-    search.replay(&mut forgets, &run).unwrap();
+    search.question().replay(&mut forgets, &run).unwrap();
     assert_eq!(children(forgets.world()), 2);
     let waits = tree(Name::ChildMaker, &[WaitForOwnVersion]);
     assert_eq!(searched(&waits, timeouts).holds(), Some(true));
@@ -129,7 +129,7 @@ fn a_lost_edit_of_an_editor_is_found_and_the_verdict_of_the_witness_agrees() {
     finalizer_pending(&mut flawed);
     let search = searched(&flawed, no_edit_lost(&flawed));
     let run = search.witness().expect("a history that loses it").run();
-    search.replay(&mut flawed, &run).unwrap();
+    search.question().replay(&mut flawed, &run).unwrap();
     assert_eq!(flawed.world().verdict(), Verdict::Lost);
     // The keeper can lose the editor's edit, and the editor, who has read before, the keeper's.
     let mut locked = tree(Name::FinalizerKeeper, &[Switch::OptimisticLock]);
@@ -174,7 +174,7 @@ fn a_search_knows_what_was_done_before_it_began() {
         let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
             panic!("{name:?} {:?}", search.answers())
         };
-        search.replay(&mut tree, &run).unwrap();
+        search.question().replay(&mut tree, &run).unwrap();
         assert_eq!(tree.world().verdict(), Verdict::Lost, "{name:?}");
     }
 }
@@ -236,7 +236,10 @@ fn codes_after_the_controller(write: Write) -> Vec<u16> {
     copy.edit(object);
     let question = no_edit_lost(&tree);
     let search = ControllerSearch::new(tree.world(), question, 1_000).unwrap();
-    let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(&search));
+    let (mut state, mut replay) = (
+        search.start().clone(),
+        ControllerReplay::new(search.question()),
+    );
     while let Some(transition) = state.enabled().into_iter().max_by_key(|step| {
         let is_edit = matches!(step, Event::Request(_));
         let deliver = matches!(step, Event::Deliver { .. });
@@ -279,11 +282,14 @@ fn a_status_with_a_clock_never_rests_and_its_cycle_can_be_repeated() {
     let Some(ControllerWitness::NeverRests(way, cycle)) = search.witness() else {
         panic!("{:?}", search.witness())
     };
-    search.replay(&mut clock, &way).unwrap();
+    search.question().replay(&mut clock, &way).unwrap();
     let revision = |tree: &HistoryTree| tree.world().server().store().revision();
     for _ in 0..3 {
         let before = revision(&clock);
-        search.replay(&mut clock, &cycle).expect("again and again");
+        search
+            .question()
+            .replay(&mut clock, &cycle)
+            .expect("again and again");
         assert!(revision(&clock) > before);
     }
     let rests = tree(Name::StatusWriter, &[DeepCopy, Compare, NoClock]);

@@ -252,7 +252,10 @@ fn compare_controlled(seed: u64) -> usize {
         ..ControllerQuestion::default()
     };
     let search = ControllerSearch::new(tree.world(), question, 1).expect("it has a controller");
-    let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(&search));
+    let (mut state, mut replay) = (
+        search.start().clone(),
+        ControllerReplay::new(search.question()),
+    );
     let mut told = Vec::new();
     for _ in 0..30 {
         let mut enabled = state.enabled();

@@ -59,8 +59,9 @@ fn stays(store: &StateHandle) -> Html {
     match &store.share.values {
         None => Html::default(),
         Some(ValuesLeftOut::Looking(_)) => told(label::share_looking()),
-        Some(ValuesLeftOut::Searching(search)) => {
-            told(label::share_comparing(&search.borrow().attempts()))
+        Some(ValuesLeftOut::Searching(job)) => {
+            let (attempts, _) = store.jobs.progress(*job).unwrap_or_default();
+            told(label::share_comparing(&attempts))
         }
         Some(ValuesLeftOut::Empty) => told(label::share_nothing_left()),
         Some(ValuesLeftOut::TooLarge(limit)) => {

@@ -236,8 +236,8 @@ fn exported(store: &StateHandle) -> Html {
     {
         None => return exports(&store.session.tree),
         Some(ReplayState::Done(tree)) => return exports(tree),
-        Some(ReplayState::Running(replay)) => {
-            let (done, all) = replay.borrow().progress();
+        Some(ReplayState::Running(job)) => {
+            let (done, all) = store.jobs.progress(*job).unwrap_or_default();
             label::share_exporting(&done, &all)
         }
         Some(ReplayState::Failed) => label::share_no_exports(),

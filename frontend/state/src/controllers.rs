@@ -105,7 +105,7 @@ impl State {
                 return;
             }
             ControllerMsg::Switch(switch) => return self.turn_switch(switch, fx),
-            ControllerMsg::SearchOrders => return self.begin_orders(),
+            ControllerMsg::SearchOrders => return self.begin_orders(fx),
             ControllerMsg::CancelOrders => {
                 self.controller.orders = None;
                 return;

@@ -2,6 +2,7 @@
 
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 
+use crate::jobs::{JobId, JobRequest};
 use crate::persistence::PersistenceMsg;
 use crate::{Msg, State};
 
@@ -31,6 +32,10 @@ pub enum Effect {
     ReplaceAddress(String),
     /// Gives the keyboard to an element, by its id, after the next rendering.
     Focus(String),
+    /// Starts a job. What it reports comes back as [`Msg::Job`].
+    StartJob(JobId, Box<JobRequest>),
+    /// Stops a job.
+    CancelJob(JobId),
     /// Goes on with a message, after the effects before this one.
     Then(Box<Msg>),
 }

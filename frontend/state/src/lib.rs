@@ -31,6 +31,7 @@ mod diagnose;
 mod editing;
 mod effect;
 mod explore;
+mod jobs;
 mod learn;
 mod manifest;
 mod orders;
@@ -64,6 +65,7 @@ pub use explore::{
     ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
     ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
+pub use jobs::{JobId, JobMsg, JobQueue, JobReport, JobRequest, JobResult, Jobs, WorkerMsg};
 pub use learn::{Course, CourseProgress, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
 pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
@@ -113,6 +115,8 @@ pub struct State {
     pub share: ShareState,
     /// Sessions that the browser keeps.
     pub persistence: Persistence,
+    /// The long work that goes on elsewhere.
+    pub jobs: Jobs,
 }
 
 /// A message: an event on the page that changes the state.
@@ -122,8 +126,10 @@ pub enum Msg {
     Address(String),
     /// Says nothing more of the address, or of a step that was not taken.
     DismissNotice,
-    /// Does a slice of the long work.
+    /// Does a slice of the long work that is not yet a job.
     Work,
+    /// A job reports.
+    Job(JobId, JobReport),
     /// About the session on the stage.
     Session(SessionMsg),
     /// About the working copies.
@@ -195,6 +201,7 @@ impl State {
             branch: None,
             share: ShareState::default(),
             persistence: Persistence::default(),
+            jobs: Jobs::default(),
         };
         opened.find_kept(salt, &mut fx);
         opened.find_branch(&fx);
@@ -215,6 +222,7 @@ impl State {
             self.view.show_all_controls(&mut fx);
         }
         self.note_lesson(&before, &mut fx);
+        self.stop_unwanted_jobs(&mut fx);
         fx.into_list()
     }
 
@@ -226,14 +234,10 @@ impl State {
                 self.session.full = false;
             }
             Msg::Work => {
-                self.open_further(fx);
-                self.open_lesson_further(fx);
-                self.redact_further(fx);
-                self.leave_values_out_further(fx);
-                self.search_further(fx);
-                self.search_orders_further(fx);
+                self.read_shared_further(fx);
                 self.read_further(fx);
             }
+            Msg::Job(id, report) => self.take_report(id, report, fx),
             Msg::Session(msg) => self.update_session(msg),
             Msg::Edit(msg) => self.editing.update(msg, &mut self.session, &mut self.view),
             Msg::Request(msg) => self.update_requests(msg, fx),
@@ -302,7 +306,7 @@ impl State {
         self.view.update(msg, fx);
         // What looks private stays here until people say otherwise.
         if shares {
-            self.withhold(Withheld::Private);
+            self.withhold(Withheld::Private, fx);
         }
     }
 
@@ -390,18 +394,15 @@ impl State {
         self.view.first_visit && self.page == Page::Play
     }
 
-    /// Returns whether long work is running, a slice at a time.
+    /// Returns whether long work is running.
     pub fn is_working(&self) -> bool {
-        let redacted = self.share.redacted.as_deref();
-        let redacting = redacted.is_some_and(|redacted| redacted.replay.progress().is_some());
-        let leaving_out = self.share.values.as_ref();
-        let diagnosing = self.diagnose.is_working();
-        redacting
-            || leaving_out.is_some_and(ValuesLeftOut::is_working)
-            || diagnosing
-            || self.learn.is_searching()
-            || self.is_searching_orders()
-            || self.progress().is_some()
+        !self.jobs.is_empty() || self.works_in_slices()
+    }
+
+    /// Returns whether long work is running that is done by [`Msg::Work`], a slice at a time.
+    pub fn works_in_slices(&self) -> bool {
+        let left_out = self.share.values.as_ref();
+        left_out.is_some_and(ValuesLeftOut::is_read_again) || self.diagnose.is_working()
     }
 }
 

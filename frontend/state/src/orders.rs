@@ -1,32 +1,51 @@
 //! The search of every order of a controller's steps and an editor's request, from the current step.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_checker::{Goal, PropertySearchStatus, Safety};
+use optimist_links::Session;
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
 use optimist_simulation::{ActorId, HistoryTree};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::State;
 use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest, JobResult, Work};
 
 /// The search stops after this many states.
-const MOST_STATES: usize = 20_000;
+pub(crate) const MOST_STATES: usize = 20_000;
 
 /// A search of every order, of a moment of a session.
 #[derive(Clone, Debug)]
 pub struct OrdersSearch {
     /// The session at the moment from which it searches.
     tree: Rc<HistoryTree>,
-    search: Rc<RefCell<ControllerSearch>>,
-    /// The number of states at which it next asks whether it knows enough.
-    next_look: usize,
+    /// The search as a job.
+    pub job: JobId,
     /// The result; `None` while the search is running.
     pub found: Option<Rc<OrdersFinding>>,
 }
 
+/// The moment whose orders are to be searched. As data, it is the text of a link.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OrdersRequest {
+    #[serde(serialize_with = "to_link", deserialize_with = "from_link")]
+    tree: Rc<HistoryTree>,
+}
+
+fn to_link<S: Serializer>(tree: &HistoryTree, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&Session::from_tree(tree).to_text())
+}
+
+fn from_link<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rc<HistoryTree>, D::Error> {
+    let session = Session::parse(&String::deserialize(deserializer)?);
+    let tree = session.and_then(|session| session.replay().finish());
+    tree.map(Rc::new).map_err(D::Error::custom)
+}
+
 /// The result of a search of every order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OrdersFinding {
     /// The number of states.
     pub states: usize,
@@ -41,7 +60,7 @@ pub struct OrdersFinding {
 }
 
 /// A property of every order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum OrderProperty {
     /// Something that must hold for every step.
     Safety(Safety),
@@ -49,16 +68,31 @@ pub enum OrderProperty {
     Settles(Vec<Goal>),
 }
 
-impl OrdersSearch {
-    /// The number of states so far.
-    pub fn states(&self) -> usize {
-        self.search.borrow().states()
+/// The search, in parts.
+pub(crate) struct OrdersWork {
+    /// `None` if the moment has no ready program.
+    search: Option<ControllerSearch>,
+    /// The number of states at which it next asks whether it knows enough.
+    next_look: usize,
+}
+
+impl OrdersWork {
+    pub(crate) fn new(request: OrdersRequest) -> Self {
+        let world = request.tree.world();
+        let question = ControllerQuestion::of_ready_program(world);
+        Self {
+            search: question
+                .and_then(|question| ControllerSearch::new(world, question, MOST_STATES)),
+            next_look: 100,
+        }
     }
 
     /// Works a little. Returns the finding once enough is known: everything is searched, or every
     /// property is broken.
-    fn advance(&mut self) -> Option<OrdersFinding> {
-        let mut search = self.search.borrow_mut();
+    fn advance_search(&mut self) -> Option<OrdersFinding> {
+        let Some(search) = &mut self.search else {
+            return Some(OrdersFinding::default());
+        };
         let status = search.advance(4);
         let over = status != PropertySearchStatus::Running;
         if !over && search.states() < self.next_look {
@@ -86,6 +120,17 @@ impl OrdersSearch {
     }
 }
 
+impl Work for OrdersWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        self.advance_search().map(JobResult::Orders)
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        let states = self.search.as_ref().map(ControllerSearch::states);
+        (states.unwrap_or_default(), MOST_STATES)
+    }
+}
+
 impl State {
     /// Returns whether every order can be searched from here.
     pub fn can_search_orders(&self) -> bool {
@@ -99,32 +144,30 @@ impl State {
         orders.filter(|orders| Rc::ptr_eq(&orders.tree, &self.session.tree))
     }
 
-    pub(crate) fn is_searching_orders(&self) -> bool {
-        self.orders().is_some_and(|orders| orders.found.is_none())
+    /// The number of states that a search from here has so far.
+    pub fn orders_states(&self) -> usize {
+        let progress = self.orders().and_then(|it| self.jobs.progress(it.job));
+        progress.map_or(0, |(states, _)| states)
     }
 
-    pub(crate) fn begin_orders(&mut self) {
-        let world = self.world();
-        let question = ControllerQuestion::of_ready_program(world);
-        let search =
-            question.and_then(|question| ControllerSearch::new(world, question, MOST_STATES));
-        self.controller.orders = search.map(|search| OrdersSearch {
-            tree: Rc::clone(&self.session.tree),
-            search: Rc::new(RefCell::new(search)),
-            next_look: 100,
-            found: None,
-        });
-    }
-
-    /// Goes on with the search for one slice. One of another moment ends.
-    pub(crate) fn search_orders_further(&mut self, fx: &mut Effects<'_>) {
-        if self.orders().is_none() {
-            self.controller.orders = None;
+    pub(crate) fn begin_orders(&mut self, fx: &mut Effects<'_>) {
+        if self.can_search_orders() {
+            let tree = Rc::clone(&self.session.tree);
+            let request = OrdersRequest {
+                tree: Rc::clone(&tree),
+            };
+            self.controller.orders = Some(OrdersSearch {
+                tree,
+                job: self.jobs.start(JobRequest::Orders(request), fx),
+                found: None,
+            });
         }
-        if let Some(orders) = &mut self.controller.orders
-            && orders.found.is_none()
-        {
-            orders.found = fx.slice(|| orders.advance()).map(Rc::new);
+    }
+
+    pub(crate) fn orders_found(&mut self, job: JobId, found: OrdersFinding) {
+        let orders = self.controller.orders.as_mut();
+        if let Some(orders) = orders.filter(|orders| orders.job == job) {
+            orders.found = Some(Rc::new(found));
         }
     }
 
@@ -139,7 +182,8 @@ impl State {
             return;
         };
         let mut tree = HistoryTree::clone(&orders.tree);
-        let replayed = orders.search.borrow().replay(&mut tree, &witness.run());
+        let question = ControllerQuestion::of_ready_program(tree.world());
+        let replayed = question.and_then(|it| it.replay(&mut tree, &witness.run()));
         if replayed.is_some() {
             self.archive_shown(true, fx);
             self.show_controller(tree);

@@ -1,16 +1,16 @@
 //! Sessions that go out as texts and come in as links or files.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_apiserver::server::Release;
-use optimist_links::{Replay, Session, ShareError};
+use optimist_links::{Session, ShareError};
 use optimist_masking::Private;
 use optimist_simulation::HistoryTree;
 
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest};
 use crate::view::Dialog;
 use crate::without_values::ValuesLeftOut;
 
@@ -57,8 +57,8 @@ pub enum Withheld {
 /// A session that is being opened.
 #[derive(Clone, Debug, Default)]
 pub struct SessionLoad {
-    /// The steps that are left to repeat.
-    replay: Option<Rc<RefCell<Replay>>>,
+    /// The repetition of its steps, with the session.
+    replay: Option<(JobId, Rc<Session>)>,
     /// The reason why the last one was not opened.
     pub problem: Option<String>,
     /// `true` if it is a kept session, and stays kept.
@@ -82,37 +82,31 @@ pub struct Redacted {
 #[derive(Clone, Debug)]
 pub enum ReplayState {
     /// Some steps are left.
-    Running(Rc<RefCell<Replay>>),
+    Running(JobId),
     /// All steps are done.
     Done(Rc<HistoryTree>),
     /// It cannot be done without the values.
     Failed,
 }
 
-impl ReplayState {
-    /// Returns the number of steps that are done and the number of all steps; `None` if none is
-    /// left.
-    pub fn progress(&self) -> Option<(usize, usize)> {
-        match self {
-            ReplayState::Running(replay) => Some(replay.borrow().progress()),
+impl ShareState {
+    /// The jobs that it waits for.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
+        let opening = self.opening.replay.as_ref().map(|(job, _)| *job);
+        let redacted = self.redacted.as_deref();
+        let repeated = redacted.and_then(|redacted| match redacted.replay {
+            ReplayState::Running(job) => Some(job),
             _ => None,
-        }
+        });
+        let values = self.values.as_ref().and_then(ValuesLeftOut::job);
+        [opening, repeated, values].into_iter().flatten()
     }
 }
 
-/// Repeats a session for one slice. Returns its history once all steps are done.
-pub(crate) fn replay_slice(
-    replay: &RefCell<Replay>,
-    fx: &Effects<'_>,
-) -> Option<Result<HistoryTree, ShareError>> {
-    fx.slice(|| replay.borrow_mut().advance(1).transpose())
-}
-
 impl SessionLoad {
-    /// Returns the number of steps that are done and the number of all steps.
-    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
-        let replay = self.replay.as_ref()?;
-        Some(replay.borrow().progress())
+    /// Returns whether a job repeats its steps.
+    pub(crate) fn is_job(&self, id: JobId) -> bool {
+        self.replay.as_ref().is_some_and(|(job, _)| *job == id)
     }
 }
 
@@ -121,8 +115,8 @@ impl State {
         match msg {
             ShareMsg::Open(text) => self.open_session(&text, fx),
             ShareMsg::CancelOpening => self.cancel_opening(fx),
-            ShareMsg::Withhold(what) => self.withhold(what),
-            ShareMsg::Release(release) => self.change_release(release),
+            ShareMsg::Withhold(what) => self.withhold(what, fx),
+            ShareMsg::Release(release) => self.change_release(release, fx),
         }
     }
 
@@ -148,7 +142,7 @@ impl State {
     }
 
     /// Selects the values to leave out of the shared session.
-    pub(crate) fn withhold(&mut self, what: Withheld) {
+    pub(crate) fn withhold(&mut self, what: Withheld, fx: &mut Effects<'_>) {
         self.share.withheld = what;
         self.share.values = None;
         self.share.redacted = None;
@@ -156,7 +150,7 @@ impl State {
             return;
         }
         if self.page == Page::Diagnose {
-            return self.leave_values_out(what);
+            return self.leave_values_out(what, fx);
         }
         let (session, private) = self.shared().without_private();
         self.share.private = private.into();
@@ -164,11 +158,11 @@ impl State {
             self.share.withheld = Withheld::Nothing;
             return;
         }
-        let replay = session.clone().replay();
+        let replay = JobRequest::Replay(Box::new(session.clone()));
         self.share.redacted = Some(Rc::new(Redacted {
             text: session.to_text().into(),
             session,
-            replay: ReplayState::Running(Rc::new(RefCell::new(replay))),
+            replay: ReplayState::Running(self.jobs.start(replay, fx)),
         }));
     }
 
@@ -205,48 +199,45 @@ impl State {
         }
     }
 
-    /// Repeats the shared session without private values, for a slice.
-    pub(crate) fn redact_further(&mut self, fx: &Effects<'_>) {
-        let Some(redacted) = self.share.redacted.as_deref() else {
+    /// Takes the history of the shared session without private values.
+    pub(crate) fn redacted_is_replayed(
+        &mut self,
+        id: JobId,
+        tree: Result<Rc<HistoryTree>, ShareError>,
+    ) {
+        let Some(redacted) = self.share.redacted.as_mut() else {
             return;
         };
-        let ReplayState::Running(replay) = &redacted.replay else {
-            return;
-        };
-        let state = match replay_slice(replay, fx) {
-            None => return,
-            Some(Ok(tree)) => ReplayState::Done(Rc::new(tree)),
-            Some(Err(_)) => ReplayState::Failed,
-        };
-        self.share.redacted = Some(Rc::new(Redacted {
-            replay: state,
-            ..redacted.clone()
-        }));
+        if matches!(redacted.replay, ReplayState::Running(job) if job == id) {
+            Rc::make_mut(redacted).replay = tree.map_or(ReplayState::Failed, ReplayState::Done);
+        }
     }
 
     /// Begins to open a session.
     fn open_session(&mut self, text: &str, fx: &mut Effects<'_>) {
         match Session::parse(text) {
             Ok(session) => {
-                self.begin_replay(session, false);
+                self.begin_replay(session, false, fx);
                 self.view.dialog = None;
             }
             Err(error) => self.not_opened(&error, fx),
         }
     }
 
-    fn begin_replay(&mut self, session: Session, in_place: bool) {
+    fn begin_replay(&mut self, session: Session, in_place: bool, fx: &mut Effects<'_>) {
+        let request = JobRequest::Replay(Box::new(session.clone()));
+        let job = self.jobs.start(request, fx);
         let opening = &mut self.share.opening;
-        opening.replay = Some(Rc::new(RefCell::new(session.replay())));
+        opening.replay = Some((job, Rc::new(session)));
         opening.problem = None;
         opening.in_place = in_place;
     }
 
     /// Repeats the session on the stage, on a server of another release.
-    fn change_release(&mut self, release: Release) {
+    fn change_release(&mut self, release: Release, fx: &mut Effects<'_>) {
         if release != self.world().server().release() {
             self.session.playing = false;
-            self.begin_replay(self.stage_session().at_release(release), true);
+            self.begin_replay(self.stage_session().at_release(release), true, fx);
         }
     }
 
@@ -259,14 +250,15 @@ impl State {
             in_place: false,
         };
         self.view.dialog = Some(Dialog::Share);
-        self.withhold(Withheld::Private);
+        self.withhold(Withheld::Private, fx);
     }
 
     /// Returns the number of steps that are done and the number of all steps of the session that is
     /// being opened.
     pub fn progress(&self) -> Option<(usize, usize)> {
-        let opening = &self.share.opening;
-        opening.progress().or_else(|| self.learn.progress())
+        let opening = self.share.opening.replay.as_ref().map(|(job, _)| *job);
+        let job = opening.or_else(|| self.learn.reopening_job())?;
+        self.jobs.progress(job)
     }
 
     /// Stops opening a session. A kept session stays kept.
@@ -277,33 +269,28 @@ impl State {
         self.cancel_lesson(fx);
     }
 
-    /// Goes on with opening for a little while.
-    pub(crate) fn open_further(&mut self, fx: &mut Effects<'_>) {
-        let Some(replay) = self.share.opening.replay.take() else {
+    /// Shows the session whose steps are repeated.
+    pub(crate) fn opened(
+        &mut self,
+        tree: Result<Rc<HistoryTree>, ShareError>,
+        fx: &mut Effects<'_>,
+    ) {
+        let Some((_, session)) = self.share.opening.replay.take() else {
             return;
         };
-        let tree = match replay_slice(&replay, fx) {
-            None => {
-                self.share.opening.replay = Some(replay);
-                return;
-            }
-            Some(Ok(tree)) => tree,
-            Some(Err(error)) => return self.not_opened(&error, fx),
+        let tree = match tree {
+            Ok(tree) => tree,
+            Err(error) => return self.not_opened(&error, fx),
         };
         if std::mem::take(&mut self.share.opening.in_place) {
             let tab = self.view.server_tab;
-            self.enter(Rc::new(tree));
+            self.enter(tree);
             self.view.server_tab = tab;
             return;
         }
-        let (learning, page, setup) = {
-            let replay = replay.borrow();
-            let session = replay.session();
-            let of = |page: &Page| session.page == page.slug();
-            let page = Page::ALL.into_iter().find(of);
-            (session.learning.clone(), page, session.extra.clone())
-        };
-        match learning {
+        let page = Page::ALL.into_iter().find(|it| session.page == it.slug());
+        let setup = session.extra.clone();
+        match session.learning.clone() {
             None if page == Some(Page::Diagnose) => {
                 self.opened_elsewhere(fx);
                 self.case().open_link(&setup);
@@ -312,7 +299,7 @@ impl State {
             }
             None if page == Some(Page::Explore) => {
                 self.opened_elsewhere(fx);
-                self.explore.ask(tree, setup);
+                self.explore.ask(Rc::unwrap_or_clone(tree), setup);
                 self.keep_case_of_explore(fx);
                 self.page = Page::Explore;
                 fx.go_to(Page::Explore.fragment());
@@ -321,9 +308,9 @@ impl State {
                 self.opened_elsewhere(fx);
                 self.page = Page::Learn;
                 self.set_stage();
-                self.open_linked_lesson(learning, tree, fx);
+                self.open_linked_lesson(learning, Rc::unwrap_or_clone(tree), fx);
             }
-            None => self.play_session(&Rc::new(tree), fx),
+            None => self.play_session(&tree, fx),
         }
     }
 

@@ -1,15 +1,15 @@
 //! A case that is shared without its private values, or without all values of its objects.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use optimist_diagnose::anonymize::{ValueSearch, WithoutValues};
-use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
+use optimist_diagnose::anonymize::WithoutValues;
+use optimist_diagnose::without_private::WithoutPrivate;
 use optimist_links::Session;
 
 use crate::State;
 use crate::diagnose::DiagnoseState;
 use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest};
 use crate::share::Withheld;
 
 /// The most characters of a case whose values can be left out: its answers are computed again and
@@ -24,9 +24,9 @@ pub const MAX_LOOKED_THROUGH: usize = 16_000_000;
 #[derive(Clone, Debug)]
 pub enum ValuesLeftOut {
     /// The search for private values is running.
-    Looking(Rc<RefCell<PrivateSearch>>),
+    Looking(JobId),
     /// The answers with and without values are compared.
-    Searching(Rc<RefCell<ValueSearch>>),
+    Searching(JobId),
     /// The values that stay are known.
     Found(Rc<SharedCase>),
     /// Nothing is left of the case.
@@ -72,18 +72,23 @@ impl CaseLeftOut {
 }
 
 impl ValuesLeftOut {
-    pub(crate) fn is_working(&self) -> bool {
+    /// The job that leaves them out; `None` once it has ended.
+    pub(crate) fn job(&self) -> Option<JobId> {
         match self {
-            Self::Looking(_) | Self::Searching(_) => true,
-            Self::Found(shared) => shared.case.is_working(),
-            Self::Empty | Self::TooLarge(_) => false,
+            Self::Looking(job) | Self::Searching(job) => Some(*job),
+            Self::Found(_) | Self::Empty | Self::TooLarge(_) => None,
         }
+    }
+
+    /// Returns whether the case is being run again as it is shared.
+    pub(crate) fn is_read_again(&self) -> bool {
+        matches!(self, Self::Found(shared) if shared.case.is_working())
     }
 }
 
 impl State {
     /// Begins to leave values out of the case. A case that is too large is not even read.
-    pub(crate) fn leave_values_out(&mut self, what: Withheld) {
+    pub(crate) fn leave_values_out(&mut self, what: Withheld, fx: &mut Effects<'_>) {
         let all = what == Withheld::Values;
         let limit = if all {
             MAX_SEARCHED
@@ -98,54 +103,40 @@ impl State {
         self.share.values = Some(match found {
             None => ValuesLeftOut::Empty,
             Some((texts, settings)) if all => {
-                let search = ValueSearch::new(&texts, &settings);
-                ValuesLeftOut::Searching(Rc::new(RefCell::new(search)))
+                let request = JobRequest::Values(texts, settings);
+                ValuesLeftOut::Searching(self.jobs.start(request, fx))
             }
             Some((texts, _)) => {
-                ValuesLeftOut::Looking(Rc::new(RefCell::new(PrivateSearch::new(&texts))))
+                ValuesLeftOut::Looking(self.jobs.start(JobRequest::Private(texts), fx))
             }
         });
     }
 
-    /// Goes on with leaving something out, for a slice.
-    pub(crate) fn leave_values_out_further(&mut self, fx: &Effects<'_>) {
-        let found = match &mut self.share.values {
-            Some(ValuesLeftOut::Looking(search)) => {
-                let search = Rc::clone(search);
-                fx.slice(|| {
-                    let mut search = search.borrow_mut();
-                    (!search.advance()).then(|| search.result().cloned())
-                })
-                .flatten()
-                .map(CaseLeftOut::Private)
-            }
-            Some(ValuesLeftOut::Searching(search)) => {
-                let search = Rc::clone(search);
-                fx.slice(|| {
-                    let mut search = search.borrow_mut();
-                    (!search.advance()).then(|| search.result())
-                })
-                .flatten()
-                .map(CaseLeftOut::Values)
-            }
-            Some(ValuesLeftOut::Found(shared)) if shared.case.is_working() => {
-                Rc::make_mut(&mut Rc::make_mut(shared).case).work(fx);
-                None
-            }
-            _ => None,
-        };
-        if let Some(found) = found {
-            let (texts, withheld) = found.texts();
-            let other = self.diagnose.with_texts(texts, withheld);
-            self.share.values = Some(match other {
-                Some((case, session)) => ValuesLeftOut::Found(Rc::new(SharedCase {
-                    text: session.to_text().into(),
-                    session,
-                    case: Rc::new(case),
-                    found,
-                })),
-                None => ValuesLeftOut::Empty,
-            });
+    /// Takes the case of which something is left out.
+    pub(crate) fn values_left_out(&mut self, job: JobId, found: CaseLeftOut) {
+        let waiting = self.share.values.as_ref().and_then(ValuesLeftOut::job);
+        if waiting != Some(job) {
+            return;
+        }
+        let (texts, withheld) = found.texts();
+        let other = self.diagnose.with_texts(texts, withheld);
+        self.share.values = Some(match other {
+            Some((case, session)) => ValuesLeftOut::Found(Rc::new(SharedCase {
+                text: session.to_text().into(),
+                session,
+                case: Rc::new(case),
+                found,
+            })),
+            None => ValuesLeftOut::Empty,
+        });
+    }
+
+    /// Runs the case again as it is shared, for a slice.
+    pub(crate) fn read_shared_further(&mut self, fx: &Effects<'_>) {
+        if let Some(ValuesLeftOut::Found(shared)) = &mut self.share.values
+            && shared.case.is_working()
+        {
+            Rc::make_mut(&mut Rc::make_mut(shared).case).work(fx);
         }
     }
 }

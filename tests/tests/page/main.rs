@@ -10,6 +10,7 @@ mod narrow;
 mod offline;
 mod saved;
 mod visitor;
+mod work;
 
 use optimist_tests::page::Browser;
 

@@ -19,7 +19,7 @@ fn open(site: &Site) -> Browser {
 }
 
 /// Waits until a worker has all files.
-fn wait_until_kept(browser: &Browser) {
+pub(super) fn wait_until_kept(browser: &Browser) {
     let active = "return navigator.serviceWorker.getRegistration()
         .then(registration => registration?.active?.state === 'activated')";
     browser.wait("the site is kept", active, &[]);

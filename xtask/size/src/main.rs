@@ -142,6 +142,7 @@ fn without_later(html: &str) -> String {
     for later in [
         "<meta name=\"optimist-rest\"",
         "<meta name=\"optimist-worker\"",
+        "<meta name=\"optimist-task\"",
         "<meta name=\"optimist-saved\"",
         "<link rel=\"manifest\"",
     ] {

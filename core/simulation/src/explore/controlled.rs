@@ -11,6 +11,7 @@ use optimist_client::{
 };
 use optimist_controller::EXPECTATIONS_TIMEOUT;
 use optimist_system::{Event, Faults, Process, ProcessId, System};
+use serde::{Deserialize, Serialize};
 
 use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
 
@@ -81,6 +82,18 @@ pub struct ControllerQuestion {
     pub settles: bool,
 }
 
+impl ControllerQuestion {
+    /// Performs a run of its search in a tree, from the node whose world was searched, with one node
+    /// for each request, event and statement. Returns the last node; `None` if a step is not possible.
+    pub fn replay(&self, tree: &mut HistoryTree, run: &[Event]) -> Option<NodeId> {
+        let mut replay = ControllerReplay::new(self);
+        for event in run {
+            replay.perform(tree, *event)?;
+        }
+        Some(tree.current())
+    }
+}
+
 /// The search of every history from a world with a controller. The caller decides when it works.
 #[derive(Clone, Debug)]
 pub struct ControllerSearch {
@@ -89,7 +102,7 @@ pub struct ControllerSearch {
 }
 
 /// A proof that the answer to a question is no, with the shortest run that shows it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ControllerWitness {
     /// A safety property does not hold: its index in the question.
     Unsafe(usize, Vec<Event>),
@@ -100,7 +113,7 @@ pub enum ControllerWitness {
 }
 
 /// The answer for one property of the question.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PropertyAnswer {
     /// Every history has it, and some of them have a step that could have broken it.
     Holds,
@@ -233,34 +246,24 @@ impl ControllerSearch {
     pub fn start(&self) -> &System {
         self.search.start()
     }
-
-    /// Performs a run in a tree, from the node whose world was searched, with one node for each
-    /// request, event and statement. Returns the last node; `None` if a step is not possible.
-    pub fn replay(&self, tree: &mut HistoryTree, run: &[Event]) -> Option<NodeId> {
-        let mut replay = ControllerReplay::new(self);
-        for event in run {
-            replay.perform(tree, *event)?;
-        }
-        Some(tree.current())
-    }
 }
 
 /// A run of a search that is performed in a tree step by step, from the node whose world was
 /// searched.
 #[derive(Clone, Debug)]
 pub struct ControllerReplay<'a> {
-    search: &'a ControllerSearch,
+    question: &'a ControllerQuestion,
     /// The state of each editor.
     editors: Vec<Editor>,
 }
 
 impl<'a> ControllerReplay<'a> {
     /// The beginning of a run.
-    pub fn new(search: &'a ControllerSearch) -> Self {
-        let editors = search.question.editors.iter();
+    pub fn new(question: &'a ControllerQuestion) -> Self {
+        let editors = question.editors.iter();
         let editors = editors.map(|(_, plan)| Editor::from(plan.clone()));
         let editors = editors.collect();
-        Self { search, editors }
+        Self { question, editors }
     }
 
     /// Performs a step in a tree. `None` if it is not possible there: a lost message of an editor.
@@ -325,7 +328,7 @@ impl<'a> ControllerReplay<'a> {
             Event::RequestLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Request)),
             Event::Request(process) => {
                 let index = plan_of(process)?;
-                let (actor, _) = self.search.question.editors.get(index)?;
+                let (actor, _) = self.question.editors.get(index)?;
                 edit(tree, *actor, self.editors.get_mut(index)?)
             }
         }

@@ -242,7 +242,10 @@ fn random_runs(
 ) -> (Vec<Vec<HistoryTree>>, Vec<HistoryTree>) {
     let (mut runs, mut rested) = (Vec::new(), Vec::new());
     for _ in 0..3 {
-        let (mut state, mut replay) = (search.start().clone(), ControllerReplay::new(search));
+        let (mut state, mut replay) = (
+            search.start().clone(),
+            ControllerReplay::new(search.question()),
+        );
         let (mut tree, mut run) = (tree.clone(), Vec::new());
         for _ in 0..40 {
             let enabled = state.enabled();
@@ -382,7 +385,7 @@ fn asked(
             .map(|it| (*it).clone());
         about.witness = None;
         if let PropertyAnswer::Broken(witness) = answer {
-            let (mut replay, mut tree) = (ControllerReplay::new(&search), tree.clone());
+            let (mut replay, mut tree) = (ControllerReplay::new(search.question()), tree.clone());
             let run = witness.run();
             about.steps = run.len();
             let mut trees = Vec::new();

@@ -18,7 +18,7 @@ pub(super) fn orders(store: &StateHandle) -> Html {
         Some(found) => finding(store, found),
         None => html! {
             <>
-                <p>{ label::orders_searching(&orders.states()) }</p>
+                <p>{ label::orders_searching(&store.orders_states()) }</p>
                 <button
                     type="button"
                     class="button small"

@@ -1,15 +1,12 @@
 //! A lesson that is being taken, and how it is kept.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use optimist_controller::program::Switch;
-use optimist_lesson::{
-    Finding, LessonError, SwitchChallenge, SwitchFinding, SwitchSearch, Task, Walkthrough,
-};
+use optimist_lesson::{Finding, LessonError, SwitchChallenge, SwitchFinding, Task, Walkthrough};
 use optimist_links::{Learning, Session};
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
@@ -19,6 +16,7 @@ use serde_json::Value;
 use super::progress::LessonProgress;
 use crate::address::Page;
 use crate::effect::Effects;
+use crate::jobs::JobId;
 
 /// A lesson that is being taken.
 #[derive(Clone, Debug)]
@@ -41,8 +39,8 @@ pub struct Course {
     pub tries: bool,
     /// The result of the search of a challenge.
     pub finding: Option<Finding>,
-    /// The search that goes on.
-    pub search: Option<Rc<RefCell<Search>>>,
+    /// The search that goes on, as a job and as it began.
+    pub search: Option<(JobId, Rc<Search>)>,
     /// The choice of switches in a challenge about a controller.
     pub switches: SwitchChoice,
 }
@@ -55,7 +53,7 @@ pub struct SwitchChoice {
     /// The result, and the shortest history that violates a property, at its last step.
     pub found: Option<Rc<(SwitchFinding, Option<HistoryTree>)>>,
     /// The search that goes on.
-    pub search: Option<Rc<RefCell<SwitchSearch>>>,
+    pub search: Option<JobId>,
 }
 
 /// The key of the lesson from a file that the tab has open.

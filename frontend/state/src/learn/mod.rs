@@ -25,6 +25,7 @@ use self::reopening::Reopening;
 use crate::State;
 use crate::address::{LessonAddress, Page, lesson_fragment};
 use crate::effect::Effects;
+use crate::jobs::JobId;
 use crate::session::SessionChange;
 use crate::view::ServerTab;
 
@@ -133,11 +134,14 @@ impl Learn {
         Some(course.learning())
     }
 
-    /// Returns the number of steps that are done and the number of all steps, while a lesson is
-    /// opened again.
-    pub(crate) fn progress(&self) -> Option<(usize, usize)> {
-        let reopening = self.reopening.as_ref()?;
-        Some(reopening.replay.borrow().progress())
+    /// The jobs that it waits for.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
+        let course = self.course.as_ref();
+        let challenge = course.and_then(|course| Some(course.search.as_ref()?.0));
+        let switches = course.and_then(|course| course.switches.search);
+        [self.reopening_job(), challenge, switches]
+            .into_iter()
+            .flatten()
     }
 
     /// Returns whether a search is running.
@@ -200,7 +204,7 @@ impl State {
                     Rc::make_mut(course).hidden = false;
                 }
             }
-            LearnMsg::Search => self.begin_search(),
+            LearnMsg::Search => self.begin_search(fx),
             LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
             LearnMsg::ChooseFirst(choice) => {
@@ -464,7 +468,7 @@ impl State {
             course.keep(tree, fx);
             if let (Some(Task::Challenge(challenge)), Some(search)) =
                 (&course.walk.step().task, &course.search)
-                && !challenge.is_searched_by(&search.borrow(), tree)
+                && !challenge.is_searched_by(&search.1, tree)
             {
                 course.search = None;
             }

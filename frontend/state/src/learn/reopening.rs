@@ -1,18 +1,18 @@
 //! A lesson that is opened again as it was left: everything is done again, one slice after the
 //! other.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_lesson::{Lesson, LessonError, Walkthrough};
-use optimist_links::{Learning, Replay, Session};
+use optimist_links::{Learning, Session, ShareError};
+use optimist_simulation::HistoryTree;
 
 use super::course::{Course, earlier_fingerprint, fingerprint};
 use super::{Learn, LearnProblem};
 use crate::State;
 use crate::effect::Effects;
-use crate::share::replay_slice;
+use crate::jobs::{JobId, JobRequest};
 
 /// A lesson that is being done again.
 #[derive(Clone, Debug)]
@@ -23,10 +23,20 @@ pub(super) struct Reopening {
     /// The stored text of its state.
     kept: String,
     learning: Learning,
-    pub(super) replay: RefCell<Replay>,
+    job: JobId,
 }
 
 impl Learn {
+    /// The job that does a lesson again, if one is being opened.
+    pub(crate) fn reopening_job(&self) -> Option<JobId> {
+        Some(self.reopening.as_ref()?.job)
+    }
+
+    /// Returns whether a job does the lesson again that is being opened.
+    pub(crate) fn is_reopened_by(&self, id: JobId) -> bool {
+        self.reopening_job() == Some(id)
+    }
+
     /// Returns whether a lesson is being opened again that is not the one in the address.
     pub(super) fn reopens_another(&self) -> bool {
         let reopening = self.reopening.as_ref();
@@ -65,22 +75,22 @@ impl State {
             lesson,
             kept,
             learning,
-            replay: RefCell::new(session.replay()),
+            job: self.jobs.start(JobRequest::Replay(Box::new(session)), fx),
         }));
-        self.open_lesson_further(fx);
         Ok(())
     }
 
-    /// Goes on with opening a lesson for one slice.
-    pub(crate) fn open_lesson_further(&mut self, fx: &mut Effects<'_>) {
+    /// Shows the lesson that was done again.
+    pub(crate) fn reopened(
+        &mut self,
+        done: Result<Rc<HistoryTree>, ShareError>,
+        fx: &mut Effects<'_>,
+    ) {
         let Some(reopening) = self.learn.reopening.take() else {
             return;
         };
-        let Some(done) = replay_slice(&reopening.replay, fx) else {
-            self.learn.reopening = Some(reopening);
-            return;
-        };
         let way = done.ok().and_then(|tree| {
+            let tree = Rc::unwrap_or_clone(tree);
             let (lesson, learning) = (Arc::clone(&reopening.lesson), &reopening.learning);
             let walk = Walkthrough::restore(lesson, learning.at, &learning.pages, &tree)?;
             Some((walk, tree))

@@ -1,19 +1,19 @@
-//! The search of a challenge: every order of its requests, one slice after the other.
+//! The search of a challenge: every order of its requests, as a job.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_controller::program::Switch;
-use optimist_lesson::Task;
+use optimist_lesson::{SwitchFinding, Task};
 use optimist_simulation::HistoryTree;
-use optimist_simulation::explore::SearchStatus;
+use optimist_simulation::explore::Search;
 
 use super::course::SwitchChoice;
 use crate::State;
 use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest};
 
 impl State {
-    pub(super) fn begin_search(&mut self) {
+    pub(super) fn begin_search(&mut self, fx: &mut Effects<'_>) {
         let (true, Some(course)) = (self.learn.on_stage, &mut self.learn.course) else {
             return;
         };
@@ -21,7 +21,8 @@ impl State {
         if let Some(Task::Switches(challenge)) = &course.walk.step().task {
             let chosen = course.switches.chosen(challenge);
             let search = challenge.search(course.walk.lesson(), chosen);
-            course.switches.search = search.map(|search| Rc::new(RefCell::new(search)));
+            let request = search.map(|search| JobRequest::Switches(Box::new(search)));
+            course.switches.search = request.map(|request| self.jobs.start(request, fx));
             course.switches.found = None;
             return;
         }
@@ -41,7 +42,10 @@ impl State {
         }
         course.finding = None;
         let search = challenge.search(&tree);
-        course.search = search.map(|search| Rc::new(RefCell::new(search)));
+        course.search = search.map(|search| {
+            let request = JobRequest::Challenge(Box::new(search.clone()));
+            (self.jobs.start(request, fx), Rc::new(search))
+        });
     }
 
     /// Switches something of the controller on or off.
@@ -63,49 +67,39 @@ impl State {
         };
     }
 
-    /// Goes on with the search of a challenge about a controller, for one slice.
-    fn search_switches_further(&mut self, fx: &mut Effects<'_>) {
+    /// Takes the result of the search of a challenge about a controller.
+    pub(crate) fn switches_searched(
+        &mut self,
+        job: JobId,
+        found: (SwitchFinding, Option<HistoryTree>),
+        fx: &mut Effects<'_>,
+    ) {
         let Some(course) = &mut self.learn.course else {
             return;
         };
         let course = Rc::make_mut(course);
-        let Some(search) = course.switches.search.take() else {
-            return;
-        };
-        let done = fx.slice(|| search.borrow_mut().advance(2).then_some(()));
-        if done.is_none() {
-            course.switches.search = Some(search);
+        if course.switches.search != Some(job) {
             return;
         }
-        let finding = search.borrow().finding();
-        if finding.is_met() {
+        course.switches.search = None;
+        if found.0.is_met() {
             course.walk.meet();
             course.keep(&self.session.tree, fx);
         }
-        let witness = search.borrow().witness();
-        course.switches.found = Some(Rc::new((finding, witness)));
+        course.switches.found = Some(Rc::new(found));
     }
 
-    /// Goes on with the search for one slice.
-    pub(crate) fn search_further(&mut self, fx: &mut Effects<'_>) {
-        self.search_switches_further(fx);
+    /// Takes the result of the search of a challenge.
+    pub(crate) fn challenge_searched(&mut self, job: JobId, search: &Search, fx: &mut Effects<'_>) {
         let Some(course) = &mut self.learn.course else {
             return;
         };
         let course = Rc::make_mut(course);
-        let Some(search) = course.search.take() else {
-            return;
-        };
-        let done = fx.slice(|| {
-            let status = search.borrow_mut().advance(8);
-            (status != SearchStatus::Running).then_some(())
-        });
-        if done.is_none() {
-            course.search = Some(search);
+        if course.search.take_if(|(of, _)| *of == job).is_none() {
             return;
         }
         if let Some(Task::Challenge(challenge)) = &course.walk.step().task {
-            let finding = challenge.judge(&search.borrow());
+            let finding = challenge.judge(search);
             if finding.is_met() {
                 course.walk.meet();
                 course.keep(&self.session.tree, fx);

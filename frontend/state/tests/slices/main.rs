@@ -7,6 +7,7 @@ mod diagnose;
 mod editing;
 mod explore;
 mod in_between;
+mod jobs;
 mod learn;
 mod live;
 mod page;

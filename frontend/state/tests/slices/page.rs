@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use optimist_simulation::ActorId;
-use optimist_state::{EditMsg, Effect, Msg, Platform, RequestMsg, State, Typing, run};
+use optimist_state::{
+    EditMsg, Effect, JobQueue, JobRequest, Msg, Platform, RequestMsg, SLICE, State, Typing, run,
+};
 
 /// A stand-in for the browser.
 #[derive(Default)]
@@ -17,6 +19,8 @@ pub struct Memory {
     pub focused: RefCell<Vec<String>>,
     /// `true` if the storage for all tabs takes nothing.
     pub full: Cell<bool>,
+    /// The jobs that run.
+    pub jobs: RefCell<JobQueue>,
     now: Cell<f64>,
 }
 
@@ -49,6 +53,11 @@ impl Memory {
                 self.addresses.borrow_mut().push(fragment.clone());
             }
             Effect::Focus(id) => self.focused.borrow_mut().push(id.clone()),
+            Effect::StartJob(id, request) => {
+                let request = JobRequest::clone(request);
+                self.jobs.borrow_mut().start(*id, request, self.now());
+            }
+            Effect::CancelJob(id) => self.jobs.borrow_mut().cancel(*id),
             Effect::Then(msg) => panic!("{msg:?} is a message, and none of the browser's effects"),
         }
         true
@@ -115,13 +124,26 @@ impl Page {
         });
     }
 
+    /// Works for a slice.
+    pub fn work(&mut self) {
+        if self.state.works_in_slices() {
+            self.send(Msg::Work);
+        }
+        let now = || self.browser.now();
+        self.browser.jobs.borrow_mut().advance(SLICE, &now);
+        let report = self.browser.jobs.borrow_mut().take_report();
+        if let Some((id, report)) = report {
+            self.send(Msg::Job(id, report));
+        }
+    }
+
     /// Works until nothing takes long any more.
     pub fn finish_work(&mut self) {
         for _ in 0..10_000 {
             if !self.state.is_working() {
                 return;
             }
-            self.send(Msg::Work);
+            self.work();
         }
         panic!("the work does not end");
     }

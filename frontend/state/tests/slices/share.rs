@@ -58,17 +58,20 @@ fn a_text_that_is_no_session_is_said_and_changes_nothing() {
 #[test]
 fn opening_goes_on_a_slice_at_a_time_and_can_be_cancelled() {
     let mut page = Page::open();
-    for _ in 0..40 {
+    for _ in 0..400 {
         page.send(RequestMsg::Get(ActorId::A));
     }
     let text = page.state.shared().to_text();
     let mut page = Page::open();
     page.send(ShareMsg::Open(text));
-    page.send(Msg::Work);
-    // The clock of these tests goes on by a millisecond at each look.
+    // The clock of these tests goes on by a millisecond at each look. Progress is reported ten times a
+    // second.
+    while page.state.progress().is_some_and(|(done, _)| done == 0) {
+        page.work();
+    }
     let (done, all) = page.state.progress().expect("it is being opened");
-    assert_eq!(all, 40);
-    assert!((1..40).contains(&done), "{done}");
+    assert_eq!(all, 400);
+    assert!((1..400).contains(&done), "{done}");
     page.send(ShareMsg::CancelOpening);
     assert!(!page.state.is_working());
     assert_eq!(page.steps(), 0);

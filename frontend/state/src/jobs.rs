@@ -1,0 +1,367 @@
+//! Long work as jobs: one mechanism for everything that takes longer than a frame.
+//!
+//! The state asks for a job by [`Effect::StartJob`] and keeps its number. Whoever performs the effect
+//! runs the job in a [`JobQueue`] and sends what it reports back as [`Msg::Job`](crate::Msg::Job): the
+//! page in slices, a worker of the page, a test. A request that is data can go to a worker
+//! ([`JobMsg`]); the result of any other one is too large to travel, and stays in the page.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use optimist_diagnose::anonymize::{CaseSettings, ValueSearch};
+use optimist_diagnose::without_private::PrivateSearch;
+use optimist_lesson::{SwitchFinding, SwitchSearch};
+use optimist_links::{Replay, Session, ShareError};
+use optimist_simulation::HistoryTree;
+use optimist_simulation::explore::{Search, SearchStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::State;
+use crate::effect::{Effect, Effects, slice};
+use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
+use crate::without_values::CaseLeftOut;
+
+/// The least time between two reports of a job's progress, in milliseconds: each draws the page again.
+const REPORTING: f64 = 100.0;
+
+/// The number of a job. It never comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct JobId(u32);
+
+/// A request for long work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobRequest {
+    /// Search every order of a controller's steps and an editor's request.
+    Orders(OrdersRequest),
+    /// Perform the steps of a session again. Its result stays in the page.
+    #[serde(skip)]
+    Replay(Box<Session>),
+    /// Search every order of the requests of a challenge.
+    #[serde(skip)]
+    Challenge(Box<Search>),
+    /// Search every history of a controller with the chosen switches.
+    #[serde(skip)]
+    Switches(Box<SwitchSearch>),
+    /// Leave the values that look private out of the texts of a case.
+    #[serde(skip)]
+    Private(Vec<String>),
+    /// Leave all values out of the texts of a case.
+    #[serde(skip)]
+    Values(Vec<String>, CaseSettings),
+}
+
+/// A report of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobReport {
+    /// The number of parts that are done, and the number of all parts.
+    Progress(usize, usize),
+    /// The result. The job has ended.
+    Done(JobResult),
+}
+
+/// The result of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobResult {
+    /// The result of [`JobRequest::Orders`].
+    Orders(OrdersFinding),
+    /// The result of [`JobRequest::Replay`]: the history, or why a step is not possible.
+    #[serde(skip)]
+    Replayed(Result<Rc<HistoryTree>, ShareError>),
+    /// The result of [`JobRequest::Challenge`].
+    #[serde(skip)]
+    Challenge(Box<Search>),
+    /// The result of [`JobRequest::Switches`], with the shortest history that violates a property.
+    #[serde(skip)]
+    Switches(Box<(SwitchFinding, Option<HistoryTree>)>),
+    /// The result of [`JobRequest::Private`] and [`JobRequest::Values`].
+    #[serde(skip)]
+    LeftOut(CaseLeftOut),
+}
+
+/// A message to a worker of the page.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum JobMsg {
+    /// Start a job.
+    Start(JobId, JobRequest),
+    /// Stop a job.
+    Cancel(JobId),
+}
+
+/// A message of a worker to the page.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum WorkerMsg {
+    /// The worker listens.
+    Ready,
+    /// A job reports.
+    Report(JobId, JobReport),
+}
+
+/// Work that is done in parts.
+pub(crate) trait Work {
+    /// Does the next part. Returns the result after the last one.
+    fn advance(&mut self) -> Option<JobResult>;
+
+    /// The number of parts that are done, and the number of all parts.
+    fn progress(&self) -> (usize, usize);
+}
+
+impl JobRequest {
+    /// The progress before the first part.
+    fn progress(&self) -> (usize, usize) {
+        match self {
+            Self::Orders(_) => (0, MOST_STATES),
+            Self::Replay(session) => (0, session.steps()),
+            _ => (0, 1),
+        }
+    }
+
+    /// Returns whether it is data, so that a worker can do it.
+    pub fn can_travel(&self) -> bool {
+        matches!(self, Self::Orders(_))
+    }
+
+    fn begin(self) -> Box<dyn Work> {
+        match self {
+            Self::Orders(request) => Box::new(OrdersWork::new(request)),
+            Self::Replay(session) => Box::new(session.replay()),
+            Self::Challenge(search) => Box::new(ChallengeWork(Some(search))),
+            Self::Switches(search) => search,
+            Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
+            Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
+        }
+    }
+}
+
+impl Work for Replay {
+    fn advance(&mut self) -> Option<JobResult> {
+        let done = Replay::advance(self, 1).transpose()?;
+        Some(JobResult::Replayed(done.map(Rc::new)))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        Replay::progress(self)
+    }
+}
+
+/// The search of a challenge; `None` once it has ended.
+struct ChallengeWork(Option<Box<Search>>);
+
+impl Work for ChallengeWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        let mut search = self.0.take()?;
+        if search.advance(8) == SearchStatus::Running {
+            self.0 = Some(search);
+            return None;
+        }
+        Some(JobResult::Challenge(search))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
+
+impl Work for SwitchSearch {
+    fn advance(&mut self) -> Option<JobResult> {
+        let done = SwitchSearch::advance(self, 2);
+        let found = || Box::new((self.finding(), self.witness()));
+        done.then(found).map(JobResult::Switches)
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
+
+impl Work for PrivateSearch {
+    fn advance(&mut self) -> Option<JobResult> {
+        if PrivateSearch::advance(self) {
+            return None;
+        }
+        let found = self.result().cloned().unwrap_or_default();
+        Some(JobResult::LeftOut(CaseLeftOut::Private(found)))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
+
+impl Work for ValueSearch {
+    fn advance(&mut self) -> Option<JobResult> {
+        if ValueSearch::advance(self) {
+            return None;
+        }
+        let found = self.result()?;
+        Some(JobResult::LeftOut(CaseLeftOut::Values(found)))
+    }
+
+    /// How many cases were compared is known, and not how many are left.
+    fn progress(&self) -> (usize, usize) {
+        (self.attempts(), self.attempts() + 1)
+    }
+}
+
+/// A job that is running.
+struct Job {
+    id: JobId,
+    work: Box<dyn Work>,
+    /// The time of its last report.
+    reported: f64,
+}
+
+/// The jobs that run in one place, each for a slice in turn. A report waits until somebody takes it: a job
+/// can end before anybody listens, because a page that draws for long registers its listeners after that.
+#[derive(Default)]
+pub struct JobQueue {
+    jobs: VecDeque<Job>,
+    /// The reports that nobody has taken, one for each job.
+    reports: VecDeque<(JobId, JobReport)>,
+}
+
+impl JobQueue {
+    /// Starts a job behind the others.
+    pub fn start(&mut self, id: JobId, request: JobRequest, now: f64) {
+        self.jobs.push_back(Job {
+            id,
+            work: request.begin(),
+            reported: now,
+        });
+    }
+
+    /// Stops a job. It reports nothing any more.
+    pub fn cancel(&mut self, id: JobId) {
+        self.jobs.retain(|job| job.id != id);
+        self.reports.retain(|(of, _)| *of != id);
+    }
+
+    /// Returns whether no job is left.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Works on the next job for `budget` milliseconds. The last part may take longer.
+    pub fn advance(&mut self, budget: f64, now: &dyn Fn() -> f64) {
+        let Some(mut job) = self.jobs.pop_front() else {
+            return;
+        };
+        if let Some(done) = slice(budget, now, || job.work.advance()) {
+            return self.report(job.id, JobReport::Done(done));
+        }
+        if now() - job.reported >= REPORTING {
+            job.reported = now();
+            let (done, all) = job.work.progress();
+            self.report(job.id, JobReport::Progress(done, all));
+        }
+        self.jobs.push_back(job);
+    }
+
+    /// Adds a report, in the place of an earlier one of the same job: of a job in a worker too.
+    pub fn report(&mut self, id: JobId, report: JobReport) {
+        self.reports.retain(|(of, _)| *of != id);
+        self.reports.push_back((id, report));
+    }
+
+    /// Takes the next report.
+    pub fn take_report(&mut self) -> Option<(JobId, JobReport)> {
+        self.reports.pop_front()
+    }
+}
+
+/// The jobs that the state waits for.
+#[derive(Clone, Debug, Default)]
+pub struct Jobs {
+    last: u32,
+    /// The progress of each.
+    running: BTreeMap<JobId, (usize, usize)>,
+}
+
+impl Jobs {
+    /// Asks for a job.
+    pub(crate) fn start(&mut self, request: JobRequest, fx: &mut Effects<'_>) -> JobId {
+        self.last += 1;
+        let id = JobId(self.last);
+        self.running.insert(id, request.progress());
+        fx.push(Effect::StartJob(id, Box::new(request)));
+        id
+    }
+
+    /// Stops all jobs but these.
+    fn keep_only(&mut self, wanted: &[JobId], fx: &mut Effects<'_>) {
+        let running = self.running.keys().copied();
+        for id in running
+            .filter(|id| !wanted.contains(id))
+            .collect::<Vec<_>>()
+        {
+            self.running.remove(&id);
+            fx.push(Effect::CancelJob(id));
+        }
+    }
+
+    /// The progress of a job; `None` if it has ended.
+    pub fn progress(&self, id: JobId) -> Option<(usize, usize)> {
+        self.running.get(&id).copied()
+    }
+
+    /// Returns whether a job is running.
+    pub fn is_running(&self, id: JobId) -> bool {
+        self.running.contains_key(&id)
+    }
+
+    /// Returns whether no job is running.
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+}
+
+impl State {
+    /// Stops the jobs whose results nothing waits for any more.
+    pub(crate) fn stop_unwanted_jobs(&mut self, fx: &mut Effects<'_>) {
+        if self.jobs.is_empty() {
+            return;
+        }
+        let shared = self.share.jobs();
+        let learned = self.learn.jobs();
+        let orders = self.orders().map(|orders| orders.job);
+        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).collect();
+        self.jobs.keep_only(&wanted, fx);
+    }
+
+    /// Takes the report of a job. The report of a job that was stopped may come late.
+    pub(crate) fn take_report(&mut self, id: JobId, report: JobReport, fx: &mut Effects<'_>) {
+        let Some(progress) = self.jobs.running.get_mut(&id) else {
+            return;
+        };
+        let result = match report {
+            JobReport::Progress(done, all) => {
+                *progress = (done, all);
+                return;
+            }
+            JobReport::Done(result) => result,
+        };
+        self.jobs.running.remove(&id);
+        match result {
+            JobResult::Orders(found) => self.orders_found(id, found),
+            JobResult::Replayed(tree) => self.replayed(id, tree, fx),
+            JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
+            JobResult::Switches(found) => self.switches_searched(id, *found, fx),
+            JobResult::LeftOut(found) => self.values_left_out(id, found),
+        }
+    }
+
+    /// Takes a session that was performed again to where it is waited for.
+    fn replayed(
+        &mut self,
+        id: JobId,
+        tree: Result<Rc<HistoryTree>, ShareError>,
+        fx: &mut Effects<'_>,
+    ) {
+        if self.share.opening.is_job(id) {
+            self.opened(tree, fx);
+        } else if self.learn.is_reopened_by(id) {
+            self.reopened(tree, fx);
+        } else {
+            self.redacted_is_replayed(id, tree);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Jobs: what a worker gets and sends, and reports that come late.
+
+use optimist_controller::program::ReadyProgramName;
+use optimist_simulation::ActorId;
+use optimist_state::{
+    ControllerMsg, Effect, JobId, JobMsg, JobQueue, JobReport, JobRequest, Msg, RequestMsg, SLICE,
+    ShareMsg, WorkerMsg,
+};
+
+use super::page::Page;
+
+/// A session with a controller.
+fn with_controller() -> Page {
+    let mut page = Page::open();
+    page.send(ControllerMsg::Begin(ReadyProgramName::ChildMaker));
+    page
+}
+
+/// The job that a message asks for.
+fn job(page: &mut Page, msg: impl Into<Msg>) -> (JobId, JobRequest) {
+    let effects = page.effects(msg);
+    let job = effects.into_iter().find_map(|effect| match effect {
+        Effect::StartJob(id, request) => Some((id, *request)),
+        _ => None,
+    });
+    job.expect("it asks for a job")
+}
+
+/// The result of a job, with both messages of a worker as texts.
+fn worked_elsewhere(id: JobId, request: JobRequest) -> JobReport {
+    let sent = serde_json::to_string(&JobMsg::Start(id, request)).expect("it is data");
+    let Ok(JobMsg::Start(id, request)) = serde_json::from_str(&sent) else {
+        panic!("{sent}");
+    };
+    let mut queue = JobQueue::default();
+    queue.start(id, request, 0.0);
+    let report = loop {
+        // The clock stands still: the job does not end before it is done.
+        queue.advance(SLICE, &|| 0.0);
+        if let Some((of, report)) = queue.take_report() {
+            assert_eq!(of, id);
+            break report;
+        }
+    };
+    let answered = serde_json::to_string(&WorkerMsg::Report(id, report)).expect("it is data");
+    match serde_json::from_str(&answered) {
+        Ok(WorkerMsg::Report(of, report)) if of == id => report,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_worker_finds_what_the_page_finds() {
+    let mut here = with_controller();
+    here.send(ControllerMsg::SearchOrders);
+    here.finish_work();
+    let mut elsewhere = with_controller();
+    let (id, request) = job(&mut elsewhere, ControllerMsg::SearchOrders);
+    let report = worked_elsewhere(id, request);
+    elsewhere.send(Msg::Job(id, report));
+    assert!(!elsewhere.state.is_working());
+    let found = |page: &Page| page.state.orders().and_then(|orders| orders.found.clone());
+    assert!(found(&here).is_some());
+    assert_eq!(found(&here), found(&elsewhere));
+}
+
+#[test]
+fn a_report_of_a_job_that_was_stopped_changes_nothing() {
+    let mut page = with_controller();
+    let (id, request) = job(&mut page, ControllerMsg::SearchOrders);
+    let report = worked_elsewhere(id, request);
+    page.send(ControllerMsg::CancelOrders);
+    page.send(ControllerMsg::SearchOrders);
+    page.send(Msg::Job(id, report));
+    assert!(page.state.is_working(), "the other search goes on");
+    let orders = page.state.orders().expect("it searches");
+    assert!(orders.job != id && orders.found.is_none());
+}
+
+#[test]
+fn a_report_waits_until_somebody_hears_it() {
+    let mut page = Page::open();
+    page.send(RequestMsg::Get(ActorId::A));
+    let text = page.state.shared().to_text();
+    let mut page = Page::open();
+    let (id, request) = job(&mut page, ShareMsg::Open(text));
+    let mut queue = JobQueue::default();
+    queue.start(id, request, 0.0);
+    // The first slice does all of a short session, and nobody listens yet.
+    while !queue.is_empty() {
+        queue.advance(SLICE, &|| 0.0);
+    }
+    assert_eq!(page.steps(), 0);
+    let (of, report) = queue.take_report().expect("it waits");
+    assert_eq!(of, id);
+    page.send(Msg::Job(id, report));
+    assert_eq!(page.steps(), 1);
+    assert!(queue.take_report().is_none(), "it is heard once");
+}
+
+#[test]
+fn of_the_reports_of_a_job_only_the_last_one_waits() {
+    let (id, _) = job(&mut with_controller(), ControllerMsg::SearchOrders);
+    let mut queue = JobQueue::default();
+    queue.report(id, JobReport::Progress(1, 3));
+    queue.report(id, JobReport::Progress(2, 3));
+    let report = queue.take_report();
+    assert!(matches!(report, Some((of, JobReport::Progress(2, 3))) if of == id));
+    assert!(queue.take_report().is_none());
+}
+
+#[test]
+fn a_job_that_is_stopped_reports_nothing_that_nobody_heard() {
+    let (id, request) = job(&mut with_controller(), ControllerMsg::SearchOrders);
+    let mut queue = JobQueue::default();
+    queue.start(id, request, 0.0);
+    while !queue.is_empty() {
+        queue.advance(SLICE, &|| 0.0);
+    }
+    queue.cancel(id);
+    assert!(queue.take_report().is_none());
+}
+
+#[test]
+fn another_moment_ends_the_search() {
+    let mut page = with_controller();
+    let (id, _) = job(&mut page, ControllerMsg::SearchOrders);
+    let effects = page.effects(ControllerMsg::Step);
+    let stopped = |effect: &Effect| matches!(effect, Effect::CancelJob(job) if *job == id);
+    assert!(effects.iter().any(stopped), "{effects:?}");
+    assert!(!page.state.is_working());
+}
+
+#[test]
+fn a_session_is_repeated_in_the_page_because_its_history_cannot_travel() {
+    let text = Page::open().state.shared().to_text();
+    let (_, opening) = job(&mut Page::open(), ShareMsg::Open(text));
+    let (_, search) = job(&mut with_controller(), ControllerMsg::SearchOrders);
+    assert!(search.can_travel() && !opening.can_travel());
+    assert!(serde_json::to_string(&opening).is_err());
+}
