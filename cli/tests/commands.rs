@@ -136,6 +136,27 @@ fn a_manifest_without_a_name_has_a_row_in_every_form_and_does_not_end_the_previe
 }
 
 #[test]
+fn a_hook_is_said_to_be_one_in_every_form() {
+    let next = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: migrate\n  namespace: shop\n  annotations: \
+                {helm.sh/hook: pre-upgrade}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\n";
+    for format in ["text", "json", "markdown", "junit"] {
+        let arguments = [
+            "preview", "--next", "-", "--as", "helm3", "--format", format,
+        ];
+        let (code, out, _) = run_with(&arguments, next);
+        assert_eq!(code, 0, "{format}");
+        let said = match format {
+            "json" => "\"action\": \"recreated\"",
+            _ => "When it runs, the tool deletes the object of this name, and creates it anew.",
+        };
+        assert!(
+            out.contains(said) && out.contains("pre-upgrade"),
+            "{format}:\n{out}"
+        );
+    }
+}
+
+#[test]
 fn a_chart_that_changes_nothing_ends_with_0_and_the_standard_input_is_a_file() {
     let live = file("live.yaml");
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: shop}\ndata: {colour: green}\n";

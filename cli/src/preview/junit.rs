@@ -30,7 +30,7 @@ pub fn of(preview: &Preview) -> String {
                 escaped(&messages::outcome(row.outcome)),
                 escaped(&said)
             );
-        } else if !row.troubles.is_empty() {
+        } else if !row.troubles.is_empty() || row.hook.is_some() {
             let _ = writeln!(out, "    <system-out>{}</system-out>", escaped(&said));
         }
         out.push_str("  </testcase>\n");

@@ -180,7 +180,11 @@ fn said(row: &PreviewRow) -> String {
     let fields = messages::fields(row).into_iter();
     let fields = fields.map(|it| format!("{}: {}", it.field, messages::owned_change(it)));
     let said = message.into_iter().chain(troubles);
-    let all: Vec<String> = said.chain(messages::later(row)).chain(fields).collect();
+    let all: Vec<String> = said
+        .chain(messages::later(row))
+        .chain(row.hook.as_ref().map(messages::hook))
+        .chain(fields)
+        .collect();
     all.join("\n")
 }
 

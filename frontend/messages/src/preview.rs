@@ -3,8 +3,8 @@
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, Outcome, Preview, PreviewField,
-    PreviewRow, Trouble,
+    AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, Hook, HookAction, Outcome, Preview,
+    PreviewField, PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -64,6 +64,7 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
         all.push(row.message.replace('\n', " "));
     }
     all.extend(later(row));
+    all.extend(row.hook.as_ref().map(hook));
     let stuck = row.stuck.iter();
     all.extend(stuck.map(|it| en::upgrade_stuck_version(&it.manager, &it.api_version)));
     if !row.finalizers.is_empty() {
@@ -75,6 +76,28 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     let assumptions = assumptions.map(assumed);
     all.extend(assumptions.map(|it| en::upgrade_assumed(&it)));
     all
+}
+
+/// Says what a hook is for, and what the tool does with its object.
+pub fn hook(hook: &Hook) -> String {
+    let events = hook.events.join(", ");
+    let mut says = vec![en::upgrade_hook(&events)];
+    says.push(match hook.action {
+        HookAction::Recreated => en::upgrade_hook_recreated(),
+        HookAction::Created => en::upgrade_hook_created(),
+        HookAction::Applied => en::upgrade_hook_applied(),
+        HookAction::Named => en::upgrade_hook_named(),
+        HookAction::Fails => en::upgrade_hook_fails(),
+        HookAction::NotRun => en::upgrade_hook_not_run(),
+        HookAction::Left => en::upgrade_hook_left(),
+    });
+    match (hook.deleted_if_succeeded, hook.deleted_if_failed) {
+        (true, true) => says.push(en::upgrade_hook_deleted()),
+        (true, false) => says.push(en::upgrade_hook_succeeded()),
+        (false, true) => says.push(en::upgrade_hook_failed()),
+        (false, false) => {}
+    }
+    says.join(" ")
 }
 
 /// Says what becomes of an object to which the tool does not come, once no other object is refused.
@@ -139,6 +162,7 @@ pub fn outcome(outcome: Outcome) -> String {
         Outcome::Changed => en::upgrade_outcome_changed(),
         Outcome::Created => en::upgrade_outcome_created(),
         Outcome::Unchanged => en::upgrade_outcome_unchanged(),
+        Outcome::Hook => en::upgrade_outcome_hook(),
         Outcome::NotTouched => en::upgrade_outcome_not_touched(),
     }
 }

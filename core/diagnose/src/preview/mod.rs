@@ -11,6 +11,7 @@
 mod assumed;
 mod cluster;
 mod hand_over;
+mod hook;
 mod order;
 mod parallel;
 mod pruning;
@@ -31,6 +32,7 @@ use crate::ways::ReleaseMethod;
 
 pub use assumed::Assumed;
 pub use hand_over::{HandOver, HandOverKind};
+pub use hook::{Hook, HookAction};
 pub use pruning::Pruning;
 pub use refusal::AfterRefusal;
 pub use row::{

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
 use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
-use super::{Assumed, DeliveryTool, PreviewInput, Pruning};
+use super::{Assumed, DeliveryTool, Hook, PreviewInput, Pruning};
 use crate::ways::DeliveredBy;
 
 /// A tool's action on an object that no manifest names.
@@ -64,6 +64,9 @@ impl Removal {
 
     /// Returns the row of an object that no manifest names.
     pub(super) fn row(&self, server: &mut ApiServer, object: &Value) -> PreviewRow {
+        if let Some(hook) = Hook::left(&self.tool, object) {
+            return PreviewRow::of_hook(PreviewObject::of(object), hook);
+        }
         let mut row = PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
         match self.fate(object) {
             Fate::NotTouched(assumed) => row.assumed.extend(assumed),

@@ -10,7 +10,7 @@ use optimist_masking::{MASK, Masking};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Assumed, HandOver};
+use super::{Assumed, HandOver, Hook};
 use crate::case::ObjectId;
 use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Row};
@@ -26,6 +26,9 @@ pub struct PreviewRow {
     /// The outcome once no other object is refused, if the tool stops before it comes to this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub later: Option<Outcome>,
+    /// The hook, if it is one for the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook: Option<Hook>,
     /// The troubles with it, the worst first.
     pub troubles: Vec<Trouble>,
     /// The field manager that writes; empty if nothing is sent.
@@ -121,6 +124,8 @@ pub enum Outcome {
     Created,
     /// Its content stays. Its owners can change.
     Unchanged,
+    /// It is a hook, which is no part of the ordinary write.
+    Hook,
     /// The tool does not write it.
     NotTouched,
 }
@@ -234,6 +239,7 @@ impl PreviewRow {
             object,
             outcome,
             later: None,
+            hook: None,
             troubles: Vec::new(),
             writer: String::new(),
             code: None,
@@ -244,6 +250,14 @@ impl PreviewRow {
             warnings: Vec::new(),
             assumed: Vec::new(),
             hand_overs: Vec::new(),
+        }
+    }
+
+    /// A row of a hook.
+    pub(super) fn of_hook(object: PreviewObject, hook: Hook) -> Self {
+        Self {
+            hook: Some(hook),
+            ..Self::new(object, Outcome::Hook)
         }
     }
 

@@ -16,7 +16,7 @@ use super::refusal::Delivery;
 use super::removed::{self, Removal};
 use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
 use super::unnamed::{self, Treatment, is_unnamed};
-use super::{AfterRefusal, Assumed, Preview, PreviewInput, hand_over, order};
+use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
 use crate::ways::{
     self, ChangeTable, DeliveredBy, OnOwned, PartialRow, RowProgress, WantedChange, Way,
@@ -243,9 +243,12 @@ impl PreviewRun {
             );
             return NextPart::row(PreviewRow::not_run(object, why));
         };
+        let removal = self.written.removal.as_ref();
+        let release = removal.and_then(|removal| removal.knows_release(&self.input));
+        if let Some(hook) = Hook::of(&self.input.tool, manifest, release) {
+            return NextPart::row(PreviewRow::of_hook(object, hook));
+        }
         if is_unnamed(manifest) {
-            let removal = self.written.removal.as_ref();
-            let release = removal.and_then(|removal| removal.knows_release(&self.input));
             let preset = self.input.tool.preset;
             let treatment = Treatment::of(preset, manifest, release);
             let on = (&mut self.cluster.server, &*resource);

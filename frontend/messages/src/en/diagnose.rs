@@ -57,6 +57,18 @@ crate::catalogue::messages! {
     upgrade_outcome_deleted() "deleted";
     upgrade_outcome_kept() "kept for now";
     upgrade_deleted_later() "The tool deletes it when no other object is refused before.";
+    upgrade_outcome_hook() "hook";
+    upgrade_hook(events) "It is a hook ({events}), and no part of the ordinary write.";
+    upgrade_hook_recreated() "When it runs, the tool deletes the object of this name, and creates it anew.";
+    upgrade_hook_created() "When it runs, the tool creates the object, and fails if there is one.";
+    upgrade_hook_applied() "When it runs, the tool applies the object, also to one that is there.";
+    upgrade_hook_named() "When it runs, the tool creates an object with another name each time.";
+    upgrade_hook_fails() "When it runs, it fails, because its object has no name.";
+    upgrade_hook_not_run() "This write does not run it.";
+    upgrade_hook_left() "No manifest names it. The tool does not delete it with its other objects.";
+    upgrade_hook_deleted() "The tool deletes the object when the hook has succeeded or failed.";
+    upgrade_hook_succeeded() "The tool deletes the object when the hook has succeeded.";
+    upgrade_hook_failed() "The tool deletes the object when the hook has failed.";
     upgrade_outcome_not_reached() "not reached";
     upgrade_later(outcome) "When no other object is refused, it is {outcome}.";
     upgrade_stopped_before() "the tool stops before it";

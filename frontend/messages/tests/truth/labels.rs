@@ -228,7 +228,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_created_again", "upgrade_goes", "upgrade_goes_on", "upgrade_kept", "upgrade_more",
         "upgrade_never_rests", "upgrade_not_reverted", "upgrade_outcome_changed",
         "upgrade_outcome_conflict", "upgrade_outcome_created", "upgrade_outcome_deleted",
-        "upgrade_outcome_kept", "upgrade_outcome_not_reached", "upgrade_later", "upgrade_stopped_before", "upgrade_stops_then", "upgrade_deleted_later",
+        "upgrade_outcome_kept", "upgrade_outcome_hook", "upgrade_hook", "upgrade_hook_recreated", "upgrade_hook_created", "upgrade_hook_applied", "upgrade_hook_named", "upgrade_hook_fails", "upgrade_hook_not_run", "upgrade_hook_left", "upgrade_hook_deleted", "upgrade_hook_succeeded", "upgrade_hook_failed", "upgrade_outcome_not_reached", "upgrade_later", "upgrade_stopped_before", "upgrade_stops_then", "upgrade_deleted_later",
         "upgrade_outcome_invalid", "upgrade_outcome_not_run", "upgrade_outcome_not_touched",
         "upgrade_outcome_refused", "upgrade_outcome_unchanged", "upgrade_overwritten",
         "upgrade_refused_title", "upgrade_running", "upgrade_says", "upgrade_stays",
