@@ -14,7 +14,7 @@ use crate::hooks::{
     use_menus, use_persistence, use_playing, use_style, use_title, use_work,
 };
 use crate::learn::Lessons;
-use crate::live::use_live;
+use crate::live::{use_live, use_live_requests};
 use crate::names::{page_name, page_title};
 use crate::state::{Dialog, Page, PageState, StateHandle};
 
@@ -28,6 +28,7 @@ pub fn App() -> Html {
     use_jobs(&store);
     use_work(&store);
     use_live(&store);
+    use_live_requests(&store);
     use_persistence(&store);
     use_menus();
     use_focus(&store);

@@ -1,28 +1,45 @@
-//! The requests to a running `optimist serve`, as they come: the page that it serves names their stream.
+//! The requests to a running `optimist serve`, as they come: the page that it serves names their stream, and where it
+//! takes requests of the page, if it does.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
 use gloo_timers::callback::Timeout;
-use wasm_bindgen::JsCast;
-use web_sys::{Event, EventSource, MessageEvent};
+use js_sys::{Array, Object, Promise, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{Element, Event, EventSource, MessageEvent, Response};
 use yew::{hook, use_effect_with};
 
 use crate::browser;
-use crate::state::{DiagnoseMsg, Dispatcher, LiveEvent, Page, Sends, StateHandle};
+use crate::saved_page::call;
+use crate::state::{
+    DiagnoseMsg, Dispatcher, LiveEditMsg, LiveEvent, LiveRequest, Page, Sends, StateHandle,
+};
 
 /// The time that requests are collected before they are shown, in milliseconds: a burst is read once.
 const COLLECTING: u32 = 250;
 
-/// Opens the stream at the address in `<meta name="optimist-live">`.
-fn stream() -> Option<EventSource> {
+/// The element of the head that tells of the server: `<meta name="optimist-live">`.
+fn told() -> Option<Element> {
     let document = browser::document()?;
-    let named = document
-        .query_selector("meta[name='optimist-live']")
-        .ok()??;
-    let stream = EventSource::new(&named.get_attribute("content")?);
+    document.query_selector("meta[name='optimist-live']").ok()?
+}
+
+/// Opens the stream of the requests.
+fn stream() -> Option<EventSource> {
+    let stream = EventSource::new(&told()?.get_attribute("content")?);
     stream.ok()
+}
+
+/// Says where the server takes requests of the page, if it does.
+fn writes() -> Option<LiveEvent> {
+    let told = told()?;
+    Some(LiveEvent::Writes {
+        server: told.get_attribute("data-server")?,
+        place: told.get_attribute("data-requests")?,
+    })
 }
 
 /// Diagnose shows the requests. A page that was opened without an address begins there.
@@ -35,6 +52,9 @@ pub(crate) fn use_live(store: &StateHandle) {
             if browser::fragment().is_empty() {
                 browser::go(Page::Diagnose.fragment());
             }
+            if let Some(writes) = writes() {
+                dispatcher.send(DiagnoseMsg::Observe(writes));
+            }
             listen(stream, dispatcher)
         });
         move || {
@@ -44,6 +64,50 @@ pub(crate) fn use_live(store: &StateHandle) {
             }
         }
     });
+}
+
+/// Sends the request of the editor of the running server that waits.
+#[hook]
+pub(crate) fn use_live_requests(store: &StateHandle) {
+    let editor = store.diagnose.live.editor.as_ref();
+    let waiting = editor.and_then(|editor| {
+        let waiting = editor.waiting.clone()?;
+        Some((editor.place.clone(), waiting))
+    });
+    let number = waiting.as_ref().map(|(_, waiting)| waiting.number);
+    let dispatcher = store.dispatcher();
+    use_effect_with(number, move |_| {
+        if let Some((place, waiting)) = waiting {
+            spawn_local(async move {
+                let answer = answer(&place, &waiting).await.ok();
+                let answered = LiveEditMsg::Answered(waiting.number, answer);
+                dispatcher.send(DiagnoseMsg::EditLive(answered));
+            });
+        }
+    });
+}
+
+/// Sends a request to the port of the page: the code and the body of the answer.
+async fn answer(place: &str, waiting: &LiveRequest) -> Result<(u16, String), JsValue> {
+    let request = &waiting.request;
+    let (how, headers) = (Object::new(), Object::new());
+    let set = |object: &Object, name: &str, value: &str| {
+        Reflect::set(object, &name.into(), &value.into())
+    };
+    set(&headers, "Optimist-Client", &waiting.client)?;
+    set(&how, "method", &request.method)?;
+    set(&how, "cache", "no-store")?;
+    if request.carries_body() {
+        set(&headers, "Content-Type", &request.content_type)?;
+        set(&how, "body", &request.body)?;
+    }
+    Reflect::set(&how, &"headers".into(), &headers)?;
+    let window = web_sys::window().ok_or(JsValue::NULL)?;
+    let address = format!("{place}{}", request.target);
+    let response = call(&window, "fetch", &Array::of2(&address.into(), &how))?;
+    let response: Response = JsFuture::from(Promise::from(response)).await?.dyn_into()?;
+    let body = JsFuture::from(response.text()?).await?;
+    Ok((response.status(), body.as_string().unwrap_or_default()))
 }
 
 /// Passes on what the stream says: the lines collected, the rest after the lines before it.

@@ -191,7 +191,7 @@ fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue> {
 }
 
 /// Calls a function of an object.
-fn call(object: &JsValue, name: &str, arguments: &Array) -> Result<JsValue, JsValue> {
+pub(crate) fn call(object: &JsValue, name: &str, arguments: &Array) -> Result<JsValue, JsValue> {
     let function: Function = get(object, name)?.dyn_into()?;
     function.apply(object, arguments)
 }

@@ -9,6 +9,7 @@ use optimist_messages::label;
 use yew::{Event, Html, classes, html};
 
 use super::history::{headlines, of_fight, steps};
+use super::live_editor::live_editor;
 use super::recorded::Recorded;
 use crate::components::more::chosen;
 use crate::state::{AuditReplay, AuditRun, DiagnoseMsg, Dispatcher, Sends, StateHandle};
@@ -22,6 +23,7 @@ pub(super) fn audit(store: &StateHandle, run: &AuditRun) -> Html {
         <section class="history" aria-label={label::audit_title()}>
             <h2>{ label::audit_title() }</h2>
             { served(store) }
+            { live_editor(store) }
             { progress(store, run) }
             { objects(store, run) }
             if run.cancelled {

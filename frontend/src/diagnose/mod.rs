@@ -6,6 +6,7 @@ mod history;
 mod incidents;
 mod inputs;
 mod lanes;
+mod live_editor;
 mod messages;
 mod next_writes;
 mod owners;

@@ -53,9 +53,9 @@ pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BranchPoint, BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
     CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem,
-    LiveEvent, LiveServer, MAX_ITEMS, NextOutcome, NextRun, ObservedHistory, OwnerFilter,
-    PreviewFilter, RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, WRITERS,
-    case_fragment, case_of, pruning,
+    LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
+    NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, RecordedSource,
+    SelectedStep, SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

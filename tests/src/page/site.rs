@@ -3,12 +3,16 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
+use optimist_apiserver::environment::MicroTime;
+use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId};
 
 /// Returns the folder of the release site: the one in `OPTIMIST_DIST`, or `dist/`.
 ///
@@ -31,6 +35,9 @@ const UNDER: &str = "/optimist/";
 
 /// The path at which `optimist serve` sends its requests, named in the head of the page that it serves.
 const EVENTS: &str = "optimist/events";
+
+/// What the paths of requests to the API server begin with, as `optimist serve --page-writes` has them.
+const SERVER: &str = "optimist/server";
 
 /// A fault: what the server sends instead of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +76,8 @@ struct Conditions {
     events: Vec<String>,
     /// The run of the server that tells the events.
     run: usize,
+    /// The API server to which pages may write.
+    server: Option<ApiServer>,
 }
 
 /// A server of a folder on a free port, for as long as the tests run.
@@ -114,6 +123,27 @@ impl Site {
         lock(&self.conditions).events.push(line.to_owned());
     }
 
+    /// Lets pages write to an API server, whose requests they are told. The pages that are opened after it know where
+    /// it takes them.
+    pub fn write_to(&self, server: ApiServer) {
+        lock(&self.conditions).server = Some(server);
+    }
+
+    /// Sends a request to the API server to which pages may write, as another client: the code and the body.
+    ///
+    /// # Panics
+    /// If there is no such server, or if no request is like this.
+    pub fn request(&self, method: &str, target: &str, body: &str) -> (u16, Vec<u8>) {
+        let request = Request::builder()
+            .method(method)
+            .uri(target)
+            .header(header::USER_AGENT, "kubectl/v1.36.3")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(body.as_bytes().to_vec());
+        let request = request.expect("it is a request");
+        perform(&self.conditions, request).expect("there is a server")
+    }
+
     /// Ends the streams of events, as an `optimist serve` that is started again on the same port: it has no events.
     pub fn restart(&self) {
         let mut conditions = lock(&self.conditions);
@@ -143,18 +173,22 @@ fn answer(
     folder: &Path,
     conditions: &Mutex<Conditions>,
 ) -> std::io::Result<()> {
-    let mut lines = BufReader::new(connection.try_clone()?).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    for line in lines {
-        if line?.is_empty() {
-            break;
-        }
-    }
+    let mut reader = BufReader::new(connection.try_clone()?);
+    let mut request = String::new();
+    reader.read_line(&mut request)?;
+    let headers = headers(&mut reader)?;
     let url = request.split(' ').nth(1).unwrap_or_default();
     let path = url.split(['?', '#']).next().unwrap_or_default();
     lock(conditions).asked.push(path.to_owned());
     if path.ends_with(EVENTS) {
         return stream(connection, conditions);
+    }
+    let to_server = url
+        .strip_prefix(UNDER)
+        .and_then(|url| url.strip_prefix(SERVER));
+    if let Some(target) = to_server {
+        let method = request.split(' ').next().unwrap_or_default();
+        return pass_on(connection, reader, (method, target, &headers), conditions);
     }
     let fault = || {
         let faults = &lock(conditions).faults;
@@ -169,7 +203,13 @@ fn answer(
         && path == UNDER
         && !lock(conditions).events.is_empty()
     {
-        let told = format!("<meta name=\"optimist-live\" content=\"{EVENTS}\"></head>");
+        let writes = match lock(conditions).server {
+            Some(_) => {
+                format!(" data-requests=\"{SERVER}\" data-server=\"https://127.0.0.1:6443\"")
+            }
+            None => String::new(),
+        };
+        let told = format!("<meta name=\"optimist-live\" content=\"{EVENTS}\"{writes}></head>");
         let index = String::from_utf8_lossy(bytes);
         *bytes = index.replacen("</head>", &told, 1).into_bytes();
     }
@@ -196,6 +236,71 @@ fn answer(
         Cache-Control: no-cache\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n"
     )?;
     connection.write_all(&bytes)
+}
+
+fn headers(reader: &mut BufReader<TcpStream>) -> std::io::Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            return Ok(headers);
+        };
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+/// Passes a request of a page on to the API server: the client that it names has sent it.
+fn pass_on(
+    mut connection: TcpStream,
+    mut reader: BufReader<TcpStream>,
+    (method, target, headers): (&str, &str, &HeaderMap),
+    conditions: &Mutex<Conditions>,
+) -> std::io::Result<()> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let length = text("content-length").and_then(|length| length.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body)?;
+    let request = Request::builder()
+        .method(method)
+        .uri(target)
+        .header(
+            header::USER_AGENT,
+            text("optimist-client").unwrap_or_default(),
+        )
+        .header(
+            header::CONTENT_TYPE,
+            text("content-type").unwrap_or_default(),
+        )
+        .body(body);
+    let answer = request
+        .ok()
+        .and_then(|request| perform(conditions, request));
+    let (code, body) = answer.unwrap_or((404, Vec::new()));
+    let length = body.len();
+    write!(
+        connection,
+        "HTTP/1.1 {code} Answered\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+        Connection: close\r\n\r\n"
+    )?;
+    connection.write_all(&body)
+}
+
+/// Sends a request to the API server, and tells of it; `None` if there is none.
+fn perform(conditions: &Mutex<Conditions>, request: Request<Vec<u8>>) -> Option<(u16, Vec<u8>)> {
+    let mut conditions = lock(conditions);
+    let number = conditions.events.len() as u64 + 1;
+    let server = conditions.server.as_mut()?;
+    let entry = AuditEntry::of(server, &request, AuditId { run: 1, number });
+    let answer = server.handle(request);
+    let at = MicroTime {
+        micros: (1_767_225_600 + number) * 1_000_000,
+    };
+    let event = entry.answered(answer.status(), answer.body(), at, at);
+    conditions.events.push(event.to_string());
+    Some((answer.status().as_u16(), answer.into_body()))
 }
 
 /// Tells the events as they come, until the page goes away or the server is started again.

@@ -1,5 +1,6 @@
 //! The page that `optimist serve` serves: it shows the requests of others while they come.
 
+use optimist_apiserver::server::ApiServer;
 use optimist_tests::page::{Browser, Site, dist};
 
 use super::says_nothing;
@@ -41,7 +42,8 @@ fn the_page_beside_a_server_shows_a_409_while_it_happens() {
 /// Presses the button with this name, in the part of the page with this class.
 fn press(browser: &Browser, part: &str, name: &str) {
     let script = "
-        const all = [...document.querySelectorAll(arguments[0] + ' button, ' + arguments[0] + ' a')];
+        const all = [...document.querySelectorAll(arguments[0])]
+            .flatMap(part => [...part.querySelectorAll('button, a, summary')]);
         const found = all.find(one => one.textContent.trim() === arguments[1]);
         found?.click();
         return found !== undefined";
@@ -58,10 +60,8 @@ fn a_branch_leaves_the_line_of_the_server_says_so_and_leads_back() {
     browser.resize(1440, 900);
     browser.go(&site.url());
     wait_for_codes(&browser, &["201"]);
-    browser.run("document.querySelector('.recorded-lanes').focus()", &[]);
     let first = "
-        const row = document.querySelector('.recorded-lanes [role=option], .recorded-lanes button, .recorded-lanes li');
-        row?.click();
+        document.querySelector('.lane-button')?.click();
         return document.querySelector('.step-card') !== null";
     browser.wait("the card of the step", first, &[]);
     press(&browser, ".step-card", "Branch here");
@@ -81,6 +81,57 @@ fn a_branch_leaves_the_line_of_the_server_says_so_and_leads_back() {
     press(&browser, ".stage .notice", "Back to the line of the server");
     wait_for_codes(&browser, &["201", "200", "409"]);
     says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn who_writes_on_the_page_is_answered_by_the_server_and_is_one_of_its_clients() {
+    let site = Site::serve(&dist());
+    site.write_to(ApiServer::default());
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = r#"{"metadata": {"name": "settings"}, "data": {"mode": "old"}}"#;
+    assert_eq!(site.request("POST", maps, map).0, 201);
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    wait_for_codes(&browser, &["201"]);
+    press(&browser, ".live-editor", "Write to this server");
+    let type_in = "
+        const field = document.querySelector('.live-editor ' + arguments[0]);
+        if (!field || !field.value.includes(arguments[1])) return false;
+        field.value = arguments[1] ? field.value.replace(arguments[1], arguments[2]) : arguments[2];
+        field.dispatchEvent(new InputEvent('input', {bubbles: true}));
+        return true";
+    let typed = |field: &str, from: &str, to: &str| {
+        let arguments = [field.into(), from.into(), to.into()];
+        browser.wait("the field", type_in, &arguments);
+    };
+    typed("input", "", "anna");
+    press(&browser, ".live-editor", "Get configmaps/settings");
+    typed("textarea", "mode: old", "mode: new");
+    // Somebody else is faster.
+    let other = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"mode": "other"}}"#;
+    let path = format!("{maps}/settings");
+    assert_eq!(site.request("PUT", &path, other).0, 200);
+    press(&browser, ".live-editor", "Send");
+    let says = "return document.querySelector('.live-editor')?.textContent.includes(arguments[0])";
+    browser.wait(
+        "the refusal",
+        says,
+        &["the object has been modified".into()],
+    );
+    wait_for_codes(&browser, &["409"]);
+    let lanes = "return document.querySelector('.recorded-lanes').textContent.includes('anna')";
+    browser.wait("a lane", lanes, &[]);
+    press(&browser, ".live-editor", "Get configmaps/settings");
+    typed("textarea", "mode: other", "mode: new");
+    press(&browser, ".live-editor", "Send");
+    browser.wait("the answer", says, &["PUT \u{2192} 200".into()]);
+    let stored = String::from_utf8(site.request("GET", &path, "").1).expect("it is text");
+    assert!(stored.contains(r#""mode":"new""#), "{stored}");
+    // The refused write is an error in the console of the browser, and no other is.
+    let mut errors = browser.console().into_iter();
+    assert!(errors.all(|(level, message)| level != "SEVERE" || message.contains("409")));
 }
 
 #[test]

@@ -67,6 +67,14 @@ crate::catalogue::messages! {
     log_not_here(count) "Not here: {count} other {count|object|objects} of the log.";
     log_back_live() "Back to the line of the server";
     log_back() "Back to the log";
+    live_write() "Write to this server";
+    live_writes_to(server) "What you send goes to {server}. It is one of the requests that this page shows.";
+    live_name() "Your name, as client and field manager";
+    live_method() "How you write";
+    live_get(title) "Get {title}";
+    live_text(title, version) "{title}, as you read it at version {version}";
+    live_answer(request, code) "{request} → {code}";
+    live_no_answer() "No answer came. The server may have stored the write all the same.";
     recorded_object(step, title, version) "Step {step}: {title}, version {version}, as it was then.";
     recorded_object_computed(step, title) "Step {step}: {title}. The log does not have this version: the API server of this page computed it from the requests.";
     recorded_object_absent(step) "Step {step}: there is no object after it.";

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use optimist_diagnose::audit::names_object;
 use optimist_diagnose::input::Input;
 
-use super::{CaseSection, DiagnoseState, InputItem};
+use super::{CaseSection, DiagnoseState, InputItem, LiveEditor};
 
 /// The bytes that are kept of the log.
 const MAX_SIZE: usize = 4 * 1024 * 1024;
@@ -21,6 +21,8 @@ pub struct LiveServer {
     pub restarted: bool,
     /// `true` if the page does not have the first requests of the log.
     pub is_cut: bool,
+    /// The editor that writes to the server, if the page may.
+    pub editor: Option<LiveEditor>,
 }
 
 /// An event in the stream of a running server.
@@ -32,6 +34,13 @@ pub enum LiveEvent {
     Run(String),
     /// The server does not have the first requests any more.
     Cut,
+    /// The page may write to the server.
+    Writes {
+        /// The address of the server, as other clients know it.
+        server: String,
+        /// What the paths of requests to it begin with, at the address of the page.
+        place: String,
+    },
 }
 
 impl DiagnoseState {
@@ -41,6 +50,9 @@ impl DiagnoseState {
             LiveEvent::Lines(lines) => self.observe_lines(lines),
             LiveEvent::Run(run) => self.observe_run(run),
             LiveEvent::Cut => self.live.is_cut = true,
+            LiveEvent::Writes { server, place } => {
+                self.live.editor = Some(LiveEditor::new(server.clone(), place.clone()));
+            }
         }
     }
 

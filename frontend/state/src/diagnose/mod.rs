@@ -6,6 +6,7 @@ mod branch;
 mod change_run;
 mod example;
 mod live;
+mod live_editor;
 mod next_run;
 mod preview;
 mod reading;
@@ -29,6 +30,7 @@ use self::branch::BranchRun;
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
+pub use self::live_editor::{LiveEditMsg, LiveEditor, LiveOutcome, LiveRequest};
 pub use self::next_run::{NextOutcome, NextRun};
 pub use self::preview::{CasePreview, PreviewFilter, case_of, pruning};
 pub use self::reading::{CaseReading, ObservedHistory};
@@ -208,6 +210,8 @@ pub enum DiagnoseMsg {
     TooLarge(String),
     /// Takes what a running server says of its requests.
     Observe(LiveEvent),
+    /// About the editor that writes to the running server.
+    EditLive(LiveEditMsg),
     /// Removes a thing, by its number.
     Remove(u32),
     /// Removes everything.

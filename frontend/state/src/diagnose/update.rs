@@ -44,6 +44,7 @@ impl DiagnoseState {
             DiagnoseMsg::Unreadable(name) => self.problem = Some(BringProblem::File(name)),
             DiagnoseMsg::TooLarge(name) => self.problem = Some(BringProblem::TooLarge(name)),
             DiagnoseMsg::Observe(event) => self.observe(&event),
+            DiagnoseMsg::EditLive(msg) => self.edit_live(msg),
             DiagnoseMsg::Remove(id) => {
                 self.live.is_ignored |= self.items.iter().any(|item| item.id == id && item.live);
                 self.items.retain(|item| item.id != id);

@@ -3,9 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use optimist_apiserver::server::ApiServer;
+use optimist_client::WriteMethod;
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    AuditReplay, CASE, DiagnoseMsg, LiveEvent, Msg, Platform, RecordedSource, SelectedStep,
+    AuditReplay, CASE, DiagnoseMsg, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, Msg, Platform,
+    RecordedSource, SelectedStep,
 };
 use serde_json::{Value, json};
 
@@ -191,4 +194,181 @@ fn the_requests_to_a_running_server_grow_beside_what_is_looked_at_and_are_not_ke
     page.send(DiagnoseMsg::Observe(LiveEvent::Lines(AUDIT.to_owned())));
     page.finish_work();
     assert_eq!(page.state.diagnose.items.len(), 1);
+}
+
+/// A running server with a ConfigMap, and a page that may write to it.
+struct Running {
+    page: Page,
+    server: ApiServer,
+}
+
+impl Running {
+    fn new() -> Self {
+        let mut page = diagnose();
+        let writes = LiveEvent::Writes {
+            server: "https://127.0.0.1:6443".to_owned(),
+            place: "optimist/server".to_owned(),
+        };
+        observe(&mut page, writes);
+        observe(&mut page, LiveEvent::Lines(creates(1..2)));
+        let mut running = Self {
+            page,
+            server: ApiServer::default(),
+        };
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let map = json!({"metadata": {"name": "a"}, "data": {"n": "1"}});
+        running.ask(
+            "POST",
+            maps,
+            "application/json",
+            "kubectl",
+            &map.to_string(),
+        );
+        running
+    }
+
+    fn ask(
+        &mut self,
+        method: &str,
+        target: &str,
+        media: &str,
+        client: &str,
+        body: &str,
+    ) -> (u16, String) {
+        let request = http::Request::builder()
+            .method(method)
+            .uri(target)
+            .header("content-type", media)
+            .header("user-agent", client)
+            .body(body.as_bytes().to_vec())
+            .unwrap();
+        let answer = self.server.handle(request);
+        let body = String::from_utf8(answer.body().clone()).unwrap();
+        (answer.status().as_u16(), body)
+    }
+
+    fn edit(&mut self, msg: LiveEditMsg) {
+        self.page.send(DiagnoseMsg::EditLive(msg));
+    }
+
+    fn editor(&self) -> &LiveEditor {
+        self.page.state.diagnose.live.editor.as_ref().unwrap()
+    }
+
+    /// Sends what waits, as the browser does: the code.
+    fn answer(&mut self) -> u16 {
+        let waiting = self.editor().waiting.clone().expect("a request");
+        let one = &waiting.request;
+        let (method, target, media) = (&one.method, &one.target, &one.content_type);
+        let answer = self.ask(method, target, media, &waiting.client, &one.body);
+        let code = answer.0;
+        self.edit(LiveEditMsg::Answered(waiting.number, Some(answer)));
+        code
+    }
+
+    /// Types over the value of `n`, and sends that.
+    fn write(&mut self, method: WriteMethod, value: &str) -> u16 {
+        let typed = format!("\"n\": {value}");
+        let text = self.editor().text.replace("\"n\": \"1\"", &typed);
+        assert_ne!(text, self.editor().text);
+        self.edit(LiveEditMsg::Text(text));
+        self.edit(LiveEditMsg::Method(method));
+        self.edit(LiveEditMsg::Send);
+        self.answer()
+    }
+
+    fn stored(&mut self) -> Value {
+        let path = "/api/v1/namespaces/default/configmaps/a";
+        serde_json::from_str(&self.ask("GET", path, "", "test", "").1).unwrap()
+    }
+}
+
+#[test]
+fn the_editor_of_a_live_page_reads_and_writes_in_every_way_as_the_person_who_is_named() {
+    for method in LiveEditor::METHODS {
+        let mut running = Running::new();
+        running.edit(LiveEditMsg::Name("anna".to_owned()));
+        assert!(running.editor().read().is_none());
+        running.edit(LiveEditMsg::Get);
+        assert_eq!(running.answer(), 200);
+        let code = running.write(method, "anna");
+        // Only an apply has owners to ask.
+        let expected = if method == WriteMethod::Apply {
+            409
+        } else {
+            200
+        };
+        assert_eq!(code, expected, "{method:?} {:?}", running.editor().outcome);
+        let stored = running.stored();
+        if code == 200 {
+            assert_eq!(stored["data"]["n"], "anna", "{method:?}");
+            let managers = stored["metadata"]["managedFields"].to_string();
+            assert!(managers.contains(r#""manager":"anna""#), "{managers}");
+            let version = running.editor().read().unwrap()["metadata"]["resourceVersion"].clone();
+            assert_eq!(version, stored["metadata"]["resourceVersion"]);
+        }
+    }
+}
+
+#[test]
+fn a_write_that_carries_an_old_version_gets_409_and_the_text_stays() {
+    let mut running = Running::new();
+    running.edit(LiveEditMsg::Get);
+    running.answer();
+    let change = r#"{"data": {"m": "of another"}}"#;
+    let path = "/api/v1/namespaces/default/configmaps/a";
+    running.ask("PATCH", path, "application/merge-patch+json", "ben", change);
+    assert_eq!(running.write(WriteMethod::UpdateVersioned, "mine"), 409);
+    let Some(LiveOutcome::Answered {
+        method,
+        code,
+        message,
+    }) = &running.editor().outcome
+    else {
+        panic!("an answer")
+    };
+    assert_eq!((method.as_str(), *code), ("PUT", 409));
+    assert!(
+        message.contains("the object has been modified"),
+        "{message}"
+    );
+    assert!(running.editor().text.contains("\"n\": mine"));
+    // The same without the version is stored, and takes away what the other one wrote.
+    running.edit(LiveEditMsg::Method(WriteMethod::Update));
+    running.edit(LiveEditMsg::Send);
+    assert_eq!(running.answer(), 200);
+    assert_eq!(running.stored()["data"], json!({"n": "mine"}));
+}
+
+#[test]
+fn the_editor_sends_one_request_at_a_time_and_says_what_is_not_sent_or_not_answered() {
+    let mut running = Running::new();
+    running.edit(LiveEditMsg::Send);
+    running.edit(LiveEditMsg::Name(" ".to_owned()));
+    running.edit(LiveEditMsg::Get);
+    assert!(running.editor().waiting.is_none(), "without a name");
+    running.edit(LiveEditMsg::Name("Zo\u{eb} K".to_owned()));
+    running.edit(LiveEditMsg::Get);
+    let first = running.editor().waiting.clone().expect("a request");
+    assert_eq!(first.client, "Zo--K");
+    running.edit(LiveEditMsg::Get);
+    assert_eq!(
+        running.editor().waiting.as_ref().map(|it| it.number),
+        Some(first.number)
+    );
+    // The answer to another request says nothing.
+    running.edit(LiveEditMsg::Answered(first.number + 1, None));
+    assert!(running.editor().waiting.is_some());
+    running.answer();
+    running.edit(LiveEditMsg::Text("a: [".to_owned()));
+    running.edit(LiveEditMsg::Send);
+    assert!(matches!(
+        running.editor().outcome,
+        Some(LiveOutcome::NotSent(_))
+    ));
+    running.edit(LiveEditMsg::Get);
+    let number = running.editor().waiting.as_ref().map(|it| it.number);
+    running.edit(LiveEditMsg::Answered(number.unwrap(), None));
+    assert_eq!(running.editor().outcome, Some(LiveOutcome::NoAnswer));
+    assert!(running.editor().is_ready());
 }
