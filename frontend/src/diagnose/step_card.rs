@@ -90,25 +90,27 @@ fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
             { changes(&history.changes_of(at)) }
             { stands_out(store, replay, history, at) }
             { why(step) }
-            if step.before.is_some() && step.exchange().is_some() && !event.object.name.is_empty() {
-                <button
-                    type="button"
-                    class="button small"
-                    onclick={store.sends(DiagnoseMsg::StepRecorded)}
-                >
-                    { label::recorded_play() }
-                </button>
-            }
-            if step.after.is_some() {
-                <button
-                    type="button"
-                    class="button small"
-                    title={label::log_branch_title()}
-                    onclick={store.sends(DiagnoseMsg::Branch)}
-                >
-                    { label::log_branch() }
-                </button>
-            }
+            <div class="row-actions">
+                if step.before.is_some() && step.exchange().is_some() && !event.object.name.is_empty() {
+                    <button
+                        type="button"
+                        class="button small"
+                        onclick={store.sends(DiagnoseMsg::StepRecorded)}
+                    >
+                        { label::recorded_play() }
+                    </button>
+                }
+                if step.after.is_some() {
+                    <button
+                        type="button"
+                        class="button small"
+                        title={label::log_branch_title()}
+                        onclick={store.sends(DiagnoseMsg::Branch)}
+                    >
+                        { label::log_branch() }
+                    </button>
+                }
+            </div>
         </>
     }
 }
