@@ -107,6 +107,35 @@ fn beside_a_lesson_no_head_of_a_card_and_no_request_is_cut() {
     }
 }
 
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_task_in_a_small_frame_has_its_question_a_card_and_the_steps_in_sight() {
+    const ON: &str = "
+        if (document.querySelector('.task')) return true;
+        document.querySelector('.choice:enabled, #lesson-forward:enabled')?.click();
+        return false";
+    const CUT: &str = "
+        const parts = ['.task .question', '.card .yaml', '.send-row', '.transport'];
+        return parts.filter(name => {
+            const part = [...document.querySelectorAll(name)].find(part => part.checkVisibility());
+            const box = part?.getBoundingClientRect();
+            return !(box && box.top >= 0 && box.top + 20 < innerHeight);
+        })";
+    let site = Site::serve(&dist());
+    let address = format!("{}?embed#/learn/01-the-lost-update", site.url());
+    let browser = open(&address, 480, 500);
+    browser.wait(
+        "the lesson",
+        "return document.querySelector('.lesson-bar')",
+        &[],
+    );
+    browser.wait("the task", ON, &[]);
+    assert_eq!(browser.run(CUT, &[]), serde_json::json!([]));
+    assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
+    let fits = "return document.documentElement.scrollHeight <= innerHeight";
+    assert_eq!(browser.run(fits, &[]), true, "the frame does not scroll");
+}
+
 /// Lists the texts that are cut: only the beginning or the end of their box is visible.
 const CUT_ENDS: &str = "
     const parts = '.was, .now, .marked .value, .ends > :last-child';
