@@ -191,7 +191,7 @@ fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
         ),
         (
             "10-who-owns-a-field",
-            "An apply may carry a version. Then the server compares it, as in every other write.",
+            "An apply may carry a version. If the object exists, the server compares it, as in an Update.",
         ),
         (
             "17-twice-as-many",

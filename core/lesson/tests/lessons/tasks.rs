@@ -145,7 +145,7 @@ fn a_goal_is_closed_with_what_was_done_and_not_with_another_way() {
         walk.closing_text(&tree)
     };
     let patched = told(&goal.solution);
-    assert!(patched.contains("did not name the status"), "{patched}");
+    assert!(patched.contains("carried only the note"), "{patched}");
     let ways = goal.other_ways.iter();
     let updates = ways.filter(|way| told(&way.actions).contains("Your Update carried"));
     assert!(updates.count() >= 1);
