@@ -10,6 +10,7 @@ pub mod owned;
 #[allow(dead_code)]
 pub mod page;
 mod pasted;
+mod previewed;
 mod rows;
 mod seen;
 mod versions;
@@ -64,6 +65,7 @@ fn of_texts() -> Vec<&'static str> {
     all.extend(NEXT.iter().map(|(name, _)| name));
     all.extend(seen::LINES.iter().map(|(name, _)| name));
     all.extend(seen::VERSION.iter().map(|(name, _)| name));
+    all.extend(previewed::names());
     all
 }
 
@@ -541,6 +543,7 @@ fn what_diagnose_says_of_texts_is_true() {
     let mut hearing = Hearing::default();
     of_printed(&mut hearing, &texts);
     of_long_logs(&mut hearing, &of_logs);
+    previewed::hear(&mut hearing, &mut Random::new(28), cases);
     let fixed = pasted::fixed();
     let made = (0..cases).map(|_| Pasted::new(&mut runner, &mut random));
     for pasted in fixed.into_iter().chain(made) {
