@@ -159,7 +159,7 @@ impl LiveEditor {
             ..self.method.write(1)
         };
         let request = write.request(&kind, &self.copy, &self.client());
-        self.ask(request.as_ref().map(ByHand::of), kind);
+        self.ask(request.as_ref().map(ByHand::from_request), kind);
     }
 
     /// Takes an answer. An object in it is what was read last.
@@ -205,7 +205,7 @@ impl DiagnoseState {
             LiveEditMsg::Get => {
                 if let Some((kind, path)) = subject {
                     let request = get_request(&path, &editor.client());
-                    editor.ask(request.as_ref().map(ByHand::of), kind);
+                    editor.ask(request.as_ref().map(ByHand::from_request), kind);
                 }
             }
             LiveEditMsg::Send => editor.send(),
