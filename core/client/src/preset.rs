@@ -6,9 +6,10 @@
 
 use super::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_apiserver::server::{Definition, Resource};
+use serde::{Deserialize, Serialize};
 
 /// A client that people know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Preset {
     /// `kubectl edit`: a patch with the edits, without the version that was read
     /// (`pkg/cmd/util/editor/editoptions.go visitToPatch`; the manager: `pkg/cmd/edit/edit.go`).

@@ -8,13 +8,14 @@
 use std::collections::VecDeque;
 
 use optimist_masking::{Masking, Private, has_structure, names_secret};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::anonymize::texts::{needed_lines, needed_of_log};
 use crate::input::{Input, detect};
 
 /// A case without values that look private.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WithoutPrivate {
     /// Its texts.
     pub texts: Vec<String>,

@@ -9,6 +9,7 @@ use optimist_checker::PropertySearchStatus;
 use optimist_controller::program::{ReadyProgram, Switch};
 use optimist_simulation::explore::{ControllerSearch, ControllerWitness};
 use optimist_simulation::{ControllerProgram, HistoryTree, World};
+use serde::{Deserialize, Serialize};
 
 use super::check::LessonCheck;
 use super::controller::camel;
@@ -66,7 +67,7 @@ pub struct SwitchSearch {
 }
 
 /// The result of a search.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SwitchFinding {
     /// The number of states of all histories.
     pub states: usize,
@@ -171,6 +172,19 @@ impl SwitchChallenge {
             search,
             fewer,
         })
+    }
+
+    /// Returns the history of a finding's witness, as a tree that is at its last step: with the lesson and
+    /// the switches that were searched. `None` if it is not possible with them.
+    pub fn witness(
+        &self,
+        lesson: &Lesson,
+        chosen: &BTreeSet<Switch>,
+        witness: &ControllerWitness,
+    ) -> Option<HistoryTree> {
+        let (mut tree, search) = self.start_search(lesson, chosen)?;
+        search.question().replay(&mut tree, &witness.run())?;
+        Some(tree)
     }
 
     fn start_search(

@@ -33,10 +33,12 @@ mod refusals;
 mod shapes;
 mod structure;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use known::Known;
@@ -49,12 +51,12 @@ pub const MASK: &str = "••••••";
 const STAND_IN: &str = "left-out-";
 
 /// A value that looks private.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Private {
     /// The field that it was found in: `data.password`, `DB_PASSWORD`.
     pub field: String,
     /// A description of the value: `a password`.
-    pub looks_like: &'static str,
+    pub looks_like: Cow<'static, str>,
 }
 
 /// The kind of stand-in that replaces private values.
@@ -208,6 +210,7 @@ impl Masking {
             self.last += 1;
             self.last
         });
+        let looks_like = Cow::Borrowed(looks_like);
         let private = || Private { field, looks_like };
         self.found.entry(value.to_owned()).or_insert_with(private);
         self.replacement(number)

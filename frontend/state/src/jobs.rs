@@ -6,11 +6,12 @@
 //! ([`JobMsg`]); the result of any other one is too large to travel, and stays in the page.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use optimist_diagnose::anonymize::{CaseSettings, ValueSearch};
 use optimist_diagnose::without_private::PrivateSearch;
-use optimist_lesson::{SwitchFinding, SwitchSearch};
+use optimist_lesson::SwitchFinding;
 use optimist_links::{Replay, Session, ShareError};
 use optimist_simulation::HistoryTree;
 use optimist_simulation::explore::{Search, SearchStatus};
@@ -18,11 +19,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::State;
 use crate::effect::{Effect, Effects, slice};
+use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
 use crate::without_values::CaseLeftOut;
 
 /// The least time between two reports of a job's progress, in milliseconds: each draws the page again.
 const REPORTING: f64 = 100.0;
+
+/// The bytes of a case that a worker gets. A shorter one takes less time than the start of the worker. To write and read
+/// a longer one as a message would hold the page.
+const WORTH_SENDING: RangeInclusive<usize> = 50_000..=4_000_000;
 
 /// The number of a job. It never comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,13 +46,10 @@ pub enum JobRequest {
     #[serde(skip)]
     Challenge(Box<Search>),
     /// Search every history of a controller with the chosen switches.
-    #[serde(skip)]
-    Switches(Box<SwitchSearch>),
+    Switches(SwitchesRequest),
     /// Leave the values that look private out of the texts of a case.
-    #[serde(skip)]
     Private(Vec<String>),
     /// Leave all values out of the texts of a case.
-    #[serde(skip)]
     Values(Vec<String>, CaseSettings),
 }
 
@@ -70,11 +73,9 @@ pub enum JobResult {
     /// The result of [`JobRequest::Challenge`].
     #[serde(skip)]
     Challenge(Box<Search>),
-    /// The result of [`JobRequest::Switches`], with the shortest history that violates a property.
-    #[serde(skip)]
-    Switches(Box<(SwitchFinding, Option<HistoryTree>)>),
+    /// The result of [`JobRequest::Switches`]; `None` if the lesson has no ready program.
+    Switches(Option<SwitchFinding>),
     /// The result of [`JobRequest::Private`] and [`JobRequest::Values`].
-    #[serde(skip)]
     LeftOut(CaseLeftOut),
 }
 
@@ -115,9 +116,15 @@ impl JobRequest {
         }
     }
 
-    /// Returns whether it is data, so that a worker can do it.
+    /// Returns whether a worker does it, if there is one: it is data, and worth the message.
     pub fn can_travel(&self) -> bool {
-        matches!(self, Self::Orders(_))
+        match self {
+            Self::Orders(_) | Self::Switches(_) => true,
+            Self::Private(texts) | Self::Values(texts, _) => {
+                WORTH_SENDING.contains(&texts.iter().map(String::len).sum())
+            }
+            Self::Replay(_) | Self::Challenge(_) => false,
+        }
     }
 
     fn begin(self) -> Box<dyn Work> {
@@ -125,7 +132,7 @@ impl JobRequest {
             Self::Orders(request) => Box::new(OrdersWork::new(request)),
             Self::Replay(session) => Box::new(session.replay()),
             Self::Challenge(search) => Box::new(ChallengeWork(Some(search))),
-            Self::Switches(search) => search,
+            Self::Switches(request) => Box::new(SwitchesWork::new(&request)),
             Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
             Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
         }
@@ -154,18 +161,6 @@ impl Work for ChallengeWork {
             return None;
         }
         Some(JobResult::Challenge(search))
-    }
-
-    fn progress(&self) -> (usize, usize) {
-        (0, 1)
-    }
-}
-
-impl Work for SwitchSearch {
-    fn advance(&mut self) -> Option<JobResult> {
-        let done = SwitchSearch::advance(self, 2);
-        let found = || Box::new((self.finding(), self.witness()));
-        done.then(found).map(JobResult::Switches)
     }
 
     fn progress(&self) -> (usize, usize) {
@@ -344,7 +339,7 @@ impl State {
             JobResult::Orders(found) => self.orders_found(id, found),
             JobResult::Replayed(tree) => self.replayed(id, tree, fx),
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
-            JobResult::Switches(found) => self.switches_searched(id, *found, fx),
+            JobResult::Switches(found) => self.switches_searched(id, found, fx),
             JobResult::LeftOut(found) => self.values_left_out(id, found),
         }
     }

@@ -66,7 +66,10 @@ pub use explore::{
     ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
 pub use jobs::{JobId, JobMsg, JobQueue, JobReport, JobRequest, JobResult, Jobs, WorkerMsg};
-pub use learn::{Course, CourseProgress, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS};
+pub use learn::{
+    Course, CourseProgress, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS,
+    SwitchesRequest,
+};
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
 pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};

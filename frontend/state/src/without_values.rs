@@ -5,6 +5,7 @@ use std::rc::Rc;
 use optimist_diagnose::anonymize::WithoutValues;
 use optimist_diagnose::without_private::WithoutPrivate;
 use optimist_links::Session;
+use serde::{Deserialize, Serialize};
 
 use crate::State;
 use crate::diagnose::DiagnoseState;
@@ -49,7 +50,7 @@ pub struct SharedCase {
 }
 
 /// The values that were left out of a case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum CaseLeftOut {
     /// The values that look private.
     Private(WithoutPrivate),

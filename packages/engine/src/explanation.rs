@@ -43,7 +43,7 @@ pub fn explain(error: &str, object: Option<&str>) -> Result<Value, String> {
         let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
         run(&mut state, effects, &Nowhere, &nothing);
     }
-    while state.is_working() {
+    while state.works_in_slices() {
         let effects = state.update(Msg::Work, &Nowhere);
         run(&mut state, effects, &Nowhere, &nothing);
     }

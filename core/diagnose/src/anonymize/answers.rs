@@ -6,6 +6,7 @@ use std::fmt::Write;
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
+use serde::{Deserialize, Serialize};
 
 use crate::audit::findings::Findings;
 use crate::audit::recorded::{CoreAnswer, RecordedHistory};
@@ -19,7 +20,7 @@ use crate::scene::{GivenParts, Scene};
 use crate::ways::{ChangeTable, PartialRow, PartialWaysOut, Row, RowProgress, WantedChange, Way};
 
 /// The settings with which people look at a case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CaseSettings {
     /// The client that they write with.
     pub client: Preset,

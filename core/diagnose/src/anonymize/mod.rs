@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use optimist_apiserver::environment::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::input::{Input, detect};
@@ -40,7 +41,7 @@ pub use replace::StandIns;
 pub use search::{ValueSearch, WithoutValues};
 
 /// A value of an object that can be left out.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum LeafValue {
     /// A whole number.
     Number(i64),
@@ -49,7 +50,7 @@ pub enum LeafValue {
 }
 
 /// The reason why a value stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum StayReason {
     /// It is the name or the namespace of an object.
     Name,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::answers::{Answer, AnswerProgress, Answers};
 use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
 use crate::input::Input;
@@ -12,11 +14,12 @@ use crate::without_private::PrivateSearch;
 const MAX_ATTEMPTS: usize = 400;
 
 /// A case without values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WithoutValues {
     /// Its texts.
     pub texts: Vec<String>,
     /// The values that stay, and why.
+    #[serde(with = "pairs")]
     pub stays: BTreeMap<LeafValue, StayReason>,
     /// The number of different values that are left out.
     pub left_out: usize,
@@ -31,6 +34,29 @@ pub struct WithoutValues {
     pub definitions: usize,
     /// The number of texts that are left out, because they are not detected.
     pub undetected: usize,
+}
+
+/// A map whose keys are no texts, as a list of pairs: JSON has only texts as keys.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{LeafValue, StayReason};
+
+    pub(super) fn serialize<S: Serializer>(
+        map: &BTreeMap<LeafValue, StayReason>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<LeafValue, StayReason>, D::Error> {
+        let pairs = Vec::<(LeafValue, StayReason)>::deserialize(deserializer)?;
+        Ok(pairs.into_iter().collect())
+    }
 }
 
 /// Leaves out the values of a case, and compares the answers without them to those with them. Where

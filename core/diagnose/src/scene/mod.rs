@@ -18,6 +18,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::{Struct, decode, fill_defaults};
 use optimist_client::Preset;
 use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operation};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Installed, NotInstalled};
@@ -29,7 +30,7 @@ use kind::KnownKind;
 pub(crate) use path::parse as parse_field;
 
 /// The parts that a person adds to a message. `None` where nothing is added.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenParts {
     /// Group and version.
     pub api_version: Option<String>,

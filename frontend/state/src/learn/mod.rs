@@ -22,6 +22,8 @@ use self::progress::join_progress;
 pub(crate) use self::progress::progress_is_readable;
 pub use self::progress::{CourseProgress, LessonProgress, PROGRESS};
 use self::reopening::Reopening;
+pub use self::search::SwitchesRequest;
+pub(crate) use self::search::SwitchesWork;
 use crate::State;
 use crate::address::{LessonAddress, Page, lesson_fragment};
 use crate::effect::Effects;

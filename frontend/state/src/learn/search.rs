@@ -1,16 +1,57 @@
 //! The search of a challenge: every order of its requests, as a job.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use optimist_controller::program::Switch;
-use optimist_lesson::{SwitchFinding, Task};
+use optimist_lesson::{Lesson, SwitchFinding, SwitchSearch, Task};
 use optimist_simulation::HistoryTree;
 use optimist_simulation::explore::Search;
+use serde::{Deserialize, Serialize};
 
 use super::course::SwitchChoice;
 use crate::State;
 use crate::effect::Effects;
-use crate::jobs::{JobId, JobRequest};
+use crate::jobs::{JobId, JobRequest, JobResult, Work};
+
+/// A challenge about a controller, and the switches that are chosen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SwitchesRequest {
+    /// The text of the lesson.
+    lesson: String,
+    /// The page of the challenge.
+    page: usize,
+    chosen: BTreeSet<Switch>,
+}
+
+/// The search of every history, in parts; `None` if the lesson has no ready program.
+pub(crate) struct SwitchesWork(Option<SwitchSearch>);
+
+impl SwitchesWork {
+    pub(crate) fn new(request: &SwitchesRequest) -> Self {
+        let lesson = Lesson::parse(&request.lesson).ok();
+        Self(lesson.and_then(|lesson| {
+            let Some(Task::Switches(challenge)) = &lesson.steps.get(request.page)?.task else {
+                return None;
+            };
+            challenge.search(&lesson, &request.chosen)
+        }))
+    }
+}
+
+impl Work for SwitchesWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        let Some(search) = &mut self.0 else {
+            return Some(JobResult::Switches(None));
+        };
+        let done = search.advance(2);
+        done.then(|| JobResult::Switches(Some(search.finding())))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
+    }
+}
 
 impl State {
     pub(super) fn begin_search(&mut self, fx: &mut Effects<'_>) {
@@ -19,10 +60,13 @@ impl State {
         };
         let course = Rc::make_mut(course);
         if let Some(Task::Switches(challenge)) = &course.walk.step().task {
-            let chosen = course.switches.chosen(challenge);
-            let search = challenge.search(course.walk.lesson(), chosen);
-            let request = search.map(|search| JobRequest::Switches(Box::new(search)));
-            course.switches.search = request.map(|request| self.jobs.start(request, fx));
+            let request = SwitchesRequest {
+                lesson: course.source.to_string(),
+                page: course.walk.at(),
+                chosen: course.switches.chosen(challenge).clone(),
+            };
+            let request = JobRequest::Switches(request);
+            course.switches.search = Some(self.jobs.start(request, fx));
             course.switches.found = None;
             return;
         }
@@ -71,7 +115,7 @@ impl State {
     pub(crate) fn switches_searched(
         &mut self,
         job: JobId,
-        found: (SwitchFinding, Option<HistoryTree>),
+        found: Option<SwitchFinding>,
         fx: &mut Effects<'_>,
     ) {
         let Some(course) = &mut self.learn.course else {
@@ -82,11 +126,18 @@ impl State {
             return;
         }
         course.switches.search = None;
-        if found.0.is_met() {
+        let (Some(found), Some(Task::Switches(challenge))) = (found, &course.walk.step().task)
+        else {
+            return;
+        };
+        let chosen = course.switches.chosen(challenge);
+        let witness = found.witness.as_ref();
+        let history = witness.and_then(|it| challenge.witness(course.walk.lesson(), chosen, it));
+        if found.is_met() {
             course.walk.meet();
             course.keep(&self.session.tree, fx);
         }
-        course.switches.found = Some(Rc::new(found));
+        course.switches.found = Some(Rc::new((found, history)));
     }
 
     /// Takes the result of the search of a challenge.

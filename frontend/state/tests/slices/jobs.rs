@@ -1,13 +1,20 @@
 //! Jobs: what a worker gets and sends, and reports that come late.
 
-use optimist_controller::program::ReadyProgramName;
+use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_simulation::ActorId;
 use optimist_state::{
-    ControllerMsg, Effect, JobId, JobMsg, JobQueue, JobReport, JobRequest, Msg, RequestMsg, SLICE,
-    ShareMsg, WorkerMsg,
+    CaseExample, ControllerMsg, DiagnoseMsg, Dialog, Effect, JobId, JobMsg, JobQueue, JobReport,
+    JobRequest, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
+    WorkerMsg, lesson_fragment,
 };
 
 use super::page::Page;
+
+/// A lesson that ends with a challenge about switches.
+const LESSON: (&str, &str) = (
+    "17-twice-as-many",
+    include_str!("../../../../lessons/17-twice-as-many.yaml"),
+);
 
 /// A session with a controller.
 fn with_controller() -> Page {
@@ -75,6 +82,76 @@ fn a_report_of_a_job_that_was_stopped_changes_nothing() {
     assert!(page.state.is_working(), "the other search goes on");
     let orders = page.state.orders().expect("it searches");
     assert!(orders.job != id && orders.found.is_none());
+}
+
+#[test]
+fn a_worker_leaves_the_same_values_out_of_a_case() {
+    let shared = || {
+        let mut page = Page::open_at("#/diagnose", Default::default());
+        page.send(DiagnoseMsg::Example(CaseExample::LiveObject));
+        page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+        page.finish_work();
+        page
+    };
+    for what in [Withheld::Private, Withheld::Values] {
+        let mut here = shared();
+        here.send(ShareMsg::Withhold(what));
+        here.finish_work();
+        let mut elsewhere = shared();
+        let (id, request) = job(&mut elsewhere, ShareMsg::Withhold(what));
+        let report = worked_elsewhere(id, request);
+        elsewhere.send(Msg::Job(id, report));
+        elsewhere.finish_work();
+        let found = |page: &Page| match &page.state.share.values {
+            Some(ValuesLeftOut::Found(shared)) => {
+                (shared.text.clone(), format!("{:?}", shared.found))
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found(&here), found(&elsewhere), "{what:?}");
+    }
+}
+
+#[test]
+fn a_worker_searches_the_switches_of_a_challenge() {
+    let challenge = || {
+        let mut page = Page::open();
+        page.send(Msg::Address(lesson_fragment(LESSON.0)));
+        page.send(LearnMsg::Text(LESSON.0.to_owned(), Ok(LESSON.1.to_owned())));
+        let course = |page: &Page| page.state.learn.course.clone().expect("it is open");
+        let pages = course(&page).walk.lesson().steps.len();
+        while course(&page).walk.at() + 1 < pages {
+            page.send(LearnMsg::Predict(0));
+            page.send(LearnMsg::Forward);
+        }
+        page.send(LearnMsg::Switch(Switch::Expectations));
+        page
+    };
+    let mut here = challenge();
+    here.send(LearnMsg::Search);
+    here.finish_work();
+    let mut elsewhere = challenge();
+    let (id, request) = job(&mut elsewhere, LearnMsg::Search);
+    assert!(request.can_travel());
+    let report = worked_elsewhere(id, request);
+    elsewhere.send(Msg::Job(id, report));
+    let found = |page: &Page| {
+        let course = page.state.learn.course.clone().expect("it is open");
+        let found = course.switches.found.clone().expect("it searched");
+        let history = found.1.as_ref().map(|tree| (tree.len(), tree.current()));
+        (found.0.clone(), history)
+    };
+    assert!(found(&here).1.is_some(), "a history breaks a property");
+    assert_eq!(found(&here), found(&elsewhere));
+}
+
+#[test]
+fn a_case_travels_if_it_is_worth_the_start_of_the_worker_and_the_message_is_short() {
+    let travels = |bytes: usize| {
+        let text = "x".repeat(bytes / 2);
+        JobRequest::Private(vec![text.clone(), text]).can_travel()
+    };
+    assert!(!travels(2_000) && travels(600_000) && !travels(16_000_000));
 }
 
 #[test]
