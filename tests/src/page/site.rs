@@ -293,7 +293,7 @@ fn perform(conditions: &Mutex<Conditions>, request: Request<Vec<u8>>) -> Option<
     let mut conditions = lock(conditions);
     let number = conditions.events.len() as u64 + 1;
     let server = conditions.server.as_mut()?;
-    let entry = AuditEntry::of(server, &request, AuditId { run: 1, number });
+    let entry = AuditEntry::new(server, &request, AuditId { run: 1, number });
     let answer = server.handle(request);
     let at = MicroTime {
         micros: (1_767_225_600 + number) * 1_000_000,
