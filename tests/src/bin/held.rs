@@ -10,8 +10,11 @@ use std::time::Duration;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::edit_scalar;
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_links::Session;
-use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+use optimist_simulation::{
+    Action, ActorId, ControllerStart, HistoryTree, NGINX, Operation, Start, WIDGET, World,
+};
 use optimist_tests::page::{Browser, Site};
 use serde_json::{Value, json};
 
@@ -72,6 +75,15 @@ const CLICK: &str = "document.querySelector(arguments[0]).click()";
 /// All steps of a session are there.
 const ALL_STEPS: &str =
     "return document.querySelector('.position')?.textContent.endsWith(arguments[0]) ?? false";
+
+/// Searches every order of a controller.
+const PRESS_ORDERS: &str = "
+    [...document.querySelectorAll('button')]
+        .find(it => it.textContent.trim() === 'Search every order').click()";
+
+/// The search says what it varied.
+const ORDERED: &str =
+    "return document.querySelector('.orders')?.innerText.includes('Varied') ?? false";
 
 struct Measured<'a> {
     browser: &'a Browser,
@@ -137,6 +149,9 @@ fn main() {
         let go = "location.hash = '#/explore'";
         all.case("explore, the first preset", (go, &[]), (SEARCHED, &[]));
     }
+    if all.runs("orders") {
+        orders(&all);
+    }
     for steps in [1_000, 5_000] {
         if all.runs(&format!("steps {steps}")) {
             session(&all, steps);
@@ -171,6 +186,32 @@ fn session(all: &Measured<'_>, steps: usize) {
     let end: Value = format!("/ {steps}").into();
     let name = format!("open {steps} steps");
     all.case(&name, (go, &[fragment]), (ALL_STEPS, &[end]));
+}
+
+/// The search of every order of a controller's steps, from a session in which an editor has an edit to send.
+fn orders(all: &Measured<'_>) {
+    let start = Start {
+        manifests: WIDGET.to_owned(),
+        version: Some(100),
+        controller: Some(ControllerStart::from(ReadyProgram::new(
+            ReadyProgramName::ChildMaker,
+        ))),
+        ..Start::default()
+    };
+    let mut tree = HistoryTree::new(World::begin(start.into()).expect("it loads").0);
+    tree.connect_controller();
+    tree.act(Operation::Act(ActorId::A, Action::Get));
+    let copy = tree.world_mut().copy_mut(ActorId::A);
+    let edited = copy.edited();
+    let edited = edited.and_then(|object| edit_scalar(object, "/spec/size", "2").ok());
+    copy.edit(edited.expect("it was read"));
+    let text = Session::from_tree(&tree).to_text();
+    all.fresh(&format!("play?s={text}"));
+    all.case(
+        "orders of a controller",
+        (PRESS_ORDERS, &[]),
+        (ORDERED, &[]),
+    );
 }
 
 /// Both editors read, change replicas and send, in turn: each second write is refused.
