@@ -181,12 +181,12 @@ pub(crate) fn save_file(parts: &Array, media_type: &str, name: &str) -> Result<f
 // What this needs of the browser is asked for by name. Each function of `web_sys` would add to the
 // script and the imports of the first screen.
 
-fn window() -> Result<JsValue, JsValue> {
+pub(crate) fn window() -> Result<JsValue, JsValue> {
     browser::window().map(Into::into).ok_or(JsValue::NULL)
 }
 
 /// A member of an object.
-fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue> {
+pub(crate) fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue> {
     Reflect::get(object, &name.into())
 }
 

@@ -30,6 +30,8 @@ pub struct Connections {
     certificate: Option<Arc<Certificate>>,
     /// The names of the server, besides localhost.
     hosts: Arc<[String]>,
+    /// The origins of pages that are answered, besides the server's own.
+    origins: Arc<[String]>,
     /// The receiver of the audit events of requests.
     audit: Option<Audit>,
 }
@@ -50,8 +52,16 @@ impl Connections {
             log: log.map(|log| Arc::new(Mutex::new(log))),
             certificate: certificate.map(Arc::new),
             hosts: hosts.into(),
+            origins: Arc::default(),
             audit: None,
         }
+    }
+
+    /// Answers pages of these origins too.
+    #[must_use]
+    pub fn answering(mut self, origins: &[String]) -> Self {
+        self.origins = origins.into();
+        self
     }
 
     /// Tells of each request.
@@ -237,6 +247,7 @@ impl Connections {
         match text(request, &header::ORIGIN) {
             None if !request.headers().contains_key(header::ORIGIN) => Ok(()),
             Some(origin) if origin.split_once("://").is_some_and(|it| it.1 == host) => Ok(()),
+            Some(origin) if self.origins.iter().any(|it| it == origin) => Ok(()),
             origin => {
                 let origin = origin.unwrap_or_default();
                 Err(format!(

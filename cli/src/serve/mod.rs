@@ -52,6 +52,9 @@ pub struct Arguments {
     /// A name by which clients call this server, besides localhost.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
+    /// An origin whose pages are answered: that of a page behind kubectl proxy, http://127.0.0.1:8001.
+    #[arg(long = "origin", value_name = "URL")]
+    origins: Vec<String>,
     /// Plain HTTP, without TLS. Clients send no credentials then.
     #[arg(long)]
     insecure_http: bool,
@@ -211,7 +214,9 @@ async fn serve(
     let server = SharedServer::new(server, Clock::Wall);
     let hosts = arguments.hosts.clone();
     let connections = Connections::new(server.clone(), log, certificate, hosts);
-    let connections = connections.audited(audit.clone());
+    let connections = connections
+        .audited(audit.clone())
+        .answering(&arguments.origins);
     let page = page.map(|page| page.writing(arguments, &connections));
     let interval = Duration::from_secs(arguments.compaction_interval);
     let open = GracefulShutdown::new();

@@ -34,8 +34,8 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
-    /// Runs the printed command in a shell, on a free port. `None` if there is no kubectl.
-    fn start(program: &Program, command: &ProxyCommand, directory: &Path) -> Option<Self> {
+    /// Runs the printed command in a shell. `None` if there is no kubectl.
+    fn start(served: &Served, command: &ProxyCommand, directory: &Path) -> Option<Self> {
         let there = Command::new("kubectl")
             .args(["version", "--client"])
             .output();
@@ -44,10 +44,10 @@ impl Proxy {
             return None;
         }
         let text = command.text(directory.to_str().unwrap(), "/static/");
-        let text = format!("exec {} --port=0", text.trim_end());
+        let text = format!("exec {} --port={}", text.trim_end(), served.port);
         let mut child = Command::new("sh")
             .args(["-c", &text])
-            .env("KUBECONFIG", &program.kubeconfig)
+            .env("KUBECONFIG", &served.program.kubeconfig)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -69,6 +69,10 @@ impl Proxy {
 /// Sends what the page sends, to any server at an address of this machine.
 fn ask(authority: &str, request: &RemoteRequest) -> RemoteAnswer {
     let mut headers = vec![format!("Host: {authority}"), "Connection: close".to_owned()];
+    if request.method() != "GET" {
+        // As a browser does, also to the origin of the page.
+        headers.push(format!("Origin: http://{authority}"));
+    }
     headers.extend(
         request
             .headers()
@@ -86,9 +90,17 @@ fn ask(authority: &str, request: &RemoteRequest) -> RemoteAnswer {
     }
 }
 
-/// A server with a Deployment that kubectl wrote and another manager labels.
-fn with_deployment() -> Program {
-    let program = Program::start(&[]);
+/// A server that answers pages behind a proxy on a port.
+struct Served {
+    program: Program,
+    port: u16,
+}
+
+/// A server with a Deployment.
+fn with_deployment() -> Served {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    let program = Program::start(&["--origin", &format!("http://127.0.0.1:{port}")]);
     let labels = json!({"app": "web"});
     let web = json!({
         "metadata": {"name": "web"},
@@ -97,7 +109,7 @@ fn with_deployment() -> Program {
             "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}},
     });
     assert_eq!(program.json("POST", DEPLOYMENTS, &web).0, 201);
-    program
+    Served { program, port }
 }
 
 fn deployment() -> RemoteKind {
@@ -139,10 +151,11 @@ fn version(program: &Program) -> String {
 fn the_printed_proxy_passes_on_what_the_page_asks_and_no_more() {
     let directory = place("proxied");
     std::fs::write(directory.join("index.html"), "the page").unwrap();
-    let program = with_deployment();
+    let served = with_deployment();
+    let program = &served.program;
     let mut command = ProxyCommand::new();
     command.add_kind(&deployment(), "default", "web");
-    let Some(reading) = Proxy::start(&program, &command, &directory) else {
+    let Some(reading) = Proxy::start(&served, &command, &directory) else {
         return;
     };
     let authority = reading.authority.as_str();
@@ -162,7 +175,7 @@ fn the_printed_proxy_passes_on_what_the_page_asks_and_no_more() {
     let watch = RemoteRequest::watch(&deployment(), "default", "web", "1").unwrap();
     let (events, after) = ask(authority, &watch).events("1", false).unwrap();
     assert_eq!(events.lines().count(), 1, "{events}");
-    assert_eq!(after, Some(version(&program)));
+    assert_eq!(after, Some(version(program)));
     for target in [
         "/api/v1/namespaces/default/secrets",
         "/api/v1/namespaces",
@@ -181,20 +194,21 @@ fn the_printed_proxy_passes_on_what_the_page_asks_and_no_more() {
 #[test]
 fn a_dry_run_through_the_proxy_is_as_predicted_and_stores_nothing() {
     let directory = place("predicted");
-    let program = with_deployment();
+    let served = with_deployment();
+    let program = &served.program;
     let mut command = ProxyCommand::new();
     command.add_kind(&deployment(), "default", "web");
     command.add_dry_runs(&deployment(), "default", "web");
-    let Some(proxy) = Proxy::start(&program, &command, &directory) else {
+    let Some(proxy) = Proxy::start(&served, &command, &directory) else {
         return;
     };
-    let before = version(&program);
+    let before = version(program);
     let prediction = predicted(&proxy.authority);
     let answer = ask(&proxy.authority, prediction.request());
     assert_eq!(answer.code, 200, "{}", answer.body);
     assert_eq!(answer.document().unwrap()["spec"]["replicas"], 3);
     assert_eq!(prediction.differences(&answer), []);
-    assert_eq!(version(&program), before);
+    assert_eq!(version(program), before);
 
     for (from, to, pointer) in [
         (

@@ -15,6 +15,7 @@ mod inspector;
 mod lanes;
 mod learn;
 mod play;
+mod remote;
 mod report;
 mod share;
 mod steps;
@@ -30,6 +31,7 @@ pub use inspector::*;
 pub use lanes::*;
 pub use learn::*;
 pub use play::*;
+pub use remote::*;
 pub use report::*;
 pub use share::*;
 pub use steps::*;
@@ -47,6 +49,7 @@ pub(crate) const ENGLISH: &[&[crate::catalogue::Message]] = &[
     lanes::ENGLISH,
     learn::ENGLISH,
     play::ENGLISH,
+    remote::ENGLISH,
     report::ENGLISH,
     share::ENGLISH,
     steps::ENGLISH,

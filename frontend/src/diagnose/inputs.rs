@@ -5,7 +5,7 @@ use optimist_messages::label;
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
 use yew::{Callback, Event, Html, InputEvent, SubmitEvent, TargetCast, html};
 
-use super::{card, table, take_files};
+use super::{card, remote, table, take_files};
 use crate::browser;
 use crate::components::icon::{Icon, icon};
 use crate::state::{
@@ -49,6 +49,7 @@ pub(super) fn inputs(store: &StateHandle) -> Html {
             }
             { problem(store) }
             { paste(store) }
+            <remote::Remote store={store.clone()} />
             if case.table.is_some() {
                 { table::writer(store) }
             }

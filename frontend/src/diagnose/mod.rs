@@ -14,6 +14,7 @@ mod preview;
 mod questions;
 mod recorded;
 mod remedies;
+mod remote;
 mod scene;
 mod sign;
 mod step_card;

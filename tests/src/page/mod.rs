@@ -1,5 +1,6 @@
 //! The release site in a real browser: a server for it, and a driver that clicks and types.
 
+mod api;
 mod browser;
 mod engine;
 mod site;

@@ -14,6 +14,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use optimist_apiserver::environment::MicroTime;
 use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId};
 
+use super::api::{self, Api};
+
 /// Returns the folder of the release site: the one in `OPTIMIST_DIST`, or `dist/`.
 ///
 /// # Panics
@@ -70,7 +72,7 @@ impl Fault {
 /// The faults of files, by the ends of their names, the requested paths, and the events that pages are
 /// told.
 #[derive(Debug, Default)]
-struct Conditions {
+pub(super) struct Conditions {
     faults: Vec<(String, Fault)>,
     asked: Vec<String>,
     events: Vec<String>,
@@ -78,12 +80,14 @@ struct Conditions {
     run: usize,
     /// The API server to which pages may write.
     server: Option<ApiServer>,
+    /// The API server beside the site.
+    pub(super) api: Option<Api>,
 }
 
 /// A server of a folder on a free port, for as long as the tests run.
 pub struct Site {
     port: u16,
-    conditions: Arc<Mutex<Conditions>>,
+    pub(super) conditions: Arc<Mutex<Conditions>>,
 }
 
 impl Site {
@@ -164,7 +168,7 @@ impl Site {
     }
 }
 
-fn lock(conditions: &Mutex<Conditions>) -> MutexGuard<'_, Conditions> {
+pub(super) fn lock(conditions: &Mutex<Conditions>) -> MutexGuard<'_, Conditions> {
     conditions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -189,6 +193,10 @@ fn answer(
     if let Some(target) = to_server {
         let method = request.split(' ').next().unwrap_or_default();
         return pass_on(connection, reader, (method, target, &headers), conditions);
+    }
+    if !path.starts_with(UNDER) && lock(conditions).api.is_some() {
+        let method = request.split(' ').next().unwrap_or_default();
+        return api::answer(connection, reader, (method, url, &headers), conditions);
     }
     let fault = || {
         let faults = &lock(conditions).faults;

@@ -8,6 +8,7 @@ mod keyboard;
 mod live;
 mod narrow;
 mod offline;
+mod remote;
 mod saved;
 mod visitor;
 mod work;

@@ -24,6 +24,9 @@ pub const MOST_OPEN: usize = 0;
 #[rustfmt::skip]
 pub const WITHOUT: &[(Class, &[&str])] = &[
     (Class::Control, &[
+        "remote_all", "remote_cluster", "remote_command", "remote_core", "remote_follow", "remote_kind", "remote_look",
+        "remote_name", "remote_names", "remote_namespace", "remote_open", "remote_part", "remote_play",
+        "remote_predict", "remote_save", "remote_secrets", "remote_stop", "remote_title",
         "add_item", "add_member", "add_name_and_value", "all_controls", "all_endings", "answer",
         "audit_apply", "audit_code", "audit_conflicts_title", "audit_loops_title",
         "audit_lost_title", "audit_object", "audit_title", "back_to_session", "back_to_session_named", "new_session", "offered_case_leave", "offered_case_open", "between_field",
@@ -155,6 +158,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "orders_keeps_finalizer", "orders_no_edit_lost", "orders_owner_lives", "orders_rests",
         "orders_rests_and", "orders_varied_steps", "orders_wish_contains", "orders_wish_count",
         "orders_wish_count_is", "orders_wish_equal", "orders_wish_same", "present",
+        "remote_absent", "remote_about",
         "request_apply", "request_body", "request_by_hand", "request_content_type",
         "request_content_type_header", "request_create", "request_delete", "request_get",
         "request_json", "request_merge", "request_method", "request_no_content_type",
@@ -173,6 +177,11 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "welcome_title", "with_third", "writes_as", "writes_by", "writes_like", "writes_to",
     ]),
     (Class::Page, &[
+        "remote_all_part", "remote_all_says", "remote_as_release", "remote_asking", "remote_command_says",
+        "remote_differs", "remote_first_only", "remote_following", "remote_found", "remote_ignored", "remote_moved",
+        "remote_no_discovery", "remote_no_dry_run", "remote_not_found", "remote_not_predicted", "remote_predict_none",
+        "remote_predict_says", "remote_refused", "remote_same", "remote_save_says", "remote_says",
+        "remote_secrets_left_out", "remote_no_path", "remote_not_listed", "remote_watch_ended",
         "earlier_fold", "earlier_show", "tries_fold", "tries_show",
         "out_none",
         "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::{Path, Places};
 use optimist_client::{Preset, to_yaml};
+use optimist_diagnose::case::Case;
 use optimist_diagnose::completions::{
     ClaimProgress, CompletedChange, Contradiction, PartialClaims, PartialClaimsOut, SameName,
 };
@@ -397,18 +398,23 @@ fn completed(reading: &CaseReading, manager: &str, given: &GivenParts) -> Option
         let of = |error| CompletedChange::of_message(installed, &case.definitions, error);
         return case.errors.iter().find_map(of);
     };
-    let manager = manager.trim();
-    let change = WantedChange {
-        manager: (!manager.is_empty()).then(|| manager.to_owned()),
-        previous: case.previous_manifest.clone(),
-        address: case.errors.iter().find_map(|it| it.address.clone()),
-        ..WantedChange::manifest(manifest)
-    };
+    let change = wanted(case, manager, manifest);
     Some(CompletedChange::of_input(
         installed,
         &case.definitions,
         change,
     ))
+}
+
+/// The change of a manifest that the case has, by a field manager; empty for the default of each tool.
+pub(super) fn wanted(case: &Case, manager: &str, manifest: Value) -> WantedChange {
+    let manager = manager.trim();
+    WantedChange {
+        manager: (!manager.is_empty()).then(|| manager.to_owned()),
+        previous: case.previous_manifest.clone(),
+        address: case.errors.iter().find_map(|it| it.address.clone()),
+        ..WantedChange::manifest(manifest)
+    }
 }
 
 /// The ways of the client that was chosen, then those that it is compared with, then all others.

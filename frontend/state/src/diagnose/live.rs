@@ -8,7 +8,7 @@ use optimist_diagnose::input::Input;
 use super::{CaseSection, DiagnoseState, InputItem, LiveEditor};
 
 /// The bytes that are kept of the log.
-const MAX_SIZE: usize = 4 * 1024 * 1024;
+pub(super) const MAX_SIZE: usize = 4 * 1024 * 1024;
 
 /// The running server whose requests the page is told.
 #[derive(Clone, Debug, Default)]
@@ -124,7 +124,7 @@ impl DiagnoseState {
 }
 
 /// The beginning of the lines that stay of a log: about half of what may be kept.
-fn begin_of_newest(text: &str) -> usize {
+pub(super) fn begin_of_newest(text: &str) -> usize {
     let surplus = text.len().saturating_sub(MAX_SIZE / 2);
     let rest = &text.as_bytes()[surplus..];
     let end = rest.iter().position(|byte| *byte == b'\n');

@@ -5,6 +5,7 @@ mod audit_run;
 mod branch;
 mod change_run;
 mod example;
+mod followed;
 mod live;
 mod live_editor;
 mod next_run;
@@ -127,6 +128,8 @@ pub struct DiagnoseState {
     pub kept: CaseKeeping,
     /// The running server that the page was served by, if there is one.
     pub live: LiveServer,
+    /// The number of the thing with the versions of the object that is followed.
+    followed: Option<u32>,
 }
 
 /// One input.
@@ -212,6 +215,15 @@ pub enum DiagnoseMsg {
     Observe(LiveEvent),
     /// About the editor that writes to the running server.
     EditLive(LiveEditMsg),
+    /// Takes events of a watch of the object that is followed.
+    Follow {
+        /// The events, a line each.
+        lines: String,
+        /// `true` if another object was followed before, or none.
+        anew: bool,
+    },
+    /// Opens the object that is looked at in Play.
+    PlayObject,
     /// Removes a thing, by its number.
     Remove(u32),
     /// Removes everything.

@@ -45,6 +45,10 @@ impl DiagnoseState {
             DiagnoseMsg::TooLarge(name) => self.problem = Some(BringProblem::TooLarge(name)),
             DiagnoseMsg::Observe(event) => self.observe(&event),
             DiagnoseMsg::EditLive(msg) => self.edit_live(msg),
+            DiagnoseMsg::Follow { lines, anew } => {
+                self.take_followed(&lines, anew);
+                return CaseChange::Changed;
+            }
             DiagnoseMsg::Remove(id) => {
                 self.live.is_ignored |= self.items.iter().any(|item| item.id == id && item.live);
                 self.items.retain(|item| item.id != id);
@@ -162,6 +166,10 @@ impl DiagnoseState {
                 let step = self.selected_step()?;
                 let replay = self.replay()?;
                 replay.history.in_play(step.row, &replay.log)
+            }
+            DiagnoseMsg::PlayObject => {
+                let installed = self.reading()?.installed.as_ref().ok()?;
+                Some(HistoryTree::new(installed.world.clone()))
             }
             DiagnoseMsg::StepNext(kind) => self.next_writes.as_ref()?.history(*kind),
             _ => None,

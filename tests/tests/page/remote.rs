@@ -1,0 +1,142 @@
+//! The page beside an API server, as behind `kubectl proxy`: what it asks, when, and what it says.
+
+use http::Request;
+use optimist_apiserver::server::ApiServer;
+use optimist_tests::page::{Browser, Site, dist};
+use serde_json::json;
+
+use super::{press, says_nothing};
+
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+
+fn sent(method: &str, target: &str, body: &serde_json::Value) -> Request<Vec<u8>> {
+    let request = Request::builder().method(method).uri(target);
+    let media_type = match method {
+        "PATCH" => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    let request = request
+        .header("Content-Type", media_type)
+        .header("User-Agent", "ci");
+    request
+        .body(body.to_string().into_bytes())
+        .expect("it is a request")
+}
+
+/// The page in Diagnose, beside a server with a Deployment.
+fn open() -> (Site, Browser) {
+    let site = Site::serve(&dist());
+    let mut server = ApiServer::default();
+    let labels = json!({"app": "web"});
+    let web = json!({
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}},
+    });
+    assert_eq!(server.handle(sent("POST", DEPLOYMENTS, &web)).status(), 201);
+    site.serve_api(server);
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&format!("{}#/diagnose", site.url()));
+    browser.wait("the card", "return document.querySelector('.remote')", &[]);
+    (site, browser)
+}
+
+/// Waits until the card says something.
+fn wait_until_said(browser: &Browser, text: &str) {
+    let script = "return document.querySelector('.remote').innerText.includes(arguments[0])";
+    browser.wait(text, script, &[text.into()]);
+}
+
+/// Finds the server and picks the Deployment.
+fn pick(browser: &Browser) {
+    let open = "document.querySelector('.remote').open = true; return true";
+    browser.run(open, &[]);
+    press(browser, "The case", "Look for an API server");
+    wait_until_said(browser, "v1.36.3");
+    press(browser, "The case", "List names");
+    let listed = "return document.querySelector('.remote [list]')?.value === 'web'";
+    browser.wait("the name", listed, &[]);
+}
+
+/// Adds the manifest of a change.
+fn add_manifest(browser: &Browser) {
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\n\
+                    spec: {replicas: 3}\n";
+    let script = "
+        const area = document.getElementById('bring');
+        area.value = arguments[0];
+        area.dispatchEvent(new InputEvent('input', {bubbles: true}));
+        return true";
+    browser.run(script, &[manifest.into()]);
+    press(browser, "The case", "Add");
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn nothing_is_asked_before_a_button_is_pressed_and_then_reads_alone() {
+    let (site, browser) = open();
+    assert_eq!(site.asked_of_api(), Vec::<String>::new());
+    pick(&browser);
+    press(&browser, "The case", "Open in Diagnose");
+    let owners = "return document.querySelector('.case-owners').innerText.includes('ci')";
+    browser.wait("the owners", owners, &[]);
+    let asked = site.asked_of_api();
+    assert!(asked.iter().all(|it| it.starts_with("GET ")), "{asked:?}");
+    let paths: Vec<&str> = asked
+        .iter()
+        .filter_map(|it| it.split(['?', ' ']).nth(1))
+        .collect();
+    let web = format!("{DEPLOYMENTS}/web");
+    assert_eq!(paths, ["/version", "/api", "/apis", DEPLOYMENTS, &web]);
+    says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_write_is_compared_as_a_dry_run_and_a_wrong_server_is_caught() {
+    let (site, browser) = open();
+    pick(&browser);
+    press(&browser, "The case", "Open in Diagnose");
+    add_manifest(&browser);
+    press(&browser, "The case", "Predict and compare");
+    wait_until_said(&browser, "The server answers as predicted: 409.");
+    let asked = site.asked_of_api();
+    let writes = asked.iter().filter(|it| !it.starts_with("GET "));
+    assert!(
+        writes.clone().all(|it| it.contains("dryRun=All")) && writes.count() == 1,
+        "{asked:?}"
+    );
+    site.answer_wrongly("FieldManagerConflict", "FieldValueInvalid");
+    press(&browser, "The case", "Predict and compare");
+    wait_until_said(
+        &browser,
+        "1 difference between the server and the prediction.",
+    );
+    let says = browser.text("The case");
+    assert!(says.contains("/response/details/causes"), "{says}");
+    // A browser says each answer of 400 or more itself.
+    let mut severe = browser.console().into_iter();
+    let other = severe.find(|(level, text)| level == "SEVERE" && !text.contains("status of 409"));
+    assert_eq!(other, None);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn an_object_is_followed_while_others_write_it() {
+    let (site, browser) = open();
+    pick(&browser);
+    press(&browser, "The case", "Follow");
+    wait_until_said(&browser, "each new version is a step");
+    let web = format!("{DEPLOYMENTS}/web");
+    for replicas in [3, 4] {
+        let patch = json!({"spec": {"replicas": replicas}});
+        assert_eq!(site.send(sent("PATCH", &web, &patch)), Some(200));
+    }
+    let steps =
+        "return (document.querySelector('.recorded-lanes')?.innerText ?? '').includes('replicas')";
+    browser.wait("the steps", steps, &[]);
+    press(&browser, "The case", "Stop following");
+    says_nothing(&browser);
+}
