@@ -147,7 +147,7 @@ fn a_hook_is_said_to_be_one_in_every_form() {
         assert_eq!(code, 0, "{format}");
         let said = match format {
             "json" => "\"action\": \"recreated\"",
-            _ => "When it runs, the tool deletes the object of this name, and creates it anew.",
+            _ => "When it runs, the tool deletes the object of this name, and creates it again.",
         };
         assert!(
             out.contains(said) && out.contains("pre-upgrade"),

@@ -145,7 +145,7 @@ fn a_page_that_stays_open_says_that_the_server_was_started_again_and_shows_its_r
     wait_for_codes(&browser, &["201", "200", "409"]);
     site.restart();
     let script = "return document.querySelector('.history')?.textContent.includes(arguments[0])";
-    let said = "The server was started again, so its log begins anew.";
+    let said = "The server was started again, so a new log begins.";
     browser.wait("the page says it", script, &[said.into()]);
     site.tell(TOLD.lines().next().expect("a create"));
     wait_for_codes(&browser, &["201"]);

@@ -27,7 +27,7 @@ pub struct Hook {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HookAction {
-    /// It deletes the object of this name, and creates it anew.
+    /// It deletes the object of this name, and creates it again.
     Recreated,
     /// It creates the object, and fails if there is one.
     Created,

@@ -19,6 +19,7 @@ mod refusal;
 mod removed;
 mod row;
 mod run;
+mod run_row;
 mod unnamed;
 
 use std::collections::BTreeMap;

@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::cluster::{Cluster, Key, key};
 use super::refusal::Delivery;
 use super::removed::{self, Removal};
-use super::row::{self, Earlier, Outcome, PreviewObject, PreviewRow, Trouble};
+use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
+use super::run_row::{Earlier, stuck};
 use super::unnamed::{self, Treatment, is_unnamed};
 use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, hand_over, order};
 use crate::case::Installed;
@@ -384,8 +385,8 @@ impl WrittenManifest {
             next: manifest,
             resource: &self.resource,
         });
-        let mut row = PreviewRow::of(object, &run, earlier.as_ref());
-        row.stuck = row::stuck(&run.before, &self.resource, &kinds);
+        let mut row = PreviewRow::of_run(object, &run, earlier.as_ref());
+        row.stuck = stuck(&run.before, &self.resource, &kinds);
         if !row.stuck.is_empty() && !self.assumed.contains(&Assumed::NoDefinition) {
             row.troubles.push(Trouble::StuckVersions);
             row.troubles.sort();

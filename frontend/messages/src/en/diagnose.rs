@@ -59,7 +59,7 @@ crate::catalogue::messages! {
     upgrade_deleted_later() "The tool deletes it when no other object is refused before.";
     upgrade_outcome_hook() "hook";
     upgrade_hook(events) "It is a hook ({events}), and no part of the ordinary write.";
-    upgrade_hook_recreated() "When it runs, the tool deletes the object of this name, and creates it anew.";
+    upgrade_hook_recreated() "When it runs, the tool deletes the object of this name, and creates it again.";
     upgrade_hook_created() "When it runs, the tool creates the object, and fails if there is one.";
     upgrade_hook_applied() "When it runs, the tool applies the object, also to one that is there.";
     upgrade_hook_named() "When it runs, the tool creates an object with another name each time.";
@@ -198,7 +198,7 @@ crate::catalogue::messages! {
     error_manager(name) "written as {name}";
     advice_routine() "For a controller this is routine. It reads the object again and repeats its work, so nothing is to be done. Look closer only if the same line comes again and again for the same object.";
     advice_quota() "When an object is created, the API server itself writes the status of the ResourceQuota. It did not succeed because others wrote it at the same time. If you created another object, nothing of it is stored: create it again.";
-    advice_lease() "A Lease says who leads. Another process wrote it first. Do not repeat the change: read the Lease again, and decide anew. Leader election in client-go does this by itself, so nothing is to be done.";
+    advice_lease() "A Lease says who leads. Another process wrote it first. Do not repeat the change: read the Lease again, and decide again. Leader election in client-go does this by itself, so nothing is to be done.";
     advice_gone() "The object was deleted before this write arrived, and nothing was written. A controller can take it for not found. To have the object again, create it, without a uid.";
     advice_other_uid() "The object that was read is deleted, and another one has its name. Read again, and decide for the new object.";
     advice_version() "An Update of this kind needs the resourceVersion that was read: read the object, change that copy, and send it. A patch needs no version. If kubectl apply says this, the manifest or the annotation kubectl.kubernetes.io/last-applied-configuration has a resourceVersion: take it out there.";
@@ -220,8 +220,8 @@ crate::catalogue::messages! {
     advice_schema_stored() "The stored object itself does not fit the schema, so that no server-side apply of it succeeds. An update put this in, or the definition has changed since. Mend the stored object first, with kubectl edit or a JSON patch: take out one of two items with the same key, or the field that the definition no longer has.";
     advice_version_on_create() "A create is for an object that is not there, so it can expect no version. Manifests that were saved from a cluster have metadata.resourceVersion and metadata.uid: take both out.";
     advice_not_served() "This is not about one object: the API server has no such path. It does not have the kind or the version (an upgrade removed it, or its definition is not installed), or the kind lacks the subresource, such as /status or /scale. kubectl api-resources and kubectl api-versions list what it serves. A client that keeps the list of kinds asks again after a restart.";
-    advice_patch() "The API server does not say which operation failed: a test found another value, or a path to replace or remove is not there. Mostly somebody wrote in between. Read the object again, and make the patch anew from what you read. Nothing is written, not even the operations before the failed one.";
-    advice_test() "The value at this path is not the one that the patch expects: somebody wrote in between, or the patch was made for another object. Read the object again, and make the patch anew. None of its operations is done.";
+    advice_patch() "The API server does not say which operation failed: a test found another value, or a path to replace or remove is not there. Perhaps somebody wrote in between. Read the object again, and make a new patch from the copy. Nothing is written, not even the operations before the failed one.";
+    advice_test() "The value at this path is not the one that the patch expects: somebody wrote in between, or the patch was made for another object. Read the object again, and make a new patch. None of its operations is done.";
     error_other_conflict() "The operation cannot be fulfilled";
     error_not_of_release() "The object exists and does not belong to the Helm release";
     error_already_exists() "The object already exists";
@@ -426,7 +426,7 @@ crate::catalogue::messages! {
     audit_writes(object, count) "{object} · {count} {count|write|writes}";
     audit_no_object() "The log has no request that names an object.";
     audit_counts(same, other, open) "The API server of this page ran beside the log: {same} {same|answer|answers} the same, {other} different, {open} not run.";
-    audit_restarted() "The server was started again, so its log begins anew.";
+    audit_restarted() "The server was started again, so a new log begins.";
     audit_live_cut() "The first requests of this log are left out. Only the newest ones are kept.";
     audit_cut() "The log has more requests than this page reads. The rest is left out.";
     audit_skipped(count, first) "{count} {count|line is no event|lines are no events}. The first: {first}";

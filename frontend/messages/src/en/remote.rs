@@ -24,7 +24,7 @@ crate::catalogue::messages! {
     remote_asking(target) "Asking: {target}";
     remote_refused(target, why) "{target} was not answered: {why}";
     remote_no_path() "Choose a kind, a namespace and a name first.";
-    remote_watch_ended() "The server has let go of the versions after the last one. Follow the object again.";
+    remote_watch_ended() "The server no longer has the versions after the last one. Follow the object again.";
     remote_not_listed(kind) "The server lists no kind {kind}.";
     remote_predict(client) "Predict and compare: {client}";
     remote_predict_says() "Reads the object again, runs the write on the core of Optimist, and sends the same write to the server with dryRun=All.";

@@ -1,0 +1,324 @@
+//! The row of an object on which the tool ran.
+
+use std::rc::Rc;
+
+use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
+use optimist_apiserver::object::{Metadata, text, without_managers};
+use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
+use optimist_masking::{MASK, Masking};
+use serde_json::Value;
+
+use super::row::{
+    FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
+};
+use crate::ownership::label;
+use crate::ways::{FieldEffect, FieldOutcome, Row};
+
+impl PreviewRow {
+    /// Makes a row from a run on an object. It also covers the fields of an earlier manifest.
+    pub(super) fn of_run(object: PreviewObject, row: &Row, earlier: Option<&Earlier<'_>>) -> Self {
+        let outcome = outcome(row);
+        let says_nothing = row.message.is_empty() && row.warnings.is_empty();
+        if earlier.is_none() && row.fields.is_empty() && says_nothing && !row.is_refused() {
+            let mut new = Self {
+                writer: row.writer.clone(),
+                code: row.code,
+                ..Self::new(object, outcome)
+            };
+            new.troubles = troubles(row, &new);
+            return new;
+        }
+        let mut masked = Masked::of(row);
+        let mut new = Self {
+            writer: row.writer.clone(),
+            code: row.code,
+            message: masked.text(&row.message),
+            warnings: row.warnings.iter().map(|it| masked.text(it)).collect(),
+            ..Self::new(object, outcome)
+        };
+        // What is new or goes as a whole stands for its members.
+        let inside = |one: &FieldOutcome| {
+            row.fields.iter().any(|it| {
+                it.field.0.len() < one.field.0.len()
+                    && one.field.0.starts_with(&it.field.0)
+                    && it.before.is_some() != it.after.is_some()
+            })
+        };
+        let outcomes = row.fields.iter().filter(|one| !inside(one));
+        new.fields = outcomes.map(|it| field(row, it, &masked)).collect();
+        let unnamed = refused_without_value(row, &new.fields);
+        new.fields.extend(unnamed);
+        if let Some(earlier) = earlier.filter(|_| !row.is_refused()) {
+            new.fields.extend(earlier.kept(row, &masked));
+        }
+        new.fields.sort_by_key(|it| it.change);
+        new.troubles = troubles(row, &new);
+        new
+    }
+}
+
+fn outcome(row: &Row) -> Outcome {
+    let conflicts = row.causes.iter();
+    let mut conflicts = conflicts.filter(|it| it.reason == "FieldManagerConflict");
+    if row.is_refused() {
+        return match row.code {
+            Some(409) if conflicts.next().is_some() => Outcome::Conflict,
+            Some(400 | 422) => Outcome::Invalid,
+            _ => Outcome::Refused,
+        };
+    }
+    match (row.before.is_null(), row.after.is_null()) {
+        (true, true) => Outcome::NotTouched,
+        (true, false) => Outcome::Created,
+        (false, true) => Outcome::Deleted,
+        (false, false) if is_new(row) || row.fields.iter().any(changes) => Outcome::Changed,
+        (false, false) => Outcome::Unchanged,
+    }
+}
+
+/// Returns whether the object was deleted and created again.
+fn is_new(row: &Row) -> bool {
+    !row.before.is_null() && !row.after.is_null() && row.before.uid() != row.after.uid()
+}
+
+fn changes(field: &FieldOutcome) -> bool {
+    field.before != field.after
+}
+
+fn field(row: &Row, of: &FieldOutcome, masked: &Masked) -> PreviewField {
+    let owners = owners_of_all(row, of);
+    let sent = row.requests.last().map(|sent| &*sent.sent);
+    let said = sent.and_then(|sent| of.field.find(sent));
+    let wanted = of
+        .wanted
+        .as_ref()
+        .or(said.filter(|_| !of.refused_by.is_empty()));
+    let by_others = owners.iter().any(|it| it.name != row.writer);
+    let change = match of.effect {
+        FieldEffect::Refused => FieldChange::Refused,
+        FieldEffect::TakenOver => FieldChange::Overwritten,
+        FieldEffect::Changed | FieldEffect::Removed if by_others => FieldChange::Overwritten,
+        FieldEffect::Changed => FieldChange::Changed,
+        FieldEffect::Removed => FieldChange::Removed,
+        FieldEffect::Added if of.wanted.is_some() || said.is_some() => FieldChange::Added,
+        FieldEffect::Added => FieldChange::Default,
+        FieldEffect::Kept => FieldChange::NotReverted,
+        FieldEffect::LeftBehind => FieldChange::KeptAlthoughRemoved,
+        FieldEffect::Shared | FieldEffect::OwnersChanged => FieldChange::Owners,
+    };
+    let back = row.taken_back.iter();
+    let back = back.filter(|it| it.field.0.starts_with(&of.field.0));
+    let mut back: Vec<String> = back.map(|it| label(&it.manager)).collect();
+    back.sort();
+    back.dedup();
+    PreviewField {
+        field: of.field.to_string(),
+        change,
+        before: masked.value(&of.field, of.before.as_ref(), &masked.before),
+        wanted: masked.value(&of.field, wanted, &masked.sent),
+        after: masked.value(&of.field, of.after.as_ref(), &masked.after),
+        owners: owners.iter().map(label).collect(),
+        refused_by: of.refused_by.clone(),
+        written_back_by: back,
+    }
+}
+
+/// The fields that the server named when it refused and that have no value to compare: an empty map, or
+/// null.
+fn refused_without_value(row: &Row, known: &[PreviewField]) -> Vec<PreviewField> {
+    let facts = row.deciding().and_then(|at| row.requests.get(at));
+    let facts = facts.into_iter().flat_map(|sent| &sent.facts);
+    let mut found: Vec<PreviewField> = Vec::new();
+    for fact in facts {
+        let Fact::OwnedByOther { field, manager } = fact else {
+            continue;
+        };
+        if known.iter().any(|it| it.field == *field) {
+            continue;
+        }
+        match found.iter_mut().find(|it| it.field == *field) {
+            Some(same) => same.refused_by.push(manager.clone()),
+            None => found.push(PreviewField {
+                field: field.clone(),
+                change: FieldChange::Refused,
+                before: None,
+                wanted: None,
+                after: None,
+                owners: Vec::new(),
+                refused_by: vec![manager.clone()],
+                written_back_by: Vec::new(),
+            }),
+        }
+    }
+    found
+}
+
+/// The owners of a field before; of one that goes, also those of a part of it.
+fn owners_of_all(row: &Row, of: &FieldOutcome) -> Vec<Manager> {
+    let mut owners = of.owners_before.clone();
+    if of.before.is_some() && of.after.is_none() {
+        let managed = row.before.metadata();
+        let managed = managed.and_then(|meta| meta.get("managedFields"));
+        let managers = Managers::decode(managed).unwrap_or_default();
+        let inside = managers.iter().filter(|owned| {
+            let paths = owned.set.paths();
+            !owners.contains(&owned.manager) && paths.iter().any(|it| it.0.starts_with(&of.field.0))
+        });
+        let inside: Vec<Manager> = inside.map(|owned| owned.manager.clone()).collect();
+        owners.extend(inside);
+    }
+    owners
+}
+
+fn troubles(row: &Row, new: &PreviewRow) -> Vec<Trouble> {
+    let has = |change| new.fields.iter().any(|it| it.change == change);
+    let refused = new.outcome.is_refusal();
+    let again = row.second_run.as_ref();
+    let owners = !refused && row.is_written() && new.outcome == Outcome::Unchanged;
+    let checks = [
+        (Trouble::Refused, refused),
+        (Trouble::Deleted, new.outcome == Outcome::Deleted),
+        (Trouble::CreatedAgain, is_new(row)),
+        (Trouble::Overwritten, has(FieldChange::Overwritten)),
+        (Trouble::WrittenBack, !row.taken_back.is_empty()),
+        (
+            Trouble::KeptAlthoughRemoved,
+            has(FieldChange::KeptAlthoughRemoved),
+        ),
+        (
+            Trouble::NotReverted,
+            !refused && has(FieldChange::NotReverted),
+        ),
+        (Trouble::NeverRests, again.is_some_and(|it| it.never_rests)),
+        (
+            Trouble::ChangesNothing,
+            owners && new.fields.iter().all(|it| it.change > FieldChange::Owners),
+        ),
+    ];
+    let found = checks.into_iter().filter(|(_, is_so)| *is_so);
+    found.map(|(trouble, _)| trouble).collect()
+}
+
+/// The manifest before, and the one that is written.
+pub(super) struct Earlier<'a> {
+    pub(super) manifest: &'a Value,
+    pub(super) next: &'a Value,
+    pub(super) resource: &'a Resource,
+}
+
+impl Earlier<'_> {
+    /// The fields that the earlier manifest had and this one does not, and that are still there. Those
+    /// that the row has already are left out.
+    fn kept(&self, row: &Row, masked: &Masked) -> Vec<PreviewField> {
+        let managed = row
+            .after
+            .metadata()
+            .and_then(|meta| meta.get("managedFields"));
+        let managers = Managers::decode(managed).unwrap_or_default();
+        let left = crate::ways::leaves_of(self.manifest, &self.resource.root).into_iter();
+        let left = left.filter(|path| {
+            !is_identity(path)
+                && path.find(self.next).is_none()
+                && path.find(&row.after).is_some()
+                && path.find(&row.before).is_some()
+                && !row.fields.iter().any(|it| it.field == *path)
+        });
+        let kept = left.map(|path| {
+            let owners = crate::ways::owners_of(&path, &managers);
+            PreviewField {
+                field: path.to_string(),
+                change: FieldChange::KeptAlthoughRemoved,
+                before: masked.value(&path, path.find(&row.before), &masked.before),
+                wanted: None,
+                after: masked.value(&path, path.find(&row.after), &masked.after),
+                owners: owners.iter().map(label).collect(),
+                refused_by: Vec::new(),
+                written_back_by: Vec::new(),
+            }
+        });
+        kept.collect()
+    }
+}
+
+/// Returns whether a path names the object itself.
+fn is_identity(path: &Path) -> bool {
+    let name = |at: usize| match path.0.get(at) {
+        Some(PathElement::Field(name)) => name.as_str(),
+        _ => "",
+    };
+    match name(0) {
+        "apiVersion" | "kind" => true,
+        "metadata" => !matches!(name(1), "labels" | "annotations"),
+        _ => false,
+    }
+}
+
+/// The objects of a run without values that look private, and without their `managedFields`, whose values
+/// no row shows.
+struct Masked {
+    masking: Masking,
+    before: Rc<Value>,
+    after: Rc<Value>,
+    sent: Value,
+}
+
+impl Masked {
+    fn of(row: &Row) -> Self {
+        let of_secret =
+            text(&row.before, "kind") == "Secret" || text(&row.after, "kind") == "Secret";
+        let mut masking = Masking::for_display().with_secrets(of_secret);
+        let mut masked = |object: &Value| {
+            let mut object = without_managers(object);
+            masking.object(&mut object);
+            object
+        };
+        let before = Rc::new(masked(&row.before));
+        let after = match row.is_written() {
+            true => Rc::new(masked(&row.after)),
+            false => Rc::clone(&before),
+        };
+        let sent = row.requests.last().map(|sent| masked(&sent.sent));
+        Self {
+            before,
+            after,
+            sent: sent.unwrap_or_default(),
+            masking,
+        }
+    }
+
+    /// The value of a field: as it is in an object without private values. A value that is not found there is
+    /// masked whole if anything private was found.
+    fn value(&self, path: &Path, value: Option<&Value>, object: &Value) -> Option<Value> {
+        let value = value?;
+        let found = path.find(object).cloned();
+        Some(found.unwrap_or_else(|| match self.masking.is_empty() {
+            true => value.clone(),
+            false => MASK.into(),
+        }))
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        let known = self.masking.known_values();
+        let text = known.replaced(text).unwrap_or_else(|| text.to_owned());
+        self.masking.message(&text).unwrap_or(text)
+    }
+}
+
+/// The entries of `managedFields` in versions that the definition of the kind does not have. A built-in
+/// kind has no such entries: the server drops them (`managedfields/internal/structuredmerge.go Update`,
+/// v0.36).
+pub(super) fn stuck(object: &Value, resource: &Resource, all: &Resources) -> Vec<ManagerVersion> {
+    if let Definition::Builtin(_) = resource.definition {
+        return Vec::new();
+    }
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = Managers::decode(managed).unwrap_or_default();
+    let unknown = managers
+        .iter()
+        .filter(|owned| all.by_kind(&owned.api_version, &resource.kind).is_none());
+    let stuck = unknown.map(|owned| ManagerVersion {
+        manager: label(&owned.manager),
+        api_version: owned.api_version.clone(),
+    });
+    stuck.collect()
+}
