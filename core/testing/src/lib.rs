@@ -104,7 +104,7 @@
 //! let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}});
 //! let server = TestServer::default().with_object(&map).unwrap();
 //! let (path, user) = ("/api/v1/namespaces/default/configmaps/a", server.client("user"));
-//! server.add(Rule::on("GET", path).of("reconciler").nth(1).observes(move |_| {
+//! server.add(Rule::on("GET", path).from_client("reconciler").nth(1).observes(move |_| {
 //!     user.send("PATCH", path, &json!({"data": {"k": "v"}}));
 //! }));
 //! assert_eq!(reconcile(&server.client("reconciler"), path), 200);

@@ -113,7 +113,7 @@ impl Rule {
     /// use serde_json::Value;
     ///
     /// let server = TestServer::default();
-    /// server.add(Rule::on("GET", "/version").of("alice"));
+    /// server.add(Rule::on("GET", "/version").from_client("alice"));
     /// let version = |name: &str| server.client(name).send("GET", "/version", &Value::Null).code;
     /// assert_eq!([version("alice"), version("bob")], [500, 200]);
     /// ```

@@ -13,7 +13,7 @@ use walrus::{ConstExpr, FunctionId, LocalFunction, Module, ValType};
 
 /// Instructions that a branch must have to be left out. A short one saves little, and another
 /// browser or another hour may take it: that traps, and the page opens again with both files.
-const LEAST: usize = 16;
+const LEAST: usize = 14;
 
 /// The bytes of one page of memory.
 const PAGE: u64 = 65_536;

@@ -33,7 +33,7 @@ pub struct Parts {
 }
 
 /// Instructions that a function must lose to be there twice, short and whole.
-const WORTH_IT: usize = 16;
+const WORTH_IT: usize = 14;
 
 /// The name under which the rest imports the exports of the first part.
 const FIRST: &str = "first";
