@@ -10,6 +10,7 @@ mod components;
 mod diagnose;
 mod embedding;
 mod explore;
+mod fetch;
 mod focus;
 mod hooks;
 mod jobs;

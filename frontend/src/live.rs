@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use gloo_events::EventListener;
 use gloo_timers::callback::Timeout;
-use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Element, Event, EventSource, MessageEvent, Response};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{Element, Event, EventSource, MessageEvent};
 use yew::{hook, use_effect_with};
 
 use crate::browser;
-use crate::saved_page::call;
+use crate::fetch::fetch;
 use crate::state::{
     DiagnoseMsg, Dispatcher, LiveEditMsg, LiveEvent, LiveRequest, Page, Sends, StateHandle,
 };
@@ -90,24 +89,17 @@ pub(crate) fn use_live_requests(store: &StateHandle) {
 /// Sends a request to the port of the page: the code and the body of the answer.
 async fn answer(place: &str, waiting: &LiveRequest) -> Result<(u16, String), JsValue> {
     let request = &waiting.request;
-    let (how, headers) = (Object::new(), Object::new());
-    let set = |object: &Object, name: &str, value: &str| {
-        Reflect::set(object, &name.into(), &value.into())
-    };
-    set(&headers, "Optimist-Client", &waiting.client)?;
-    set(&how, "method", &request.method)?;
-    set(&how, "cache", "no-store")?;
-    if request.carries_body() {
-        set(&headers, "Content-Type", &request.content_type)?;
-        set(&how, "body", &request.body)?;
-    }
-    Reflect::set(&how, &"headers".into(), &headers)?;
-    let window = web_sys::window().ok_or(JsValue::NULL)?;
-    let address = format!("{place}{}", request.target);
-    let response = call(&window, "fetch", &Array::of2(&address.into(), &how))?;
-    let response: Response = JsFuture::from(Promise::from(response)).await?.dyn_into()?;
-    let body = JsFuture::from(response.text()?).await?;
-    Ok((response.status(), body.as_string().unwrap_or_default()))
+    let body = request.carries_body().then_some(&*request.body);
+    let content_type = body.map(|_| ("Content-Type", &*request.content_type));
+    let client = ("Optimist-Client", &*waiting.client);
+    let answer = fetch(
+        &format!("{place}{}", request.target),
+        &[("method", &request.method), ("cache", "no-store")],
+        [client].into_iter().chain(content_type),
+        body,
+    )
+    .await?;
+    Ok((answer.code, answer.body))
 }
 
 /// Passes on what the stream says: the lines collected, the rest after the lines before it.

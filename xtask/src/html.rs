@@ -50,14 +50,20 @@ pub fn set_styles_in(
 /// # Errors
 /// If there is no script.
 pub fn name_rest(html: &str, name: &str, rest: &[u8]) -> StageResult<String> {
+    let integrity = integrity(rest);
+    let tag = format!(
+        "<meta name=\"optimist-rest\" content=\"./{name}\" data-integrity=\"{integrity}\">"
+    );
+    before_script(html, &tag)
+}
+
+/// Puts tags before the first script.
+fn before_script(html: &str, tags: &str) -> StageResult<String> {
     let place = html
         .find("<script")
         .ok_or_else(|| unexpected("no script"))?;
-    let integrity = integrity(rest);
     let (before, after) = html.split_at(place);
-    Ok(format!(
-        "{before}<meta name=\"optimist-rest\" content=\"./{name}\" data-integrity=\"{integrity}\">{after}"
-    ))
+    Ok(format!("{before}{tags}{after}"))
 }
 
 /// The hash of a content, as a page names it (<https://www.w3.org/TR/sri-2/>).
@@ -70,14 +76,11 @@ pub fn integrity(content: &[u8]) -> String {
 /// # Errors
 /// If there is no script.
 pub fn name_worker(html: &str, manifest: &str, worker: &str) -> StageResult<String> {
-    let place = html
-        .find("<script")
-        .ok_or_else(|| unexpected("no script"))?;
-    let (before, after) = html.split_at(place);
-    Ok(format!(
-        "{before}<link rel=\"manifest\" href=\"./{manifest}\">\
-        <meta name=\"optimist-worker\" content=\"./{worker}\">{after}"
-    ))
+    let tags = format!(
+        "<link rel=\"manifest\" href=\"./{manifest}\">\
+        <meta name=\"optimist-worker\" content=\"./{worker}\">"
+    );
+    before_script(html, &tags)
 }
 
 /// The page with the address of the script that runs the program in a worker.
@@ -85,13 +88,10 @@ pub fn name_worker(html: &str, manifest: &str, worker: &str) -> StageResult<Stri
 /// # Errors
 /// If there is no script.
 pub fn name_task(html: &str, name: &str) -> StageResult<String> {
-    let place = html
-        .find("<script")
-        .ok_or_else(|| unexpected("no script"))?;
-    let (before, after) = html.split_at(place);
-    Ok(format!(
-        "{before}<meta name=\"optimist-task\" content=\"./{name}\">{after}"
-    ))
+    before_script(
+        html,
+        &format!("<meta name=\"optimist-task\" content=\"./{name}\">"),
+    )
 }
 
 /// The page with the address of the page that people save (`saved_page`).
@@ -99,13 +99,10 @@ pub fn name_task(html: &str, name: &str) -> StageResult<String> {
 /// # Errors
 /// If there is no script.
 pub fn name_saved_page(html: &str, name: &str) -> StageResult<String> {
-    let place = html
-        .find("<script")
-        .ok_or_else(|| unexpected("no script"))?;
-    let (before, after) = html.split_at(place);
-    Ok(format!(
-        "{before}<meta name=\"optimist-saved\" content=\"./{name}\">{after}"
-    ))
+    before_script(
+        html,
+        &format!("<meta name=\"optimist-saved\" content=\"./{name}\">"),
+    )
 }
 
 /// The page with a policy that allows its own scripts and styles, by their hashes, and files of its own

@@ -119,6 +119,11 @@ impl Preset {
         self < Preset::Update
     }
 
+    /// Returns whether it is a version of Helm.
+    pub fn is_helm(self) -> bool {
+        matches!(self, Preset::Helm3 | Preset::Helm4)
+    }
+
     /// Returns the client's way of writing an object of this kind; `None` if it cannot: it needs a
     /// scale subresource that the kind does not have.
     pub fn write(self, resource: &Resource) -> Option<Write> {

@@ -54,6 +54,14 @@ impl ObjectId {
         }
     }
 
+    /// The namespace; `default` if it is not said.
+    pub fn namespace_or_default(&self) -> &str {
+        match self.namespace.as_str() {
+            "" => "default",
+            namespace => namespace,
+        }
+    }
+
     /// Returns whether a server makes the rest of the name. Two such manifests are never the same object.
     pub fn is_generated(&self) -> bool {
         self.name.ends_with('*')

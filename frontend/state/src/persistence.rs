@@ -16,6 +16,13 @@ use crate::effect::Effects;
 use crate::share::ShareMsg;
 use crate::view::Dialog;
 
+/// The FNV-1a hash of a text with 64 bits: the same in every build of this program, so it can be stored.
+pub(crate) fn fnv_1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 /// The last snapshot. The next one reads only the changes since then.
 #[derive(Debug)]
 struct Last {

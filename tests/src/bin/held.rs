@@ -10,12 +10,9 @@ use std::time::Duration;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::edit_scalar;
-use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_links::Session;
-use optimist_simulation::{
-    Action, ActorId, ControllerStart, HistoryTree, NGINX, Operation, Start, WIDGET, World,
-};
-use optimist_tests::page::{Browser, Site};
+use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
+use optimist_tests::page::{Browser, Site, session_to_search};
 use serde_json::{Value, json};
 
 /// The variables of each container. With [`CONTAINERS`], the live object has some 590 kB as JSON.
@@ -190,22 +187,7 @@ fn session(all: &Measured<'_>, steps: usize) {
 
 /// The search of every order of a controller's steps, from a session in which an editor has an edit to send.
 fn orders(all: &Measured<'_>) {
-    let start = Start {
-        manifests: WIDGET.to_owned(),
-        version: Some(100),
-        controller: Some(ControllerStart::from(ReadyProgram::new(
-            ReadyProgramName::ChildMaker,
-        ))),
-        ..Start::default()
-    };
-    let mut tree = HistoryTree::new(World::begin(start.into()).expect("it loads").0);
-    tree.connect_controller();
-    tree.act(Operation::Act(ActorId::A, Action::Get));
-    let copy = tree.world_mut().copy_mut(ActorId::A);
-    let edited = copy.edited();
-    let edited = edited.and_then(|object| edit_scalar(object, "/spec/size", "2").ok());
-    copy.edit(edited.expect("it was read"));
-    let text = Session::from_tree(&tree).to_text();
+    let text = session_to_search();
     all.fresh(&format!("play?s={text}"));
     all.case(
         "orders of a controller",

@@ -1,6 +1,6 @@
 //! An API server beside the site, as `kubectl proxy` shows one, right or wrong.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::{HeaderMap, Request};
 use optimist_apiserver::server::ApiServer;
 
-use super::site::{Conditions, Site, lock};
+use super::site::{Conditions, Site, body, lock};
 
 /// The time after which a watch ends.
 const WATCH: Duration = Duration::from_millis(300);
@@ -63,10 +63,8 @@ pub(super) fn answer(
     (method, target, headers): (&str, &str, &HeaderMap),
     conditions: &Mutex<Conditions>,
 ) -> std::io::Result<()> {
+    let body = body(&mut reader, headers)?;
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let length = text("content-length").and_then(|length| length.parse().ok());
-    let mut body = vec![0; length.unwrap_or_default()];
-    reader.read_exact(&mut body)?;
     let mut request = Request::builder().method(method).uri(target);
     for name in ["accept", "content-type", "user-agent"] {
         if let Some(value) = text(name) {

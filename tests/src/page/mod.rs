@@ -3,10 +3,12 @@
 mod api;
 mod browser;
 mod engine;
+mod sessions;
 mod site;
 
 pub use browser::{Browser, Element};
 pub use engine::Engine;
+pub use sessions::session_to_search;
 pub use site::{Fault, Site, dist};
 
 /// A script that makes a wasm, `failing`, with two functions: `trap` is unreachable, `deep` calls itself.

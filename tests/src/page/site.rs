@@ -260,6 +260,18 @@ fn headers(reader: &mut BufReader<TcpStream>) -> std::io::Result<HeaderMap> {
     }
 }
 
+/// Reads the body that these headers announce.
+pub(super) fn body(
+    reader: &mut BufReader<TcpStream>,
+    headers: &HeaderMap,
+) -> std::io::Result<Vec<u8>> {
+    let length = headers.get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    let mut body = vec![0; length.unwrap_or_default()];
+    reader.read_exact(&mut body)?;
+    Ok(body)
+}
+
 /// Passes a request of a page on to the API server: the client that it names has sent it.
 fn pass_on(
     mut connection: TcpStream,
@@ -267,10 +279,8 @@ fn pass_on(
     (method, target, headers): (&str, &str, &HeaderMap),
     conditions: &Mutex<Conditions>,
 ) -> std::io::Result<()> {
+    let body = body(&mut reader, headers)?;
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let length = text("content-length").and_then(|length| length.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body)?;
     let request = Request::builder()
         .method(method)
         .uri(target)

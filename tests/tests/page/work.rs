@@ -1,12 +1,6 @@
 //! Long work in the worker of the page, and in the page where the worker does not come or fails.
 
-use optimist_client::edit_scalar;
-use optimist_controller::program::{ReadyProgram, ReadyProgramName};
-use optimist_links::Session;
-use optimist_simulation::{
-    Action, ActorId, ControllerStart, HistoryTree, Operation, Start, WIDGET, World,
-};
-use optimist_tests::page::{Browser, Fault, Site, dist};
+use optimist_tests::page::{Browser, Fault, Site, dist, session_to_search};
 use serde_json::Value;
 
 use super::{offline, says_nothing};
@@ -47,32 +41,11 @@ const FOUND: &str =
 /// A worker has told a result.
 const TOLD: &str = "return window.said.some(text => text.includes('Done'))";
 
-/// A session with a controller, and with an editor whose edit is still to be sent.
-fn controller() -> String {
-    let start = Start {
-        manifests: WIDGET.to_owned(),
-        version: Some(100),
-        controller: Some(ControllerStart::from(ReadyProgram::new(
-            ReadyProgramName::ChildMaker,
-        ))),
-        ..Start::default()
-    };
-    let mut tree = HistoryTree::new(World::begin(start.into()).expect("it loads").0);
-    tree.connect_controller();
-    tree.act(Operation::Act(ActorId::A, Action::Get));
-    let copy = tree.world_mut().copy_mut(ActorId::A);
-    let edited = copy
-        .edited()
-        .and_then(|object| edit_scalar(object, "/spec/size", "2").ok());
-    copy.edit(edited.expect("it was read"));
-    Session::from_tree(&tree).to_text()
-}
-
 /// Opens the session, searches every order of the controller, and waits for the result. `with_worker` is
 /// what happens to the worker when it is made.
 fn search(browser: &Browser, site: &Site, with_worker: &str) {
     browser.resize(1440, 900);
-    browser.go(&format!("{}#/play?s={}", site.url(), controller()));
+    browser.go(&format!("{}#/play?s={}", site.url(), session_to_search()));
     let there = "return [...document.querySelectorAll('button')]
         .some(it => it.textContent.trim() === 'Search every order' && it.checkVisibility())";
     browser.wait("the session", there, &[]);

@@ -107,7 +107,7 @@ impl ReadChange<'_> {
         if let Some((_, manager)) = self.change.refused.as_ref().filter(|it| it.0 == preset) {
             return manager.clone();
         }
-        if matches!(preset, Preset::Helm3 | Preset::Helm4)
+        if preset.is_helm()
             && let Some(manager) = tracking::helm_manager(self.first)
         {
             return manager;

@@ -255,7 +255,7 @@ impl ReadChange<'_> {
     fn agent(&self, preset: Preset, write: &Write) -> Agent {
         let manager = self.manager(preset, write);
         let own = preset.manager_is_chosen() && self.change.manager.is_some();
-        let helm = matches!(preset, Preset::Helm3 | Preset::Helm4);
+        let helm = preset.is_helm();
         let named = applies(preset) || (own || helm) && write.manager.is_some();
         Agent {
             manager: match preset {

@@ -72,7 +72,7 @@ impl Hook {
             _ => return None,
         };
         let has = |at: usize| policies.contains(&at);
-        let runs = (!is_helm(tool.preset) || events.iter().all(|event| is_event(event)))
+        let runs = (!tool.preset.is_helm() || events.iter().all(|event| is_event(event)))
             && events.iter().any(|event| runs(tool.preset, event, release));
         let action = match runs {
             true => action(tool, manifest, policies.is_empty() || has(0)),
@@ -146,10 +146,10 @@ fn of_argo_cd(object: &Value) -> Option<(Vec<String>, Vec<usize>)> {
 /// `argo-cd/gitops-engine/pkg/sync/sync_phase.go syncPhases`, v3.5).
 fn runs(preset: Preset, event: &str, release: Option<bool>) -> bool {
     match event {
-        "pre-install" | "post-install" if is_helm(preset) => release != Some(true),
-        "pre-upgrade" | "post-upgrade" if is_helm(preset) => release != Some(false),
+        "pre-install" | "post-install" if preset.is_helm() => release != Some(true),
+        "pre-upgrade" | "post-upgrade" if preset.is_helm() => release != Some(false),
         "pre-install" | "post-install" | "pre-upgrade" | "post-upgrade" => true,
-        "PreSync" | "Sync" | "PostSync" | "SyncFail" => !is_helm(preset),
+        "PreSync" | "Sync" | "PostSync" | "SyncFail" => !preset.is_helm(),
         _ => false,
     }
 }
@@ -164,16 +164,12 @@ fn action(tool: &DeliveryTool, manifest: &Value, deletes_first: bool) -> HookAct
     };
     // Helm deletes no definition.
     let deletes_first = deletes_first
-        && !(is_helm(tool.preset) && text(manifest, "kind") == "CustomResourceDefinition");
-    match (is_unnamed(manifest), is_helm(tool.preset)) {
+        && !(tool.preset.is_helm() && text(manifest, "kind") == "CustomResourceDefinition");
+    match (is_unnamed(manifest), tool.preset.is_helm()) {
         (true, true) if deletes_first || applies => HookAction::Fails,
         (true, _) => HookAction::Named,
         (false, _) if deletes_first => HookAction::Recreated,
         (false, _) if applies => HookAction::Applied,
         (false, _) => HookAction::Created,
     }
-}
-
-fn is_helm(preset: Preset) -> bool {
-    matches!(preset, Preset::Helm3 | Preset::Helm4)
 }

@@ -176,8 +176,15 @@ impl PreviewRun {
         self.finish()
     }
 
+    /// Returns whether Helm has a release before this write; `None` if nothing says it.
+    fn knows_release(&self) -> Option<bool> {
+        let removal = self.written.removal.as_ref()?;
+        removal.knows_release(&self.input)
+    }
+
     /// Returns the preview of the parts that are done.
     pub fn finish(self) -> Preview {
+        let release = self.knows_release();
         let mut rows = self.rows;
         let tool = &self.input.tool;
         let by_tool = |unnamed: bool| {
@@ -185,13 +192,11 @@ impl PreviewRun {
             refused.any(|row| row.object.id().is_generated() == unnamed)
         };
         let of_unnamed = unnamed::after_refusal(tool.preset).filter(|_| by_tool(true));
-        let removal = self.written.removal.as_ref();
-        let release = removal.and_then(|removal| removal.knows_release(&self.input));
         let after = match of_unnamed {
             Some(after) => after,
-            None if is_helm(tool.preset) && by_tool(false) => AfterRefusal::ChecksFirst,
+            None if tool.preset.is_helm() && by_tool(false) => AfterRefusal::ChecksFirst,
             // `helm.sh/helm/v4/pkg/kube/client.go perform`, v4.2: it tries to create all.
-            None if is_helm(tool.preset) && release != Some(true) => AfterRefusal::GoesOn,
+            None if tool.preset.is_helm() && release != Some(true) => AfterRefusal::GoesOn,
             None => tool.after_refusal(),
         };
         if let Some(removal) = &self.written.removal {
@@ -244,8 +249,7 @@ impl PreviewRun {
             );
             return NextPart::row(PreviewRow::not_run(object, why));
         };
-        let removal = self.written.removal.as_ref();
-        let release = removal.and_then(|removal| removal.knows_release(&self.input));
+        let release = self.knows_release();
         if let Some(hook) = Hook::of(&self.input.tool, manifest, release) {
             return NextPart::row(PreviewRow::of_hook(object, hook));
         }
@@ -302,7 +306,7 @@ impl PreviewRun {
     /// labels and annotations do not name the release.
     fn is_outside_of_release(&self, key: &Key) -> bool {
         let earlier = &self.written.earlier;
-        let known = self.input.earlier.is_some() && is_helm(self.input.tool.preset);
+        let known = self.input.earlier.is_some() && self.input.tool.preset.is_helm();
         if !known || earlier.contains_key(key) {
             return false;
         }
@@ -437,10 +441,6 @@ impl WrittenManifest {
         all.dedup();
         all
     }
-}
-
-fn is_helm(preset: Preset) -> bool {
-    matches!(preset, Preset::Helm3 | Preset::Helm4)
 }
 
 /// Gives a manifest its namespace. The namespace, if nothing says it.

@@ -71,9 +71,24 @@ impl RemoteAnswer {
     /// # Errors
     /// Those of [`document`](Self::document).
     pub fn objects(&self, kind: &RemoteKind, secrets: bool) -> Result<Vec<Value>, NotAnswered> {
-        let document = self.document()?;
-        let mut objects = match document.get("items") {
-            Some(Value::Array(items)) if document.name().is_empty() => items.clone(),
+        let (objects, _) = self.list(kind, secrets)?;
+        Ok(objects)
+    }
+
+    /// The same, and whether the server has more objects than it listed.
+    ///
+    /// # Errors
+    /// Those of [`document`](Self::document).
+    pub fn list(
+        &self,
+        kind: &RemoteKind,
+        secrets: bool,
+    ) -> Result<(Vec<Value>, bool), NotAnswered> {
+        let mut document = self.document()?;
+        let has_more = !document.meta_text("continue").is_empty();
+        let is_object = !document.name().is_empty();
+        let mut objects = match document.get_mut("items") {
+            Some(Value::Array(items)) if !is_object => std::mem::take(items),
             _ => vec![document],
         };
         for object in &mut objects {
@@ -86,7 +101,7 @@ impl RemoteAnswer {
                 *object = with_left_out_secrets(object);
             }
         }
-        Ok(objects)
+        Ok((objects, has_more))
     }
 
     /// The namespaces and names of the objects in an accepted answer.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use optimist_code::quote_always;
+
 use super::RemoteKind;
 
 /// The methods of an API server that change something.
@@ -68,13 +70,12 @@ impl ProxyCommand {
 
     /// The command, in lines for a POSIX shell. `directory` has the page, and `prefix` is its path.
     pub fn text(&self, directory: &str, prefix: &str) -> String {
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
         format!(
             "kubectl proxy --www={} --www-prefix={} --api-prefix=/ \\\n  --accept-paths={} \\\n  --reject-methods={}\n",
-            quoted(directory),
-            quoted(prefix),
-            quoted(&self.accept_paths()),
-            quoted(&self.reject_methods()),
+            quote_always(directory),
+            quote_always(prefix),
+            quote_always(&self.accept_paths()),
+            quote_always(&self.reject_methods()),
         )
     }
 }

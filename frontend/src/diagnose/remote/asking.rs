@@ -196,12 +196,11 @@ impl Asking {
             }
             let asked = self.ask(RemoteRequest::objects(&kind, &namespace)).await;
             let answer = asked.map(|(_, answer)| answer).unwrap_or_default();
-            let Ok(objects) = answer.objects(&kind, secrets) else {
+            let Ok((objects, has_more)) = answer.list(&kind, secrets) else {
                 refused += 1;
                 continue;
             };
-            let goes_on = answer.document().ok();
-            if goes_on.is_some_and(|list| !list.meta_text("continue").is_empty()) {
+            if has_more {
                 says.push(label::remote_all_part(&kind.kind));
             }
             let all = objects.len();
@@ -242,11 +241,7 @@ impl Asking {
         }
         let kind = state.listed(&case.id.group, &case.id.kind);
         let kind = kind.ok_or_else(|| label::remote_not_listed(&case.id.kind))?;
-        let namespace = match case.id.namespace.as_str() {
-            "" => "default",
-            namespace => namespace,
-        };
-        let place = (namespace, case.id.name.as_str());
+        let place = (case.id.namespace_or_default(), case.id.name.as_str());
         let way = Way::Client(client, OnOwned::Usual);
         for _ in 0..ATTEMPTS {
             let (live, definition) = self.object(kind, place, state.secrets).await?;

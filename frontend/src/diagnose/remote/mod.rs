@@ -230,14 +230,16 @@ fn actions(
 
 /// Draws the comparison of the write of the case.
 fn comparison(store: &StateHandle, card: &UseReducerHandle<RemoteState>, asking: &Asking) -> Html {
-    let Some(write) = store.diagnose.write() else {
+    if store.diagnose.written_object().is_none() {
         return html! { <p class="says">{ label::remote_predict_none() }</p> };
-    };
-    let client = client_long(write.2);
+    }
+    let client = client_long(store.diagnose.client());
     let onclick = {
-        let (asking, card) = (asking.clone(), card.clone());
+        let (asking, card, store) = (asking.clone(), card.clone(), store.clone());
         Callback::from(move |_| {
-            spawn_local(asking.clone().compare((*card).clone(), write.clone()));
+            if let Some(write) = store.diagnose.write() {
+                spawn_local(asking.clone().compare((*card).clone(), write));
+            }
         })
     };
     html! {
@@ -276,18 +278,12 @@ fn command(store: &StateHandle, card: &RemoteState) -> Html {
     if let Some(kind) = card.kind() {
         command.add_kind(kind, &card.namespace, &card.name);
     }
-    let written = store.diagnose.write();
-    let written = written.as_ref().and_then(|(case, ..)| {
-        let kind = card.listed(&case.id.group, &case.id.kind)?;
-        Some((kind, case))
-    });
-    if let Some((kind, case)) = written {
-        let namespace = match case.id.namespace.as_str() {
-            "" => "default",
-            namespace => namespace,
-        };
-        command.add_kind(kind, namespace, &case.id.name);
-        command.add_dry_runs(kind, namespace, &case.id.name);
+    let written = store.diagnose.written_object();
+    let written = written.and_then(|id| Some((card.listed(&id.group, &id.kind)?, id)));
+    if let Some((kind, id)) = written {
+        let namespace = id.namespace_or_default();
+        command.add_kind(kind, namespace, &id.name);
+        command.add_dry_runs(kind, namespace, &id.name);
     }
     let text = command.text("DIST", &fetch::path());
     html! {

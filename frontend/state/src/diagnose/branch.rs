@@ -11,6 +11,7 @@ use super::{DiagnoseState, RecordedSource};
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
+use crate::persistence::fnv_1a;
 
 /// The key of the last branch in the tab's storage.
 const BRANCH: &str = "optimist.branch";
@@ -43,13 +44,13 @@ impl BranchPoint {
             row,
             is_live,
             missing: branch.missing,
-            start: digest(branch.world.start()),
+            start: fnv_1a(&branch.world.start().manifests),
         }
     }
 
     /// Returns whether a session begins here.
     fn begins(&self, start: &Start) -> bool {
-        self.start == digest(start)
+        self.start == fnv_1a(&start.manifests)
     }
 
     fn to_text(self) -> String {
@@ -67,14 +68,6 @@ impl BranchPoint {
             is_live: next()? == 1,
         })
     }
-}
-
-/// The FNV-1a hash of the objects of a start.
-fn digest(start: &Start) -> u64 {
-    let bytes = start.manifests.bytes();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 impl DiagnoseState {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_client::{Preset, WantedChange};
-use optimist_diagnose::case::Case;
+use optimist_diagnose::case::{Case, ObjectId};
 use optimist_diagnose::input::detect;
 
 use super::live::{MAX_SIZE, begin_of_newest};
@@ -36,6 +36,12 @@ impl DiagnoseState {
         let position = position.unwrap_or(self.items.len());
         self.items.insert(position, Rc::new(item));
         self.look_again();
+    }
+
+    /// The object that is looked at, if it has a manifest.
+    pub fn written_object(&self) -> Option<&ObjectId> {
+        let case = &self.reading()?.case;
+        case.manifest.is_some().then_some(&case.id)
     }
 
     /// The object that is looked at with its manifest, the change and the client that writes it. `None` without a

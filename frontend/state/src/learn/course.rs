@@ -17,6 +17,7 @@ use super::progress::LessonProgress;
 use crate::address::Page;
 use crate::effect::Effects;
 use crate::jobs::JobId;
+use crate::persistence::fnv_1a;
 
 /// A lesson that is being taken.
 #[derive(Clone, Debug)]
@@ -67,15 +68,9 @@ pub(super) fn key(name: &str, source: &str) -> String {
     }
 }
 
-/// Returns a hash that differs between texts of lessons: FNV-1a with 64 bits, which is the same in
-/// every build of this program.
+/// Returns a hash that differs between texts of lessons, and is the same in every build of this program.
 pub(super) fn fingerprint(source: &str) -> String {
-    let hash = source
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-    format!("{hash:016x}")
+    format!("{:016x}", fnv_1a(source))
 }
 
 /// Returns the hash that builds before this one stored, if the compiler still computes the same.
