@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::{MAX_OBJECTS_TEXT, ManifestError, ObjectReader};
+use optimist_client::{MAX_OBJECTS_TEXT, ManifestError, ObjectReader, WrongType};
 use optimist_diagnose::input::text_of_file;
 use serde_json::Value;
 
@@ -105,6 +105,9 @@ fn objects_of(file: &str, text: String, names: &[&str]) -> Result<Vec<Placed>, B
 fn check(object: &Value, names: &[&str]) -> Result<(), String> {
     if object.is_null() {
         return Ok(());
+    }
+    if let Some(wrong) = WrongType::in_object(object) {
+        return Err(format!("{wrong} {}", wrong.refusal()));
     }
     let mut missing = Vec::new();
     for field in ["apiVersion", "kind"] {

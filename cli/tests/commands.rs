@@ -66,6 +66,31 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
 }
 
 #[test]
+fn a_namespace_that_yaml_reads_as_a_boolean_is_not_taken_for_no_namespace() {
+    let next = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: y}\n";
+    for arguments in [
+        &["preview", "--next", "-", "--as", "kubectl"][..],
+        &[
+            "preview",
+            "--live",
+            "-",
+            "--next",
+            &file("next.yaml"),
+            "--as",
+            "helm4",
+        ],
+        &["owners", "-"],
+    ] {
+        let (code, out, err) = run_with(arguments, next);
+        assert_eq!((code, out.as_str()), (2, ""));
+        let said = "optimist: standard input:1: metadata.namespace is the boolean true: without quotes, YAML reads y, \
+                    yes, on and true so. Put the value in quotes. kubectl and Helm refuse the object: json: cannot \
+                    unmarshal bool into Go struct field ObjectMeta.metadata.namespace of type string\n";
+        assert_eq!(err, said);
+    }
+}
+
+#[test]
 fn a_new_object_shows_what_the_server_fills_in_and_an_invalid_one_what_is_wrong() {
     let of = |tool: &str, replicas: &str| {
         let next = format!(

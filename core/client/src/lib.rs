@@ -49,6 +49,7 @@ mod wanted_change;
 mod working_copy;
 mod write;
 mod write_method;
+mod wrong_type;
 
 pub use addition::{Addition, ItemNotation, add_typed, item_notation, without_empty};
 pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
@@ -83,3 +84,4 @@ pub use wanted_change::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way
 pub use working_copy::WorkingCopy;
 pub use write::{Declares, OnConflict, Strategy, Subresource, Write};
 pub use write_method::WriteMethod;
+pub use wrong_type::WrongType;

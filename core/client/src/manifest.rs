@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::WrongType;
 use super::server_fields::server_owned;
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::json;
@@ -168,19 +169,10 @@ fn resource_of<'a>(
     })
 }
 
-/// Checks that the name exists and is a string. YAML reads `5` as a number and `yes` as a boolean.
+/// Checks that the name exists and is a string.
 fn check_name(object: &Value) -> Result<(), ManifestError> {
-    for field in ["name", "generateName", "namespace"] {
-        let value = object.metadata().and_then(|metadata| metadata.get(field));
-        let Some(value) = value.filter(|value| !value.is_string() && !value.is_null()) else {
-            continue;
-        };
-        let message = if value.is_object() || value.is_array() {
-            format!("metadata.{field} is not a string.")
-        } else {
-            format!("metadata.{field} must be a string: write \"{value}\", in quotes.")
-        };
-        return Err(ManifestError::Content(message));
+    if let Some(wrong) = WrongType::in_names(object) {
+        return Err(ManifestError::Content(wrong.to_string()));
     }
     if object.name().is_empty() && object.meta_text("generateName").is_empty() {
         let message = "metadata.name is missing.".to_owned();
@@ -337,16 +329,17 @@ mod tests {
         for (name, told) in [
             (
                 "name: 5",
-                "metadata.name must be a string: write \"5\", in quotes.",
+                "metadata.name is the number 5: without quotes, YAML reads a number. Put the value in quotes.",
             ),
             (
                 "name: yes",
-                "metadata.name must be a string: write \"true\", in quotes.",
+                "metadata.name is the boolean true: without quotes, YAML reads y, yes, on and true so. Put \
+                 the value in quotes.",
             ),
-            ("name: [a]", "metadata.name is not a string."),
+            ("name: [a]", "metadata.name is a list. It must be a string."),
             (
                 "name: a, namespace: 7",
-                "metadata.namespace must be a string: write \"7\", in quotes.",
+                "metadata.namespace is the number 7: without quotes, YAML reads a number. Put the value in quotes.",
             ),
             ("labels: {}", "metadata.name is missing."),
         ] {

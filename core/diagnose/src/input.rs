@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::limits;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::{ManifestError, decode, to_yaml};
+use optimist_client::{ManifestError, WrongType, decode, to_yaml};
 use serde_json::{Value, json};
 
 use crate::message::ReportedError;
@@ -289,6 +289,10 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
 /// Refuses a document that is no object, or that is too large.
 fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
     limits::check(object).map_err(|refusal| NotDetected::TooMuch(refusal.message))?;
+    if let Some(wrong) = WrongType::in_object(object) {
+        let message = format!("Document {document}: {wrong} {}", wrong.refusal());
+        return Err(NotDetected::Content(message));
+    }
     let mut fields = Vec::new();
     for field in ["apiVersion", "kind"] {
         if text(object, field).is_empty() {

@@ -118,6 +118,137 @@ fn what_is_missing_is_named_and_nothing_is_guessed() {
 }
 
 #[test]
+fn a_string_that_yaml_reads_as_another_type_is_named_in_every_input() {
+    let refused = |kind: &str, field: &str| {
+        format!(
+            " kubectl and Helm refuse the object: json: cannot unmarshal {kind} into Go struct field \
+             ObjectMeta.metadata.{field} of type string"
+        )
+    };
+    let is_true =
+        "boolean true: without quotes, YAML reads y, yes, on and true so. Put the value in quotes.";
+    let is_false = "boolean false: without quotes, YAML reads n, no, off and false so. Put the value in quotes.";
+    let number = |value: &str| {
+        format!("number {value}: without quotes, YAML reads a number. Put the value in quotes.")
+    };
+    for (meta, said, kind, field) in [
+        (
+            "namespace: y",
+            format!("namespace is the {is_true}"),
+            "bool",
+            "namespace",
+        ),
+        (
+            "namespace: on",
+            format!("namespace is the {is_true}"),
+            "bool",
+            "namespace",
+        ),
+        (
+            "namespace: n",
+            format!("namespace is the {is_false}"),
+            "bool",
+            "namespace",
+        ),
+        (
+            "namespace: off",
+            format!("namespace is the {is_false}"),
+            "bool",
+            "namespace",
+        ),
+        (
+            "namespace: 010",
+            format!("namespace is the {}", number("8")),
+            "number",
+            "namespace",
+        ),
+        (
+            "namespace: 1.5",
+            format!("namespace is the {}", number("1.5")),
+            "number",
+            "namespace",
+        ),
+        (
+            "namespace: [a]",
+            "namespace is a list. It must be a string.".to_owned(),
+            "array",
+            "namespace",
+        ),
+        (
+            "namespace: {a: b}",
+            "namespace is a map. It must be a string.".to_owned(),
+            "object",
+            "namespace",
+        ),
+        (
+            "generateName: 5",
+            format!("generateName is the {}", number("5")),
+            "number",
+            "generateName",
+        ),
+        (
+            "labels: {tier: yes}",
+            format!("labels[tier] is the {is_true}"),
+            "bool",
+            "labels",
+        ),
+        (
+            "annotations: {a: 1}",
+            format!("annotations[a] is the {}", number("1")),
+            "number",
+            "annotations",
+        ),
+    ] {
+        let object = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, {meta}}}\n");
+        let live = object.replace("name: a,", "name: a, uid: u1, resourceVersion: \"5\",");
+        let list = format!(
+            "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: a, {meta}}}\n"
+        );
+        let expected = format!("Document 1: metadata.{said}{}", refused(kind, field));
+        for text in [&object, &live, &list] {
+            assert_eq!(self::kind(text), expected, "{text}");
+        }
+        let second = self::kind(&format!("{MANIFEST}---\n{object}"));
+        assert_eq!(second, expected.replace("Document 1", "Document 2"));
+    }
+    let name = kind("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yes}\n");
+    assert!(
+        name.starts_with(&format!("Document 1: metadata.name is the {is_true}")),
+        "{name}"
+    );
+    for (text, field) in [
+        (
+            "apiVersion: 1\nkind: ConfigMap\nmetadata: {name: a}\n",
+            "apiVersion is the number 1",
+        ),
+        (
+            "apiVersion: v1\nkind: y\nmetadata: {name: a}\n",
+            "kind is the boolean true",
+        ),
+    ] {
+        let said = kind(text);
+        assert!(
+            said.starts_with(&format!("Document 1: {field}: ")),
+            "{said}"
+        );
+        assert!(
+            said.ends_with(" kubectl and Helm refuse the object."),
+            "{said}"
+        );
+    }
+    // `null` is no value, and quotes make a string.
+    for meta in [
+        "namespace: null",
+        "namespace: ~",
+        "namespace: \"y\"",
+        "labels: {a: null}",
+    ] {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, {meta}}}\n");
+        assert_eq!(kind(&text), "manifest", "{meta}");
+    }
+}
+
+#[test]
 fn hostile_texts_get_a_clear_word() {
     let deep = format!(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {}{}",
