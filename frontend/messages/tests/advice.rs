@@ -1,7 +1,14 @@
-//! Advice on an error, if its message alone shows what helps.
+//! Advice on an error, if its message alone shows what helps; and why nothing is read from or compared with
+//! a real API server.
 
+use std::collections::BTreeSet;
+
+use optimist_diagnose::case::{NotInstalled, ObjectId};
 use optimist_diagnose::message::reported_errors;
-use optimist_messages::diagnose::error_advice;
+use optimist_diagnose::remote::{NotAllowed, NotAnswered, NotPredicted};
+use optimist_messages::diagnose::{error_advice, not_installed};
+use optimist_messages::remote::{not_answered, not_predicted};
+use serde_json::json;
 
 /// The advice on a text with one error.
 fn advice(text: &str) -> Option<String> {
@@ -115,4 +122,46 @@ fn a_conflict_is_routine_for_a_controller_and_for_nobody_else() {
     }
     let of_kubectl = format!("Error from server (Conflict): {modified}");
     assert_eq!(advice(&of_kubectl), None);
+}
+
+#[test]
+fn each_reason_of_an_api_server_beside_the_page_is_a_sentence() {
+    let refused = |code, message: &str| NotAnswered::Refused {
+        code,
+        message: message.to_owned(),
+    };
+    let target = "/api/v1/namespaces/shop/configmaps";
+    let said = |why| not_answered(target, &why);
+    assert_eq!(
+        said(refused(403, "configmaps is forbidden")),
+        "/api/v1/namespaces/shop/configmaps was answered with 403: configmaps is forbidden"
+    );
+    assert_eq!(
+        said(refused(502, "")),
+        "/api/v1/namespaces/shop/configmaps was answered with 502."
+    );
+    assert_eq!(
+        said(NotAnswered::NotAnApiServer),
+        "The answer to /api/v1/namespaces/shop/configmaps is not that of an API server."
+    );
+    let id = ObjectId::of(&json!({"kind": "Widget", "metadata": {"name": "web"}}));
+    let not_served = NotInstalled::NotServed {
+        api_version: "example/v1".to_owned(),
+        kind: "Widget".to_owned(),
+    };
+    let reasons = [
+        NotPredicted::Secret,
+        NotPredicted::UnknownKind,
+        NotPredicted::NotInstalled(not_served.clone()),
+        NotPredicted::Unable,
+        NotPredicted::NothingSent,
+        NotPredicted::NotAllowed(NotAllowed::Method),
+        NotPredicted::NotAllowed(NotAllowed::Path),
+        NotPredicted::NotAllowed(NotAllowed::Subresource),
+        NotPredicted::NotAllowed(NotAllowed::NotADryRun),
+    ];
+    let said: BTreeSet<String> = reasons.iter().map(|it| not_predicted(it, &id)).collect();
+    assert_eq!(said.len(), reasons.len(), "each has its own: {said:?}");
+    assert!(said.iter().all(|it| it.ends_with('.')), "{said:?}");
+    assert!(said.contains(&not_installed(&not_served, &id)), "{said:?}");
 }

@@ -35,6 +35,7 @@ pub enum NotAnswered {
 }
 
 impl fmt::Display for NotAnswered {
+    /// In English, for tests and command lines. The page takes its words from its catalogue.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { code, message } if message.is_empty() => write!(f, "{code}"),

@@ -42,8 +42,6 @@ pub enum NotPredicted {
     /// The kind is not built in, and its definition is not known. The server may pass its requests on to
     /// another one, which may take a dry run for a write.
     UnknownKind,
-    /// The case has no manifest.
-    NoManifest,
     /// The object is not one that the core stores.
     NotInstalled(NotInstalled),
     /// The client cannot carry the change.
@@ -55,13 +53,13 @@ pub enum NotPredicted {
 }
 
 impl fmt::Display for NotPredicted {
+    /// In English, for tests and command lines. The page takes its words from its catalogue.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Secret => f.write_str("the values of the Secret were not read"),
             Self::UnknownKind => {
                 f.write_str("the kind is not built in, and its definition was not read")
             }
-            Self::NoManifest => f.write_str("there is no manifest"),
             Self::NotInstalled(why) => write!(f, "{why}"),
             Self::Unable => f.write_str("this client cannot write the change"),
             Self::NothingSent => f.write_str("this client sees that there is nothing to write"),

@@ -45,6 +45,7 @@ pub enum NotAllowed {
 }
 
 impl fmt::Display for NotAllowed {
+    /// In English, for tests and command lines. The page takes its words from its catalogue.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Method => "the method is not allowed",

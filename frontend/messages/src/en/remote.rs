@@ -5,7 +5,7 @@ crate::catalogue::messages! {
     remote_says(origin) "Behind kubectl proxy, this page can read objects from your cluster. It sends a request only after you press a button here, and only to {origin}: GET requests, and writes with dryRun=All when you ask for a comparison.";
     remote_look() "Look for an API server";
     remote_found(version, count) "{version}, with {count} {count|kind|kinds} that can be read.";
-    remote_not_found(why) "No API server answers at this address ({why}). Start kubectl proxy as below and open the page that it serves.";
+    remote_not_found(why) "No API server was found at this address. {why} Start kubectl proxy as below and open the page that it serves.";
     remote_no_discovery() "The server answers, and lists no kinds. Aggregated discovery is needed: Kubernetes v1.27 or later.";
     remote_kind() "Kind";
     remote_namespace() "Namespace";
@@ -22,7 +22,10 @@ crate::catalogue::messages! {
     remote_all_says(count, owned, refused) "{count} {count|object|objects} read. Left out: {owned} that a controller owns, {refused} {refused|kind|kinds} that the server did not list.";
     remote_all_part(kind) "The server has more than 500 objects of {kind}: only the first 500 were read.";
     remote_asking(target) "Asking: {target}";
-    remote_refused(target, why) "{target} was not answered: {why}";
+    remote_unanswered(target, why) "No answer to {target} came: {why}";
+    remote_answer_code(target, code) "{target} was answered with {code}.";
+    remote_answer_status(target, code, message) "{target} was answered with {code}: {message}";
+    remote_answer_other(target) "The answer to {target} is not that of an API server.";
     remote_no_path() "Choose a kind, a namespace and a name first.";
     remote_watch_ended() "The server no longer has the versions after the last one. Follow the object again.";
     remote_not_listed(kind) "The server lists no kind {kind}.";
@@ -30,7 +33,15 @@ crate::catalogue::messages! {
     remote_predict_says() "Reads the object again, runs the write on the core of Optimist, and sends the same write to the server with dryRun=All.";
     remote_predict_none() "To compare a write, add the manifest of an object of this cluster.";
     remote_no_dry_run(version) "{version} is not known to take dry runs. Nothing is sent.";
-    remote_not_predicted(why) "Nothing was compared: {why}.";
+    remote_not_predicted(why) "Nothing was compared. {why}";
+    remote_no_secret() "The values of the Secret were not read.";
+    remote_no_definition(kind) "{kind} is not built in, and the server did not show its definition. Another server may answer for it, which may take a dry run for a write.";
+    remote_unable() "This client cannot write the change.";
+    remote_nothing_sent() "This client finds nothing to change, and sends no write.";
+    remote_not_method() "A request with this method is not sent from here.";
+    remote_not_path() "A request with this path is not sent from here.";
+    remote_not_subresource() "A write to this subresource is not sent from here.";
+    remote_not_dry_run() "The write is no dry run, and is not sent from here.";
     remote_moved() "The object changed during each of three attempts. Nothing was compared.";
     remote_same(code) "The server answers as predicted: {code}.";
     remote_differs(count) "{count} {count|difference|differences} between the server and the prediction.";

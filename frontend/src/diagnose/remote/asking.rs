@@ -13,6 +13,7 @@ use optimist_diagnose::remote::{
     kinds,
 };
 use optimist_messages::label;
+use optimist_messages::remote::{not_answered, not_predicted};
 use serde_json::{Value, json};
 use yew::UseReducerDispatcher;
 
@@ -42,7 +43,7 @@ impl Asking {
         let target = request.target().to_owned();
         self.card.dispatch(RemoteAction::Asking(target.clone()));
         let answer = fetch(&request).await;
-        let answer = answer.map_err(|why| label::remote_refused(&target, &why))?;
+        let answer = answer.map_err(|why| label::remote_unanswered(&target, &why))?;
         Ok((target, answer))
     }
 
@@ -57,18 +58,15 @@ impl Asking {
     }
 
     async fn found(&self) -> Result<Found, Failure> {
-        let (_, answer) = self.ask(RemoteRequest::version()).await?;
-        let version = answer
-            .document()
-            .map_err(|why| label::remote_not_found(&why))?;
-        let version = RemoteVersion::read(&version);
-        let version =
-            version.ok_or_else(|| label::remote_not_found(&NotAnswered::NotAnApiServer))?;
+        let (target, answer) = self.ask(RemoteRequest::version()).await?;
+        let no_server = |why| label::remote_not_found(&not_answered(&target, &why));
+        let version = RemoteVersion::read(&answer.document().map_err(no_server)?);
+        let version = version.ok_or_else(|| no_server(NotAnswered::NotAnApiServer))?;
         let mut lists = Vec::new();
         for request in RemoteRequest::discovery().into_iter().flatten() {
             let (target, answer) = self.ask(Some(request)).await?;
             let list = answer.document();
-            lists.push(list.map_err(|why| label::remote_refused(&target, &why))?);
+            lists.push(list.map_err(|why| not_answered(&target, &why))?);
         }
         let kinds = kinds(&lists);
         if kinds.is_empty() {
@@ -81,9 +79,7 @@ impl Asking {
     pub(super) async fn names(self, kind: RemoteKind, namespace: String) {
         let names = async {
             let (target, answer) = self.ask(RemoteRequest::names(&kind, &namespace)).await?;
-            let names = answer
-                .names()
-                .map_err(|why| label::remote_refused(&target, &why))?;
+            let names = answer.names().map_err(|why| not_answered(&target, &why))?;
             let names = names.into_iter().map(|(_, name)| name).collect();
             Ok(RemoteAction::Names(names))
         };
@@ -101,7 +97,7 @@ impl Asking {
         let request = RemoteRequest::object(kind, namespace, name);
         let (target, answer) = self.ask(request).await?;
         let objects = answer.objects(kind, secrets);
-        let mut objects = objects.map_err(|why| label::remote_refused(&target, &why))?;
+        let mut objects = objects.map_err(|why| not_answered(&target, &why))?;
         let object = objects.pop().unwrap_or_default();
         Ok((object, self.definition(kind).await))
     }
@@ -168,11 +164,10 @@ impl Asking {
             let request = RemoteRequest::watch(kind, namespace, name, &version);
             let request = request.ok_or_else(label::remote_no_path)?;
             let target = request.target();
-            let refused = |why: &dyn std::fmt::Display| label::remote_refused(&target, why);
-            let answer = fetch(&request).await.map_err(|why| refused(&why))?;
-            let (lines, next) = answer
-                .events(&version, secrets)
-                .map_err(|why| refused(&why))?;
+            let answer = fetch(&request).await;
+            let answer = answer.map_err(|why| label::remote_unanswered(&target, &why))?;
+            let events = answer.events(&version, secrets);
+            let (lines, next) = events.map_err(|why| not_answered(target, &why))?;
             if !goes_on.get() {
                 break;
             }
@@ -254,7 +249,7 @@ impl Asking {
                 ..case.clone()
             };
             let prediction = Prediction::new(&now, kind, change.clone(), way, state.secrets)
-                .map_err(|why| label::remote_not_predicted(&why))?;
+                .map_err(|why| label::remote_not_predicted(&not_predicted(&why, &case.id)))?;
             let (_, answer) = self.ask(Some(prediction.request().clone())).await?;
             let (after, _) = self.object(kind, place, state.secrets).await?;
             if after.resource_version() != prediction.version() {
