@@ -7,8 +7,8 @@ use optimist_apiserver::server::ApiServer;
 use optimist_client::WriteMethod;
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    AuditReplay, CASE, DiagnoseMsg, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, Msg, Platform,
-    RecordedSource, SelectedStep,
+    AuditReplay, CASE, CaseSection, DiagnoseMsg, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome,
+    Msg, Platform, RecordedSource, SelectedStep,
 };
 use serde_json::{Value, json};
 
@@ -371,4 +371,116 @@ fn the_editor_sends_one_request_at_a_time_and_says_what_is_not_sent_or_not_answe
     running.edit(LiveEditMsg::Answered(number.unwrap(), None));
     assert_eq!(running.editor().outcome, Some(LiveOutcome::NoAnswer));
     assert!(running.editor().is_ready());
+}
+
+/// A line of a watch: a version of a ConfigMap.
+fn version(of: &str, version: usize, word: &str) -> String {
+    let event = json!({"type": of, "object": {"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "default", "uid": "u", "resourceVersion": version.to_string()},
+        "data": {"word": word}}});
+    format!("{event}\n")
+}
+
+fn follow(page: &mut Page, lines: String, anew: bool) {
+    page.send(DiagnoseMsg::Follow { lines, anew });
+    page.finish_work();
+}
+
+/// The number of changes that the followed object had.
+fn changes(page: &Page) -> usize {
+    let reading = page.state.diagnose.reading();
+    let history = reading.and_then(|it| it.history.as_ref());
+    history.map_or(0, |history| history.changes.len())
+}
+
+#[test]
+fn the_versions_of_a_followed_object_are_one_thing_that_grows() {
+    let mut page = diagnose();
+    bring(&mut page, CONFIG);
+    follow(&mut page, version("ADDED", 7, "one"), true);
+    follow(&mut page, version("MODIFIED", 8, "two"), false);
+    follow(&mut page, version("MODIFIED", 9, "three"), false);
+    let case = &page.state.diagnose;
+    let texts: Vec<&str> = case.items.iter().map(|item| &*item.text).collect();
+    let all = [
+        ("ADDED", 7, "one"),
+        ("MODIFIED", 8, "two"),
+        ("MODIFIED", 9, "three"),
+    ];
+    let all: String = all.map(|(of, at, word)| version(of, at, word)).concat();
+    assert_eq!(texts, [CONFIG, all.as_str()], "what was there before stays");
+    assert_eq!(
+        case.section,
+        CaseSection::Outcome,
+        "a narrow window shows the steps"
+    );
+    page.send(DiagnoseMsg::Choose(1));
+    page.finish_work();
+    assert_eq!(changes(&page), 2);
+    // The versions are those of one object; another object is another thing.
+    follow(&mut page, version("ADDED", 20, "other"), true);
+    assert_eq!(page.state.diagnose.items.len(), 3);
+    follow(&mut page, version("MODIFIED", 21, "more"), false);
+    assert_eq!(page.state.diagnose.items.len(), 3);
+    // Who removes it and goes on sees what comes from then on.
+    let id = page.state.diagnose.items[2].id;
+    page.send(DiagnoseMsg::Remove(id));
+    follow(&mut page, version("MODIFIED", 22, "late"), false);
+    let last = page.state.diagnose.items.last().unwrap();
+    assert_eq!(*last.text, *version("MODIFIED", 22, "late"));
+    // The tab keeps them.
+    let page = page.reload("#/diagnose");
+    assert_eq!(page.state.diagnose.items.len(), 3);
+}
+
+#[test]
+fn of_many_versions_the_newest_stay() {
+    let mut page = diagnose();
+    let long = "x".repeat(1024 * 1024);
+    for at in 0..6 {
+        let of = if at == 0 { "ADDED" } else { "MODIFIED" };
+        page.send(DiagnoseMsg::Follow {
+            lines: version(of, 7 + at, &format!("{at}{long}")),
+            anew: at == 0,
+        });
+    }
+    let [item] = &page.state.diagnose.items[..] else {
+        panic!("they are one thing");
+    };
+    let lines = item.text.lines();
+    let kept = lines.map(|line| serde_json::from_str::<Value>(line).expect("a line is whole"));
+    let kept: Vec<String> = kept
+        .map(|event| {
+            event["object"]["metadata"]["resourceVersion"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert!(
+        kept.len() < 6 && kept.last().is_some_and(|it| it == "12"),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn the_object_that_is_looked_at_opens_in_play_as_the_server_has_it() {
+    let mut page = diagnose();
+    page.send(DiagnoseMsg::PlayObject);
+    assert!(
+        page.browser.addresses.borrow().is_empty(),
+        "there is no object"
+    );
+    follow(&mut page, version("ADDED", 7, "one"), true);
+    follow(&mut page, version("MODIFIED", 9, "two"), false);
+    page.send(DiagnoseMsg::PlayObject);
+    assert_eq!(page.browser.addresses.borrow().last().unwrap(), "#/play");
+    let (_, stored) = page.state.world().stored().expect("it is there");
+    assert_eq!(stored["data"]["word"], "two");
+    assert_eq!(stored["metadata"]["resourceVersion"], "9");
+    assert_eq!(
+        page.state.session.tree.position(),
+        0,
+        "nothing has happened yet"
+    );
 }
