@@ -118,3 +118,111 @@ fn a_difference_is_found_again_where_it_was() {
         ["1/status"]
     );
 }
+
+/// Adds to each IP of the core's network and each port that it chooses: another server chooses others.
+fn elsewhere(answer: &RemoteAnswer) -> RemoteAnswer {
+    RemoteAnswer {
+        body: answer
+            .body
+            .replace("10.0.0.17", "10.96.201.7")
+            .replace("30086", "31234"),
+        ..answer.clone()
+    }
+}
+
+fn service(spec: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec})
+}
+
+/// The Service as a real server with another network has it.
+fn service_elsewhere(spec: &Value) -> Value {
+    let mut server = ApiServer::default();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    for (path, object) in [
+        ("/api/v1/namespaces", namespace),
+        ("/api/v1/namespaces/shop/services", service(spec)),
+    ] {
+        let request = http::Request::post(format!("{path}?fieldManager=ci"));
+        let request = request.header("Content-Type", "application/json");
+        let response = server.handle(request.body(object.to_string().into_bytes()).unwrap());
+        assert_eq!(response.status(), 201);
+        if path.ends_with("services") {
+            let body = String::from_utf8(response.body().clone()).unwrap();
+            let answer = elsewhere(&RemoteAnswer {
+                code: 201,
+                warning: String::new(),
+                body,
+            });
+            return serde_json::from_str(&answer.body).unwrap();
+        }
+    }
+    unreachable!("the last one is the Service");
+}
+
+fn predicted_service(live: &Value, wanted: &Value) -> Prediction {
+    let kind = RemoteKind {
+        kind: "Service".to_owned(),
+        group: String::new(),
+        version: "v1".to_owned(),
+        plural: "services".to_owned(),
+        is_namespaced: true,
+    };
+    let change = WantedChange::manifest(service(wanted));
+    let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
+    Prediction::new(&Case::about(live.clone()), &kind, change, way, false).unwrap()
+}
+
+#[test]
+fn a_service_replays_with_the_addresses_and_ports_that_it_was_recorded_with() {
+    let ports = json!([{"port": 80}]);
+    let inside = json!({"ports": ports, "selector": {"app": "web"}});
+    let outside = json!({"type": "NodePort", "ports": ports, "selector": {"app": "web"}});
+    let asked = json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 30099}]});
+    let other = json!({"type": "NodePort", "ports": ports, "selector": {"app": "other"}});
+    for (before, wanted, chosen) in [
+        // It keeps what it has.
+        (
+            &inside,
+            json!({"ports": ports, "selector": {"app": "other"}}),
+            &[][..],
+        ),
+        (&outside, other, &[]),
+        // The server chooses a port.
+        (&inside, outside.clone(), &["<nodePort>"]),
+        // The manifest names a port.
+        (&inside, asked, &[]),
+    ] {
+        let live = service_elsewhere(before);
+        assert_eq!(live["spec"]["clusterIP"], "10.96.201.7");
+        let prediction = predicted_service(&live, &wanted);
+        let mut server = Case::about(live.clone())
+            .install()
+            .unwrap()
+            .world
+            .server()
+            .clone();
+        let answer = elsewhere(&answered(&mut server, &prediction));
+        assert_eq!(answer.code, 200, "{}", answer.body);
+        assert_eq!(prediction.differences(&answer), [], "{wanted}");
+        let recording = prediction.recording("web", &answer);
+        for chosen in chosen {
+            assert!(recording.contains(chosen), "{recording}");
+        }
+        assert_eq!(
+            recording.matches("<nodePort>").count(),
+            chosen.len(),
+            "{recording}"
+        );
+        assert!(!recording.contains("<clusterIP>"), "{recording}");
+        assert_eq!(replayed(&recording), Vec::<String>::new(), "{recording}");
+        // Another address than the one that it had is wrong.
+        let mut wrong = answer.clone();
+        wrong.body = answer.body.replace("10.96.201.7", "10.96.201.8");
+        let found = prediction.differences(&wrong);
+        let found: Vec<&str> = found.iter().map(|it| it.pointer.as_str()).collect();
+        assert_eq!(
+            found,
+            ["/response/spec/clusterIP", "/response/spec/clusterIPs/0"]
+        );
+    }
+}

@@ -259,8 +259,19 @@ fn first_difference(report: &Report) -> (usize, &str) {
 
 #[test]
 fn normalizing_the_recorded_form_changes_nothing() {
-    let normalizer = Normalizer::new("<ns>", &[]);
     for recording in ALL.iter() {
+        let mut normalizer = Normalizer::new("<ns>", &[]);
+        for step in &recording.steps {
+            step.expected
+                .response
+                .iter()
+                .for_each(|it| normalizer.keep(it));
+            step.expected
+                .events
+                .iter()
+                .flatten()
+                .for_each(|it| normalizer.keep(it));
+        }
         for (number, step) in recording.steps.iter().enumerate() {
             let events = step.expected.events.clone().map(Value::from);
             for value in [&step.expected.response, &events].into_iter().flatten() {

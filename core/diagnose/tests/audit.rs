@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use optimist_apiserver::server::Release;
+use http::Request;
+use optimist_apiserver::server::{ApiServer, Release};
 use optimist_diagnose::audit::findings::{Findings, MIN_REPEATS, Reaction};
 use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, KnownObject, NotRun, RecordedHistory,
@@ -326,4 +327,95 @@ fn a_watch_of_all_namespaces_may_have_shown_a_client_what_it_replaced() {
     });
     let all: Vec<bool> = of_operator.map(|lost| lost.may_have_watched).collect();
     assert!(!all.is_empty() && all.iter().all(|may| *may), "{all:?}");
+}
+
+/// A Service that is created, changed with the object that was answered, and read; by a server of another network.
+/// `told` says of each request whether the log has its answer. If it has the first one, the Service has
+/// a port too: an update can change that one, so it does not say which port the Service had.
+fn service_log(told: [bool; 3]) -> AuditLog {
+    let mut server = ApiServer::default();
+    let mut lines = Vec::new();
+    let collection = "/api/v1/namespaces/default/services";
+    let object = format!("{collection}/web");
+    let mut body = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+        "spec": {"type": if told[0] { "NodePort" } else { "ClusterIP" }, "ports": [{"port": 80}]}});
+    // The server of the log chooses these where the core chooses those.
+    let elsewhere = |value: &Value, back: bool| -> Value {
+        let mut text = value.to_string();
+        for (here, there) in [("10.0.0.17", "10.96.201.7"), ("30086", "31234")] {
+            let (from, to) = if back { (there, here) } else { (here, there) };
+            text = text.replace(from, to);
+        }
+        serde_json::from_str(&text).unwrap()
+    };
+    let requests = [
+        ("create", "POST", collection),
+        ("update", "PUT", object.as_str()),
+        ("get", "GET", &object),
+    ];
+    for (at, ((verb, method, path), told)) in requests.into_iter().zip(told).enumerate() {
+        let sent = match method {
+            "GET" => Value::Null,
+            _ => elsewhere(&body, true),
+        };
+        let request = Request::builder().method(method).uri(path);
+        let request = request
+            .header("Content-Type", "application/json")
+            .header("User-Agent", "kubectl");
+        let response = server.handle(request.body(sent.to_string().into_bytes()).unwrap());
+        let answer = elsewhere(&serde_json::from_slice(response.body()).unwrap(), false);
+        let mut event = json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
+            "auditID": at.to_string(), "stage": "ResponseComplete", "verb": verb, "requestURI": path,
+            "userAgent": "kubectl",
+            "objectRef": {"resource": "services", "namespace": "default", "name": "web", "apiVersion": "v1"},
+            "responseStatus": {"code": response.status().as_u16()},
+            "requestReceivedTimestamp": format!("2026-11-24T10:00:0{at}.000000Z")});
+        if method != "GET" {
+            event["requestObject"] = body.clone();
+        }
+        if told {
+            event["responseObject"] = answer.clone();
+        }
+        lines.push(event.to_string());
+        body = answer;
+        body["spec"]["selector"] = json!({"app": "web"});
+    }
+    read(&lines.join("\n"))
+}
+
+#[test]
+fn what_a_server_chose_for_a_service_is_taken_from_the_log() {
+    // The last log never says what was chosen, but for the object that the update carries.
+    for told in [
+        [true; 3],
+        [true, false, true],
+        [false, true, true],
+        [false, false, true],
+    ] {
+        let log = service_log(told);
+        let history = history(&log);
+        for step in &history.steps {
+            assert!(
+                matches!(step.prediction, CoreAnswer::Same { .. }),
+                "{told:?}: {:#?}",
+                step.prediction
+            );
+        }
+        assert_eq!(history.counts(), (3, 0, 0), "{told:?}");
+        let last = history.steps[2].after.as_deref().expect("it is there");
+        assert_eq!(last["spec"]["clusterIP"], "10.96.201.7", "{told:?}");
+    }
+}
+
+#[test]
+fn another_address_than_the_one_that_a_service_had_is_no_prediction() {
+    let mut log = service_log([true; 3]);
+    let update = Arc::make_mut(&mut log.events[1]);
+    let answer = Arc::make_mut(update.response.as_mut().unwrap());
+    answer["spec"]["clusterIP"] = "10.96.201.8".into();
+    let history = history(&log);
+    let CoreAnswer::Other { differences, .. } = &history.steps[1].prediction else {
+        panic!("{:#?}", history.steps[1].prediction);
+    };
+    assert_eq!(differences[0].pointer, "/spec/clusterIP");
 }

@@ -5,7 +5,8 @@
 //! Times, generated names, cluster IPs, continue tokens and the namespace become placeholders.
 //! [`Normalizer::scan`] must have seen all answers before [`Normalizer::normalize`] is used.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
@@ -60,6 +61,7 @@ pub struct Normalizer<'a> {
     list_versions: Vec<String>,
     uids: Vec<(String, String)>,
     generated: Vec<(String, String)>,
+    named: HashSet<String>,
 }
 
 impl<'a> Normalizer<'a> {
@@ -72,6 +74,7 @@ impl<'a> Normalizer<'a> {
             list_versions: Vec::new(),
             uids: Vec::new(),
             generated: Vec::new(),
+            named: HashSet::new(),
         }
     }
 
@@ -106,6 +109,25 @@ impl<'a> Normalizer<'a> {
             .flatten()
         {
             self.meet_generated_name(event.get("object").unwrap_or(&Value::Null));
+        }
+    }
+
+    /// Keeps the addresses and ports that a recorded answer names: the recorded server did not choose them, or
+    /// they were installed with their object. Others become placeholders.
+    pub fn keep(&mut self, recorded: &Value) {
+        self.keep_member(recorded, None);
+    }
+
+    fn keep_member(&mut self, value: &Value, key: Option<&str>) {
+        match value {
+            Value::Object(members) => members
+                .iter()
+                .for_each(|(name, it)| self.keep_member(it, Some(name))),
+            Value::Array(items) => items.iter().for_each(|it| self.keep_member(it, key)),
+            _ if key.is_some_and(is_allotted) => {
+                self.named.insert(value.to_string());
+            }
+            _ => {}
         }
     }
 
@@ -170,6 +192,9 @@ impl<'a> Normalizer<'a> {
                 Value::Object(members)
             }
             Value::Array(items) => items.iter().map(|item| self.member(item, key)).collect(),
+            _ if key.is_some_and(is_allotted) && self.named.contains(&value.to_string()) => {
+                value.clone()
+            }
             Value::String(text) => Value::String(self.text(key, text)),
             Value::Number(port) if is_allotted_port(key, port) => "<nodePort>".into(),
             other => other.clone(),
@@ -186,7 +211,7 @@ impl<'a> Normalizer<'a> {
                     "<continue>".to_owned()
                 };
             }
-            Some("clusterIP" | "clusterIPs") if is_cluster_ip(text) => {
+            Some("clusterIP" | "clusterIPs") if text.parse::<IpAddr>().is_ok() => {
                 return "<clusterIP>".to_owned();
             }
             _ => {}
@@ -262,18 +287,18 @@ fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// Returns whether a port was given by the server: recordings ask for none but these.
-fn is_allotted_port(key: Option<&str>, port: &Number) -> bool {
-    const ASKED_FOR: [i64; 3] = [30080, 30081, 30099];
-    matches!(key, Some("nodePort" | "healthCheckNodePort"))
-        && port
-            .as_i64()
-            .is_some_and(|port| port >= 30000 && !ASKED_FOR.contains(&port))
+/// Returns whether a server chooses the values of a member, if the client names none.
+fn is_allotted(key: &str) -> bool {
+    matches!(
+        key,
+        "clusterIP" | "clusterIPs" | "nodePort" | "healthCheckNodePort"
+    )
 }
 
-fn is_cluster_ip(text: &str) -> bool {
-    text.strip_prefix("10.0.0.")
-        .is_some_and(|end| !end.is_empty() && end.bytes().all(|b| b.is_ascii_digit()))
+/// Returns whether a port is of the range from which a server chooses.
+fn is_allotted_port(key: Option<&str>, port: &Number) -> bool {
+    matches!(key, Some("nodePort" | "healthCheckNodePort"))
+        && port.as_i64().is_some_and(|port| port >= 30000)
 }
 
 fn replace(text: &mut String, from: &str, to: &str) {
@@ -489,6 +514,18 @@ mod tests {
             answers[2]["message"],
             "Too large resource version: 99999999, current: <rv>"
         );
+    }
+
+    #[test]
+    fn addresses_and_ports_that_the_recording_names_stay() {
+        let mut normalizer = Normalizer::new("rp-7", &[]);
+        let answer = |ip: &str, port: u16| json!({"spec": {"clusterIP": ip, "clusterIPs": [ip], "ports": [{"nodePort": port}]}});
+        normalizer.keep(&answer("10.96.0.12", 30080));
+        let got = |ip, port| normalizer.normalize(&answer(ip, port));
+        assert_eq!(got("10.96.0.12", 30080), answer("10.96.0.12", 30080));
+        let other = got("fd00::12", 30081);
+        assert_eq!(other["spec"]["clusterIPs"], json!(["<clusterIP>"]));
+        assert_eq!(other["spec"]["ports"][0]["nodePort"], "<nodePort>");
     }
 
     #[test]

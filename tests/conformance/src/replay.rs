@@ -155,7 +155,7 @@ pub fn replay_against<S: ObjectRef>(
             }
         }
     }
-    let got = normalized(got, run.context());
+    let got = normalized(got, recording, run.context());
 
     let mut failures = Vec::new();
     let mut tolerance = Tolerance::new(exceptions.of(&recording.name));
@@ -249,8 +249,17 @@ impl<'a> Tolerance<'a> {
     }
 }
 
-fn normalized(answers: Vec<Answer>, context: &Context) -> Vec<Answer> {
+fn normalized(answers: Vec<Answer>, recording: &Recording, context: &Context) -> Vec<Answer> {
     let mut normalizer = Normalizer::new(&context.namespace, &context.derived);
+    for step in &recording.steps {
+        let recorded = &step.expected;
+        let events = recorded.events.iter().flatten();
+        recorded
+            .response
+            .iter()
+            .chain(events)
+            .for_each(|it| normalizer.keep(it));
+    }
     for answer in &answers {
         if let Some(events) = &answer.events {
             normalizer.scan(&serde_json::json!({ "events": events }));

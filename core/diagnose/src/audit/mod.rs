@@ -5,6 +5,7 @@
 //! the core run beside each request, and [`Findings`](findings::Findings) lists fights, lost
 //! updates and other findings.
 
+mod allotted;
 pub mod findings;
 pub mod recorded;
 mod run;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use crate::input::is_audit;
 
+pub(crate) use allotted::NamedValues;
 pub(crate) use run::body_differences;
 
 /// The detail in which the log has a request (`k8s.io/apiserver/pkg/apis/audit/v1 Level`).

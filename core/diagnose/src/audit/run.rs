@@ -12,6 +12,7 @@ use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
 use super::AuditEvent;
+use super::allotted::NamedValues;
 use super::recorded::{Compared, CoreAnswer, Difference, KnownObject, NotRun};
 use crate::observed::{FieldChange, ObservedVersion, field_changes};
 
@@ -153,7 +154,7 @@ fn is_comparable(event: &AuditEvent) -> bool {
 }
 
 /// Returns the differences between the answers. Values that no server can foresee are left out: times, the
-/// uid of a new object, and the version of a new one.
+/// uid of a new object, the version of a new one, and what a server chooses for a Service.
 fn differences(
     event: &AuditEvent,
     code: u16,
@@ -171,18 +172,31 @@ fn differences(
     let Some(response) = event.response.as_deref().filter(|_| is_comparable(event)) else {
         return found;
     };
-    found.extend(body_differences(response, &exchange.received, known));
+    let recorded = known.filter(|(_, known)| matches!(known, KnownObject::Recorded));
+    let before = recorded.map(|(object, _)| object);
+    let named = NamedValues::new(before, event.request.as_deref());
+    found.extend(body_differences(
+        response,
+        &exchange.received,
+        known,
+        &named,
+    ));
     found
 }
 
-/// Returns the differences between the bodies of two answers: a recorded one, and the core's.
+/// Returns the differences between the bodies of two answers: a recorded one, and the core's. Of the addresses and
+/// ports of a Service, those are compared that are named.
 pub(crate) fn body_differences(
     recorded: &Value,
     core: &Value,
     known: Option<(&Value, KnownObject)>,
+    named: &NamedValues,
 ) -> Vec<Difference> {
-    let recorded = comparable(recorded, known);
-    let core = comparable(core, known);
+    let [recorded, core] = [recorded, core].map(|answer| {
+        let mut answer = comparable(answer, known);
+        named.hide_others(&mut answer);
+        answer
+    });
     let mut found: Vec<Difference> = Vec::new();
     for change in optimist_client::changes(&recorded, &core) {
         found.push(Difference {

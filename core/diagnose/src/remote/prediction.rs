@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::recording::recording;
 use super::{NotAllowed, RemoteAnswer, RemoteKind, RemoteRequest};
-use crate::audit::body_differences;
 use crate::audit::recorded::{Difference, KnownObject};
+use crate::audit::{NamedValues, body_differences};
 use crate::case::{Case, NotInstalled};
 use crate::ways::{ChangeTable, by_hand};
 
@@ -124,8 +124,8 @@ impl Prediction {
     }
 
     /// Returns the differences between a real answer and the core's: in the status code, the warnings and the
-    /// body, by pointers as in recordings (`/status`, `/warnings`, `/response/…`). Not compared are times, and
-    /// the number of a new version. If the codes differ, only the codes and the messages are compared.
+    /// body, by pointers as in recordings (`/status`, `/warnings`, `/response/…`). Not compared are times,
+    /// the number of a new version, and addresses and ports that a server chooses now. If the codes differ, only the codes and the messages are compared.
     pub fn differences(&self, answer: &RemoteAnswer) -> Vec<Difference> {
         let real = self.real(answer);
         let difference = |pointer: &str, recorded: Value, core: Value| Difference {
@@ -158,7 +158,8 @@ impl Prediction {
             found.push(difference("/warnings", recorded, core));
         }
         let known = Some((&*self.live, KnownObject::Recorded));
-        let bodies = body_differences(&real.received, &self.core.received, known);
+        let named = self.named();
+        let bodies = body_differences(&real.received, &self.core.received, known, &named);
         found.extend(bodies.into_iter().map(|it| Difference {
             pointer: format!("/response{}", it.pointer),
             ..it
@@ -169,8 +170,14 @@ impl Prediction {
     /// The object, the dry run and a real answer as a recording, which the replayer of `optimist-recordings`
     /// runs against the core and against any server.
     pub fn recording(&self, name: &str, answer: &RemoteAnswer) -> String {
-        let real = self.real(answer);
+        let mut real = self.real(answer);
+        self.named().hide_others(Arc::make_mut(&mut real.received));
         recording(name, &self.server, &self.definitions, &self.live, &real)
+    }
+
+    /// The addresses and ports that the server did not choose for this dry run.
+    fn named(&self) -> NamedValues {
+        NamedValues::new(Some(&self.live), Some(&self.core.sent))
     }
 
     fn real(&self, answer: &RemoteAnswer) -> Exchange {

@@ -48,7 +48,7 @@ crate::catalogue::messages! {
     remote_about(method, target) "Compared: {method} {target}";
     remote_as_release(release) "The core answers as {release}.";
     remote_first_only(count) "The client sends {count} more {count|write|writes} after this one. A dry run stores nothing, so only the first is compared.";
-    remote_ignored() "Not compared: times, and the number of a new version. The core does not know admission webhooks, policies, quotas and permissions of the cluster.";
+    remote_ignored() "Not compared: times, the number of a new version, and addresses and ports that a server chooses for a Service. The core does not know admission webhooks, policies, quotas and permissions of the cluster.";
     remote_part() "Part of the answer";
     remote_cluster() "Server";
     remote_core() "Prediction";

@@ -50,7 +50,8 @@ impl RecordedHistory {
         }
         // An accepted write with a version and a uid was made on the object that has them.
         let accepted = event.code == Some(200) && event.verb == "update";
-        let (State::Present(object, _), Some(sent), true) = (&self.state, &event.request, accepted)
+        let (State::Present(object, from), Some(sent), true) =
+            (&self.state, &event.request, accepted)
         else {
             return;
         };
@@ -60,6 +61,9 @@ impl RecordedHistory {
             if !said.is_empty() {
                 known.set_meta(field, said);
             }
+        }
+        if *from != KnownObject::Recorded {
+            keep_addresses(&mut known, sent);
         }
         if known != **object {
             let known_version = KnownObject::Computed {
@@ -214,5 +218,22 @@ impl RecordedHistory {
         } else {
             State::Absent
         };
+    }
+}
+
+/// Takes the addresses of a computed Service from an accepted update. The server chose them, and an update keeps
+/// them (`pkg/apis/core/validation/validation.go ValidateServiceUpdate`, v1.36).
+fn keep_addresses(known: &mut Value, sent: &Value) {
+    let is_service = text(known, "kind") == "Service" && text(known, "apiVersion") == "v1";
+    if !is_service {
+        return;
+    }
+    for member in ["clusterIP", "clusterIPs", "healthCheckNodePort"] {
+        let said = sent.get("spec").and_then(|spec| spec.get(member));
+        if let Some(said) = said
+            && let Some(chosen) = known["spec"].get_mut(member)
+        {
+            *chosen = said.clone();
+        }
     }
 }
