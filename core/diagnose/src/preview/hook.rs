@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::DeliveryTool;
+use super::sync_wave::SyncPhase;
 use super::unnamed::is_unnamed;
 use crate::ways::ReleaseMethod;
 
@@ -139,6 +140,25 @@ fn of_argo_cd(object: &Value) -> Option<(Vec<String>, Vec<usize>)> {
     let mut all = policies(object, &ARGO_CD);
     all.extend(policies(object, &HELM));
     Some((events, all))
+}
+
+/// Returns the phases of a sync in which Argo CD writes a manifest (`argo-cd/gitops-engine/pkg/sync/sync_phase.go syncPhases`,
+/// v3.5). A hook without a phase is not written.
+pub(super) fn sync_phases(manifest: &Value) -> Vec<SyncPhase> {
+    let Some((events, _)) = of_argo_cd(manifest).filter(|(events, _)| *events != ["Skip"]) else {
+        return vec![SyncPhase::Sync];
+    };
+    let phases = events.iter().filter_map(|event| match event.as_str() {
+        "PreSync" | "pre-install" | "pre-upgrade" => Some(SyncPhase::PreSync),
+        "Sync" => Some(SyncPhase::Sync),
+        "PostSync" | "post-install" | "post-upgrade" => Some(SyncPhase::PostSync),
+        "SyncFail" => Some(SyncPhase::SyncFail),
+        _ => None,
+    });
+    let mut phases: Vec<SyncPhase> = phases.collect();
+    phases.sort();
+    phases.dedup();
+    phases
 }
 
 /// Returns whether a write runs a hook at this event. The hooks of a deletion, a rollback and a test are not part of a

@@ -20,6 +20,7 @@ mod removed;
 mod row;
 mod run;
 mod run_row;
+mod sync_wave;
 mod unnamed;
 
 use std::collections::BTreeMap;

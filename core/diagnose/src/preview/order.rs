@@ -4,7 +4,7 @@ use optimist_apiserver::object::text;
 use optimist_client::Preset;
 use serde_json::Value;
 
-use super::refusal::wave;
+use super::sync_wave;
 use crate::case::ObjectId;
 
 /// The kinds in the order in which Helm writes them; all others come last, by their names
@@ -51,9 +51,13 @@ const OF_HELM: [&str; 38] = [
 ];
 
 /// Returns the positions of the manifests in the order in which a tool writes them. kubectl goes through
-/// its files. The others begin with the objects that other objects need: namespaces and definitions. Argo CD goes
-/// from wave to wave (`argo-cd/gitops-engine/pkg/sync/sync_tasks.go Less`, v3.5).
-pub(super) fn of_writes(preset: Preset, manifests: &[Value]) -> Vec<usize> {
+/// its files. Argo CD goes from wave to wave ([`sync_wave::of_manifests`]). The others begin with the objects that other
+/// objects need: namespaces and definitions. `namespace`: that of manifests that name none, if it is known.
+pub(super) fn of_writes(
+    preset: Preset,
+    manifests: &[Value],
+    namespace: Option<&str>,
+) -> Vec<usize> {
     let mut order: Vec<usize> = (0..manifests.len()).collect();
     let kind = |at: &usize| text(&manifests[*at], "kind");
     let needed = |at: &usize| match kind(at) {
@@ -63,20 +67,26 @@ pub(super) fn of_writes(preset: Preset, manifests: &[Value]) -> Vec<usize> {
     };
     match preset {
         _ if preset.is_kubectl() => {}
-        Preset::Helm3 | Preset::Helm4 => order.sort_by_key(|at| {
-            let known = OF_HELM.iter().position(|known| *known == kind(at));
-            match known {
-                Some(known) => (known, ""),
-                None => (OF_HELM.len(), kind(at)),
-            }
+        Preset::Helm3 | Preset::Helm4 => order.sort_by_key(|at| match helm_position(kind(at)) {
+            Some(known) => (known, ""),
+            None => (OF_HELM.len(), kind(at)),
         }),
         Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
-            order.sort_by_key(|at| (needed(at), wave(&manifests[*at])));
+            let waves = sync_wave::of_manifests(manifests, namespace).into_iter();
+            let written: Vec<usize> = waves.map(|(at, _)| at).collect();
+            // A hook that is not written has a row, too.
+            order.retain(|at| !written.contains(at));
+            order.splice(0..0, written);
         }
         Preset::Flux => order.sort_by_key(|at| (stage(&manifests[*at]), needed(at))),
         _ => order.sort_by_key(needed),
     }
     order
+}
+
+/// Returns the place of a kind in the order of Helm.
+pub(super) fn helm_position(kind: &str) -> Option<usize> {
+    OF_HELM.iter().position(|known| *known == kind)
 }
 
 /// Returns the stage in which Flux applies an object, from 0 (`fluxcd/pkg/ssa/manager_apply.go ApplyAllStaged` and

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use optimist_apiserver::object::Metadata;
 use optimist_client::Preset;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use super::cluster::Key;
 use super::removed::{Removal, says};
 use super::row::{Outcome, PreviewRow, Trouble};
+use super::sync_wave::SyncWave;
 use super::{Assumed, DeliveryTool, Pruning, order};
 
 /// A tool's treatment of the other objects when one is refused. The fields of a row show the result of its own manifest,
@@ -32,8 +32,10 @@ pub enum AfterRefusal {
     ChecksFirst,
     /// It reads all manifests before the first write, and refuses one of them: it writes and deletes nothing.
     ReadsAllFirst,
-    /// It writes the others of the same sync wave, and nothing of the waves after it. A wave begins with its deletions
-    /// (`argo-cd/gitops-engine/pkg/sync/sync_context.go Sync` and `runTasks`, v3.5). The dry run before the first wave
+    /// It writes the others of the same sync wave, and nothing of the waves and phases after it. A namespace is written in
+    /// the wave of the first object in it, and a definition in that of the first object of its kind (`sync_tasks.go
+    /// adjustDeps`). A wave begins with its deletions (`argo-cd/gitops-engine/pkg/sync/sync_context.go Sync` and
+    /// `runTasks`, v3.5). The dry run before the first wave
     /// is one of the client, which asks no server whether it accepts an object (`applyObject`).
     StopsAfterWave,
     /// It sends a dry run of each object of a stage before it writes the stage, and writes nothing of a stage in which
@@ -65,6 +67,8 @@ pub(super) struct Delivery<'a> {
     pub(super) manifests: HashMap<&'a Key, &'a Value>,
     pub(super) objects: HashMap<&'a Key, &'a Value>,
     pub(super) removal: &'a Removal,
+    /// The sync waves of the manifests under Argo CD.
+    pub(super) waves: HashMap<&'a Key, SyncWave>,
 }
 
 impl Delivery<'_> {
@@ -73,9 +77,9 @@ impl Delivery<'_> {
         if self.after == AfterRefusal::GoesOn {
             return;
         }
-        let manifests = |is_so: fn(Outcome) -> bool| -> Vec<&Value> {
-            let rows = rows.iter().filter(|row| is_so(row.outcome));
-            rows.filter_map(|row| self.manifests.get(&key(row)).copied())
+        let manifests = |is_so: fn(Outcome) -> bool| -> Vec<Key> {
+            let rows = rows.iter().filter(|row| is_so(row.outcome)).map(key);
+            rows.filter(|key| self.manifests.contains_key(key))
                 .collect()
         };
         let refused = manifests(|it| it.is_refusal() && it != Outcome::NotRun);
@@ -113,7 +117,7 @@ impl Delivery<'_> {
                 (_, None) => true,
                 (Stop::AtStart, _) => false,
                 (Stop::At(stop), _) => at <= *stop,
-                (Stop::AfterWave(last), Some(manifest)) => wave(manifest) <= *last,
+                (Stop::AfterWave(last), Some(manifest)) => self.wave(&key(row), manifest) <= *last,
                 (Stop::BeforeStage(refused), Some(manifest)) => {
                     let stage = order::stage(manifest);
                     stage < *refused || stage == *refused && row.outcome.is_refusal()
@@ -144,7 +148,7 @@ impl Delivery<'_> {
                 created.next().map(|(at, _, _)| Stop::At(at))
             }
             AfterRefusal::StopsAfterWave => {
-                let waves = refused().map(|(_, _, manifest)| wave(manifest));
+                let waves = refused().map(|(_, key, manifest)| self.wave(&key, manifest));
                 waves.min().map(Stop::AfterWave)
             }
             AfterRefusal::StopsBeforeStage => {
@@ -155,7 +159,7 @@ impl Delivery<'_> {
     }
 
     /// Returns whether the tool comes to one of these manifests before it deletes an object.
-    fn come_first(&self, manifests: &[&Value], object: &Value) -> bool {
+    fn come_first(&self, manifests: &[Key], object: &Value) -> bool {
         match self.after {
             AfterRefusal::GoesOn => false,
             AfterRefusal::DeletesNothing
@@ -165,25 +169,33 @@ impl Delivery<'_> {
             | AfterRefusal::StopsBeforeStage => !manifests.is_empty(),
             AfterRefusal::StopsAfterWave => {
                 let deleted = self.wave_of_deletion(object);
-                manifests.iter().any(|manifest| wave(manifest) < deleted)
+                let waves = manifests.iter().filter_map(|key| self.waves.get(key));
+                waves.into_iter().any(|wave| *wave < deleted)
             }
         }
     }
 
     /// Returns the sync wave in which Argo CD deletes an object: the waves of the objects to delete, the last first; with
     /// `PruneLast`, the one after all others (`sync_context.go getSyncTasks`, v3.5).
-    fn wave_of_deletion(&self, object: &Value) -> i64 {
+    fn wave_of_deletion(&self, object: &Value) -> SyncWave {
         if says(object, "argocd.argoproj.io/sync-options", "PruneLast=true") {
-            return i64::MAX;
+            return SyncWave::LAST;
         }
+        let own = SyncWave::named_by(object);
         let others = self.objects.iter();
         let others = others.filter(|(key, object)| {
             !self.manifests.contains_key(**key) && self.removal.is_of_application(object)
         });
-        let waves: BTreeSet<i64> = others.map(|(_, object)| wave(object)).collect();
-        let position = waves.iter().position(|it| *it == wave(object));
+        let waves: BTreeSet<SyncWave> = others.map(|(_, it)| SyncWave::named_by(it)).collect();
+        let position = waves.iter().position(|it| *it == own);
         let reversed = position.and_then(|at| waves.iter().rev().nth(at));
-        reversed.copied().unwrap_or_else(|| wave(object))
+        reversed.copied().unwrap_or(own)
+    }
+
+    /// Returns the sync wave in which Argo CD writes a manifest.
+    fn wave(&self, key: &Key, manifest: &Value) -> SyncWave {
+        let wave = self.waves.get(key).copied();
+        wave.unwrap_or_else(|| SyncWave::named_by(manifest))
     }
 }
 
@@ -194,7 +206,7 @@ enum Stop {
     /// At this row.
     At(usize),
     /// After this sync wave.
-    AfterWave(i64),
+    AfterWave(SyncWave),
     /// Before this stage.
     BeforeStage(usize),
 }
@@ -202,13 +214,4 @@ enum Stop {
 fn key(row: &PreviewRow) -> Key {
     let id = row.object.id();
     (id.group, id.kind, id.namespace, id.name)
-}
-
-/// Returns the sync wave of an object under Argo CD (`argo-cd/gitops-engine/pkg/sync/syncwaves/waves.go Wave`, v3.5).
-pub(super) fn wave(object: &Value) -> i64 {
-    let annotations = object.metadata().and_then(|meta| meta.get("annotations"));
-    let number = |name: &str| annotations?.get(name)?.as_str()?.parse().ok();
-    let wave = number("argocd.argoproj.io/sync-wave");
-    wave.or_else(|| number("helm.sh/hook-weight"))
-        .unwrap_or_default()
 }

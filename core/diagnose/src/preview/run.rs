@@ -17,7 +17,7 @@ use super::removed::{self, Removal};
 use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
 use super::run_row::{Earlier, stuck};
 use super::unnamed::{self, Treatment, is_unnamed};
-use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, hand_over, order};
+use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, hand_over, order, sync_wave};
 use crate::case::Installed;
 use crate::ways::{
     self, ChangeTable, DeliveredBy, OnOwned, PartialRow, RowProgress, WantedChange, Way,
@@ -112,7 +112,7 @@ impl PreviewRun {
         let order: Vec<Key> = input.next.iter().map(key).collect();
         let keys: HashSet<Key> = order.iter().cloned().collect();
         let removal = Removal::of(input, &self.cluster, &keys);
-        let writes = order::of_writes(input.tool.preset, &input.next);
+        let writes = order::of_writes(input.tool.preset, &input.next, input.namespace.as_deref());
         self.left.extend(writes.into_iter().map(Part::Write));
         let others = self.cluster.objects.iter().enumerate();
         let others = others.filter(|(_, (key, _))| !keys.contains(key));
@@ -202,8 +202,13 @@ impl PreviewRun {
         if let Some(removal) = &self.written.removal {
             let manifests = self.written.order.iter().zip(&self.input.next);
             let objects = self.cluster.objects.iter();
+            let waves = sync_wave::by_position(&self.input.next, self.input.namespace.as_deref());
+            let keys = self.written.order.iter().enumerate();
             let delivery = Delivery {
                 after,
+                waves: keys
+                    .filter_map(|(at, key)| Some((key, *waves.get(&at)?)))
+                    .collect(),
                 manifests: manifests.collect(),
                 objects: objects.map(|(key, object)| (key, &**object)).collect(),
                 removal,
