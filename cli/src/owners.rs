@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> CommandResult {
                     .map(|it| (**it).clone())
                     .unwrap_or(Value::Null);
                 masking.object(&mut object);
-                let ownership = ObjectOwnership::of(&object, &installed.resource().root);
+                let ownership = ObjectOwnership::read(&object, &installed.resource().root);
                 print(&format!("# {}\n{}\n", case.id, ownership.to_text()));
             }
             Err(why) => {

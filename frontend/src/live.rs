@@ -21,20 +21,20 @@ use crate::state::{
 const COLLECTING: u32 = 250;
 
 /// The element of the head that tells of the server: `<meta name="optimist-live">`.
-fn told() -> Option<Element> {
+fn stream_element() -> Option<Element> {
     let document = browser::document()?;
     document.query_selector("meta[name='optimist-live']").ok()?
 }
 
 /// Opens the stream of the requests.
 fn stream() -> Option<EventSource> {
-    let stream = EventSource::new(&told()?.get_attribute("content")?);
+    let stream = EventSource::new(&stream_element()?.get_attribute("content")?);
     stream.ok()
 }
 
 /// Says where the server takes requests of the page, if it does.
 fn writes() -> Option<LiveEvent> {
-    let told = told()?;
+    let told = stream_element()?;
     Some(LiveEvent::Writes {
         server: told.get_attribute("data-server")?,
         place: told.get_attribute("data-requests")?,

@@ -102,7 +102,7 @@ impl Predicted<'_> {
         let mut before: Vec<Value> = definition(&mut self.server, path).into_iter().collect();
         before.push(live);
         let manager = option("fieldManager").filter(|it| !it.contains('%') && !it.contains('+'))?;
-        let preview = Preview::of(PreviewInput {
+        let preview = Preview::run(PreviewInput {
             live: before,
             next: vec![manifest],
             earlier: None,

@@ -35,7 +35,7 @@ struct Playback {
 }
 
 impl Playback {
-    fn of(recording: &Recording) -> Self {
+    fn new(recording: &Recording) -> Self {
         let mut answers = VecDeque::new();
         for step in &recording.steps {
             match &step.action {
@@ -240,7 +240,7 @@ impl ObjectRef for Playback {
 }
 
 fn played(recording: &Recording, change: impl FnOnce(&mut Playback), exceptions: &str) -> Report {
-    let mut playback = Playback::of(recording);
+    let mut playback = Playback::new(recording);
     change(&mut playback);
     replay_against(recording, playback, &Exceptions::parse(exceptions).unwrap())
 }

@@ -159,7 +159,7 @@ mod tests {
         <link href=./o.js rel=modulepreload><link as=fetch href=./o_bg.wasm rel=preload>\
         <link href=data:icon rel=icon><body><p>3</body>";
 
-    fn made(html: &str, program: &str) -> Option<String> {
+    fn page_of_files(html: &str, program: &str) -> Option<String> {
         let file = |name: &str, text: &str| (name.to_owned(), text.as_bytes().to_vec());
         let files = vec![
             file("lessons/README.md", ""),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn whole() -> String {
-        made(PAGE, &format!("let wasm;\n{EXPORTS}\n")).unwrap_or_default()
+        page_of_files(PAGE, &format!("let wasm;\n{EXPORTS}\n")).unwrap_or_default()
     }
 
     #[test]
@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_page_or_a_program_of_another_form_is_refused() {
-        assert!(made(PAGE, "let wasm;").is_none());
-        assert!(made(PAGE, &format!("'</script>' {EXPORTS}")).is_none());
-        assert!(made(PAGE, &format!("'{{{{note}}}}' {EXPORTS}")).is_none());
-        assert!(made("<script>2</script>", EXPORTS).is_none());
+        assert!(page_of_files(PAGE, "let wasm;").is_none());
+        assert!(page_of_files(PAGE, &format!("'</script>' {EXPORTS}")).is_none());
+        assert!(page_of_files(PAGE, &format!("'{{{{note}}}}' {EXPORTS}")).is_none());
+        assert!(page_of_files("<script>2</script>", EXPORTS).is_none());
     }
 }

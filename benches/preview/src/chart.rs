@@ -9,7 +9,11 @@ const VARIABLES: usize = 65;
 
 /// The objects of a cluster and the next manifests, which have another image. An autoscaler owns the
 /// replicas of the first objects, and the manifests want another number.
-pub fn of(objects: usize, in_conflict: usize, manager: &str) -> (Vec<Value>, Vec<Value>) {
+pub fn live_and_next(
+    objects: usize,
+    in_conflict: usize,
+    manager: &str,
+) -> (Vec<Value>, Vec<Value>) {
     let mut server = ApiServer::default();
     let mut live = Vec::new();
     let mut next = Vec::new();

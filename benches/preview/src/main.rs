@@ -39,7 +39,7 @@ fn main() {
             Preset::KubectlApply => "kubectl-client-side-apply",
             _ => "helm",
         };
-        let (live, next) = chart::of(objects, in_conflict, manager);
+        let (live, next) = chart::live_and_next(objects, in_conflict, manager);
         let bytes: usize = live.iter().map(|it| it.to_string().len()).sum();
         let input = PreviewInput {
             live,

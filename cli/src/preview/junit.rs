@@ -6,7 +6,7 @@ use optimist_diagnose::preview::Preview;
 use optimist_messages::preview as messages;
 
 /// A preview as JUnit.
-pub fn of(preview: &Preview) -> String {
+pub fn document(preview: &Preview) -> String {
     let failures = preview.rows.iter().filter(|it| it.outcome.is_refusal());
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
@@ -22,7 +22,7 @@ pub fn of(preview: &Preview) -> String {
             escaped(&messages::outcome(row.outcome)),
             escaped(&row.object.id().to_string())
         );
-        let said = super::said(row);
+        let said = super::description(row);
         if row.outcome.is_refusal() {
             let _ = writeln!(
                 out,

@@ -159,22 +159,26 @@ pub fn run(arguments: Arguments) -> CommandResult {
     let preview = Preview::on_threads(input, threads);
     let preset = arguments.tool.preset();
     match arguments.format {
-        Format::Text => print(&text::of(&preview, (preset, &options), &Style::of_output())),
+        Format::Text => print(&text::table(
+            &preview,
+            (preset, &options),
+            &Style::of_output(),
+        )),
         Format::Json => {
             let json = serde_json::to_string_pretty(&preview);
             print(&json.map_err(|error| BadInput(error.to_string()))?);
             print("\n");
         }
         Format::Markdown => print(&preview_markdown(&preview, preset)),
-        Format::Junit => print(&junit::of(&preview)),
-        Format::Sarif => print(&sarif::of(&preview, &placed)),
+        Format::Junit => print(&junit::document(&preview)),
+        Format::Sarif => print(&sarif::document(&preview, &placed)),
         Format::Script => script(&preview, &arguments)?,
     }
     Ok(preview.is_whole())
 }
 
 /// Describes a row: the reason for its refusal, its troubles, what is done later, and its fields, a line each.
-fn said(row: &PreviewRow) -> String {
+fn description(row: &PreviewRow) -> String {
     let message = Some(row.message.clone()).filter(|it| !it.is_empty());
     let troubles = messages::troubles(row).into_iter();
     let fields = messages::fields(row).into_iter();
@@ -236,7 +240,9 @@ fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
     let name = arguments.tool.to_possible_value();
     let name = name.map(|it| it.get_name().to_owned()).unwrap_or_default();
     let refuse = |option: &str| Err(BadInput(format!("--{option} means nothing to {name}")));
-    let prune = arguments.prune.of(preset, arguments.namespace.as_deref())?;
+    let prune = arguments
+        .prune
+        .pruning(preset, arguments.namespace.as_deref())?;
     let Some(prune) = prune else {
         return refuse("prune");
     };

@@ -30,7 +30,7 @@ pub(super) struct PruneOptions {
 
 impl PruneOptions {
     /// Returns the pruning that the options ask for. `None` if the tool does not know such an option.
-    pub(super) fn of(
+    pub(super) fn pruning(
         &self,
         preset: Preset,
         namespace: Option<&str>,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::input::Placed;
 
 /// A preview as SARIF. A refusal is an error; a deletion and an object with a trouble are warnings.
-pub fn of(preview: &Preview, manifests: &[Placed]) -> String {
+pub fn document(preview: &Preview, manifests: &[Placed]) -> String {
     let reported = preview.rows.iter();
     let reported = reported.filter(|row| row.outcome.is_refusal() || !row.troubles.is_empty());
     let results: Vec<Value> = reported.map(|row| result(row, manifests)).collect();
@@ -42,7 +42,7 @@ fn result(row: &PreviewRow, manifests: &[Placed]) -> Value {
     let said = format!(
         "{}: {id}\n{}",
         messages::outcome(row.outcome),
-        super::said(row)
+        super::description(row)
     );
     let mut result = json!({
         "ruleId": rule,
@@ -66,7 +66,7 @@ fn result(row: &PreviewRow, manifests: &[Placed]) -> Value {
 
 /// Returns whether a manifest is of an object. A manifest need not name its namespace.
 fn is_of(manifest: &Value, id: &ObjectId) -> bool {
-    let named = ObjectId::of(manifest);
+    let named = ObjectId::from_object(manifest);
     let same_namespace = named.namespace.is_empty() || named.namespace == id.namespace;
     same_namespace
         && (named.group, named.kind, named.name)

@@ -10,7 +10,7 @@ use crate::style::{Colour, Style};
 const FIELDS: usize = 12;
 
 /// A preview as text.
-pub fn of(preview: &Preview, (tool, options): (Preset, &str), style: &Style) -> String {
+pub fn table(preview: &Preview, (tool, options): (Preset, &str), style: &Style) -> String {
     let mut out = String::new();
     if let Some(says) = messages::preview_headline(preview, tool) {
         line(&mut out, &style.paint(Colour::Bold, &says));

@@ -21,7 +21,7 @@ pub struct Certificate {
 impl Certificate {
     /// Makes an authority, and a certificate for the addresses and names of this server.
     pub fn new(address: IpAddr, hosts: &[String]) -> Result<Self, BadInput> {
-        made(address, hosts).map_err(|error| BadInput(format!("the certificate: {error}")))
+        generate(address, hosts).map_err(|error| BadInput(format!("the certificate: {error}")))
     }
 
     /// The certificate of the authority, as PEM.
@@ -35,7 +35,7 @@ impl Certificate {
     }
 }
 
-fn made(
+fn generate(
     address: IpAddr,
     hosts: &[String],
 ) -> Result<Certificate, Box<dyn std::error::Error + Send + Sync>> {

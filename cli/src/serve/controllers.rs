@@ -25,7 +25,7 @@ pub enum Controller {
 }
 
 /// These controllers; `None` if there are none. Namespaces get the authority of the server.
-pub fn of(chosen: &[Controller], authority: Option<&str>) -> Option<Controllers> {
+pub fn chosen(chosen: &[Controller], authority: Option<&str>) -> Option<Controllers> {
     let has = |one: Controller| chosen.contains(&one);
     let controllers = Controllers::new(Switches {
         garbage_collector: has(Controller::Gc),

@@ -209,7 +209,7 @@ async fn serve(
         certificate.as_ref(),
     )?;
     let authority = certificate.as_ref().map(Certificate::authority);
-    let controllers = controllers::of(&arguments.controllers, authority);
+    let controllers = controllers::chosen(&arguments.controllers, authority);
     say_ready(arguments, &kubeconfig, page.as_ref());
     let server = SharedServer::new(server, Clock::Wall);
     let hosts = arguments.hosts.clone();

@@ -134,7 +134,7 @@ impl Mistake {
 
 /// Mistakes as messages show them: with their place and the line (`common/errors.go
 /// ToDisplayString`, cel-go v0.26).
-pub(super) fn shown(mistakes: &mut [Mistake], text: &str) -> String {
+pub(super) fn display_mistakes(mistakes: &mut [Mistake], text: &str) -> String {
     mistakes.sort_by_key(|mistake| mistake.place);
     let all: Vec<String> = mistakes.iter().map(|it| shown_one(it, text)).collect();
     all.join("\n")

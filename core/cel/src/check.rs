@@ -67,7 +67,7 @@ impl Checker<'_> {
             .push(Mistake::new(self.places[expr.id], message));
     }
 
-    fn known(&self, expr: &Expr) -> CelType {
+    fn type_of(&self, expr: &Expr) -> CelType {
         self.mapping.substitute(&self.types[expr.id], false)
     }
 
@@ -133,7 +133,7 @@ impl Checker<'_> {
         };
         let (field, test) = (field.clone(), *test);
         self.visit(operand);
-        let operand = self.known(operand);
+        let operand = self.type_of(operand);
         let ty = self.field(expr, &operand, &field);
         match (test, operand.unwrapped().1) {
             (true, _) => CelType::Bool,
@@ -224,7 +224,7 @@ impl Checker<'_> {
             _ => String::new(),
         };
         self.visit(operand);
-        let operand = self.known(operand);
+        let operand = self.type_of(operand);
         let ty = self.field(expr, &operand, &field);
         CelType::Optional(Box::new(self.mapping.substitute(&ty, false)))
     }
@@ -360,7 +360,7 @@ impl Checker<'_> {
     fn fold(&mut self, fold: &mut Fold) -> CelType {
         self.visit(&mut fold.range);
         let accumulated = self.visit(&mut fold.init);
-        let range = self.known(&fold.range);
+        let range = self.type_of(&fold.range);
         let outside = self.scope.len();
         self.scope
             .push((fold.accumulator.clone(), accumulated.clone()));

@@ -118,7 +118,7 @@ impl Program {
                 Wanted::Bool => "",
                 Wanted::Text => "messageExpression ",
             };
-            let shown = ast::shown(&mut mistakes, text);
+            let shown = ast::display_mistakes(&mut mistakes, text);
             Unusable::Wrong(format!("{prefix}compilation failed: {shown}"))
         };
         let mut parsed = match parser::parse(text) {
@@ -168,7 +168,7 @@ pub fn type_of(
     (object, fields): (&str, &[&str]),
 ) -> Result<String, Unusable> {
     let failed = |mut mistakes: Vec<Mistake>| {
-        let shown = ast::shown(&mut mistakes, text);
+        let shown = ast::display_mistakes(&mut mistakes, text);
         Unusable::Wrong(format!("compilation failed: {shown}"))
     };
     let mut parsed = match parser::parse(text) {

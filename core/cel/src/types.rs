@@ -223,13 +223,13 @@ impl Mapping {
     /// `internalIsAssignable`.
     fn fits(&mut self, from: &CelType, to: &CelType) -> bool {
         if matches!(to, CelType::Param(_)) {
-            let (valid, known) = self.take(from, to);
+            let (valid, known) = self.bind(from, to);
             if valid || known {
                 return valid;
             }
         }
         if matches!(from, CelType::Param(_)) {
-            return self.take(to, from).0;
+            return self.bind(to, from).0;
         }
         if from.is_dyn_or_error() || to.is_dyn_or_error() {
             return true;
@@ -248,7 +248,7 @@ impl Mapping {
 
     /// Returns whether an unknown type may be this one, and whether it was known before
     /// (`isValidTypeSubstitution`).
-    fn take(&mut self, ty: &CelType, param: &CelType) -> (bool, bool) {
+    fn bind(&mut self, ty: &CelType, param: &CelType) -> (bool, bool) {
         if ty.is_same(param) {
             return (true, true);
         }

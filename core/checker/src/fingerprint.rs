@@ -218,7 +218,9 @@ impl Digests {
                 }
                 self.readable(known.since, oldest);
             }
-            let shown = updates.shown().filter(|(who, ..)| writers.contains(who));
+            let shown = updates
+                .shown_versions()
+                .filter(|(who, ..)| writers.contains(who));
             let mut shown: Vec<_> = shown.collect();
             shown.sort_by_key(|(who, ..)| *who);
             for (who, version, changed) in shown {

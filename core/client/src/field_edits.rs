@@ -184,13 +184,13 @@ impl Edit {
 
 /// Removes the value at a path, and up to `parents` of the maps and lists above it if they become
 /// empty.
-pub(super) fn take(path: &Path, parents: usize, object: &mut Value) {
-    path.take(object);
+pub(super) fn remove(path: &Path, parents: usize, object: &mut Value) {
+    path.remove(object);
     for n in 1..=parents.min(path.0.len().saturating_sub(1)) {
         let parent = Path(path.0[..path.0.len() - n].to_vec());
         match parent.find(object) {
-            Some(Value::Object(members)) if members.is_empty() => parent.take(object),
-            Some(Value::Array(items)) if items.is_empty() => parent.take(object),
+            Some(Value::Object(members)) if members.is_empty() => parent.remove(object),
+            Some(Value::Array(items)) if items.is_empty() => parent.remove(object),
             _ => return,
         }
     }

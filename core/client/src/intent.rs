@@ -10,7 +10,7 @@ use optimist_apiserver::pointer::unescape;
 use optimist_apiserver::schema::Struct;
 
 use super::WorkingCopy;
-use super::field_edits::{Edit, take};
+use super::field_edits::{Edit, remove};
 
 /// The intent of an actor.
 #[derive(Clone, Debug, PartialEq, Hash)]
@@ -93,7 +93,7 @@ impl Intent {
         for IntendedChange { path, how } in changes {
             match how {
                 ChangeKind::Set(value) => path.put(&mut edited, value.clone()),
-                ChangeKind::Remove(parents) => take(path, *parents, &mut edited),
+                ChangeKind::Remove(parents) => remove(path, *parents, &mut edited),
             }
         }
         edited

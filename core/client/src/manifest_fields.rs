@@ -35,7 +35,7 @@ pub fn merged(object: &Value, manifest: &Value, resource: &Resource) -> Value {
 pub fn without(manifest: &Value, fields: &[Path]) -> Value {
     let mut left = manifest.clone();
     for field in fields {
-        field.take(&mut left);
+        field.remove(&mut left);
         let mut above = field.clone();
         while above.0.pop().is_some() && !above.0.is_empty() {
             let empty = match above.find(&left) {
@@ -46,7 +46,7 @@ pub fn without(manifest: &Value, fields: &[Path]) -> Value {
             if !empty {
                 break;
             }
-            above.take(&mut left);
+            above.remove(&mut left);
         }
     }
     left

@@ -222,7 +222,7 @@ impl Reflector {
             }
             return refused(status, &body);
         }
-        pages.take(&body, &items);
+        pages.store_page(&body, &items);
         if !pages.token.is_empty() {
             self.phase = Phase::Listing(pages);
             return ReflectorProgress::Paged;
@@ -401,7 +401,7 @@ impl Pages {
     }
 
     /// Stores a page.
-    fn take(&mut self, list: &Value, items: &[Arc<Value>]) {
+    fn store_page(&mut self, list: &Value, items: &[Arc<Value>]) {
         if self.version.is_empty() {
             self.version = list.resource_version().to_owned();
         }

@@ -162,7 +162,7 @@ impl Controller {
     pub fn sync_cache(&mut self, index: usize, server: &mut ApiServer) {
         if let Some(cache) = self.caches.get_mut(index) {
             let notifications = cache.sync(server);
-            self.told(index, &notifications);
+            self.enqueue(index, &notifications);
         }
     }
 
@@ -182,7 +182,7 @@ impl Controller {
     fn report(&mut self, index: usize, step: CacheStep) -> CacheReport {
         CacheReport {
             progress: step.progress,
-            handled: self.told(index, &step.notifications),
+            handled: self.enqueue(index, &step.notifications),
         }
     }
 
@@ -205,7 +205,7 @@ impl Controller {
     pub fn resync(&mut self, index: usize) -> Vec<Handled> {
         let cache = self.caches.get(index);
         let notifications = cache.map_or_else(Vec::new, Cache::resync);
-        self.told(index, &notifications)
+        self.enqueue(index, &notifications)
     }
 
     /// Ends the process in whatever state it is, and starts it again with empty memory: caches,
@@ -231,7 +231,7 @@ impl Controller {
     /// Lets the worker take the next key. If the controller waits for its own versions and a cache
     /// does not have them, the run fails at once, and the key is queued again. Returns the key and
     /// whether the run began.
-    pub fn take(&mut self, server: &ApiServer) -> Option<(String, bool)> {
+    pub fn take_next_key(&mut self, server: &ApiServer) -> Option<(String, bool)> {
         let (key, failed) = self.take_key(server)?;
         Some((key, failed.is_none()))
     }
@@ -390,7 +390,7 @@ impl Controller {
     }
 
     /// Adds the keys of notifications to the queue.
-    fn told(&mut self, index: usize, notifications: &[Notification]) -> Vec<Handled> {
+    fn enqueue(&mut self, index: usize, notifications: &[Notification]) -> Vec<Handled> {
         let code = self.code.clone();
         let Some(watched) = code.program().watches.get(index) else {
             return Vec::new();

@@ -42,7 +42,7 @@ impl Controller {
                     Some(_) => ledger.unanswered(who, answered, intention, server, since),
                 };
             }
-            (Some(answered), _) => ledger.shown(who, answered, server),
+            (Some(answered), _) => ledger.record_read(who, answered, server),
             (None, Some(_)) => {}
             (None, None) => {
                 for object in self.read_from_cache(report) {

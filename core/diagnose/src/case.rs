@@ -40,7 +40,7 @@ pub struct ObjectId {
 
 impl ObjectId {
     /// The identity of an object.
-    pub fn of(object: &Value) -> Self {
+    pub fn from_object(object: &Value) -> Self {
         let version = GroupVersion::parse(text(object, "apiVersion"));
         let prefix = object.meta_text("generateName");
         Self {
@@ -276,7 +276,7 @@ impl Case {
     pub fn about(object: Value) -> Self {
         Self {
             live: Some(object.clone()),
-            ..Self::blank(ObjectId::of(&object))
+            ..Self::blank(ObjectId::from_object(&object))
         }
     }
 
@@ -350,7 +350,7 @@ impl Case {
         if last.is_some_and(|last| last.event == Some(EventType::Deleted)) {
             notes.insert(0, Note::WasDeleted);
         }
-        let itself = |definition: &&Value| ObjectId::of(definition) != self.id;
+        let itself = |definition: &&Value| ObjectId::from_object(definition) != self.id;
         let definitions = self.definitions.iter().filter(itself);
         let mut manifests: Vec<String> = definitions.map(write).collect();
         if !is_built_in(&object) && !self.definitions.iter().any(|it| defines(it, &object)) {
@@ -409,7 +409,7 @@ pub(crate) fn fitted(mut object: Value) -> Result<(Value, Vec<Note>), NotInstall
     let builtin = Resources::builtin();
     if let Some(resource) = builtin.by_kind(api_version, kind) {
         fit(&mut object, resource, &mut notes);
-    } else if !ObjectId::of(&object).group.contains('.') {
+    } else if !ObjectId::from_object(&object).group.contains('.') {
         let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
         return Err(NotInstalled::NotServed { api_version, kind });
     }
@@ -424,7 +424,7 @@ pub(crate) fn is_built_in(object: &Value) -> bool {
 
 /// Returns whether a definition defines the kind of an object.
 pub(crate) fn defines(definition: &Value, object: &Value) -> bool {
-    let (id, spec) = (ObjectId::of(object), &definition["spec"]);
+    let (id, spec) = (ObjectId::from_object(object), &definition["spec"]);
     text(spec, "group") == id.group && text(&spec["names"], "kind") == id.kind
 }
 
@@ -467,7 +467,7 @@ impl Installed {
     /// Returns the owners of each line of the object.
     pub fn ownership(&self) -> ObjectOwnership {
         match self.object() {
-            Some(object) => ObjectOwnership::of(object, &self.resource().root),
+            Some(object) => ObjectOwnership::read(object, &self.resource().root),
             None => ObjectOwnership {
                 managers: Vec::new(),
                 lines: Vec::new(),

@@ -77,7 +77,7 @@ pub struct Pace {
 impl Pace {
     /// The pace of the steps that changed a field, in their order. `None` if their times are not known or are
     /// within a second.
-    pub fn of(lanes: &RecordedLanes, steps: &[usize]) -> Option<Self> {
+    pub fn measure(lanes: &RecordedLanes, steps: &[usize]) -> Option<Self> {
         let mut steps = steps.to_vec();
         steps.dedup();
         let time = |step: Option<&usize>| lanes.rows.get(*step?)?.time;

@@ -157,7 +157,7 @@ impl OwnershipReader {
 
 impl ObjectOwnership {
     /// The owners of an object of this type.
-    pub fn of(object: &Value, root: &Struct) -> Self {
+    pub fn read(object: &Value, root: &Struct) -> Self {
         let mut reader = OwnershipReader::new(object.clone(), root);
         while reader.advance(root) {}
         reader.finish()
@@ -259,7 +259,7 @@ fn mark_defaults(object: &Value, root: &Struct, lines: &mut [OwnedLine]) {
         let mut filled = object.clone();
         // From behind, so that positions in lists stay.
         for &at in defaults.iter().rev() {
-            take(&mut filled, &lines[at].line.pointer);
+            remove(&mut filled, &lines[at].line.pointer);
         }
         fill_defaults(&mut filled, root);
         let before = defaults.len();
@@ -280,7 +280,7 @@ fn mark_defaults(object: &Value, root: &Struct, lines: &mut [OwnedLine]) {
 }
 
 /// Takes a member out of its map. An item of a list stays: the others would move.
-fn take(object: &mut Value, pointer: &str) {
+fn remove(object: &mut Value, pointer: &str) {
     let Some((above, name)) = pointer.rsplit_once('/') else {
         return;
     };

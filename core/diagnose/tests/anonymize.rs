@@ -178,7 +178,7 @@ fn check(texts: &[String]) -> (WithoutValues, Vec<LeafValue>) {
     assert_eq!(errors(texts), errors(&private.texts));
     let after: Vec<String> = rows(&result.texts).iter().map(promises).collect();
     assert_eq!(before, after);
-    let values = CaseValues::of(texts);
+    let values = CaseValues::read(texts);
     let (mut left, mut names) = (BTreeSet::new(), BTreeSet::new());
     for text in &result.texts {
         for document in documents(text) {
@@ -500,7 +500,7 @@ proptest! {
             let at = (0..=at % text.len()).rev().find(|at| text.is_char_boundary(*at)).unwrap();
             text.insert_str(at, part);
         }
-        let values = CaseValues::of(std::slice::from_ref(&text));
+        let values = CaseValues::read(std::slice::from_ref(&text));
         let kept = BTreeSet::new();
         let stand_ins = values.stand_ins(&kept);
         let rewritten = values.rewritten(&stand_ins);

@@ -81,7 +81,7 @@ fn the_log_and_the_watch_tell_the_same_fight() {
     let log = read(LOG);
     let history = history(&log);
     assert_eq!(history.versions().len(), 8);
-    let findings = Findings::of(&history, &log);
+    let findings = Findings::search(&history, &log);
     let fights: Vec<_> = findings
         .fights
         .iter()
@@ -106,7 +106,7 @@ fn the_log_and_the_watch_tell_the_same_fight() {
 fn conflicts_and_lost_updates_name_their_requests() {
     let log = read(LOG);
     let history = history(&log);
-    let findings = Findings::of(&history, &log);
+    let findings = Findings::search(&history, &log);
     let reactions: Vec<_> = findings
         .conflicts
         .iter()
@@ -161,7 +161,7 @@ fn a_log_without_answers_is_run_on_what_the_core_itself_stored() {
             step.prediction
         );
     }
-    assert_eq!(Findings::of(&history, &log).fights.len(), 2);
+    assert_eq!(Findings::search(&history, &log).fights.len(), 2);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_log_of_metadata_is_not_guessed_from() {
         );
         assert!(not_run, "{:?}", step.prediction);
     }
-    let findings = Findings::of(&history, &log);
+    let findings = Findings::search(&history, &log);
     assert_eq!(findings.fights, []);
     assert_eq!(findings.conflicts.len(), 3);
 }
@@ -267,7 +267,7 @@ fn the_same_request_again_and_again_is_a_loop() {
     let log = read(&lines.join("\n"));
     let history = history(&log);
     assert_eq!(history.counts().1, 0, "{:#?}", history.steps.last());
-    let findings = Findings::of(&history, &log);
+    let findings = Findings::search(&history, &log);
     assert_eq!(findings.unchanged.len(), MIN_REPEATS);
     assert_eq!(findings.loops.len(), 1);
     let hot = &findings.loops[0];
@@ -320,7 +320,7 @@ fn a_watch_of_all_namespaces_may_have_shown_a_client_what_it_replaced() {
     let log = read(&format!("{watch}\n{LOG}"));
     let history = history(&log);
     assert_eq!(history.counts(), (16, 0, 0));
-    let findings = Findings::of(&history, &log);
+    let findings = Findings::search(&history, &log);
     let of_operator = findings.lost.iter().filter(|lost| {
         let event = &log.events[history.steps[lost.lost].event];
         event.manager() == "web-operator"

@@ -74,7 +74,7 @@ fn check(before: &[Written], last: &Written, counts: &mut Counts) {
         manager: Some(refused.writer.clone()),
         ..GivenParts::default()
     };
-    let Ok(scene) = Scene::of(error, &given) else {
+    let Ok(scene) = Scene::rebuild(error, &given) else {
         counts.without_scene += 1;
         return;
     };

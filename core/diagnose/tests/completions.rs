@@ -21,7 +21,7 @@ fn error(message: &str) -> ReportedError {
 fn of_message(message: &str) -> CompletedChange {
     let error = error(message);
     let given = GivenParts::default();
-    let scene = Scene::of(&error, &given).expect("there is a scene");
+    let scene = Scene::rebuild(&error, &given).expect("there is a scene");
     let mut change = CompletedChange::of_scene(&scene, &error, &given).expect("it was an apply");
     change.complete();
     change
@@ -66,7 +66,7 @@ fn the_client_that_got_a_message_gets_it_again_also_for_its_own_name() {
         let row = row(&change, usual(Preset::Helm4));
         assert_eq!(row.code, Some(409), "{conflict}");
         assert_eq!(Contradiction::between(&error(&message), &row), None);
-        let same = SameName::of(&error(&message)).expect("it is the name of Helm");
+        let same = SameName::find(&error(&message)).expect("it is the name of Helm");
         assert_eq!((same.manager.as_str(), same.by_update), ("helm", by_update));
         let outs = change.remedies(Preset::Helm4);
         let settling = outs

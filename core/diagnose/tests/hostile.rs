@@ -48,12 +48,13 @@ fn use_all(text: &[u8]) {
             let log = AuditReader::new(text.clone()).finish();
             for (object, _) in log.objects().into_iter().take(2) {
                 let history = RecordedHistory::new(object, &[], Default::default()).finish(&log);
-                Findings::of(&history, &log);
+                Findings::search(&history, &log);
             }
         }
         Input::Errors(errors) => {
             for error in errors.iter().take(3) {
-                let _ = Scene::of(error, &GivenParts::default()).map(|scene| scene.requests.len());
+                let _ =
+                    Scene::rebuild(error, &GivenParts::default()).map(|scene| scene.requests.len());
             }
         }
         _ => {}

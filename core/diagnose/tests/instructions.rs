@@ -44,7 +44,7 @@ fn chart() -> ChangeTable {
     table_of(LIVE[4], manifest)
 }
 
-fn of(table: &ChangeTable, preset: Preset, on_owned: OnOwned) -> Vec<Instruction> {
+fn instructions(table: &ChangeTable, preset: Preset, on_owned: OnOwned) -> Vec<Instruction> {
     let row = table.row(Way::Client(preset, on_owned));
     table.instructions(&row.expect("the way can carry it"), true)
 }
@@ -100,10 +100,10 @@ fn each_tool_has_its_own_command_with_the_names_of_the_object() {
             "kubectl edit deployment web -n live\n".to_owned(),
         ),
     ] {
-        let all = of(&table, preset, on_owned);
+        let all = instructions(&table, preset, on_owned);
         assert_eq!(texts(&all), [expected], "{preset:?} {on_owned:?}");
     }
-    assert!(of(&table, Preset::Autoscaler, OnOwned::Usual).is_empty());
+    assert!(instructions(&table, Preset::Autoscaler, OnOwned::Usual).is_empty());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn argo_cd_never_forces_and_applies_in_the_server_with_one_command() {
             "Force=true",
         ),
     ] {
-        let all = of(&table, preset, on_owned);
+        let all = instructions(&table, preset, on_owned);
         let command = all[0].text.lines().next().unwrap_or_default();
         assert!(command.ends_with(&format!("live/web {flag}")), "{command}");
         let option = format!("argocd.argoproj.io/sync-options: {option}\n");
@@ -145,7 +145,7 @@ fn manifests_are_read_by_the_command_of_their_way() {
             "kubectl apply --server-side -n live --field-manager=kubectl -f - <<'EOF'\n",
         ),
     ] {
-        let all = of(&table, preset, OnOwned::Usual);
+        let all = instructions(&table, preset, OnOwned::Usual);
         assert!(all[0].text.starts_with(command), "{}", all[0].text);
         assert!(
             all[0]
@@ -156,7 +156,7 @@ fn manifests_are_read_by_the_command_of_their_way() {
     }
     let large = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
         "data": {"a": "x".repeat(20_000)}});
-    let all = of(
+    let all = instructions(
         &table_of(LIVE[1], large),
         Preset::KubectlApply,
         OnOwned::Usual,
@@ -226,7 +226,7 @@ fn code_for_controllers_sets_the_values() {
             "c.Apply(ctx, configuration, client.FieldOwner(\"controller\"), client.ForceOwnership)",
         ),
     ] {
-        let all = of(&table, preset, OnOwned::Usual);
+        let all = instructions(&table, preset, OnOwned::Usual);
         assert_eq!(all[0].language, InstructionLanguage::Go);
         assert!(all[0].text.contains(expected), "{}", all[0].text);
         let replicas = ["ptr.To[int32](3)", "\"replicas\": 3"];
@@ -243,7 +243,7 @@ fn code_for_controllers_sets_the_values() {
     let mut manifest = optimist_client::bare(&backup);
     manifest["spec"]["schedule"] = "0 1 * * *".into();
     let table = table_of(LIVE[0], manifest);
-    let all = of(&table, Preset::CreateOrUpdate, OnOwned::Usual);
+    let all = instructions(&table, Preset::CreateOrUpdate, OnOwned::Usual);
     assert!(
         all[0].text.contains("object.SetKind(\"Backup\")"),
         "{}",
@@ -269,7 +269,7 @@ fn names_that_a_shell_or_a_tool_would_mistake_are_quoted_or_left_open() {
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
         "labels": {"helm.sh/chart": "x\nrm -rf ~"}}, "data": {"a": "b"}});
     let helm = |release: &str| {
-        let all = of(
+        let all = instructions(
             &table_of(&live(release), manifest.clone()),
             Preset::Helm4,
             OnOwned::Force,
@@ -280,7 +280,7 @@ fn names_that_a_shell_or_a_tool_would_mistake_are_quoted_or_left_open() {
     assert!(helm("--post-renderer=x").ends_with(&format!("helm upgrade RELEASE {flags}")));
     assert!(helm("$(id)").ends_with(&format!("helm upgrade '$(id)' {flags}")));
     assert!(!helm("web").contains("\nrm"), "{}", helm("web"));
-    let argo = of(
+    let argo = instructions(
         &table_of(&live("web"), manifest.clone()),
         Preset::ArgoCdClientSide,
         OnOwned::Usual,
@@ -492,7 +492,7 @@ fn a_command_that_takes_fields_away_or_passes_a_record_by_says_so() {
         ..WantedChange::manifest(manifest)
     };
     let table = ChangeTable::new(&installed, change);
-    let all = of(&table, Preset::KubectlApplyServerSide, OnOwned::Force);
+    let all = instructions(&table, Preset::KubectlApplyServerSide, OnOwned::Force);
     let manager = "helm".to_owned();
     assert!(
         all[0]

@@ -24,7 +24,7 @@ fn recorded(text: &str) -> Recorded {
     let log = AuditReader::new(text.into()).finish();
     let (object, _) = log.objects().remove(0);
     let history = RecordedHistory::new(object, &[], Release::default()).finish(&log);
-    let findings = Findings::of(&history, &log);
+    let findings = Findings::search(&history, &log);
     let lanes = RecordedLanes::of_log(&history, &log, &findings);
     Recorded {
         log,

@@ -88,7 +88,7 @@ fn a_text_of_the_server_in_any_form_comes_again_or_is_refused_with_a_reason() {
     let (mut again, mut refused) = (0, Vec::new());
     for form in forms() {
         for error in reported_errors(text(&form, "text")) {
-            match Scene::of(&error, &GivenParts::default()) {
+            match Scene::rebuild(&error, &GivenParts::default()) {
                 Ok(scene) => {
                     let said = reported_errors(scene.message());
                     assert_eq!(said[0].error, error.error, "{}", text(&form, "form"));

@@ -118,7 +118,7 @@ fn a_message_about_any_built_in_kind_leads_to_ways_that_keep_both_edits() {
             resource.plural
         );
         let error = &reported_errors(&message)[0];
-        let Ok(scene) = Scene::of(error, &GivenParts::default()) else {
+        let Ok(scene) = Scene::rebuild(error, &GivenParts::default()) else {
             without.push(resource.kind.clone());
             continue;
         };

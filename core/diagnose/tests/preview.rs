@@ -59,7 +59,7 @@ fn live(mut object: Value, version: u32) -> Value {
 }
 
 fn preview(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> Preview {
-    Preview::of(input(tool, live, next))
+    Preview::run(input(tool, live, next))
 }
 
 fn input(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> PreviewInput {
@@ -179,7 +179,7 @@ fn a_field_that_left_the_manifest_and_stays_is_named_with_its_owner() {
         earlier: Some(vec![earlier]),
         ..input(helm, vec![web()], vec![manifest(None, "nginx:1.27")])
     };
-    let preview = Preview::of(input);
+    let preview = Preview::run(input);
     let web = row(&preview, "web");
     assert_eq!(web.troubles, [Trouble::KeptAlthoughRemoved], "{web:#?}");
     let field = &web.fields[0];
@@ -423,7 +423,7 @@ fn terraform_deletes_what_its_state_has_and_without_the_state_says_that_it_is_no
         let tool = DeliveryTool::new(Preset::Terraform);
         let mut input = input(tool, before(manager), vec![settings("new", "a")]);
         input.earlier = state.map(|name| vec![settings(name, "a")]);
-        let preview = Preview::of(input);
+        let preview = Preview::run(input);
         let row = row(&preview, "old");
         (row.outcome, row.assumed.contains(&Assumed::State))
     };
@@ -445,7 +445,7 @@ fn terraform_does_not_write_what_exists_outside_of_its_state() {
         let next = vec![settings("taken", "b"), settings("new", "b")];
         let mut input = input(tool, before, next);
         input.earlier = state.map(|name| vec![settings(name, "a")]);
-        Preview::of(input)
+        Preview::run(input)
     };
     let of_another = run(Some("other"));
     let taken = row(&of_another, "taken");
@@ -499,7 +499,7 @@ fn helm_writes_nothing_if_an_object_that_is_new_in_the_chart_belongs_to_nobody_o
         let next = vec![settings("own", "b"), settings("taken", "b")];
         let mut input = input(DeliveryTool::new(preset), before, next);
         input.earlier = known.then(|| vec![settings("own", "a")]);
-        let preview = Preview::of(input);
+        let preview = Preview::run(input);
         let taken = row(&preview, "taken");
         (taken.outcome, taken.code, preview.after_refusal)
     };

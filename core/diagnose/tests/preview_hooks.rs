@@ -29,7 +29,7 @@ fn live(name: &str, annotations: Value) -> Value {
 }
 
 fn run(tool: DeliveryTool, before: Vec<Value>, next: Vec<Value>) -> Preview {
-    Preview::of(PreviewInput {
+    Preview::run(PreviewInput {
         earlier: Some(before.clone()),
         live: before,
         next,

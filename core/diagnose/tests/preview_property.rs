@@ -392,7 +392,7 @@ fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
         namespace: None,
         release: Release::default(),
     };
-    let preview = Preview::of(input.clone());
+    let preview = Preview::run(input.clone());
     if Preview::on_threads(input, 3) != preview {
         return Err("several threads make another preview".to_owned());
     }

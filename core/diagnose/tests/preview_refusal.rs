@@ -53,7 +53,7 @@ fn tool(preset: Preset) -> DeliveryTool {
 }
 
 fn run(preset: Preset, live: Vec<Value>, next: Vec<Value>) -> Preview {
-    Preview::of(PreviewInput {
+    Preview::run(PreviewInput {
         earlier: Some(live.clone()),
         live,
         next,
@@ -190,7 +190,7 @@ fn a_manifest_without_a_name_is_refused_in_the_words_of_its_tool_and_the_other_r
 #[test]
 fn helm_3_creates_an_object_with_a_generated_name_when_it_installs_and_argo_cd_when_it_replaces() {
     let install = |preset, earlier, next: Value| {
-        let preview = Preview::of(PreviewInput {
+        let preview = Preview::run(PreviewInput {
             live: Vec::new(),
             next: vec![next],
             earlier,

@@ -20,7 +20,7 @@ fn recorded() -> Vec<Value> {
 fn scene(message: &str) -> Result<Scene, NoScene> {
     let errors = reported_errors(message);
     assert_eq!(errors.len(), 1, "{message}");
-    Scene::of(&errors[0], &GivenParts::default())
+    Scene::rebuild(&errors[0], &GivenParts::default())
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn every_text_of_the_server_that_was_recorded_comes_again_letter_for_letter() {
     for case in recorded() {
         let printed = text(&case, "stderr");
         for error in reported_errors(printed) {
-            match Scene::of(&error, &GivenParts::default()) {
+            match Scene::rebuild(&error, &GivenParts::default()) {
                 Ok(scene) => {
                     assert!(
                         printed.contains(scene.message()),
@@ -52,7 +52,7 @@ fn the_texts_of_other_tools_come_again_or_are_refused_with_a_reason() {
     for case in cases(include_str!("messages/other_tools.json")) {
         let (tool, printed) = (text(&case, "tool"), text(&case, "text"));
         for error in reported_errors(printed) {
-            match Scene::of(&error, &GivenParts::default()) {
+            match Scene::rebuild(&error, &GivenParts::default()) {
                 Ok(scene) => {
                     let again = reported_errors(scene.message());
                     assert_eq!(again[0].error, error.error, "{tool}");
@@ -73,7 +73,7 @@ fn the_made_up_manifest_is_whole_so_no_way_of_writing_is_refused_as_invalid() {
     let texts = kubectl.iter().map(|case| text(case, "stderr"));
     for printed in texts.chain(other.iter().map(|case| text(case, "text"))) {
         for error in reported_errors(printed) {
-            let Ok(scene) = Scene::of(&error, &GivenParts::default()) else {
+            let Ok(scene) = Scene::rebuild(&error, &GivenParts::default()) else {
                 continue;
             };
             let Some(change) = scene.change else {
@@ -122,7 +122,7 @@ fn what_the_message_does_not_say_is_listed() {
         manager: Some("ci".to_owned()),
         ..GivenParts::default()
     };
-    let scene = Scene::of(&reported_errors(message)[0], &given).expect("there is a scene");
+    let scene = Scene::rebuild(&reported_errors(message)[0], &given).expect("there is a scene");
     assert_eq!(scene.missing, [MissingPart::Values]);
     assert_eq!(
         scene.installed.world.subject().to_string(),
@@ -138,7 +138,7 @@ fn a_helm_message_alone_leads_to_ways_out() {
                    \"kube-controller-manager\" with subresource \"scale\" using apps/v1: .spec.replicas";
     let errors = reported_errors(message);
     assert_eq!(errors[0].tool, Some(Tool::Helm));
-    let scene = Scene::of(&errors[0], &GivenParts::default()).expect("there is a scene");
+    let scene = Scene::rebuild(&errors[0], &GivenParts::default()).expect("there is a scene");
     let change = scene.change.expect("it was an apply");
     let client = scene.client.expect("Helm is known");
     let outs = ChangeTable::new(&scene.installed, change).remedies(client);
@@ -174,8 +174,8 @@ fn hostile_messages_get_a_scene_or_a_word() {
             );
             for error in reported_errors(&message) {
                 assert!(matches!(error.error, PrintedError::Apply(_)));
-                let _ =
-                    Scene::of(&error, &GivenParts::default()).map(|scene| scene.message().len());
+                let _ = Scene::rebuild(&error, &GivenParts::default())
+                    .map(|scene| scene.message().len());
             }
         }
     }

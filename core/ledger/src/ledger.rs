@@ -85,7 +85,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
     }
 
     /// Records what an answer showed an actor, and nothing else.
-    pub fn shown(&mut self, who: Id, answered: Answered<'_>, server: &ApiServer) {
+    pub fn record_read(&mut self, who: Id, answered: Answered<'_>, server: &ApiServer) {
         let revision = server.store().revision();
         for object in self.concerned(answered, server, revision) {
             let effect = answered.effect(&object, false, server, revision);

@@ -432,7 +432,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 
     /// The newest version that each actor was shown, and the fields that later writes have changed.
-    pub fn shown(&self) -> impl Iterator<Item = (Id, Revision, &OrdSet<Path>)> {
+    pub fn shown_versions(&self) -> impl Iterator<Item = (Id, Revision, &OrdSet<Path>)> {
         let shown = self.shown.iter();
         shown.map(|shown| (shown.who, shown.version, &shown.changed))
     }

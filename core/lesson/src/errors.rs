@@ -40,7 +40,7 @@ impl Lesson {
 struct Found(Vec<LessonError>);
 
 impl Found {
-    fn take<T>(&mut self, read: Read<T>) -> Option<T> {
+    fn collect<T>(&mut self, read: Read<T>) -> Option<T> {
         read.map_err(|error| self.0.push(error)).ok()
     }
 
@@ -51,7 +51,7 @@ impl Found {
         what: &str,
         known: &[&str],
     ) -> Option<Fields<'a>> {
-        let members = self.take(members(located, what))?;
+        let members = self.collect(members(located, what))?;
         let unknown = members
             .iter()
             .filter(|it| !known.contains(&it.key.as_str()));
@@ -65,19 +65,19 @@ impl Found {
 
     /// Reads each item of a list on its own.
     fn each<T>(&mut self, fields: &Fields<'_>, key: &str, read: impl Fn(&Located) -> Read<T>) {
-        let items = self.take(fields.items(key)).unwrap_or_default();
+        let items = self.collect(fields.items(key)).unwrap_or_default();
         for item in items {
-            self.take(read(item));
+            self.collect(read(item));
         }
     }
 
     /// Reads texts that must be there, and texts that may be.
     fn texts(&mut self, fields: &Fields<'_>, needed: &[&str], others: &[&str]) {
         for key in needed {
-            self.take(fields.needed_text(key));
+            self.collect(fields.needed_text(key));
         }
         for key in others {
-            self.take(fields.text(key));
+            self.collect(fields.text(key));
         }
     }
 
@@ -87,11 +87,11 @@ impl Found {
             return;
         };
         self.texts(&fields, &["title", "teaches"], &[]);
-        self.take(read::start(&fields, source));
-        self.take(read::cast(&fields));
+        self.collect(read::start(&fields, source));
+        self.collect(read::cast(&fields));
         let steps = fields.needed("steps").and_then(items);
-        let steps = self.take(steps).unwrap_or_default();
-        self.take(read::belief(&fields, steps.len()));
+        let steps = self.collect(steps).unwrap_or_default();
+        self.collect(read::belief(&fields, steps.len()));
         for step in steps {
             self.step(step, source);
         }
@@ -102,18 +102,18 @@ impl Found {
             return;
         };
         self.texts(&fields, &["title"], &["text", "after"]);
-        self.take(read::shown_part(&fields));
+        self.collect(read::shown_part(&fields));
         self.each(&fields, "do", |it| actions(std::slice::from_ref(it)));
         self.each(&fields, "check", read::claim);
         self.each(&fields, "facts", |it| read::fact(it, source));
         if let Some(predict) = fields.get("predict") {
-            self.take(read::prediction(predict));
+            self.collect(read::prediction(predict));
         }
         if let Some(goal) = fields.get("goal") {
             self.goal(goal);
         }
         if fields.get("goal").is_none() {
-            self.take(read::task(&fields, &mut Vec::new()));
+            self.collect(read::task(&fields, &mut Vec::new()));
         }
     }
 
@@ -122,10 +122,10 @@ impl Found {
             return;
         };
         self.texts(&fields, &["ask"], &[]);
-        self.take(closing::goal_texts(&fields));
-        self.take(hints(&fields));
-        self.take(fields.needed("when").and_then(read::aims));
-        self.take(fields.needed("solution"));
+        self.collect(closing::goal_texts(&fields));
+        self.collect(hints(&fields));
+        self.collect(fields.needed("when").and_then(read::aims));
+        self.collect(fields.needed("solution"));
         self.each(&fields, "solution", |it| actions(std::slice::from_ref(it)));
         self.each(&fields, "other ways", read::other_way);
         self.each(&fields, "mistakes", read::mistake);

@@ -193,7 +193,7 @@ impl HistoryTree {
             };
             of_step && step.outcome() == Outcome::Written
         };
-        let found = steps.find(|(_, step)| wrote(step) || step.made(revision));
+        let found = steps.find(|(_, step)| wrote(step) || step.has_written_version(revision));
         found.map(|(node, _)| node)
     }
 
@@ -218,7 +218,11 @@ impl HistoryTree {
         };
         let found = steps.clone().find(did);
         // A request written by hand can write another object.
-        let found = found.or_else(|| steps.clone().find(|step| !gone && step.made(last)));
+        let found = found.or_else(|| {
+            steps
+                .clone()
+                .find(|step| !gone && step.has_written_version(last))
+        });
         match found {
             Some(step) => LastWrite::Step(step),
             None if before.is_none() => LastWrite::Start,

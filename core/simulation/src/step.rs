@@ -364,7 +364,7 @@ impl Step {
     }
 
     /// Returns whether it was a write whose answer has an object of this version.
-    pub(super) fn made(&self, version: Revision) -> bool {
+    pub(super) fn has_written_version(&self, version: Revision) -> bool {
         let answer = self
             .exchange
             .as_ref()

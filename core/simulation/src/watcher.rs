@@ -164,7 +164,7 @@ impl Watcher {
         let is_open = watch.is_open();
         let arrived: Vec<_> = events
             .into_iter()
-            .map(|event| Arc::new(self.take(server, event)))
+            .map(|event| Arc::new(self.receive(server, event)))
             .collect();
         self.received.extend(arrived.iter().cloned());
         if !is_open {
@@ -176,7 +176,7 @@ impl Watcher {
         arrived
     }
 
-    fn take(&mut self, server: &ApiServer, event: WatchEvent) -> Received {
+    fn receive(&mut self, server: &ApiServer, event: WatchEvent) -> Received {
         if event.event_type == EventType::Error {
             self.connection = failed(&event.object);
             return Received {

@@ -426,7 +426,7 @@ proptest! {
  }
                         Do::Step if lone.can_take() => {
                             server.environment_mut().advance(second);
-                            lone.take(&server);
+                            lone.take_next_key(&server);
                             lone.step_to_visible(&mut server);
                         }
                         _ => {}

@@ -49,17 +49,17 @@ impl Random {
         ((bits ^ (bits >> 31)) % most.max(1) as u64) as usize
     }
 
-    fn of<T: Clone>(&mut self, all: &[T]) -> T {
+    fn choose<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
 
     fn editor(&mut self) -> ActorId {
-        self.of(&ActorId::EDITORS)
+        self.choose(&ActorId::EDITORS)
     }
 
     /// A way of writing, of those that a custom resource takes and some that it does not.
     fn write(&mut self) -> Write {
-        let mut write = Write::usual(self.of(&Send::ALL));
+        let mut write = Write::usual(self.choose(&Send::ALL));
         if self.below(3) == 0 {
             write.send_resource_version = !write.send_resource_version;
         }
@@ -71,7 +71,7 @@ impl Random {
         if write.strategy == Send::MergePatch && self.below(3) == 0 {
             write.body = Some(r#"{"metadata": {"annotations": {"seen": "by hand"}}}"#.to_owned());
         }
-        write.on_conflict = self.of(&[
+        write.on_conflict = self.choose(&[
             OnConflict::GiveUp,
             OnConflict::GiveUp,
             OnConflict::ReadAgain(3),
@@ -85,15 +85,15 @@ impl Random {
         let texts = ["red", "blue", "2024-05-06T07:08:09Z"];
         match self.below(6) {
             0 => object["spec"]["size"] = json!(self.below(4)),
-            1 => object["spec"]["color"] = json!(self.of(&texts)),
+            1 => object["spec"]["color"] = json!(self.choose(&texts)),
             2 => {
                 if let Some(spec) = object["spec"].as_object_mut() {
                     spec.remove("color");
                 }
             }
-            3 => object["metadata"]["annotations"]["seen"] = json!(self.of(&texts)),
+            3 => object["metadata"]["annotations"]["seen"] = json!(self.choose(&texts)),
             4 => object["metadata"]["finalizers"] = json!(["example.com/other"]),
-            _ => object["metadata"]["labels"] = json!({"a": self.of(&texts)}),
+            _ => object["metadata"]["labels"] = json!({"a": self.choose(&texts)}),
         }
     }
 }
@@ -125,7 +125,7 @@ fn happen(tree: &mut HistoryTree, random: &mut Random) {
         }
         5..=8 => Operation::Control(Do::Step),
         9..=10 => Operation::Control(Do::Deliver(random.below(2))),
-        _ => Operation::Control(random.of(&[Do::Wake, Do::Resync(0), Do::DropWatch(0)])),
+        _ => Operation::Control(random.choose(&[Do::Wake, Do::Resync(0), Do::DropWatch(0)])),
     };
     tree.act(operation);
 }
@@ -152,7 +152,7 @@ fn tracked(updates: &UpdateTracker<u8>) -> Vec<String> {
         readers.sort_unstable();
         format!("{} wrote {edit:?}, shown to {readers:?}", known.owner)
     });
-    let shown = updates.shown();
+    let shown = updates.shown_versions();
     let shown = shown.map(|(who, version, changed)| format!("{who} saw {version} {changed:?}"));
     let mut all: Vec<String> = kept.chain(shown).collect();
     all.sort();
@@ -228,7 +228,7 @@ fn difference(search: &Agreed, play: &Agreed) -> String {
 /// Compares one history of a controller and editors. Returns the number of its steps.
 fn compare_controlled(seed: u64) -> usize {
     let random = &mut Random(seed);
-    let name = random.of(&ReadyProgramName::ALL);
+    let name = random.choose(&ReadyProgramName::ALL);
     let switches: Vec<Switch> = name.switches().to_vec();
     let switches: Vec<Switch> = switches
         .into_iter()
@@ -267,7 +267,7 @@ fn compare_controlled(seed: u64) -> usize {
         if enabled.is_empty() {
             break;
         }
-        let transition = random.of(&enabled);
+        let transition = random.choose(&enabled);
         told.push(transition);
         let performed = state.perform(transition).expect("it is possible");
         let before = tree.position();
@@ -333,7 +333,7 @@ fn way(search: &Search, random: &mut Random) -> (Vec<TransitionId>, Verdict) {
         if edges.is_empty() {
             return (path, state.verdict());
         }
-        let edge = random.of(&edges);
+        let edge = random.choose(&edges);
         path.push(edge);
         at = search.edges()[edge].to;
     }
@@ -357,7 +357,7 @@ fn compare_editors(seed: u64) -> usize {
         scenario = own.expect("no owners are set");
     } else {
         for plan in &mut scenario.plans {
-            plan.write = random.of(&ways).write(2);
+            plan.write = random.choose(&ways).write(2);
         }
     }
     scenario.micro_steps = random.below(3) == 0;

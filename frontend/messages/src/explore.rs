@@ -320,7 +320,7 @@ pub fn path(search: &Search, path: &[TransitionId]) -> String {
 }
 
 /// An edit; of a value that looks private only that it is one.
-fn shown(search: &Search, of: &Edit) -> String {
+fn edit_without_private_value(search: &Search, of: &Edit) -> String {
     let Some(value) = &of.value else {
         return edit(of);
     };
@@ -341,11 +341,21 @@ fn loss(search: &Search, loss: &Loss<u8>) -> String {
     if loss.edit.path.0.is_empty() {
         en::search_recreated(by, verb, owner)
     } else if *verb == "DELETE" {
-        en::search_deleted(by, owner, &shown(search, &loss.edit))
+        en::search_deleted(by, owner, &edit_without_private_value(search, &loss.edit))
     } else if loss.blind {
-        en::search_overwrote(by, verb, owner, &shown(search, &loss.edit))
+        en::search_overwrote(
+            by,
+            verb,
+            owner,
+            &edit_without_private_value(search, &loss.edit),
+        )
     } else {
-        en::search_undid(by, verb, owner, &shown(search, &loss.edit))
+        en::search_undid(
+            by,
+            verb,
+            owner,
+            &edit_without_private_value(search, &loss.edit),
+        )
     }
 }
 
@@ -356,7 +366,7 @@ fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
     if replaced.edit.path.0.is_empty() {
         return en::search_recreated_knowingly(by, &verb, owner);
     }
-    let edit = shown(search, &replaced.edit);
+    let edit = edit_without_private_value(search, &replaced.edit);
     if replaced.retry {
         en::search_replaced_retry(by, owner, &edit)
     } else if verb == "DELETE" {
@@ -398,7 +408,7 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
         let fields = search.scenario().changed_fields();
         let values = fields
             .iter()
-            .map(|path| format!("{} {}", field(path), found(path, &object)));
+            .map(|path| format!("{} {}", field(path), value_at(path, &object)));
         en::stored_values(&values.collect::<Vec<_>>().join(", "))
     });
     let mut text = vec![format!("{}.", people.join(", ")), stored];
@@ -438,7 +448,7 @@ fn progress(actor: usize, progress: ActorProgress) -> String {
     }
 }
 
-fn found(path: &Path, object: &Value) -> String {
+fn value_at(path: &Path, object: &Value) -> String {
     match path.find(object) {
         None => en::absent(),
         Some(Value::Object(_)) if matches!(path.0.last(), Some(PathElement::Key(_))) => {

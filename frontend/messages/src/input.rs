@@ -31,7 +31,7 @@ pub fn live_says(object: &Value) -> (Vec<String>, bool) {
 pub fn versions_title(versions: &[ObservedVersion]) -> String {
     let mut names: Vec<String> = Vec::new();
     for version in versions {
-        let name = ObjectId::of(&version.object).to_string();
+        let name = ObjectId::from_object(&version.object).to_string();
         if !names.contains(&name) {
             names.push(name);
         }

@@ -363,18 +363,18 @@ pub fn summary(step: &Step, world: &World) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub fn sentence(step: &Step, world: &World) -> String {
-    told(step, world, answer(step), "", &watch::spoken(step))
+    full_sentence(step, world, answer(step), "", &watch::spoken(step))
 }
 
 /// Names a row by everything that can be seen in it, in the same order. `answer` is the answer that
 /// the row shows, `events` are the words of the events that it draws.
 pub fn row_sentence(step: &Step, world: &World, answer: String, events: &[String]) -> String {
     let events: String = events.iter().map(|event| format!(" {event}.")).collect();
-    told(step, world, answer, &events, "")
+    full_sentence(step, world, answer, &events, "")
 }
 
 /// `seen` is what the row shows behind the answer, `heard` is said at the end.
-fn told(step: &Step, world: &World, answer: String, seen: &str, heard: &str) -> String {
+fn full_sentence(step: &Step, world: &World, answer: String, seen: &str, heard: &str) -> String {
     let asked = Some(ask(step, world)).filter(|asked| !asked.is_empty());
     let asked = asked.unwrap_or_else(|| headline(step));
     let mut sentence = format!("{}: {asked}.", actor(&step.operation, world));

@@ -33,7 +33,7 @@ pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedH
         let steps = history.changes.iter().zip(&history.rows);
         let steps = steps.filter(|(change, _)| change.field == one.field);
         let steps: Vec<usize> = steps.map(|(_, row)| *row).collect();
-        let pace = Pace::of(&history.lanes, &steps);
+        let pace = Pace::measure(&history.lanes, &steps);
         fight(out, one, &between_versions(history, one), pace);
     }
     changes(out, history);

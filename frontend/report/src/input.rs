@@ -34,7 +34,7 @@ pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
 
 /// Writes one input, as its card shows it.
 fn thing(out: &mut CaseDocument, item: &InputItem) {
-    let named = |object: &Value| ObjectId::of(object).to_string();
+    let named = |object: &Value| ObjectId::from_object(object).to_string();
     match &item.content {
         Ok(Input::Live(object)) => {
             out.about(&named(object), &messages::live_says(object).0.join(" "));

@@ -52,7 +52,7 @@ fn findings(out: &mut CaseDocument, replay: &AuditReplay) {
         let steps: Vec<usize> = steps.map(|(step, _)| *step).collect();
         let first = steps.first().map_or(0, |at| at + 1);
         let last = steps.last().map_or(first, |at| at + 1);
-        let pace = Pace::of(&replay.lanes, &steps);
+        let pace = Pace::measure(&replay.lanes, &steps);
         // The log does not have the version of each step.
         fight(
             out,

@@ -53,7 +53,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(markdown: &str) -> Self {
+    fn parse(markdown: &str) -> Self {
         let mut seen = Self::default();
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH;
         let (mut text, mut in_code) = (String::new(), false);
@@ -133,7 +133,7 @@ fn squeezed(text: &str) -> String {
 /// Everything that the page shows of a case is in the Markdown.
 fn check(case: &DiagnoseState) -> String {
     let markdown = case_markdown(case, false);
-    let seen = Seen::of(&markdown);
+    let seen = Seen::parse(&markdown);
     let says = |text: &str| {
         assert!(seen.says(text), "{text}\n\n{markdown}");
     };
@@ -284,7 +284,7 @@ fn who_has_a_fight_is_told_how_to_end_it_and_nobody_else_is() {
     let advice = label::happened_fight_advice();
     let told = |text: &str| {
         let case = brought(&[text]).state.diagnose;
-        Seen::of(&case_markdown(&case, false)).says(&advice)
+        Seen::parse(&case_markdown(&case, false)).says(&advice)
     };
     assert!(told(AUDIT));
     let first = AUDIT.lines().take(3).collect::<Vec<_>>().join("\n");
@@ -308,7 +308,7 @@ fn a_conflict_is_told_first_with_its_owners_and_the_ways_out() {
     assert_eq!(says(CaseExample::Modified), None, "no owner decides it");
     let live = example(CaseExample::LiveObject).state.diagnose;
     let markdown = case_markdown(&live, false);
-    let first = Seen::of(&markdown).texts.into_iter().nth(1);
+    let first = Seen::parse(&markdown).texts.into_iter().nth(1);
     assert_eq!(first, case_headline(&live), "right below the title");
     assert!(first.is_some_and(|it| it.contains("(its last change: 2026")));
 }
@@ -339,7 +339,7 @@ fn a_watch_without_owners_says_what_came_back_and_how_to_see_the_owners() {
     }
     let page = brought(&[&text]);
     let markdown = check(&page.state.diagnose);
-    let seen = Seen::of(&markdown);
+    let seen = Seen::parse(&markdown);
     assert!(seen.says(&label::happened_not_owned()), "{markdown}");
     assert!(
         seen.says(&label::happened_returns(&".spec.replicas", &6, &5)),
@@ -473,8 +473,8 @@ proptest! {
         let (hostile, plain) = (case_with(name, &texts), case_with(usual, &plain));
         let markdown = check(&hostile.state.diagnose);
         let (seen, expected) = (
-            Seen::of(&markdown),
-            Seen::of(&case_markdown(&plain.state.diagnose, false)),
+            Seen::parse(&markdown),
+            Seen::parse(&case_markdown(&plain.state.diagnose, false)),
         );
         // A text may be recognized as more or less than the plain one: then the shape is another.
         let same = hostile.state.diagnose.items.len() == plain.state.diagnose.items.len();

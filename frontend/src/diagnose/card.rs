@@ -84,7 +84,7 @@ pub(super) fn Card(props: &CardProps) -> Html {
 
 /// Returns the kind of an input, and the facts that were read from it.
 fn detected(input: &Input) -> (String, Html) {
-    let named = |object: &Value| ObjectId::of(object).to_string();
+    let named = |object: &Value| ObjectId::from_object(object).to_string();
     let says = |text: String| html! { <p>{ text }</p> };
     match input {
         Input::Live(object) => (named(object), live(object)),

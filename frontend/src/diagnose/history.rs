@@ -126,7 +126,9 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
         return Html::default();
     };
     let steps: Vec<usize> = all.iter().map(|(row, _)| *row).collect();
-    let pace = recorded.lanes().and_then(|lanes| Pace::of(lanes, &steps));
+    let pace = recorded
+        .lanes()
+        .and_then(|lanes| Pace::measure(lanes, &steps));
     let more = all.len().saturating_sub(MAX_FLIPS);
     let known = recorded.manager_names();
     let before = recorded.row(*first).and_then(version_before);

@@ -35,7 +35,7 @@ pub fn predict(object: &str, write: &str) -> Result<Value, String> {
         Some(object @ Value::Object(_)) => input::manifest(&object.to_string())?,
         _ => return Err("write.manifest is neither a text nor an object".to_owned()),
     };
-    let preview = Preview::of(PreviewInput {
+    let preview = Preview::run(PreviewInput {
         live,
         next: vec![manifest],
         earlier: None,

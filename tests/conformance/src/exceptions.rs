@@ -53,7 +53,7 @@ impl Exceptions {
     }
 
     /// The exceptions of one recording.
-    pub fn of<'a>(&'a self, recording: &'a str) -> impl Iterator<Item = &'a Exception> {
+    pub fn for_recording<'a>(&'a self, recording: &'a str) -> impl Iterator<Item = &'a Exception> {
         self.0
             .iter()
             .filter(move |exception| exception.sequence == recording)
@@ -74,7 +74,7 @@ mod tests {
         let text =
             r#"[{"sequence":"s","step":2,"reason":"r","pointers":["/status","/response/data"]}]"#;
         let exceptions = Exceptions::parse(text).unwrap();
-        let exception = exceptions.of("s").next().unwrap();
+        let exception = exceptions.for_recording("s").next().unwrap();
         let covering = |pointer: &str| {
             exception.covering(&Difference {
                 pointer: pointer.into(),
@@ -85,6 +85,6 @@ mod tests {
         assert_eq!(covering("/status"), Some(0));
         assert_eq!(covering("/response/data/a"), Some(1));
         assert_eq!(covering("/response/database"), None);
-        assert_eq!(exceptions.of("other").count(), 0);
+        assert_eq!(exceptions.for_recording("other").count(), 0);
     }
 }

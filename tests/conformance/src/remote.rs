@@ -224,7 +224,7 @@ impl Remote {
         open.get_mut().write_all(&bytes)?;
         let head = remote_http::head(open)?;
         let mut body = Vec::new();
-        Chunks::of(&head, request.method(), open).read_to_end(&mut body)?;
+        Chunks::new(&head, request.method(), open).read_to_end(&mut body)?;
         Ok(head.map(|()| body))
     }
 
@@ -245,7 +245,7 @@ impl Remote {
         let head = remote_http::head(&mut open)?;
         if head.status() != StatusCode::OK {
             let mut body = Vec::new();
-            Chunks::of(&head, request.method(), &mut open).read_to_end(&mut body)?;
+            Chunks::new(&head, request.method(), &mut open).read_to_end(&mut body)?;
             return Ok(Err(head.map(|()| body)));
         }
         let connection = open.get_ref().try_clone()?;
@@ -253,7 +253,7 @@ impl Remote {
         let (sender, events) = mpsc::channel();
         let method = request.method().clone();
         thread::spawn(move || {
-            let lines = io::BufRead::lines(BufReader::new(Chunks::of(&head, &method, &mut open)));
+            let lines = io::BufRead::lines(BufReader::new(Chunks::new(&head, &method, &mut open)));
             for line in lines.map_while(Result::ok) {
                 let event = serde_json::from_str(&line).unwrap_or(Tree::Text(line));
                 if sender.send(event).is_err() {

@@ -62,7 +62,7 @@ pub(super) struct Chunks<'a, R> {
 
 impl<'a, R: BufRead> Chunks<'a, R> {
     /// The body after this head, of a request with this method (RFC 9112, 6.3).
-    pub(super) fn of(head: &Response<()>, method: &Method, reader: &'a mut R) -> Self {
+    pub(super) fn new(head: &Response<()>, method: &Method, reader: &'a mut R) -> Self {
         let header = |name| head.headers().get(name)?.to_str().ok();
         let is_chunked = header(TRANSFER_ENCODING).is_some_and(|it| it.ends_with("chunked"));
         let length = header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
@@ -130,7 +130,7 @@ mod tests {
         let mut reader = answer.as_bytes();
         let head = head(&mut reader)?;
         let mut body = String::new();
-        Chunks::of(&head, &Method::GET, &mut reader).read_to_string(&mut body)?;
+        Chunks::new(&head, &Method::GET, &mut reader).read_to_string(&mut body)?;
         Ok((head.status().as_u16(), body))
     }
 

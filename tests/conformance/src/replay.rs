@@ -158,7 +158,7 @@ pub fn replay_against<S: ObjectRef>(
     let got = normalized(got, recording, run.context());
 
     let mut failures = Vec::new();
-    let mut tolerance = Tolerance::new(exceptions.of(&recording.name));
+    let mut tolerance = Tolerance::new(exceptions.for_recording(&recording.name));
     for (number, (step, got)) in recording.steps.iter().zip(&got).enumerate() {
         if step.nondeterministic {
             continue;

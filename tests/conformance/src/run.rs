@@ -61,14 +61,14 @@ impl<S: ObjectRef> Run<S> {
         match action {
             Action::Request(call) => {
                 let request = self.request(call, sent)?;
-                Ok(RawAnswer::of(&self.send(request)?))
+                Ok(RawAnswer::parse(&self.send(request)?))
             }
             Action::Install(object) => self.install(object),
             Action::Parallel { call, count } => self.parallel(call, *count, sent),
             Action::Watch { call, idle } => {
                 let request = self.request(call, sent)?;
                 match self.open(request)? {
-                    Opened::Refused(response) => Ok(RawAnswer::of(&response)),
+                    Opened::Refused(response) => Ok(RawAnswer::parse(&response)),
                     Opened::Stream(mut watch) => {
                         let events = self.attempt(|server| server.read_watch(&mut watch, *idle))?;
                         Ok(RawAnswer {
@@ -82,7 +82,7 @@ impl<S: ObjectRef> Run<S> {
             Action::WatchOpen { call, id } => {
                 let request = self.request(call, sent)?;
                 match self.open(request)? {
-                    Opened::Refused(response) => Ok(RawAnswer::of(&response)),
+                    Opened::Refused(response) => Ok(RawAnswer::parse(&response)),
                     Opened::Stream(watch) => {
                         self.watches.insert(id.clone(), watch);
                         Ok(RawAnswer {
@@ -221,7 +221,7 @@ struct RawAnswer {
 }
 
 impl RawAnswer {
-    fn of(response: &Response<Vec<u8>>) -> Self {
+    fn parse(response: &Response<Vec<u8>>) -> Self {
         let tree = serde_json::from_slice::<Tree>(response.body())
             .unwrap_or_else(|_| Tree::Text(String::from_utf8_lossy(response.body()).into_owned()));
         RawAnswer {

@@ -213,7 +213,7 @@ fn line(page: &mut String, kind: &str, row: &Row) {
 fn reasons(page: &mut String, replayed: &[(&Recording, &Report)], exceptions: &Exceptions) {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for (recording, _) in replayed {
-        for exception in exceptions.of(&recording.name) {
+        for exception in exceptions.for_recording(&recording.name) {
             *reasons.entry(&exception.reason).or_default() += 1;
         }
     }

@@ -20,7 +20,7 @@ impl Chance {
         (self.0 >> 11) % limit
     }
 
-    fn of<T: Clone>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Clone>(&mut self, choices: &[T]) -> T {
         choices[usize::try_from(self.below(choices.len() as u64)).unwrap()].clone()
     }
 
@@ -60,7 +60,7 @@ impl Chance {
     }
 
     fn text(&mut self) -> String {
-        self.of(&[
+        self.choose(&[
             "",
             "a",
             "größe",
@@ -76,11 +76,11 @@ impl Chance {
         match scalar {
             Scalar::String => self.text().into(),
             Scalar::Bool => (self.below(2) == 0).into(),
-            Scalar::Int32 => self.of(&[0, 1, -1, i32::MAX, i32::MIN]).into(),
-            Scalar::Int64 => self.of(&[0, 1, -1, i64::MAX, i64::MIN]).into(),
-            Scalar::Number => self.of(&[1.5, -2.25, 1e300]).into(),
+            Scalar::Int32 => self.choose(&[0, 1, -1, i32::MAX, i32::MIN]).into(),
+            Scalar::Int64 => self.choose(&[0, 1, -1, i64::MAX, i64::MIN]).into(),
+            Scalar::Number => self.choose(&[1.5, -2.25, 1e300]).into(),
             Scalar::Bytes => {
-                let bytes = self.of(&[&b""[..], b"\0", b"bytes \xff"]);
+                let bytes = self.choose(&[&b""[..], b"\0", b"bytes \xff"]);
                 BASE64_STANDARD.encode(bytes).into()
             }
             Scalar::Time => {
@@ -89,16 +89,16 @@ impl Chance {
                     "1969-12-31T23:59:59Z",
                     "9999-12-31T23:59:59Z",
                 ];
-                self.of(&times).into()
+                self.choose(&times).into()
             }
             Scalar::MicroTime => {
                 let times = ["2026-11-23T09:51:17.000001Z", "1970-01-01T00:00:00.000000Z"];
-                self.of(&times).into()
+                self.choose(&times).into()
             }
-            Scalar::Quantity => self.of(&["0", "1", "100m", "1Gi", "-5", "1e3"]).into(),
+            Scalar::Quantity => self.choose(&["0", "1", "100m", "1Gi", "-5", "1e3"]).into(),
             Scalar::IntOrString => {
                 let choices = [json!(0), json!(80), json!(-1), json!(""), json!("25%")];
-                self.of(&choices)
+                self.choose(&choices)
             }
             Scalar::Untyped => Value::Null,
         }

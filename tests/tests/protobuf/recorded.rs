@@ -22,7 +22,7 @@ fn recordings() -> Vec<Value> {
 }
 
 /// The recordings of these sorts.
-fn of(sorts: &[&str]) -> Vec<Value> {
+fn recordings_of(sorts: &[&str]) -> Vec<Value> {
     let mut found = recordings();
     found.retain(|recorded| sorts.contains(&recorded["what"].as_str().unwrap()));
     assert!(!found.is_empty(), "{sorts:?}");
@@ -113,7 +113,7 @@ fn every_recorded_answer_is_written_as_the_same_bytes() {
 #[test]
 fn every_recorded_object_is_read_as_its_json() {
     let server = ApiServer::default();
-    for recorded in of(&[
+    for recorded in recordings_of(&[
         "object",
         "scale",
         "PartialObjectMetadata",
@@ -138,7 +138,7 @@ fn every_recorded_object_is_read_as_its_json() {
 
 #[test]
 fn an_object_that_is_made_from_protobuf_is_not_changed_by_its_own_bytes() {
-    for recorded in of(&["object"]) {
+    for recorded in recordings_of(&["object"]) {
         let mut server = server();
         let mut object = decoded(&bytes(&recorded, "protobuf_base64"));
         let metadata = object["metadata"].as_object_mut().unwrap();
@@ -174,7 +174,7 @@ fn an_object_that_is_made_from_protobuf_is_not_changed_by_its_own_bytes() {
 
 #[test]
 fn errors_are_answered_in_protobuf_as_recorded() {
-    for recorded in of(&["error"]) {
+    for recorded in recordings_of(&["error"]) {
         let mut server = server();
         let map = json!({"metadata": {"name": "configmap"}}).to_string();
         let collection = "/api/v1/namespaces/pb3/configmaps";
@@ -203,7 +203,7 @@ fn errors_are_answered_in_protobuf_as_recorded() {
 
 #[test]
 fn bodies_that_do_not_decode_are_refused_as_recorded() {
-    for recorded in of(&["put-no-prefix", "put-empty", "put-prefix-only"]) {
+    for recorded in recordings_of(&["put-no-prefix", "put-empty", "put-prefix-only"]) {
         let path = recorded["path"].as_str().unwrap();
         let put = Request::put(path).header(header::CONTENT_TYPE, MEDIA_TYPE);
         let mut server = server();
@@ -218,7 +218,7 @@ fn bodies_that_do_not_decode_are_refused_as_recorded() {
 
 #[test]
 fn options_of_a_delete_can_be_protobuf() {
-    for recorded in of(&["delete-options"]) {
+    for recorded in recordings_of(&["delete-options"]) {
         let mut server = server();
         let map = json!({"metadata": {"name": "configmap"}}).to_string();
         let collection = "/api/v1/namespaces/pb3/configmaps";
@@ -263,7 +263,7 @@ const THINGS: &str = "/apis/pb3.example.com/v1/namespaces/pb3/things";
 
 #[test]
 fn a_custom_resource_is_not_written_as_protobuf() {
-    for recorded in of(&["custom", "custom-fallback"]) {
+    for recorded in recordings_of(&["custom", "custom-fallback"]) {
         let mut server = with_things();
         let thing = json!({"apiVersion": "pb3.example.com/v1", "kind": "Thing",
             "metadata": {"name": "t"}, "spec": {"n": 3}});
@@ -305,7 +305,7 @@ fn a_custom_resource_is_not_read_from_protobuf() {
 
 #[test]
 fn a_table_in_protobuf_is_refused_in_json() {
-    for recorded in of(&["Table"]) {
+    for recorded in recordings_of(&["Table"]) {
         let mut server = server();
         let accept = format!("{MEDIA_TYPE};as=Table;v=v1;g=meta.k8s.io");
         let get = Request::get(recorded["path"].as_str().unwrap()).header(header::ACCEPT, accept);

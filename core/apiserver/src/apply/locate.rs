@@ -104,7 +104,7 @@ impl Path {
     }
 
     /// Removes the value at the path, if there is one.
-    pub fn take(&self, object: &mut Value) {
+    pub fn remove(&self, object: &mut Value) {
         let Some((last, parents)) = self.0.split_last() else {
             *object = Value::Null;
             return;
@@ -327,7 +327,7 @@ mod tests {
         let containers = &redone["spec"]["template"]["spec"]["containers"];
         assert_eq!(containers[0]["image"], "nginx:2");
         assert_eq!(containers[1], sidecar, "added at the end");
-        found[2].take(&mut redone);
+        found[2].remove(&mut redone);
         assert_eq!(found[2].find(&redone), None);
     }
 

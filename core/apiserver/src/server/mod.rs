@@ -170,7 +170,7 @@ impl ApiServer {
         let mut answer = self.dispatch(info, body, trace)?;
         info.resource.show(&mut answer.body);
         let now = self.environment.now();
-        let shown = info.view.shown(info, &answer.body, now)?;
+        let shown = info.view.apply(info, &answer.body, now)?;
         let body = shown.as_ref().unwrap_or(&answer.body);
         let format = info.view.format;
         Ok(respond(format, answer.code, body, &self.resources))

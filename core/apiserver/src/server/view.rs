@@ -107,7 +107,7 @@ impl View {
     /// # Errors
     /// 406 if the metadata of one object was asked for and this is a list, or the other way round;
     /// 400 for an unknown `includeObject`.
-    pub(super) fn shown(
+    pub(super) fn apply(
         self,
         info: &RequestInfo,
         body: &Value,

@@ -382,7 +382,7 @@ impl Watch {
     /// `watchChan.transform`).
     fn event(&self, server: &ApiServer, change: &Change) -> Option<WatchEvent> {
         let selected = |object: &Option<Arc<Value>>| {
-            let object = object.as_ref().map(|stored| self.shown(server, stored));
+            let object = object.as_ref().map(|stored| self.as_read(server, stored));
             object.filter(|object| self.selector.matches(object))
         };
         match (selected(&change.before), selected(&change.after)) {
@@ -398,7 +398,7 @@ impl Watch {
     }
 
     /// A stored object as it is read.
-    fn shown(&self, server: &ApiServer, stored: &Arc<Value>) -> Arc<Value> {
+    fn as_read(&self, server: &ApiServer, stored: &Arc<Value>) -> Arc<Value> {
         let mut object = server.read_back(&self.resource, stored);
         self.resource.show(&mut object);
         object
@@ -408,7 +408,7 @@ impl Watch {
     fn everything(&self, server: &ApiServer) -> Vector<WatchEvent> {
         let objects = self.scope.now(&server.store).into_iter();
         objects
-            .map(|(_, stored)| self.shown(server, &stored))
+            .map(|(_, stored)| self.as_read(server, &stored))
             .filter(|object| self.selector.matches(object))
             .map(|object| WatchEvent::new(EventType::Added, object))
             .collect()

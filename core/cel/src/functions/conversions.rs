@@ -178,7 +178,7 @@ fn to_text(value: &Val) -> Run {
             }
         },
         Val::Duration(nanos) => times::seconds(*nanos),
-        Val::Timestamp(nanos, offset) => times::shown(*nanos, *offset),
+        Val::Timestamp(nanos, offset) => times::format_timestamp(*nanos, *offset),
         Val::Ip(ip) => ip.to_string(),
         Val::Cidr(ip, bits) => format!("{ip}/{bits}"),
         _ => return Err(Fault::no_overload()),

@@ -21,7 +21,7 @@ pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
             .ok_or_else(|| Fault::new(INT_OVERFLOW)),
         ("-_", [Val::Double(value)]) => Ok(Val::Double(-value)),
         ("_[_]", [from, index]) => indexed(from, index),
-        ("_[?_]", [from, index]) => Ok(Val::Optional(found(from, index)?.map(Rc::new))),
+        ("_[?_]", [from, index]) => Ok(Val::Optional(element(from, index)?.map(Rc::new))),
         ("_?._", [from, Val::Text(field)]) => Ok(Val::Optional(super::optional(from, field))),
         ("@in", [item, Val::List(list)]) => {
             Ok(Val::Bool(list.items.iter().any(|it| it.equals(item))))
@@ -99,15 +99,15 @@ arithmetic_of!(uints, u64, Val::Uint, "unsigned integer overflow");
 
 fn indexed(from: &Val, index: &Val) -> Run {
     if let Val::Optional(_) = from {
-        return Ok(Val::Optional(found(from, index)?.map(Rc::new)));
+        return Ok(Val::Optional(element(from, index)?.map(Rc::new)));
     }
-    found(from, index)?.ok_or_else(|| match from {
-        Val::List(_) => Fault::new(format!("index out of bounds: {}", shown(index))),
-        _ => Fault::new(format!("no such key: {}", shown(index))),
+    element(from, index)?.ok_or_else(|| match from {
+        Val::List(_) => Fault::new(format!("index out of bounds: {}", index_text(index))),
+        _ => Fault::new(format!("no such key: {}", index_text(index))),
     })
 }
 
-fn shown(index: &Val) -> String {
+fn index_text(index: &Val) -> String {
     match index {
         Val::Bool(value) => value.to_string(),
         Val::Int(value) => value.to_string(),
@@ -118,7 +118,7 @@ fn shown(index: &Val) -> String {
     }
 }
 
-fn found(from: &Val, index: &Val) -> Run<Option<Val>> {
+fn element(from: &Val, index: &Val) -> Run<Option<Val>> {
     match from {
         Val::List(list) => {
             let index = match index {
@@ -134,7 +134,7 @@ fn found(from: &Val, index: &Val) -> Run<Option<Val>> {
         Val::Map(map) => Ok(Key::from_value(index)
             .and_then(|key| map.get(&key))
             .cloned()),
-        Val::Optional(Some(of)) => found(of, index),
+        Val::Optional(Some(of)) => element(of, index),
         Val::Optional(None) => Ok(None),
         _ => Err(Fault::no_overload()),
     }

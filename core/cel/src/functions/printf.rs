@@ -49,7 +49,7 @@ fn precision(rest: &mut &str) -> Run<Option<usize>> {
 
 fn clause(verb: char, precision: Option<usize>, value: &Val) -> Run<String> {
     Ok(match (verb, value) {
-        ('s', value) => shown(value)?,
+        ('s', value) => format_value(value)?,
         ('d', Val::Int(value)) => value.to_string(),
         ('d', Val::Uint(value)) => value.to_string(),
         ('f', value) => {
@@ -153,7 +153,7 @@ pub(super) fn shortest(value: f64) -> String {
     format!("{value}")
 }
 
-fn shown(value: &Val) -> Run<String> {
+fn format_value(value: &Val) -> Run<String> {
     Ok(match value {
         Val::Text(text) => text.to_string(),
         Val::Null => "null".to_owned(),
@@ -163,7 +163,7 @@ fn shown(value: &Val) -> Run<String> {
         Val::Double(value) => shortest(*value),
         Val::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Val::Duration(nanos) => times::seconds(*nanos),
-        Val::Timestamp(nanos, offset) => times::shown(*nanos, *offset),
+        Val::Timestamp(nanos, offset) => times::format_timestamp(*nanos, *offset),
         Val::Type(name) => (*name).to_owned(),
         Val::List(list) => {
             let items: Run<Vec<String>> = list.items.iter().map(quoted).collect();
@@ -173,7 +173,7 @@ fn shown(value: &Val) -> Run<String> {
             let members = map.iter().map(|(key, value)| {
                 let key = match key {
                     Key::Text(text) => optimist_encoding::go::quote(text),
-                    other => shown(&other.value())?,
+                    other => format_value(&other.value())?,
                 };
                 Ok(format!("{key}:{}", quoted(value)?))
             });
@@ -187,8 +187,8 @@ fn shown(value: &Val) -> Run<String> {
 fn quoted(value: &Val) -> Run<String> {
     Ok(match value {
         Val::Text(text) => optimist_encoding::go::quote(text),
-        Val::Duration(_) => format!("duration(\"{}\")", shown(value)?),
-        Val::Timestamp(..) => format!("timestamp(\"{}\")", shown(value)?),
-        other => shown(other)?,
+        Val::Duration(_) => format!("duration(\"{}\")", format_value(value)?),
+        Val::Timestamp(..) => format!("timestamp(\"{}\")", format_value(value)?),
+        other => format_value(other)?,
     })
 }

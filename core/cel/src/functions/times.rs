@@ -208,7 +208,7 @@ pub(super) fn seconds(nanos: i64) -> String {
 }
 
 /// A point in time as RFC 3339 has it, at an offset of so many seconds.
-pub(super) fn shown(nanos: i128, offset: i64) -> String {
+pub(super) fn format_timestamp(nanos: i128, offset: i64) -> String {
     let seconds = nanos.div_euclid(SECOND) as i64 + offset;
     let (year, month, day) = date(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400);

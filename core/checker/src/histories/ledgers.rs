@@ -133,7 +133,9 @@ impl Ledgers {
             key.push(edits.len() as u32);
             key.extend(edits.iter().flatten());
         }
-        let shown = updates.shown().filter(|(who, ..)| bit(*who) & sends != 0);
+        let shown = updates
+            .shown_versions()
+            .filter(|(who, ..)| bit(*who) & sends != 0);
         let mut shown: Vec<_> = shown.collect();
         shown.sort_unstable_by_key(|(who, ..)| *who);
         for (who, _, changed) in shown {
@@ -164,7 +166,7 @@ fn outline(updates: &UpdateTracker<ProcessId>) -> u64 {
     for known in updates.kept() {
         (known.owner, known.since, &known.readers).hash(&mut hasher);
     }
-    for (who, version, changed) in updates.shown() {
+    for (who, version, changed) in updates.shown_versions() {
         (who, version, changed.len()).hash(&mut hasher);
     }
     hasher.finish()

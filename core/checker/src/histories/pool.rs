@@ -107,7 +107,7 @@ impl Pool {
         })
     }
 
-    fn known(&self, object: Option<ObjectId>) -> Option<&KnownObject> {
+    fn known_object(&self, object: Option<ObjectId>) -> Option<&KnownObject> {
         self.objects.get(object? as usize)
     }
 
@@ -117,12 +117,13 @@ impl Pool {
 
     /// The stored object of a server.
     pub(super) fn stored(&self, server: ServerId) -> Option<&Arc<Value>> {
-        Some(&self.known(self.stored_id(server))?.object)
+        Some(&self.known_object(self.stored_id(server))?.object)
     }
 
     /// The content of an object, as a number above 0; 0 for none.
     pub(super) fn content(&self, object: Option<ObjectId>) -> u32 {
-        self.known(object).map_or(0, |known| 1 + known.content)
+        self.known_object(object)
+            .map_or(0, |known| 1 + known.content)
     }
 
     /// The content of a copy, and whether it has the stored version.
@@ -133,7 +134,7 @@ impl Pool {
     /// The index can differ, because the stored form of an object can differ from the form that is
     /// read.
     pub(super) fn same_version(&self, a: Option<ObjectId>, b: Option<ObjectId>) -> bool {
-        let version = |id: Option<ObjectId>| self.known(id)?.version;
+        let version = |id: Option<ObjectId>| self.known_object(id)?.version;
         version(a).is_some() && version(a) == version(b)
     }
 }

@@ -53,7 +53,10 @@ fn run(body: Vec<Statement>) -> (Vec<usize>, Option<ReconcileResult>, Vec<Call>,
     let mut controller =
         Controller::new(program(body), &server, "default", ListMode::List).unwrap();
     controller.sync(&mut server);
-    assert_eq!(controller.take(&server), Some((KEY.to_owned(), true)));
+    assert_eq!(
+        controller.take_next_key(&server),
+        Some((KEY.to_owned(), true))
+    );
     let (mut statements, mut calls, mut finished) = (Vec::new(), Vec::new(), None);
     for _ in 0..100 {
         match controller.step(&mut server) {

@@ -131,7 +131,7 @@ impl Answers {
             parts.push(Part::Owners(at, Box::new(reader)));
         }
         if let Some(table) = &table {
-            let rows = Way::all().into_iter().map(|way| table.begin(way));
+            let rows = Way::all().into_iter().map(|way| table.begin_row(way));
             parts.extend(rows.map(|row| Part::Row(at, Box::new(row))));
             let outs = table.begin_ways_out(self.settings.client);
             parts.push(Part::WaysOut(at, Box::new(outs)));
@@ -282,7 +282,7 @@ impl Answers {
                 says(answer, &format!("{conflict} {}", conflict.fields.len()));
             }
         }
-        match Scene::of(error, &self.settings.given) {
+        match Scene::rebuild(error, &self.settings.given) {
             Ok(scene) => says(answer, &format!("{:?}", scene.missing)),
             Err(why) => {
                 says(answer, &format!("{:?}", std::mem::discriminant(&why)));
@@ -366,7 +366,7 @@ fn of_log(log: &AuditLog, object: AuditedObject, answer: &mut Answer) {
         let line = (step.client, &step.manager, fields, prediction);
         says(answer, &format!("{line:?}"));
     }
-    let found = Findings::of(&history, log);
+    let found = Findings::search(&history, log);
     for fight in &found.fights {
         let who = (fight.flips, &fight.managers);
         says(answer, &format!("{} {who:?}", printed(&fight.field)));

@@ -86,7 +86,7 @@ pub struct CaseValues {
 
 impl CaseValues {
     /// Reads the texts of a case.
-    pub fn of(texts: &[String]) -> Self {
+    pub fn read(texts: &[String]) -> Self {
         let mut input = Vec::new();
         let mut needed = Vec::new();
         for text in texts {
@@ -100,11 +100,11 @@ impl CaseValues {
             input.push(one);
             needed.push(text.unwrap_or_default());
         }
-        let roots = Roots::of(input.iter().flatten());
+        let roots = Roots::read(input.iter().flatten());
         let mut found = Found::default();
         for (one, text) in input.iter().zip(&needed) {
             if let Some(one) = one {
-                texts::rewrite(one, text, &roots, &mut |leaf, of| found.take(leaf, of));
+                texts::rewrite(one, text, &roots, &mut |leaf, of| found.add(leaf, of));
             }
         }
         found
@@ -251,7 +251,7 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, leaf: &Value, of: Use) {
+    fn add(&mut self, leaf: &Value, of: Use) {
         match of {
             Use::Stays(None) => {}
             Use::Stays(Some(reason)) => {

@@ -99,7 +99,7 @@ impl ValueSearch {
         Self {
             stage: Stage::Texts(Box::new(PrivateSearch::new(texts))),
             undetected: 0,
-            values: CaseValues::of(&[]),
+            values: CaseValues::read(&[]),
             settings: settings.clone(),
             answers: Vec::new(),
             kept: BTreeSet::new(),
@@ -117,7 +117,7 @@ impl ValueSearch {
                 search.advance();
                 if let Some(found) = search.result() {
                     let answers = Answers::new(&found.texts, &self.settings);
-                    self.values = CaseValues::of(&found.texts);
+                    self.values = CaseValues::read(&found.texts);
                     self.undetected = found.undetected;
                     self.stage = Stage::Original(Box::new(answers));
                 }

@@ -22,7 +22,7 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn of<'a>(input: impl Iterator<Item = &'a Input>) -> Self {
+    pub(super) fn read<'a>(input: impl Iterator<Item = &'a Input>) -> Self {
         let input: Vec<Input> = input.cloned().collect();
         let mut known = BTreeMap::new();
         for case in Case::all_of(&input) {
@@ -38,7 +38,7 @@ impl Roots {
     }
 
     fn visit(&self, object: &mut Value, visit: &mut Visit<'_>) {
-        let id = ObjectId::of(object);
+        let id = ObjectId::from_object(object);
         let root = self.known.get(&(id.group, id.kind)).or_else(|| {
             let builtin = self
                 .builtin

@@ -97,7 +97,7 @@ pub const MAX_PAUSE: u64 = 10_000_000;
 
 impl Findings {
     /// Searches a history of a log for findings.
-    pub fn of(history: &RecordedHistory, log: &AuditLog) -> Self {
+    pub fn search(history: &RecordedHistory, log: &AuditLog) -> Self {
         let steps = &history.steps;
         let mut changes = Vec::new();
         for (at, step) in steps.iter().enumerate() {

@@ -279,7 +279,7 @@ impl RecordedHistory {
         let (before, known_before) = (self.state.object(), self.state.known());
         let prediction = self.predict(event, before.as_deref());
         let accepted = event.is_accepted();
-        self.take(event, prediction.exchange());
+        self.record(event, prediction.exchange());
         let (after, known_after) = (self.state.object(), self.state.known());
         let manager = event.is_write().then(|| manager_of(event, &prediction));
         let changes = match (&before, &after, &self.resource) {
@@ -310,7 +310,7 @@ impl RecordedHistory {
     }
 
     /// Takes what a request did to the object. `run`: the request on the core.
-    fn take(&mut self, event: &AuditEvent, run: Option<&Exchange>) {
+    fn record(&mut self, event: &AuditEvent, run: Option<&Exchange>) {
         match event.code {
             _ if event.is_dry_run() => {}
             None | Some(500..) => self.take_unanswered(event),

@@ -39,7 +39,7 @@ pub(super) fn case_of<'a>(cases: &'a mut Vec<Case>, object: &Value) -> &'a mut C
 
 /// The position of the case of an object, which is added if there is none.
 pub(super) fn position(cases: &mut Vec<Case>, object: &Value) -> usize {
-    let id = ObjectId::of(object);
+    let id = ObjectId::from_object(object);
     let mut known = cases.iter();
     let at = known.position(|case| case.id.may_be(&id) && !id.is_generated());
     at.unwrap_or_else(|| {

@@ -65,7 +65,7 @@ pub struct SameName {
 impl SameName {
     /// The manager of the client's own name that a message names. Only of clients that write by one
     /// name, whichever program of theirs people run.
-    pub fn of(error: &ReportedError) -> Option<Self> {
+    pub fn find(error: &ReportedError) -> Option<Self> {
         let PrintedError::Apply(conflicts) = &error.error else {
             return None;
         };

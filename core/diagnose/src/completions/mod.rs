@@ -245,7 +245,7 @@ impl CompletedChange {
 
     /// Returns the claims about a way of writing; `None` if it cannot carry the change.
     pub fn row(&self, way: Way) -> Option<Row> {
-        let mut partial = self.begin(way);
+        let mut partial = self.begin_claims(way);
         loop {
             match self.advance(partial) {
                 ClaimProgress::More(more) => partial = *more,
@@ -255,11 +255,11 @@ impl CompletedChange {
     }
 
     /// Begins the claims about a way, to be run in parts with [`advance`](Self::advance).
-    pub fn begin(&self, way: Way) -> PartialClaims {
+    pub fn begin_claims(&self, way: Way) -> PartialClaims {
         PartialClaims {
             way,
             runs: Vec::new(),
-            part: Some(self.first.begin(way)),
+            part: Some(self.first.begin_row(way)),
             own: None,
         }
     }
@@ -276,7 +276,7 @@ impl CompletedChange {
             return ClaimProgress::More(Box::new(partial));
         };
         let part = partial.part.take();
-        match table.advance(part.unwrap_or_else(|| table.begin(partial.way))) {
+        match table.advance(part.unwrap_or_else(|| table.begin_row(partial.way))) {
             RowProgress::More(part) => partial.part = Some(*part),
             RowProgress::Done(row) => {
                 // The first run shows by which manager the way writes.

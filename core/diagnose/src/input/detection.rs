@@ -173,7 +173,8 @@ impl Detection {
         };
         if let Some((text, first)) = self.input.take() {
             // Lines are the same in both.
-            let form = TextForm::of(&self.text, &why).or_else(|| TextForm::of(&text, &first));
+            let form =
+                TextForm::detect(&self.text, &why).or_else(|| TextForm::detect(&text, &first));
             return Stage::Done(Err(form.unwrap_or(why)));
         }
         match form::plain(&self.text) {
@@ -182,7 +183,7 @@ impl Detection {
                 self.input = Some((text, why));
                 Stage::Begin
             }
-            None => Stage::Done(Err(TextForm::of(&self.text, &why).unwrap_or(why))),
+            None => Stage::Done(Err(TextForm::detect(&self.text, &why).unwrap_or(why))),
         }
     }
 }
@@ -202,7 +203,7 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> Stage {
         Ok(true) => Stage::Watch(reader),
         Err(error) => {
             let why = wrong_version(error);
-            Stage::Done(Err(TextForm::of(text, &why).unwrap_or(why)))
+            Stage::Done(Err(TextForm::detect(text, &why).unwrap_or(why)))
         }
         Ok(false) => {
             let versions = reader.finish();

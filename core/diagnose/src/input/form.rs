@@ -78,7 +78,7 @@ impl TextForm {
     }
 
     /// The form of a text that is not detected for another reason.
-    pub(super) fn of(text: &str, why: &NotDetected) -> Option<NotDetected> {
+    pub(super) fn detect(text: &str, why: &NotDetected) -> Option<NotDetected> {
         let at = match why {
             NotDetected::Syntax { line, .. } => *line,
             NotDetected::Missing { .. } | NotDetected::NoKnownMessage => 0,

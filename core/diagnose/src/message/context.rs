@@ -66,7 +66,7 @@ pub(super) struct Marks(Vec<(usize, usize)>);
 
 impl Marks {
     /// Reads a text once.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn find(text: &str) -> Self {
         let mut found = Vec::new();
         for (which, (mark, _)) in MARKS.iter().enumerate() {
             let escaped = mark.contains('"').then(|| mark.replace('"', "\\\""));

@@ -234,7 +234,7 @@ pub const MAX_ERRORS: usize = 1000;
 /// [`MAX_ERRORS`]. The list is empty if the text holds none of the messages that are known here.
 pub fn reported_errors(text: &str) -> Vec<ReportedError> {
     let text = escapes::without_frame(&escapes::without_decoration(text));
-    let marks = context::Marks::of(&text);
+    let marks = context::Marks::find(&text);
     let mut found: Vec<ReportedError> = Vec::new();
     for place in parse::places(&text) {
         let before = parse::end_of(&text[..place.start]);

@@ -21,7 +21,7 @@ pub(super) type Key = (String, String, String, String);
 
 /// The key of an object.
 pub(super) fn key(object: &Value) -> Key {
-    let id = ObjectId::of(object);
+    let id = ObjectId::from_object(object);
     (id.group, id.kind, id.namespace, id.name)
 }
 
@@ -98,7 +98,7 @@ impl Cluster {
             .map(|it| (it, true))
             .chain(next.iter().map(|it| (it, false)))
         {
-            let id = ObjectId::of(object);
+            let id = ObjectId::from_object(object);
             let known = case::is_built_in(object)
                 || !id.group.contains('.')
                 || defined.iter().any(|it| case::defines(it, object));
@@ -223,7 +223,7 @@ impl Cluster {
         if let Some(given) = given {
             return (given.to_owned(), true);
         }
-        let id = ObjectId::of(manifest);
+        let id = ObjectId::from_object(manifest);
         let same = self.objects.iter().filter(|((group, kind, _, name), _)| {
             (group, kind, name) == (&id.group, &id.kind, &id.name)
         });

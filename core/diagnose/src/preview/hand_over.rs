@@ -42,7 +42,7 @@ const KINDS: [RemedyKind; 3] = [RemedyKind::LeaveOut, RemedyKind::Migrate, Remed
 
 /// The ways out of the conflicts of an object. Without `values`, which may be private, a command names
 /// the manifest as a file.
-pub(super) fn of(
+pub(super) fn choices(
     table: &ChangeTable,
     preset: Preset,
     refused: &Row,

@@ -66,7 +66,11 @@ const ARGO_CD: Names = Names {
 impl Hook {
     /// Reads the hook that a manifest is for a tool; `None` if it is an ordinary object. `release`: whether Helm has a
     /// release before this write; `None` if nothing says it.
-    pub(super) fn of(tool: &DeliveryTool, manifest: &Value, release: Option<bool>) -> Option<Self> {
+    pub(super) fn read(
+        tool: &DeliveryTool,
+        manifest: &Value,
+        release: Option<bool>,
+    ) -> Option<Self> {
         let (events, policies) = match tool.preset {
             Preset::Helm3 | Preset::Helm4 => of_helm(manifest)?,
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => of_argo_cd(manifest)?,
@@ -91,7 +95,7 @@ impl Hook {
     /// hooks among those of a release (`helm.sh/helm/v4/pkg/release/v1/util/manifest_sorter.go`, v4.2), and Argo CD skips
     /// them (`argo-cd/gitops-engine/pkg/sync/sync_context.go getSyncTasks`, v3.5).
     pub(super) fn left(tool: &DeliveryTool, object: &Value) -> Option<Self> {
-        let hook = Self::of(tool, object, None)?;
+        let hook = Self::read(tool, object, None)?;
         Some(Self {
             action: HookAction::Left,
             deleted_if_succeeded: false,

@@ -105,7 +105,7 @@ pub struct Preview {
 
 impl Preview {
     /// Runs a whole preview.
-    pub fn of(input: PreviewInput) -> Self {
+    pub fn run(input: PreviewInput) -> Self {
         let mut run = PreviewRun::new(input);
         while run.advance() {}
         run.finish()

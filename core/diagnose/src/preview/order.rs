@@ -93,7 +93,7 @@ pub(super) fn helm_position(kind: &str) -> Option<usize> {
 /// `fluxcd/pkg/ssa/utils/is.go`, v0.76).
 pub(super) fn stage(manifest: &Value) -> usize {
     let kind = text(manifest, "kind");
-    let group = ObjectId::of(manifest).group;
+    let group = ObjectId::from_object(manifest).group;
     match (group.as_str(), kind) {
         ("", "Namespace")
         | ("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -12,7 +12,7 @@ use super::{Preview, PreviewInput, PreviewRow};
 type Pending = (usize, Box<WrittenManifest>);
 
 impl Preview {
-    /// Runs a whole preview on several threads, with the same result as [`of`](Self::of): the tool writes on
+    /// Runs a whole preview on several threads, with the same result as [`run`](Self::run): the tool writes on
     /// this thread, one manifest after the other, and every thread compares. A browser has no threads.
     pub fn on_threads(input: PreviewInput, threads: usize) -> Self {
         let mut run = PreviewRun::new(input);

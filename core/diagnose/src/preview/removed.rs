@@ -33,7 +33,7 @@ pub(super) struct Removal {
 
 impl Removal {
     /// Reads to whom the objects belong that are written again.
-    pub(super) fn of(input: &PreviewInput, cluster: &Cluster, next: &HashSet<Key>) -> Self {
+    pub(super) fn read(input: &PreviewInput, cluster: &Cluster, next: &HashSet<Key>) -> Self {
         let written = cluster.objects.iter().filter(|(key, _)| next.contains(key));
         let mut written: Vec<&Value> = written.map(|(_, object)| &**object).collect();
         let exists = !written.is_empty();
@@ -65,9 +65,9 @@ impl Removal {
     /// Returns the row of an object that no manifest names.
     pub(super) fn row(&self, server: &mut ApiServer, object: &Value) -> PreviewRow {
         if let Some(hook) = Hook::left(&self.tool, object) {
-            return PreviewRow::of_hook(PreviewObject::of(object), hook);
+            return PreviewRow::of_hook(PreviewObject::from_manifest(object), hook);
         }
-        let mut row = PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
+        let mut row = PreviewRow::new(PreviewObject::from_manifest(object), Outcome::NotTouched);
         match self.fate(object) {
             Fate::NotTouched(assumed) => row.assumed.extend(assumed),
             Fate::Deleted(assumed) => {

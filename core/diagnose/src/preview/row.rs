@@ -61,8 +61,8 @@ pub struct PreviewObject {
 }
 
 impl PreviewObject {
-    pub(super) fn of(object: &Value) -> Self {
-        let id = ObjectId::of(object);
+    pub(super) fn from_manifest(object: &Value) -> Self {
+        let id = ObjectId::from_object(object);
         Self {
             api_version: text(object, "apiVersion").to_owned(),
             kind: id.kind,

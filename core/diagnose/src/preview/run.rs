@@ -91,7 +91,7 @@ impl PreviewRun {
     }
 
     /// Names the manifests as the tool does, and orders the writes.
-    fn begin(&mut self) {
+    fn prepare(&mut self) {
         let input = Arc::make_mut(&mut self.input);
         let mut made_up = Vec::new();
         for manifest in &mut input.next {
@@ -111,7 +111,7 @@ impl PreviewRun {
         }
         let order: Vec<Key> = input.next.iter().map(key).collect();
         let keys: HashSet<Key> = order.iter().cloned().collect();
-        let removal = Removal::of(input, &self.cluster, &keys);
+        let removal = Removal::read(input, &self.cluster, &keys);
         let writes = order::of_writes(input.tool.preset, &input.next, input.namespace.as_deref());
         self.left.extend(writes.into_iter().map(Part::Write));
         let others = self.cluster.objects.iter().enumerate();
@@ -162,7 +162,7 @@ impl PreviewRun {
                 self.left.push_back(Part::Begin);
             }
             Some(Part::Install(object)) => self.cluster.install(object),
-            Some(Part::Begin) => self.begin(),
+            Some(Part::Begin) => self.prepare(),
             Some(Part::Write(at)) => return self.write(at),
             Some(Part::Remove(at)) => return NextPart::row(self.remove(at)),
         }
@@ -221,13 +221,16 @@ impl PreviewRun {
 
     fn remove(&mut self, at: usize) -> PreviewRow {
         let Some((key, object)) = self.cluster.objects.get(at) else {
-            return PreviewRow::new(PreviewObject::of(&Value::Null), Outcome::NotTouched);
+            return PreviewRow::new(
+                PreviewObject::from_manifest(&Value::Null),
+                Outcome::NotTouched,
+            );
         };
         if let Some(why) = self.cluster.failed.get(key) {
-            return PreviewRow::not_run(PreviewObject::of(object), why.clone());
+            return PreviewRow::not_run(PreviewObject::from_manifest(object), why.clone());
         }
         let Some(removal) = &self.written.removal else {
-            return PreviewRow::new(PreviewObject::of(object), Outcome::NotTouched);
+            return PreviewRow::new(PreviewObject::from_manifest(object), Outcome::NotTouched);
         };
         let mut row = removal.row(&mut self.cluster.server.clone(), object);
         let own = self.cluster.assumed.get(key).into_iter().flatten();
@@ -240,7 +243,10 @@ impl PreviewRun {
     /// A manifest, written by the tool.
     fn write(&mut self, at: usize) -> NextPart {
         let manifest = &self.input.next[at];
-        let (object, key) = (PreviewObject::of(manifest), &self.written.order[at]);
+        let (object, key) = (
+            PreviewObject::from_manifest(manifest),
+            &self.written.order[at],
+        );
         if let Some(why) = self.cluster.failed.get(key) {
             return NextPart::row(PreviewRow::not_run(object, why.clone()));
         }
@@ -255,12 +261,12 @@ impl PreviewRun {
             return NextPart::row(PreviewRow::not_run(object, why));
         };
         let release = self.knows_release();
-        if let Some(hook) = Hook::of(&self.input.tool, manifest, release) {
+        if let Some(hook) = Hook::read(&self.input.tool, manifest, release) {
             return NextPart::row(PreviewRow::of_hook(object, hook));
         }
         if is_unnamed(manifest) {
             let preset = self.input.tool.preset;
-            let treatment = Treatment::of(preset, manifest, release);
+            let treatment = Treatment::read(preset, manifest, release);
             let on = (&mut self.cluster.server, &*resource);
             let mut row = treatment.row(object, manifest, preset, on);
             if !row.outcome.is_refusal() {
@@ -281,7 +287,7 @@ impl PreviewRun {
             false => OnOwned::Usual,
         };
         let way = Way::Client(self.input.tool.preset, on_owned);
-        let RowProgress::More(row) = table.advance(table.begin(way)) else {
+        let RowProgress::More(row) = table.advance(table.begin_row(way)) else {
             let why = "The tool cannot write this object.".to_owned();
             return NextPart::row(PreviewRow::not_run(object, why));
         };
@@ -382,7 +388,7 @@ impl WrittenManifest {
     pub(super) fn row(self) -> PreviewRow {
         let Self { table, row, .. } = &self;
         let (manifest, key) = (&self.input.next[self.at], &self.written.order[self.at]);
-        let object = PreviewObject::of(manifest);
+        let object = PreviewObject::from_manifest(manifest);
         let way = row.way();
         let kinds = row.server().resources().clone();
         let Some(run) = table.finish(row.clone()) else {
@@ -407,7 +413,7 @@ impl WrittenManifest {
             let mut masking = Masking::for_display();
             masking.object(&mut manifest.clone());
             let preset = self.input.tool.preset;
-            row.hand_overs = hand_over::of(table, preset, &run, masking.is_empty());
+            row.hand_overs = hand_over::choices(table, preset, &run, masking.is_empty());
         }
         row
     }

@@ -28,7 +28,7 @@ impl PreviewRow {
             new.troubles = troubles(row, &new);
             return new;
         }
-        let mut masked = Masked::of(row);
+        let mut masked = Masked::new(row);
         let mut new = Self {
             writer: row.writer.clone(),
             code: row.code,
@@ -49,7 +49,7 @@ impl PreviewRow {
         let unnamed = refused_without_value(row, &new.fields);
         new.fields.extend(unnamed);
         if let Some(earlier) = earlier.filter(|_| !row.is_refused()) {
-            new.fields.extend(earlier.kept(row, &masked));
+            new.fields.extend(earlier.kept_fields(row, &masked));
         }
         new.fields.sort_by_key(|it| it.change);
         new.troubles = troubles(row, &new);
@@ -209,7 +209,7 @@ pub(super) struct Earlier<'a> {
 impl Earlier<'_> {
     /// The fields that the earlier manifest had and this one does not, and that are still there. Those
     /// that the row has already are left out.
-    fn kept(&self, row: &Row, masked: &Masked) -> Vec<PreviewField> {
+    fn kept_fields(&self, row: &Row, masked: &Masked) -> Vec<PreviewField> {
         let managed = row
             .after
             .metadata()
@@ -263,7 +263,7 @@ struct Masked {
 }
 
 impl Masked {
-    fn of(row: &Row) -> Self {
+    fn new(row: &Row) -> Self {
         let of_secret =
             text(&row.before, "kind") == "Secret" || text(&row.after, "kind") == "Secret";
         let mut masking = Masking::for_display().with_secrets(of_secret);

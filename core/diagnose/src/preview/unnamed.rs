@@ -29,7 +29,7 @@ pub(super) enum Treatment {
 
 impl Treatment {
     /// Reads what a tool does. `release`: whether Helm has a release before this one; `None` if nothing says it.
-    pub(super) fn of(preset: Preset, manifest: &Value, release: Option<bool>) -> Self {
+    pub(super) fn read(preset: Preset, manifest: &Value, release: Option<bool>) -> Self {
         let prefix = manifest.meta_text("generateName");
         let kubectl = || format!("from {prefix}: cannot use generate name with apply");
         // `k8s.io/client-go/rest/request.go Name`, v0.36.

@@ -92,7 +92,7 @@ impl Draft<'_> {
         for path in named {
             match path.find(&self.live) {
                 Some(value) if self.manager != "kubectl" => path.put(&mut earlier, value.clone()),
-                _ => path.take(&mut earlier),
+                _ => path.remove(&mut earlier),
             }
         }
         let annotated = annotated(&earlier);

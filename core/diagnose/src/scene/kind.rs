@@ -29,7 +29,7 @@ const MAX_CANDIDATES: usize = 20;
 
 impl KnownKind {
     /// The kind that a message and a person say, or the first that has the fields of the message.
-    pub(super) fn of(
+    pub(super) fn find(
         error: &ReportedError,
         given: &GivenParts,
         missing: &mut Vec<MissingPart>,

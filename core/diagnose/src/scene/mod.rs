@@ -147,11 +147,11 @@ impl Scene {
     ///
     /// # Errors
     /// The reason why there is none.
-    pub fn of(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
+    pub fn rebuild(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
         Self::filled_in(error, given, None)
     }
 
-    /// Rebuilds like [`of`](Self::of), but with another answer to a question that the message
+    /// Rebuilds like [`rebuild`](Self::rebuild), but with another answer to a question that the message
     /// leaves open.
     ///
     /// # Errors
@@ -206,7 +206,7 @@ impl Scene {
             _ => {}
         }
         let mut missing = Vec::new();
-        let kind = KnownKind::of(error, given, &mut missing);
+        let kind = KnownKind::find(error, given, &mut missing);
         let object = named(error, given, &kind, &mut missing);
         let manager = manager(error, given, &mut missing);
         let mut draft = Draft {

@@ -178,7 +178,7 @@ impl<'v> Comparison<'v> {
     fn defaults<'p>(&self, fields: impl DoubleEndedIterator<Item = &'p Path>) -> Value {
         let mut without = self.after.clone();
         if self.declared.is_some() {
-            fields.rev().for_each(|path| path.take(&mut without));
+            fields.rev().for_each(|path| path.remove(&mut without));
             fill_defaults(&mut without, self.root);
         }
         without

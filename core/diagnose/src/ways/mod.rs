@@ -109,7 +109,7 @@ impl ChangeTable {
     }
 
     /// The row of one way, to be run in parts with [`advance`](Self::advance).
-    pub fn begin(&self, way: Way) -> PartialRow {
+    pub fn begin_row(&self, way: Way) -> PartialRow {
         PartialRow::new(self, way)
     }
 

@@ -66,7 +66,7 @@ impl ChangeTable {
     pub fn ways_out_of(&self, refused: &Row, kinds: &[RemedyKind]) -> Vec<Remedy> {
         let mut partial = PartialWaysOut {
             outs: Vec::new(),
-            conflict: Conflict::of(self, refused),
+            conflict: Conflict::find(self, refused),
             left: kinds.iter().copied().collect(),
             row: None,
         };
@@ -81,7 +81,7 @@ impl ChangeTable {
             outs: Vec::new(),
             conflict: None,
             left: VecDeque::new(),
-            row: Some(self.begin(way)),
+            row: Some(self.begin_row(way)),
         }
     }
 
@@ -93,7 +93,7 @@ impl ChangeTable {
             (None, Some(row)) => match self.advance(row) {
                 RowProgress::More(row) => partial.row = Some(*row),
                 RowProgress::Done(refused) => {
-                    partial.conflict = refused.and_then(|refused| Conflict::of(self, &refused));
+                    partial.conflict = refused.and_then(|refused| Conflict::find(self, &refused));
                     partial.left = KINDS.into();
                     return partial.conflict.is_some();
                 }
@@ -160,7 +160,7 @@ struct Conflict {
 
 impl Conflict {
     /// The conflict of an apply; `None` if it met none.
-    fn of(table: &ChangeTable, refused: &Row) -> Option<Self> {
+    fn find(table: &ChangeTable, refused: &Row) -> Option<Self> {
         let Way::Client(preset, _) = refused.way else {
             return None;
         };
@@ -200,7 +200,7 @@ impl Conflict {
         if row.is_none() && kind == RemedyKind::Migrate && self.migration(&self.live).is_none() {
             return RowProgress::Done(None);
         }
-        let row = row.unwrap_or_else(|| table.begin(Way::Client(self.preset, on_owned)));
+        let row = row.unwrap_or_else(|| table.begin_row(Way::Client(self.preset, on_owned)));
         let manifest = self.manifest(kind);
         let procedure = |client: &mut Client<'_>| {
             match kind {
@@ -291,7 +291,7 @@ impl Conflict {
         for field in &self.fields {
             match field.find(live) {
                 Some(value) => field.put(&mut agreed, value.clone()),
-                None => field.take(&mut agreed),
+                None => field.remove(&mut agreed),
             }
         }
         agreed

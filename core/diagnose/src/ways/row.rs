@@ -91,7 +91,7 @@ pub struct TakenBack {
 
 impl SecondRun {
     /// Runs a procedure on what a first run left. Of the object only its version is read.
-    fn of(
+    fn run(
         table: &ChangeTable,
         after: &Arc<Value>,
         server: &mut ApiServer,
@@ -328,7 +328,7 @@ impl PartialRow {
                 },
                 false => {
                     let second = second.unwrap_or(procedure);
-                    SecondRun::of(table, &run.after, &mut self.server, second)
+                    SecondRun::run(table, &run.after, &mut self.server, second)
                 }
             });
             self.second_run = Some(second_run);

@@ -34,7 +34,7 @@ pub fn canonical(text: &str, layout: Layout) -> Result<Option<String>, String> {
     if (seconds, nanoseconds) == (YEAR_ONE, 0) {
         return Ok(None);
     }
-    let mut shown = shown(seconds);
+    let mut shown = date_and_time(seconds);
     if layout == Layout::Micros {
         shown.push_str(&format!(".{:06}", nanoseconds / 1000));
     }
@@ -246,7 +246,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// A time without its fraction and zone.
-fn shown(seconds: i64) -> String {
+fn date_and_time(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -51,7 +51,7 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
     Explanation {
         results: step.edit_results(),
         stale: stale.then_some((them, version)),
-        kept: kept(scene),
+        kept: kept_edits(scene),
         ..Explanation::new(written_kind(scene), next)
     }
 }
@@ -79,7 +79,7 @@ fn has_taken(scene: Scene<'_>, edit: &Edit) -> bool {
 }
 
 /// The edits in the object, if those of at least two actors are and none was lost on the way.
-fn kept(scene: Scene<'_>) -> Vec<Arc<Edit>> {
+fn kept_edits(scene: Scene<'_>) -> Vec<Arc<Edit>> {
     let both = scene.tree.ending_outcome(scene.tree.current()) == Some(EndingOutcome::BothKept);
     let updates = scene.world().updates();
     let edits = updates.kept().iter().filter(|_| both);

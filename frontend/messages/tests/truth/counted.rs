@@ -376,7 +376,7 @@ fn answer(
 /// Returns whether each write of an actor is answered with 415 or 422.
 fn cannot_write(trees: &[HistoryTree], who: ActorId) -> bool {
     trees.iter().all(|tree| {
-        let moment = Moment::of(tree, ActorId::B);
+        let moment = Moment::current(tree, ActorId::B);
         let own = moment
             .so_far
             .iter()
@@ -412,7 +412,7 @@ pub fn orders(search: &Search, most: usize) -> Option<Vec<Vec<TransitionId>>> {
 
 /// Returns whether an order loses an update, and whether somebody's last answer is a refusal.
 fn outcome(tree: &HistoryTree) -> (bool, bool) {
-    let moment = Moment::of(tree, ActorId::B);
+    let moment = Moment::current(tree, ActorId::B);
     let lost = (1..=moment.so_far.len()).any(|end| {
         let mut then = moment.until(end);
         then.object = tree.world().subject().clone();

@@ -232,15 +232,15 @@ pub fn search(seed: u64, hear: &mut dyn FnMut(&HistoryTree, &str)) {
 
 /// A random pair of edits and how they are written.
 pub fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario)> {
-    let preset = random.of(&PRESETS);
+    let preset = random.choose(&PRESETS);
     let mut scenario = preset.scenario().ok()?;
     if random.once_in(3) {
-        scenario.plans.push(random.of(&ThirdActor::ALL).plan());
+        scenario.plans.push(random.choose(&ThirdActor::ALL).plan());
     }
     let ways: Vec<WriteMethod> = scenario
         .plans
         .iter()
-        .map(|_| *random.of(&WriteMethod::MATRIX))
+        .map(|_| *random.choose(&WriteMethod::MATRIX))
         .collect();
     let scenario = scenario.in_ways(&ways, 3).ok()?;
     // The request that sets the owners is nobody's write: the judge here knows no such request.

@@ -39,7 +39,7 @@ pub fn begin(seed: u64) -> HistoryTree {
 }
 
 fn program(random: &mut Random) -> ReadyProgram {
-    let name = *random.of(&ReadyProgramName::ALL);
+    let name = *random.choose(&ReadyProgramName::ALL);
     let switches = name.switches().iter().copied();
     ReadyProgram::new(name).with(switches.filter(|_| random.once_in(3)))
 }
@@ -83,10 +83,10 @@ pub fn act(tree: &mut HistoryTree, seed: u64) -> Option<()> {
         84..88 => Operation::Compact {
             restart: random.once_in(2),
         },
-        88..90 => Operation::Wait(*random.of(&[1, 5, 31, 70])),
+        88..90 => Operation::Wait(*random.choose(&[1, 5, 31, 70])),
         90..97 => return go(tree, random),
         _ => {
-            let method = *random.of(&ENDINGS);
+            let method = *random.choose(&ENDINGS);
             tree.go_to_ending(method)?
         }
     };
@@ -237,7 +237,7 @@ fn go(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
         4 => {
             let world = tree.world();
             let subjects: Vec<_> = world.subjects().cloned().collect();
-            let subject = random.of(&subjects);
+            let subject = random.choose(&subjects);
             let (kind, name) = (subject.resource().kind.clone(), subject.name().to_owned());
             tree.world_mut().look_at(&kind, &name)
         }
@@ -251,7 +251,7 @@ fn go(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
 
 /// Draws a way of writing, often the usual one.
 fn write(random: &mut Random) -> Write {
-    let strategy = *random.of(&[
+    let strategy = *random.choose(&[
         Strategy::Update,
         Strategy::Update,
         Strategy::MergePatch,
@@ -269,7 +269,7 @@ fn write(random: &mut Random) -> Write {
         },
         test_values: random.once_in(2),
         force: random.once_in(2),
-        declares: *random.of(&[Declares::Edits, Declares::Edits, Declares::Manifest]),
+        declares: *random.choose(&[Declares::Edits, Declares::Edits, Declares::Manifest]),
         dry_run: random.once_in(12),
         manager: match random.below(10) {
             0 => Some("helm".to_owned()),
@@ -304,7 +304,7 @@ fn watch(world: &World, random: &mut Random) -> WatchAction {
         2 => WatchAction::Open("soon".to_owned()),
         3 => WatchAction::Open((world.server().store().revision() + 3).to_string()),
         4 if !revisions.is_empty() => WatchAction::Open((revisions[0] - 1).to_string()),
-        5 | 6 if !revisions.is_empty() => WatchAction::Open(random.of(&revisions).to_string()),
+        5 | 6 if !revisions.is_empty() => WatchAction::Open(random.choose(&revisions).to_string()),
         7 | 8 => WatchAction::Resume,
         9 => WatchAction::List,
         _ => WatchAction::Drop,
@@ -358,7 +358,7 @@ fn by_hand(world: &World, random: &mut Random) -> ByHand {
             request("PATCH", path, merge, finalizers)
         }
         9 => {
-            let at = *random.of(&[
+            let at = *random.choose(&[
                 "/spec/replicas",
                 "/metadata/labels/app",
                 "/data/greeting",
@@ -482,7 +482,7 @@ fn pod_spec(spec: &mut Value, random: &mut Random) {
             spec["nodeSelector"][["disk", "zone"][random.below(2)]] = number.to_string().into();
         }
         1 => {
-            let name = *random.of(&["sidecar", "proxy"]);
+            let name = *random.choose(&["sidecar", "proxy"]);
             let image = format!("{name}:{number}");
             if let Some(all) = spec["containers"].as_array_mut() {
                 all.retain(|one| one["name"] != name);
@@ -514,12 +514,12 @@ fn pod_spec(spec: &mut Value, random: &mut Random) {
 /// Sets or removes some value that is no object and no list.
 fn change_leaf(object: &mut Value, random: &mut Random) {
     let mut leaves = Vec::new();
-    let member = *random.of(&["spec", "data", "status"]);
+    let member = *random.choose(&["spec", "data", "status"]);
     collect(&object[member], format!("/{member}"), &mut leaves);
     if leaves.is_empty() {
         return;
     }
-    let at = random.of(&leaves).clone();
+    let at = random.choose(&leaves).clone();
     let number = random.below(9) as u64;
     if random.once_in(4) {
         let (parent, last) = at.rsplit_once('/').unwrap_or_default();

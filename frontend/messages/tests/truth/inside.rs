@@ -35,12 +35,12 @@ pub const INSIDE: &[(&str, ConditionOf<Inside>)] = &[
 /// Says the steps inside the requests of random scenarios.
 pub fn steps(seed: u64, hearing: &mut Hearing) -> Option<()> {
     let mut random = Random::new(seed);
-    let preset = random.of(&PRESETS);
+    let preset = random.choose(&PRESETS);
     let mut scenario = preset.scenario().ok()?;
     let chosen: Vec<WriteMethod> = scenario
         .plans
         .iter()
-        .map(|_| *random.of(&WriteMethod::MATRIX))
+        .map(|_| *random.choose(&WriteMethod::MATRIX))
         .collect();
     scenario = scenario.in_ways(&chosen, 2).ok()?;
     scenario.micro_steps = true;

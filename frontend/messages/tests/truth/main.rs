@@ -268,7 +268,7 @@ fn check(
     let mut wrong = Vec::new();
     for (about, text) in page(tree, right) {
         let moved = moved(tree, about);
-        let mut moment = Moment::of(moved.as_ref().unwrap_or(tree), right);
+        let mut moment = Moment::current(moved.as_ref().unwrap_or(tree), right);
         if matches!(about, About::Shown | About::Copy(_)) {
             moment.object = tree.world().subject().clone();
         }
@@ -491,7 +491,7 @@ fn what_explore_says_is_true() {
     let (mut heard, mut wrong) = (BTreeMap::<&str, usize>::new(), BTreeMap::new());
     for seed in 0..times * SCENARIOS {
         exploring::search(seed, &mut |tree, text| {
-            let mut moment = Moment::of(tree, ActorId::B);
+            let mut moment = Moment::current(tree, ActorId::B);
             moment.object = tree.world().subject().clone();
             for said in said::all(&said::parts(text)) {
                 let Some(condition) = conditions.get(said.name()) else {

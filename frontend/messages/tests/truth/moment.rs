@@ -35,7 +35,7 @@ pub struct Moment<'a> {
 
 impl<'a> Moment<'a> {
     /// Reads the current step of a tree.
-    pub fn of(tree: &'a HistoryTree, right: ActorId) -> Self {
+    pub fn current(tree: &'a HistoryTree, right: ActorId) -> Self {
         let so_far = steps(tree, &tree.current_path()[..=tree.position()]);
         let sent = so_far.last().and_then(|it| it.step.exchange.as_ref());
         let addressed = sent.and_then(|sent| {

@@ -91,7 +91,7 @@ fn breaks(property: &Said, before: &World, tree: &HistoryTree) -> Option<bool> {
         "orders_no_edit_lost" => {
             let subjects: Vec<_> = after.subjects().cloned().collect();
             subjects.into_iter().any(|subject| {
-                let mut moment = Moment::of(tree, ActorId::C);
+                let mut moment = Moment::current(tree, ActorId::C);
                 moment.object = subject;
                 moment.judge().gone().iter().any(|gone| !gone.shown)
             })
@@ -253,7 +253,7 @@ fn random_runs(
                 rested.push(tree.clone());
                 break;
             }
-            let transition = *random.of(&enabled);
+            let transition = *random.choose(&enabled);
             state.perform(transition);
             if replay.perform(&mut tree, transition).is_none() {
                 break;

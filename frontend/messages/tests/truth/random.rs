@@ -26,7 +26,7 @@ impl Random {
     }
 
     /// One of some things.
-    pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+    pub fn choose<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }
 }

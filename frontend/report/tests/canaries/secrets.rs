@@ -34,37 +34,41 @@ impl Secrets {
         z ^ (z >> 31)
     }
 
-    fn of(&mut self, letters: &[u8], length: usize) -> String {
+    fn random_text(&mut self, letters: &[u8], length: usize) -> String {
         (0..length)
             .map(|_| char::from(letters[self.next() as usize % letters.len()]))
             .collect()
     }
 
-    fn known(&mut self, secret: String) -> String {
+    fn record(&mut self, secret: String) -> String {
         self.all.push(secret.clone());
         secret
     }
 
     /// Takes a text for a secret.
     pub fn also(&mut self, text: &str) {
-        self.known(text.to_owned());
+        self.record(text.to_owned());
     }
 
     /// Words that a person makes up: no shape betrays them.
     pub fn word(&mut self) -> String {
-        let secret = format!("{}-{}", self.of(LETTERS, 6), self.of(LETTERS, 5));
-        self.known(secret)
+        let secret = format!(
+            "{}-{}",
+            self.random_text(LETTERS, 6),
+            self.random_text(LETTERS, 5)
+        );
+        self.record(secret)
     }
 
     /// A word with the signs that people put into passwords.
     pub fn signs(&mut self) -> String {
         let secret = format!(
             "{}!\"{}\\'%$é{}",
-            self.of(LETTERS, 4),
-            self.of(LETTERS, 4),
-            self.of(ALL, 3)
+            self.random_text(LETTERS, 4),
+            self.random_text(LETTERS, 4),
+            self.random_text(ALL, 3)
         );
-        self.known(secret)
+        self.record(secret)
     }
 
     /// Returns a text as a generator makes it.
@@ -72,15 +76,15 @@ impl Secrets {
         // With all kinds of characters in every case.
         let secret = format!(
             "{}7{}Q4x{}9",
-            self.of(ALL, 12),
-            self.of(ALL, 9),
-            self.of(ALL, 12)
+            self.random_text(ALL, 12),
+            self.random_text(ALL, 9),
+            self.random_text(ALL, 12)
         );
-        self.known(secret)
+        self.record(secret)
     }
 
     pub fn hex(&mut self) -> String {
-        let secret = self.of(HEX, 31) + "7";
-        self.known(secret)
+        let secret = self.random_text(HEX, 31) + "7";
+        self.record(secret)
     }
 }

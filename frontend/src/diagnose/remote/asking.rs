@@ -54,10 +54,10 @@ impl Asking {
 
     /// Looks for an API server.
     pub(super) async fn look(self) {
-        self.tell(self.found().await.map(RemoteAction::Found));
+        self.tell(self.find_server().await.map(RemoteAction::Found));
     }
 
-    async fn found(&self) -> Result<Found, Failure> {
+    async fn find_server(&self) -> Result<Found, Failure> {
         let (target, answer) = self.ask(RemoteRequest::version()).await?;
         let no_server = |why| label::remote_not_found(&not_answered(&target, &why));
         let version = RemoteVersion::read(&answer.document().map_err(no_server)?);
@@ -158,7 +158,7 @@ impl Asking {
         let mut version = object.resource_version().to_owned();
         let lines = format!("{}\n", json!({"type": "ADDED", "object": object}));
         self.page.send(DiagnoseMsg::Follow { lines, anew: true });
-        let about = ObjectId::of(&object).to_string();
+        let about = ObjectId::from_object(&object).to_string();
         self.card.dispatch(RemoteAction::Following(Some(about)));
         while goes_on.get() {
             let request = RemoteRequest::watch(kind, namespace, name, &version);

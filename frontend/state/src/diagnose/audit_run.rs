@@ -202,7 +202,7 @@ impl AuditRun {
                 self.start_replay(log)
             }
             Stage::Replaying(log, mut history, _) => {
-                let mut findings = Findings::of(&history, &log);
+                let mut findings = Findings::search(&history, &log);
                 let lanes = RecordedLanes::of_log(&history, &log, &findings);
                 mask(&mut findings, &history.steps);
                 let earlier = self

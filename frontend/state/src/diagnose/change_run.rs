@@ -155,7 +155,7 @@ impl ChangeRun {
             rows: Vec::new(),
             instructions: Vec::new(),
             explored: Vec::new(),
-            same_name: errors.iter().find_map(SameName::of),
+            same_name: errors.iter().find_map(SameName::find),
             errors,
             contradiction: None,
             cancelled: false,
@@ -180,7 +180,7 @@ impl ChangeRun {
                 }
             }
             Part::Next => match self.left.pop_front() {
-                Some(way) => Part::Row(Box::new(self.table.begin(way))),
+                Some(way) => Part::Row(Box::new(self.table.begin_claims(way))),
                 None => Part::WaysOut(Box::new(self.table.begin_ways_out(self.client))),
             },
             Part::Row(row) => match self.table.advance(*row) {

@@ -64,7 +64,7 @@ impl CasePreview {
         let first = all().next()?;
         // Every case has all definitions. Where only definitions were brought, they are the cases.
         let definitions = first.case.definitions.iter().filter(|it| {
-            let id = ObjectId::of(it);
+            let id = ObjectId::from_object(it);
             !all().any(|reading| reading.case.id == id)
         });
         let mut live: Vec<_> = definitions.cloned().collect();

@@ -166,10 +166,10 @@ impl CaseReading {
     /// # Errors
     /// The reason why there is none.
     pub(super) fn of_message(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
-        let scene = Scene::of(error, given)?;
+        let scene = Scene::rebuild(error, given)?;
         let none = || NoScene::NotInstalled(NotInstalled::NoObject);
         let object = scene.installed.object().ok_or_else(none)?;
-        let ownership = ObjectOwnership::of(object, &scene.installed.resource().root);
+        let ownership = ObjectOwnership::read(object, &scene.installed.resource().root);
         let case = Case {
             errors: vec![error.clone()],
             manifest: scene

@@ -83,7 +83,8 @@ struct StepFacts<'a> {
 impl StepObject {
     fn new(step: SelectedStep, facts: &StepFacts<'_>) -> Self {
         let ownership = facts.object.zip(facts.root);
-        let ownership = ownership.map(|(object, root)| ObjectOwnership::of(&masked(object), root));
+        let ownership =
+            ownership.map(|(object, root)| ObjectOwnership::read(&masked(object), root));
         let (mut changed, mut refused) = (BTreeMap::new(), Vec::new());
         if let (Some(object), Some(ownership)) = (facts.object, &ownership) {
             let mut lines: BTreeMap<*const Value, &str> = BTreeMap::new();
@@ -112,7 +113,7 @@ impl StepObject {
         }
         Self {
             step,
-            id: facts.object.map(ObjectId::of),
+            id: facts.object.map(ObjectId::from_object),
             known: facts.known,
             version: facts.version.map(str::to_owned),
             ownership,

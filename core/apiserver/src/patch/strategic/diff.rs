@@ -98,7 +98,7 @@ fn diff_maps(
     for (key, new) in after {
         match (before.get(key), new) {
             (Some(Value::Object(old)), Value::Object(new)) => {
-                let Some(found) = known(shape.field(key), old == new)? else {
+                let Some(found) = ignore_if_equal(shape.field(key), old == new)? else {
                     continue;
                 };
                 let rules = &found.field.patch;
@@ -114,7 +114,7 @@ fn diff_maps(
                 }
             }
             (Some(Value::Array(old)), Value::Array(new)) => {
-                let Some(list) = known(shape.list(key), old == new)? else {
+                let Some(list) = ignore_if_equal(shape.list(key), old == new)? else {
                     continue;
                 };
                 if list.merges {
@@ -146,7 +146,7 @@ fn diff_maps(
 }
 
 /// A field that the kind does not have matters only where it differs.
-fn known<T>(found: Outcome<T>, alike: bool) -> Outcome<Option<T>> {
+fn ignore_if_equal<T>(found: Outcome<T>, alike: bool) -> Outcome<Option<T>> {
     match found {
         Err(_) if alike => Ok(None),
         found => found.map(Some),

@@ -28,7 +28,7 @@ fn fill(value: &mut Value, schema: &Schema, left: &mut usize) {
                     None => true,
                     Some(value) => value.is_null() && !member.nullable,
                 };
-                if missing && take(left, default) {
+                if missing && subtract_size(left, default) {
                     map.insert(name.clone(), default.clone());
                 }
             }
@@ -55,14 +55,14 @@ fn fill(value: &mut Value, schema: &Schema, left: &mut usize) {
 
 fn replace_null(value: &mut Value, schema: &Schema, left: &mut usize) {
     if let (Value::Null, false, Some(default)) = (&value, schema.nullable, &schema.default)
-        && take(left, default)
+        && subtract_size(left, default)
     {
         *value = default.clone();
     }
 }
 
 /// Subtracts the size of a default from the limit; `false` if it is too large.
-fn take(left: &mut usize, default: &Value) -> bool {
+fn subtract_size(left: &mut usize, default: &Value) -> bool {
     let size = default.count(*left);
     let fits = size < *left;
     *left = if fits { *left - size } else { 0 };

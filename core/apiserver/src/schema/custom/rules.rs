@@ -309,7 +309,7 @@ impl Walk {
             Some(field) => joined(&place.path, &format!(".{field}")),
             None => place.path.clone(),
         };
-        let error = error(rule, value, shown(&path), detail);
+        let error = error(rule, value, path_in_messages(&path), detail);
         if !program.uses_old_self && before.is_unchanged(value) {
             self.judged.tolerated.push(error);
         } else {
@@ -419,7 +419,7 @@ impl Walk {
     }
 
     fn refuse(&mut self, place: &Place<'_>, ty: &Value, detail: String) {
-        let error = FieldError::invalid(shown(&place.path), ty, detail);
+        let error = FieldError::invalid(path_in_messages(&place.path), ty, detail);
         self.judged.errors.push(error);
     }
 
@@ -462,7 +462,7 @@ fn error(rule: &Rule, value: &Value, field: String, detail: String) -> FieldErro
 }
 
 /// A path as messages show it; the root has none.
-fn shown(path: &str) -> String {
+fn path_in_messages(path: &str) -> String {
     if path.is_empty() { "<nil>" } else { path }.to_owned()
 }
 

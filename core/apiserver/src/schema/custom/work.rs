@@ -42,14 +42,14 @@ pub fn is_feasible_schema(json: &Value) -> bool {
     }
 }
 
-fn take(left: &mut usize, work: usize) -> Option<()> {
+fn spend(left: &mut usize, work: usize) -> Option<()> {
     *left = left.checked_sub(work)?;
     Some(())
 }
 
 fn count_work(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
     let checks = &schema.checks;
-    take(left, 1 + checks.choices.len())?;
+    spend(left, 1 + checks.choices.len())?;
     let alternatives = [&checks.all_of, &checks.any_of, &checks.one_of];
     for schema in alternatives
         .into_iter()
@@ -61,7 +61,7 @@ fn count_work(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
     match value {
         Value::String(text) => {
             let states = checks.pattern.as_ref().map_or(0, |it| it.size / STATE);
-            take(left, states.saturating_mul(text.len()) / STATES)
+            spend(left, states.saturating_mul(text.len()) / STATES)
         }
         Value::Array(items) => match &schema.items {
             Some(schema) => items
@@ -70,14 +70,14 @@ fn count_work(value: &Value, schema: &Schema, left: &mut usize) -> Option<()> {
             None => Some(()),
         },
         Value::Object(map) => {
-            take(
+            spend(
                 left,
                 checks.required.len() + schema.properties.len() / PASSED,
             )?;
             map.iter()
                 .try_for_each(|(name, value)| match schema.member(name) {
                     Some(schema) => count_work(value, schema, left),
-                    None => take(left, 1),
+                    None => spend(left, 1),
                 })
         }
         _ => Some(()),
@@ -104,7 +104,7 @@ fn compile(json: &Value, left: &mut usize) -> Option<()> {
         Value::Array(items) => items.iter().try_for_each(|item| compile(item, left)),
         Value::Object(map) => map.iter().try_for_each(|(name, value)| match value {
             Value::String(text) if name == "pattern" => {
-                take(left, Pattern::compiled(text.clone()).size)
+                spend(left, Pattern::compiled(text.clone()).size)
             }
             value => compile(value, left),
         }),

@@ -298,7 +298,7 @@ fn metrics_text<'a>(metrics: impl Iterator<Item = &'a Value>, side: Side) -> Str
                 };
                 let shown = match found {
                     None if zero => "\"0\"".to_owned(),
-                    found => shown(field, found?),
+                    found => annotation_text(field, found?),
                 };
                 Some(member(&side.name(field), shown))
             });
@@ -315,7 +315,7 @@ fn member(name: &str, text: String) -> String {
     format!("{}:{text}", go::json(&name.into()))
 }
 
-fn shown(field: &str, value: &Value) -> String {
+fn annotation_text(field: &str, value: &Value) -> String {
     match field {
         "selector" | "metricSelector" => wire::of_type("LabelSelector", value),
         "target" => text_of(&["spec", "scaleTargetRef"], value),

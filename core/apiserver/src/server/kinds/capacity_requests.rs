@@ -49,7 +49,7 @@ fn amount(value: &Value) -> Quantity {
 }
 
 /// The text of an amount, as upstream prints it.
-fn shown(value: &Value) -> String {
+fn amount_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -81,7 +81,10 @@ fn valid_values(
         |value| value,
         |value, path, errors| {
             if amount(value) > amount(capacity) {
-                let detail = format!("option is larger than capacity value: {}", shown(capacity));
+                let detail = format!(
+                    "option is larger than capacity value: {}",
+                    amount_text(capacity)
+                );
                 errors.push(FieldError::invalid(path, value, detail));
             }
         },
@@ -107,7 +110,7 @@ fn valid_range(
     };
     let mut refuse = |when: bool, field: &'static str, value: &Value, why: &str, than: &Value| {
         if when {
-            let detail = format!("{why}: {}", shown(than));
+            let detail = format!("{why}: {}", amount_text(than));
             errors.push(FieldError::invalid(path.child(field), value, detail));
         }
     };
@@ -163,8 +166,8 @@ fn valid_range(
         if above.and_then(|above| above.checked_rem(size)) != Some(0) {
             let detail = format!(
                 "value is not a multiple of a given step ({}) from ({})",
-                shown(step),
-                shown(min)
+                amount_text(step),
+                amount_text(min)
             );
             errors.push(FieldError::invalid(field, value, detail));
         }

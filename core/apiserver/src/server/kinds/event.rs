@@ -138,7 +138,7 @@ pub(super) fn validate_in_own_group(event: &Value, live: Option<&Value>) -> Vec<
             if event["series"] != live["series"] {
                 errors.extend(series(&event["series"]));
             }
-            errors.extend(kept(event, live));
+            errors.extend(immutable_fields(event, live));
         }
     }
     errors
@@ -192,7 +192,7 @@ fn modern(event: &Value) -> Vec<FieldError> {
 }
 
 /// Refuses changes to the fields of an event that must stay; the reason is looked at twice.
-fn kept(event: &Value, live: &Value) -> Vec<FieldError> {
+fn immutable_fields(event: &Value, live: &Value) -> Vec<FieldError> {
     let fields = [
         ("involvedObject", "involvedObject"),
         ("reason", "reason"),

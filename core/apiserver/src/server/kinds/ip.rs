@@ -53,7 +53,7 @@ fn canonical(ip: IpAddr) -> IpAddr {
 }
 
 /// The text that Go gives a range (`net.IPNet.String`).
-fn shown(ip: IpAddr, bits: u8) -> String {
+fn range_text(ip: IpAddr, bits: u8) -> String {
     format!("{}/{bits}", canonical(masked(ip, bits)))
 }
 
@@ -98,7 +98,7 @@ pub(super) fn check_range(range: &str, field: &ErrorPath<'_>, old: &[&str]) -> O
 pub(super) fn check_exact_range(range: &str, field: &ErrorPath<'_>) -> Option<FieldError> {
     check_range(range, field, &[]).or_else(|| {
         let (ip, bits) = sloppy_range(range)?;
-        let exact = shown(ip, bits);
+        let exact = range_text(ip, bits);
         let detail = format!("must be in canonical form ({})", go::quote(&exact));
         (range != exact).then(|| FieldError::invalid(field, &range.into(), detail))
     })
@@ -224,7 +224,7 @@ pub(super) fn range_warnings(text: &str, field: &ErrorPath<'_>) -> Vec<String> {
         return Vec::new();
     };
     let quoted = go::quote(text);
-    let range = go::quote(&shown(ip, bits));
+    let range = go::quote(&range_text(ip, bits));
     let mut warnings = Vec::new();
     if masked(ip, bits) != ip {
         let single = go::quote(&format!("{}/{}", canonical(ip), bit_len(ip)));

@@ -104,7 +104,7 @@ fn volume_source(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         } else if checks::has(&block) {
             errors.extend(checks::of_type(&block, source, &path, spec.object));
         } else {
-            let path = spec.path.child(volumes::shown(name));
+            let path = spec.path.child(volumes::source_in_messages(name));
             errors.extend(volumes::of_kind(name, source, &path));
         }
     }

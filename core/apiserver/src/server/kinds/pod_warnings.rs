@@ -160,7 +160,10 @@ fn volumes(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
         for (kind, message) in VOLUMES {
             if volume.get(kind).is_some() {
                 let volume = path.item("volumes", i);
-                warnings.push(format!("{}: {message}", volume.child(shown(kind))));
+                warnings.push(format!(
+                    "{}: {message}",
+                    volume.child(kind_in_warnings(kind))
+                ));
             }
         }
         if let Some(template) = volume["ephemeral"].get("volumeClaimTemplate") {
@@ -172,7 +175,7 @@ fn volumes(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
 }
 
 /// The name of a kind of volume, as a warning has it.
-pub(super) fn shown(kind: &str) -> &str {
+pub(super) fn kind_in_warnings(kind: &str) -> &str {
     match kind {
         "storageos" => "storageOS",
         kind => kind,

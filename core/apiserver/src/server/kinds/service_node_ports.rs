@@ -53,7 +53,7 @@ struct Pool {
 }
 
 impl Pool {
-    fn take(&mut self, port: i64) -> Result<(), &'static str> {
+    fn allocate(&mut self, port: i64) -> Result<(), &'static str> {
         if !RANGE.contains(&port) {
             return Err(
                 "provided port is not in the valid range. The range of valid ports is 30000-32767",
@@ -112,7 +112,7 @@ fn give_new(service: &mut Value, pool: &mut Pool) -> Allocated {
             None => {
                 let found = match requested.get(&number) {
                     Some(&asked) => {
-                        pool.take(asked).map_err(|why| refuse(i, asked, why))?;
+                        pool.allocate(asked).map_err(|why| refuse(i, asked, why))?;
                         asked
                     }
                     None => pool.next()?,
@@ -122,7 +122,7 @@ fn give_new(service: &mut Value, pool: &mut Pool) -> Allocated {
             }
             Some(&shared) if asked == 0 => port["nodePort"] = shared.into(),
             Some(&shared) if asked == shared => {}
-            Some(_) => pool.take(asked).map_err(|why| refuse(i, asked, why))?,
+            Some(_) => pool.allocate(asked).map_err(|why| refuse(i, asked, why))?,
         }
     }
     Ok(())
@@ -144,7 +144,8 @@ fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Al
             number = pool.next()?;
             port["nodePort"] = number.into();
         } else if !own.contains(&number) && taken_now.insert(number) {
-            pool.take(number).map_err(|why| refuse(i, number, why))?;
+            pool.allocate(number)
+                .map_err(|why| refuse(i, number, why))?;
         }
         let protocol = text(port, "protocol").to_owned();
         if seen.contains(&(protocol.clone(), number)) {
@@ -164,7 +165,7 @@ fn give_health_check(service: &mut Value, pool: &mut Pool) -> Allocated {
         spec["healthCheckNodePort"] = pool.next()?.into();
         return Ok(());
     }
-    pool.take(asked).map_err(|why| {
+    pool.allocate(asked).map_err(|why| {
         let why = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
         NotAllocated::Failed(Status::internal_error(&why))
     })

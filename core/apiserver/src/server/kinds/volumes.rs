@@ -171,7 +171,7 @@ fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldE
             errors.push(FieldError::forbidden(field, detail));
         } else {
             found = true;
-            errors.extend(of_kind(name, source, &path.child(shown(name))));
+            errors.extend(of_kind(name, source, &path.child(source_in_messages(name))));
             if name == "ephemeral" {
                 errors.extend(made_claim(text(volume, "name"), pod, path));
             }
@@ -189,7 +189,7 @@ fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldE
 }
 
 /// Returns the name of a volume's source in messages.
-pub(super) fn shown(name: &str) -> &str {
+pub(super) fn source_in_messages(name: &str) -> &str {
     match name {
         "gcePersistentDisk" => "persistentDisk",
         name => name,

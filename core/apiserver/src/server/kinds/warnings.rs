@@ -212,7 +212,7 @@ fn volume(volume: &Value, _: Option<&Value>) -> Vec<String> {
     let sources = pod_warnings::VOLUMES.iter();
     let old = sources.filter(|(kind, _)| !matches!(*kind, "flocker" | "quobyte"));
     for (kind, message) in old.filter(|(kind, _)| spec.get(kind).is_some()) {
-        let field = path.child(pod_warnings::shown(kind));
+        let field = path.child(pod_warnings::kind_in_warnings(kind));
         warnings.push(format!("{field}: {message}"));
     }
     warnings

@@ -82,7 +82,7 @@ impl RecordedHistory {
             } else {
                 Some(self.predict(event, self.state.object().as_deref()))
             };
-            self.take(event, run.as_ref().and_then(|run| run.exchange()));
+            self.record(event, run.as_ref().and_then(|run| run.exchange()));
         }
         true
     }

@@ -242,7 +242,7 @@ impl ChangeTable {
     }
 
     fn tool<'a>(&'a self, row: &'a Row) -> Tool<'a> {
-        let said = self.said(row);
+        let said = self.manifest(row);
         let by = DeliveredBy::from_objects(&[&row.before, &said]);
         Tool {
             table: self,
@@ -253,7 +253,7 @@ impl ChangeTable {
     }
 
     /// Returns the manifest of the change; `null` if the object was edited.
-    fn said(&self, row: &Row) -> Value {
+    fn manifest(&self, row: &Row) -> Value {
         match &self.change.content {
             ChangeContent::Manifest(said) => manifest::of_object(said, &row.before),
             ChangeContent::Edited(_) => Value::Null,
@@ -262,7 +262,7 @@ impl ChangeTable {
 
     /// The lines of the manifest that are to be changed so that it is another one.
     fn lines(&self, preset: Preset, row: &Row, wanted: &Value) -> Option<Instruction> {
-        let said = self.said(row);
+        let said = self.manifest(row);
         if said.is_null() {
             return None;
         }

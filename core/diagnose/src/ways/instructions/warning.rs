@@ -63,7 +63,7 @@ impl ChangeTable {
         if let Way::Client(preset, OnOwned::LeaveOut) = row.way
             && let Some(applied) = row.last_apply()
         {
-            let said = tracking::tracked(preset, self.said(row), &row.before);
+            let said = tracking::tracked(preset, self.manifest(row), &row.before);
             all.extend(self.of_new_object(&said, &applied.sent));
         }
         all.extend(of_writer(row));

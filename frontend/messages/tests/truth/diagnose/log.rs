@@ -567,7 +567,7 @@ pub fn steps(recorded: &Recorded, replay: &AuditReplay, hear: &mut dyn FnMut(&st
         let id = step
             .after
             .as_deref()
-            .map(optimist_diagnose::case::ObjectId::of);
+            .map(optimist_diagnose::case::ObjectId::from_object);
         let title = lanes::step_title(at, step.known_after, id.as_ref(), step.version_after());
         let mut texts = vec![
             word,

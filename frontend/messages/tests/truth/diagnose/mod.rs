@@ -314,7 +314,7 @@ fn columns(rows: &[(Way, Row)]) -> Vec<Path> {
 /// Some of the ways of writing.
 fn some(random: &mut Random) -> Vec<Way> {
     let ways = Way::all();
-    (0..7).map(|_| *random.of(&ways)).collect()
+    (0..7).map(|_| *random.choose(&ways)).collect()
 }
 
 /// The clients whose ways out are tried.
@@ -338,7 +338,7 @@ fn check_cases(listener: &mut Listener) {
     for message in cases::messages() {
         for error in reported_errors(&message) {
             let given = GivenParts::default();
-            let scene = Scene::of(&error, &given).expect("there is a scene");
+            let scene = Scene::rebuild(&error, &given).expect("there is a scene");
             let mut claimed = CompletedChange::of_scene(&scene, &error, &given).expect("an apply");
             claimed.complete();
             let change = scene.change.clone().expect("an apply");
@@ -402,7 +402,7 @@ fn of_message(listener: &mut Listener, installed: &Installed, last: &Written, ra
         manager: Some(refused.writer.clone()),
         ..GivenParts::default()
     };
-    let Ok(scene) = Scene::of(error, &given) else {
+    let Ok(scene) = Scene::rebuild(error, &given) else {
         return;
     };
     let Some(mut claimed) = CompletedChange::of_scene(&scene, error, &given) else {
@@ -520,7 +520,7 @@ fn of_printed(hearing: &mut Hearing, conditions: &Conditions<Pasted>) {
                 messages::error_missing(&error),
             ];
             texts.extend(messages::error_advice(&error));
-            if let Err(why) = Scene::of(&error, &GivenParts::default()) {
+            if let Err(why) = Scene::rebuild(&error, &GivenParts::default()) {
                 texts.push(messages::no_scene(&why));
             }
             for text in &texts {

@@ -196,7 +196,7 @@ impl Pasted {
 
     fn message(random: &mut Random) -> Self {
         let all = messages();
-        let message = random.of(&all).clone();
+        let message = random.choose(&all).clone();
         Self {
             texts: vec![message.clone()],
             message,
@@ -259,7 +259,7 @@ impl Pasted {
 
     /// A text without an object.
     fn form(random: &mut Random) -> Self {
-        random.of(&forms()).clone()
+        random.choose(&forms()).clone()
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn hear(hearing: &mut Hearing, random: &mut Random, times: u64) {
         let it = created(manifest(random));
         let told = || format!("   {}\n   {} {}", it.manifest, it.code, it.message);
         for tool in tools {
-            let preview = Preview::of(PreviewInput {
+            let preview = Preview::run(PreviewInput {
                 live: Vec::new(),
                 next: vec![it.manifest.clone()],
                 earlier: None,
@@ -95,16 +95,16 @@ fn created(manifest: Value) -> CreatedAlone {
 }
 
 fn manifest(random: &mut Random) -> Value {
-    let name = random.of(&["web", "Web", "a.b", "a_b"]);
+    let name = random.choose(&["web", "Web", "a.b", "a_b"]);
     let mut manifest = match random.below(3) {
         0 => json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "1"}}),
         1 => {
             let ports = [json!([]), json!([{"port": 80}]), json!([{"port": 0}])];
-            json!({"apiVersion": "v1", "kind": "Service", "spec": {"ports": random.of(&ports)}})
+            json!({"apiVersion": "v1", "kind": "Service", "spec": {"ports": random.choose(&ports)}})
         }
         _ => json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {
-            "replicas": random.of(&[1, -1]),
-            "selector": {"matchLabels": {"app": random.of(&["web", "other"])}},
+            "replicas": random.choose(&[1, -1]),
+            "selector": {"matchLabels": {"app": random.choose(&["web", "other"])}},
             "template": {"metadata": {"labels": {"app": "web"}},
                 "spec": {"containers": [{"name": "web", "image": "nginx"}]}}}}),
     };
