@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
-use tokio::task::LocalSet;
+use tokio::task::{JoinHandle, LocalSet};
 
 /// In so many namespaces is written, by one client each.
 const NAMESPACES: usize = 50;
@@ -241,9 +241,8 @@ fn count(arguments: &[String], at: usize, most: u64) -> Result<u64> {
     }
 }
 
-async fn load(arguments: &[String], authority: &str, process: u32) -> Result<()> {
-    let (watches, rate) = (count(arguments, 1, 10_000)?, count(arguments, 2, 100_000)?);
-    let seconds = count(arguments, 3, 7 * 24 * 3600)?;
+/// Creates the namespaces with a ConfigMap each. Returns the paths of the ConfigMaps, and the counters of their writes.
+async fn create_namespaces(authority: &str) -> Result<Vec<(String, Rc<Written>)>> {
     let mut setup = Connection::open(authority).await?;
     let mut namespaces = Vec::new();
     for number in 0..NAMESPACES {
@@ -259,12 +258,22 @@ async fn load(arguments: &[String], authority: &str, process: u32) -> Result<()>
         }
         namespaces.push((maps, Rc::new(Written::default())));
     }
+    Ok(namespaces)
+}
+
+/// Opens watches, one namespace after the other, and reads them until each has seen the last write.
+async fn open_watches(
+    authority: &str,
+    namespaces: &[(String, Rc<Written>)],
+    watches: u64,
+    timeout: u64,
+) -> Result<Vec<JoinHandle<std::result::Result<u64, Error>>>> {
     let mut open = Vec::new();
     for number in 0..watches {
         let (maps, written) = &namespaces[number as usize % NAMESPACES];
         let mut connection = Connection::open(authority).await?;
         // From now on: no version is the newest one, with what there is.
-        let target = format!("{maps}?watch=1&timeoutSeconds={}", seconds + 600);
+        let target = format!("{maps}?watch=1&timeoutSeconds={timeout}");
         let (code, _) = connection.begin("GET", &target, "").await?;
         if code != 200 {
             return Err(format!("GET {target} was answered with {code}").into());
@@ -276,6 +285,14 @@ async fn load(arguments: &[String], authority: &str, process: u32) -> Result<()>
             Rc::clone(written),
         ))));
     }
+    Ok(open)
+}
+
+async fn load(arguments: &[String], authority: &str, process: u32) -> Result<()> {
+    let (watches, rate) = (count(arguments, 1, 10_000)?, count(arguments, 2, 100_000)?);
+    let seconds = count(arguments, 3, 7 * 24 * 3600)?;
+    let namespaces = create_namespaces(authority).await?;
+    let open = open_watches(authority, &namespaces, watches, seconds + 600).await?;
     println!("{watches} watches are open");
     let (begin, before) = (Instant::now(), used(process));
     let end = begin + Duration::from_secs(seconds);

@@ -1,17 +1,17 @@
 //! The few things that are asked of the browser directly.
 
+mod storage;
+
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use js_sys::{Array, Function, Reflect, Uint8Array};
-use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
+use optimist_sessions::{StorageArea, StorageContents};
 use optimist_state::{Effect, Platform};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     ClipboardEvent, Document, Element, Event, File, HtmlElement, HtmlInputElement,
-    HtmlSelectElement, KeyboardEvent, MouseEvent, NodeList, PointerEvent, Response, Storage,
-    Window,
+    HtmlSelectElement, KeyboardEvent, MouseEvent, NodeList, PointerEvent, Response, Window,
 };
 use yew::TargetCast;
 
@@ -355,32 +355,6 @@ pub(crate) fn copy(text: String, told: impl FnOnce(bool) + 'static) {
     });
 }
 
-/// Returns the storage that remembers values between visits; `None` if the browser forbids it.
-fn storage() -> Option<Storage> {
-    window()?.local_storage().ok()?
-}
-
-fn storage_of(area: StorageArea) -> Option<Storage> {
-    match area {
-        StorageArea::Tab => tab_storage(),
-        StorageArea::Browser => storage(),
-    }
-}
-
-/// Everything that is in a storage, by its keys.
-fn all_of(storage: Option<Storage>) -> BTreeMap<String, String> {
-    let Some(storage) = storage else {
-        return BTreeMap::new();
-    };
-    let count = storage.length().unwrap_or(0);
-    let keys: Vec<String> = (0..count).filter_map(|i| storage.key(i).ok()?).collect();
-    let items = keys.into_iter().filter_map(|key| {
-        let value = storage.get_item(&key).ok()??;
-        Some((key, value))
-    });
-    items.collect()
-}
-
 /// The queries of the state, answered by the browser.
 pub(crate) struct BrowserPlatform;
 
@@ -390,13 +364,13 @@ impl Platform for BrowserPlatform {
     }
 
     fn read(&self, area: StorageArea, key: &str) -> Option<String> {
-        storage_of(area)?.get_item(key).ok()?
+        storage::read(area, key)
     }
 
     fn storages(&self) -> StorageContents {
         StorageContents {
-            tab: all_of(tab_storage()),
-            browser: all_of(storage()),
+            tab: storage::contents(StorageArea::Tab),
+            browser: storage::contents(StorageArea::Browser),
         }
     }
 }
@@ -409,7 +383,7 @@ pub(crate) fn salt() -> u64 {
 /// Performs an effect of the state; `false` if the browser has no room in a storage or forbids it.
 pub(crate) fn perform(effect: &Effect) -> bool {
     match effect {
-        Effect::Storage(effect) | Effect::MustStore(effect) => return change_storage(effect),
+        Effect::Storage(effect) | Effect::MustStore(effect) => return storage::change(effect),
         Effect::GoTo(fragment) => go(fragment),
         Effect::ReplaceAddress(fragment) => replace_fragment(fragment),
         Effect::Focus(id) => focus_soon(id.clone()),
@@ -418,18 +392,6 @@ pub(crate) fn perform(effect: &Effect) -> bool {
         Effect::Then(_) => {}
     }
     true
-}
-
-fn change_storage(effect: &StorageEffect) -> bool {
-    let done = match effect {
-        StorageEffect::Write { place, key, value } => {
-            storage_of(*place).map(|storage| storage.set_item(key, value))
-        }
-        StorageEffect::Remove { place, key } => {
-            storage_of(*place).map(|storage| storage.remove_item(key))
-        }
-    };
-    matches!(done, Some(Ok(())))
 }
 
 /// A date and time for people: `22 Nov 2026, 09:31`.
@@ -497,11 +459,6 @@ pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
         Some(value) => root.set_attribute(name, value),
         None => root.remove_attribute(name),
     };
-}
-
-/// Returns the storage of this tab, which ends when the tab is closed.
-fn tab_storage() -> Option<Storage> {
-    window()?.session_storage().ok()?
 }
 
 /// Returns whether the system asks for a dark page.

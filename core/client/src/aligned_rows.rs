@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::object_yaml::{Line, lines};
+use super::value_type::ValueType;
 use optimist_apiserver::object::JsonMap;
 use optimist_apiserver::pointer as json_pointer;
-use optimist_apiserver::schema::{ListKind, Struct, Type, fill_defaults};
+use optimist_apiserver::schema::{Struct, Type, fill_defaults};
 
 /// The number of copies beside each other: the left editor's, the stored one, the right editor's.
 pub const COPIES: usize = 3;
@@ -156,50 +157,6 @@ struct Place<'a> {
     values: [Option<&'a Value>; COPIES],
     pointers: [String; COPIES],
     key: String,
-}
-
-/// The type of a value, as far as it is known.
-#[derive(Clone, Copy)]
-pub(super) enum ValueType<'a> {
-    Struct(&'a Struct),
-    Other(&'a Type),
-    Unknown,
-}
-
-impl<'a> ValueType<'a> {
-    fn new(ty: Option<&'a Type>) -> Self {
-        match ty {
-            Some(Type::Struct(inner)) => ValueType::Struct(inner),
-            Some(other) => ValueType::Other(other),
-            None => ValueType::Unknown,
-        }
-    }
-
-    pub(super) fn member(self, name: &str) -> Self {
-        match self {
-            ValueType::Struct(inner) => Self::new(inner.member(name)),
-            ValueType::Other(Type::Map(map)) => Self::new(Some(&map.value)),
-            _ => ValueType::Unknown,
-        }
-    }
-
-    pub(super) fn item(self) -> Self {
-        match self {
-            ValueType::Other(Type::List(list)) => Self::new(Some(&list.item)),
-            _ => ValueType::Unknown,
-        }
-    }
-
-    /// The fields that tell the items of the list apart.
-    pub(super) fn item_keys(self) -> &'a [String] {
-        match self {
-            ValueType::Other(Type::List(list)) => match &list.kind {
-                ListKind::Map(keys) => keys,
-                _ => &[],
-            },
-            _ => &[],
-        }
-    }
 }
 
 struct Aligner<'a> {

@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::aligned_rows::{ValueType, item_ids};
+use super::aligned_rows::item_ids;
 use super::server_fields::SET_BY_EVERY_WRITE;
+use super::value_type::ValueType;
 
 use crate::visible;
 use optimist_apiserver::pointer as json_pointer;

@@ -44,6 +44,7 @@ mod procedure;
 mod procedures;
 mod reflector;
 mod server_fields;
+mod value_type;
 mod visible;
 mod wanted_change;
 mod working_copy;

@@ -114,30 +114,11 @@ pub(super) fn ways_and_mistakes(
     walk: &Walkthrough,
     tree: &HistoryTree,
 ) {
-    let missing = |tree: &HistoryTree| {
-        let aims = walk.goal(tree).into_iter();
-        let missing = aims
-            .filter(|(_, holds)| !holds)
-            .map(|(label, _)| label.to_string());
-        missing.collect::<Vec<String>>()
-    };
-    let go = |check: &mut LessonCheck, tree: &mut HistoryTree, actions: &[ScriptAction]| {
-        let begin = tree.current();
-        let done = perform(actions, tree);
-        check.steps(tree, begin);
-        match done {
-            Ok(()) => Some(missing(tree)),
-            Err(error) => {
-                check.problems.push(error);
-                None
-            }
-        }
-    };
     let mut reached = Vec::new();
     for way in &goal.other_ways {
         check.tell(format_args!("     + {}", way.say));
         let mut tree = tree.clone();
-        for label in go(check, &mut tree, &way.actions).unwrap_or_default() {
+        for label in missing(check, walk, &mut tree, &way.actions).unwrap_or_default() {
             let message = format!("this way does not reach the goal: {label}");
             check.problem(way.line, message);
         }
@@ -150,10 +131,33 @@ pub(super) fn ways_and_mistakes(
     let begin = walk.node();
     let pasts = reached.iter().filter_map(|tree| Past::since(tree, begin));
     goal.check_closing(check, &pasts.collect::<Vec<_>>());
+    mistakes(check, goal, walk, tree);
+}
+
+/// Performs actions, and returns the conditions that they do not meet. `None` if they cannot be performed.
+fn missing(
+    check: &mut LessonCheck,
+    walk: &Walkthrough,
+    tree: &mut HistoryTree,
+    actions: &[ScriptAction],
+) -> Option<Vec<String>> {
+    let begin = tree.current();
+    let done = perform(actions, tree);
+    check.steps(tree, begin);
+    if let Err(error) = done {
+        check.problems.push(error);
+        return None;
+    }
+    let conditions = walk.goal(tree).into_iter();
+    let missing = conditions.filter(|(_, holds)| !holds);
+    Some(missing.map(|(label, _)| label.to_string()).collect())
+}
+
+fn mistakes(check: &mut LessonCheck, goal: &TaskGoal, walk: &Walkthrough, tree: &HistoryTree) {
     for mistake in &goal.mistakes {
         check.tell(format_args!("     - {}", mistake.say));
         let mut tree = tree.clone();
-        match go(check, &mut tree, &mistake.actions) {
+        match missing(check, walk, &mut tree, &mistake.actions) {
             None => continue,
             Some(missed) if missed.is_empty() => {
                 check.problem(mistake.line, "this mistake reaches the goal");
@@ -170,7 +174,7 @@ pub(super) fn ways_and_mistakes(
         if mistake.then.is_empty() {
             continue;
         }
-        for label in go(check, &mut tree, &mistake.then).unwrap_or_default() {
+        for label in missing(check, walk, &mut tree, &mistake.then).unwrap_or_default() {
             let message = format!("the actions after this mistake do not reach the goal: {label}");
             check.problem(mistake.line, message);
         }

@@ -150,12 +150,14 @@ mod body;
 mod client;
 mod exchange;
 mod failure;
+mod lost_update;
 mod rule;
 mod server;
 
 pub use body::Body;
 pub use client::{Answer, NoAnswer, TestClient};
 pub use exchange::Exchange;
+pub use lost_update::LostUpdate;
 pub use optimist_client::Lost;
 pub use rule::Rule;
-pub use server::{LostUpdate, TestServer};
+pub use server::TestServer;

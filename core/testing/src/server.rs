@@ -1,6 +1,5 @@
 //! The server of a test.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,13 +10,14 @@ use optimist_apiserver::environment::Environment;
 use optimist_apiserver::server::{ApiServer, Authorization};
 use optimist_apiserver::shared::{Clock, SharedServer};
 use optimist_client::{ObjectReader, load, load_order};
-use optimist_ledger::{Done, Edit, Ledger};
+use optimist_ledger::{Done, Ledger};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::client::TestClient;
 use crate::exchange::Exchange;
 use crate::failure::{Failure, Report};
+use crate::lost_update::LostUpdate;
 use crate::rule::{Interception, Rule};
 
 /// An API server for a test. Clones are the same server; a [`fork`](Self::fork) is another one. If its test
@@ -44,43 +44,6 @@ pub(crate) struct Record {
     clients: Vec<String>,
     rules: Vec<Rule>,
     lost: Vec<LostUpdate>,
-}
-
-/// An accepted edit that another client's write took away without having been shown it.
-///
-/// ```
-/// use optimist_testing::TestServer;
-/// use serde_json::{Value, json};
-///
-/// let server = TestServer::default();
-/// let (alice, bob) = (server.client("alice"), server.client("bob"));
-/// let (path, map) = ("/api/v1/namespaces/default/configmaps/a", json!({"metadata": {"name": "a"}}));
-/// alice.send("POST", "/api/v1/namespaces/default/configmaps", &map);
-/// alice.send("PATCH", path, &json!({"data": {"k": "1"}}));
-/// // Bob has not read what he replaces.
-/// bob.send("PUT", path, &map);
-/// let lost = &server.lost_updates()[0];
-/// assert_eq!((&*lost.owner, &*lost.culprit), ("alice", "bob"));
-/// ```
-#[derive(Clone, Debug)]
-pub struct LostUpdate {
-    /// The author of the edit.
-    pub owner: String,
-    /// The edit, with the value that was lost.
-    pub edit: Arc<Edit>,
-    /// The author of the write that took it away.
-    pub culprit: String,
-}
-
-impl fmt::Display for LostUpdate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = match self.edit.path.to_string() {
-            whole if whole.is_empty() => "the object".to_owned(),
-            path => path,
-        };
-        let Self { owner, culprit, .. } = self;
-        write!(f, "{culprit} took away {path}, which {owner} had written")
-    }
 }
 
 impl Default for TestServer {

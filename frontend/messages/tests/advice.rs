@@ -144,7 +144,7 @@ fn each_reason_of_an_api_server_beside_the_page_is_a_sentence() {
         said(NotAnswered::NotAnApiServer),
         "The answer to /api/v1/namespaces/shop/configmaps is not that of an API server."
     );
-    let id = ObjectId::of(&json!({"kind": "Widget", "metadata": {"name": "web"}}));
+    let id = ObjectId::from_object(&json!({"kind": "Widget", "metadata": {"name": "web"}}));
     let not_served = NotInstalled::NotServed {
         api_version: "example/v1".to_owned(),
         kind: "Widget".to_owned(),

@@ -1,5 +1,6 @@
 //! Messages that do not have their object in front of them: of rights, of a schema, of a store.
 
+use super::conflicts;
 use super::parse::{self, Said};
 use super::{ObjectHint, PrintedError};
 
@@ -28,7 +29,7 @@ fn of_schema(text: &str, stored: bool) -> Option<Said> {
         None => (ObjectHint::default(), text.strip_prefix(": ")?),
     };
     let text = text.strip_prefix("errors:").unwrap_or(text);
-    let (field, text) = parse::field(text)?;
+    let (field, text) = conflicts::field(text)?;
     let field = field.trim_end_matches(':');
     let text = text.trim_start_matches(':').strip_prefix(' ')?;
     let line = text.lines().next()?;

@@ -1,6 +1,7 @@
 //! Error messages of the API server, found in the output of tools: Helm, Terraform, Argo CD, Flux, Pulumi,
 //! Ansible, kubectl, logs of controllers, `Status` objects.
 
+mod conflicts;
 mod context;
 mod escapes;
 mod forms;

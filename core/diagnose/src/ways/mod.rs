@@ -11,6 +11,7 @@ mod instructions;
 mod leaving;
 mod remedy;
 mod row;
+mod second_run;
 mod server_words;
 
 use std::cell::OnceCell;
@@ -36,7 +37,8 @@ pub(crate) use optimist_client::tracking::{
 };
 pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use remedy::{PartialWaysOut, Remedy, RemedyKind};
-pub use row::{ConflictCause, PartialRow, Row, RowProgress, SecondRun, TakenBack};
+pub use row::{ConflictCause, PartialRow, Row, RowProgress, TakenBack};
+pub use second_run::SecondRun;
 pub(crate) use server_words::forget_unsaid;
 
 /// An object on a server, and a change of it.

@@ -11,6 +11,7 @@ use optimist_simulation::Exchange;
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};
+use super::second_run::SecondRun;
 use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
 use crate::completions::OpenQuestion;
@@ -66,18 +67,6 @@ pub struct ConflictCause {
     pub reason: String,
 }
 
-/// The result of the same run once more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SecondRun {
-    /// The status code; `None` if nothing was sent.
-    pub code: Option<u16>,
-    /// `true` if it made a new version.
-    pub changes: bool,
-    /// `true` if it made a new version, and a third run makes another one. An apply of an object without owners changes
-    /// them once more (`k8s.io/apimachinery/pkg/util/managedfields/internal/skipnonapplied.go Apply`, v0.36).
-    pub never_rests: bool,
-}
-
 /// A field that another manager will write again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenBack {
@@ -87,44 +76,6 @@ pub struct TakenBack {
     pub manager: Manager,
     /// `true` if it is the HorizontalPodAutoscaler: kube-controller-manager through `/scale`.
     pub autoscaler: bool,
-}
-
-impl SecondRun {
-    /// Runs a procedure on what a first run left. Of the object only its version is read.
-    fn run(
-        table: &ChangeTable,
-        after: &Arc<Value>,
-        server: &mut ApiServer,
-        procedure: Script<'_>,
-    ) -> Self {
-        let (code, changes) = Self::once(table, after, server, procedure);
-        let never_rests = changes && {
-            let second = self::after(table, server, &[]);
-            Self::once(table, &second, server, procedure).1
-        };
-        Self {
-            code,
-            changes,
-            never_rests,
-        }
-    }
-
-    /// Returns the status code of a run, if it sends something, and whether it makes a new version.
-    fn once(
-        table: &ChangeTable,
-        before: &Arc<Value>,
-        server: &mut ApiServer,
-        procedure: Script<'_>,
-    ) -> (Option<u16>, bool) {
-        let mut client = Client::new(table, Arc::clone(before), server).without_exchanges();
-        if procedure(&mut client).is_none() {
-            return (None, false);
-        }
-        let code = client.last_code;
-        let stored = server.store().get(table.subject().key());
-        let version = stored.map(|(version, _)| version.to_string());
-        (code, version.unwrap_or_default() != version_of(before))
-    }
 }
 
 /// The place of the request that decides: the last one. If the server refuses to create an object again
@@ -242,7 +193,11 @@ fn once(
 }
 
 /// The object after requests, as a GET shows it. Most often an answer has it already.
-fn after(table: &ChangeTable, server: &mut ApiServer, requests: &[Exchange]) -> Arc<Value> {
+pub(super) fn after(
+    table: &ChangeTable,
+    server: &mut ApiServer,
+    requests: &[Exchange],
+) -> Arc<Value> {
     let (subject, before) = (table.subject(), table.before());
     let stored = server.store().get(subject.key());
     let stored = stored.map(|(version, _)| version.to_string());

@@ -148,9 +148,19 @@ fn valid_range(
             max,
         );
     }
-    let Some(step) = range.get("step") else {
-        return;
-    };
+    if let Some(step) = range.get("step") {
+        valid_step(step, min, [Some(default), max], path, errors);
+    }
+}
+
+/// Checks that the step is positive, and that these values are a multiple of it above the minimum.
+fn valid_step(
+    step: &Value,
+    min: &Value,
+    values: [Option<&Value>; 2],
+    path: &ErrorPath<'_>,
+    errors: &mut Errors,
+) {
     let field = path.child("step");
     let size = amount(step).rounded_up();
     if amount(step).is_negative() || amount(step).is_zero() {
@@ -161,8 +171,9 @@ fn valid_range(
         ));
         return;
     }
-    for value in [Some(default), max].into_iter().flatten() {
-        let above = amount(value).rounded_up().checked_sub(least.rounded_up());
+    let least = amount(min).rounded_up();
+    for value in values.into_iter().flatten() {
+        let above = amount(value).rounded_up().checked_sub(least);
         if above.and_then(|above| above.checked_rem(size)) != Some(0) {
             let detail = format!(
                 "value is not a multiple of a given step ({}) from ({})",

@@ -127,14 +127,13 @@ pub(super) fn for_template(template: &Value, template_path: Option<&ErrorPath<'_
         );
     }
     let containers = containers(spec, path);
-    let is_template = template_path.is_some();
     for container in &containers {
         let value = container.value;
         if value["securityContext"].get("seccompProfile").is_none() {
             let name = format!("{SECCOMP_OF_CONTAINER}{}", text(value, "name"));
             replaced_annotation(annotations, &name, path_of_annotations, &mut warnings);
         }
-        if is_template {
+        if template_path.is_some() {
             let of_pod = &spec["securityContext"]["appArmorProfile"];
             let old = pod_profiles::deprecated(annotations, value, of_pod, path_of_annotations);
             warnings.extend(old);

@@ -1,0 +1,59 @@
+//! The same run once more.
+
+use std::sync::Arc;
+
+use optimist_apiserver::server::ApiServer;
+use serde_json::Value;
+
+use super::row::Script;
+use super::{ChangeTable, Client, version_of};
+
+/// The result of the same run once more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecondRun {
+    /// The status code; `None` if nothing was sent.
+    pub code: Option<u16>,
+    /// `true` if it made a new version.
+    pub changes: bool,
+    /// `true` if it made a new version, and a third run makes another one. An apply of an object without owners changes
+    /// them once more (`k8s.io/apimachinery/pkg/util/managedfields/internal/skipnonapplied.go Apply`, v0.36).
+    pub never_rests: bool,
+}
+
+impl SecondRun {
+    /// Runs a procedure on what a first run left. Of the object only its version is read.
+    pub(super) fn run(
+        table: &ChangeTable,
+        after: &Arc<Value>,
+        server: &mut ApiServer,
+        procedure: Script<'_>,
+    ) -> Self {
+        let (code, changes) = Self::once(table, after, server, procedure);
+        let never_rests = changes && {
+            let second = super::row::after(table, server, &[]);
+            Self::once(table, &second, server, procedure).1
+        };
+        Self {
+            code,
+            changes,
+            never_rests,
+        }
+    }
+
+    /// Returns the status code of a run, if it sends something, and whether it makes a new version.
+    fn once(
+        table: &ChangeTable,
+        before: &Arc<Value>,
+        server: &mut ApiServer,
+        procedure: Script<'_>,
+    ) -> (Option<u16>, bool) {
+        let mut client = Client::new(table, Arc::clone(before), server).without_exchanges();
+        if procedure(&mut client).is_none() {
+            return (None, false);
+        }
+        let code = client.last_code;
+        let stored = server.store().get(table.subject().key());
+        let version = stored.map(|(version, _)| version.to_string());
+        (code, version.unwrap_or_default() != version_of(before))
+    }
+}
