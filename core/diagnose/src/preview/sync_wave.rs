@@ -71,7 +71,7 @@ pub(super) fn of_manifests(
         needed_namespace(manifest, destination)
     });
     lift(&mut tasks, defined_kind, |manifest| {
-        let id = ObjectId::of(manifest);
+        let id = ObjectId::from_object(manifest);
         Some((id.group, id.kind))
     });
     let mut waves: Vec<(usize, SyncWave)> = Vec::new();
@@ -143,7 +143,7 @@ fn needed_namespace<'a>(manifest: &'a Value, destination: Option<&'a str>) -> Op
 
 fn defined_kind(manifest: &Value) -> Option<(String, String)> {
     let is_definition = text(manifest, "kind") == "CustomResourceDefinition"
-        && ObjectId::of(manifest).group == "apiextensions.k8s.io";
+        && ObjectId::from_object(manifest).group == "apiextensions.k8s.io";
     let spec = manifest.get("spec").filter(|_| is_definition)?;
     let kind = spec.get("names")?.get("kind")?.as_str()?;
     Some((text(spec, "group").to_owned(), kind.to_owned()))
