@@ -59,7 +59,7 @@ fn order(next: Vec<Value>, namespace: Option<&str>) -> Vec<String> {
 
 /// Returns whether Argo CD comes to an object before it stops because another one is refused.
 fn is_reached(next: Vec<Value>, name: &str) -> bool {
-    let preview = Preview::of(input(next, Some("apps")));
+    let preview = Preview::run(input(next, Some("apps")));
     let mut rows = preview.rows.iter();
     let row = rows.find(|row| row.object.name == name).expect(name);
     match row.outcome {
