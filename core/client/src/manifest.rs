@@ -238,7 +238,8 @@ impl ManifestDocument<'_> {
 /// documents have only comments, the last one is returned.
 ///
 /// # Errors
-/// If the text is too large or has too many documents.
+/// If the text is too large or has too many documents, or if more than a comment follows `---` in its line
+/// (`k8s.io/apimachinery/pkg/util/yaml/decoder.go YAMLReader.Read`, v0.36).
 pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
     documents_up_to(text, MAX_SIZE, MAX_DOCUMENTS)
 }
@@ -260,7 +261,14 @@ pub(super) fn documents_up_to(
     let mut end = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim();
-        if line.trim_end() == "---" {
+        if let Some(rest) = line.strip_prefix("---").map(str::trim) {
+            if !rest.is_empty() && !rest.starts_with('#') {
+                return Err(ManifestError::Syntax {
+                    line: number + 1,
+                    column: 4,
+                    message: format!("invalid Yaml document separator: {rest}"),
+                });
+            }
             if written {
                 let text = text.get(begin..end).unwrap_or_default();
                 documents.push(ManifestDocument { text, above });
@@ -360,6 +368,20 @@ mod tests {
             documents[1].read(),
             Err(ManifestError::Syntax { line: 8.., .. })
         ));
+    }
+
+    #[test]
+    fn a_comment_may_follow_the_separator_and_nothing_else() {
+        let text = "a: 1\n--- # Source: b.yaml\nb: 2\n---# c\nc: 3\n";
+        let found = documents(text).unwrap();
+        let texts: Vec<(&str, usize)> = found.iter().map(|d| (d.text, d.above)).collect();
+        assert_eq!(texts, [("a: 1\n", 0), ("b: 2\n", 2), ("c: 3\n", 4)]);
+        for rest in ["{b: 2}", "!!map", "b: 2"] {
+            let error = documents(&format!("a: 1\n--- {rest}\n")).unwrap_err();
+            let told = format!("Line 2, column 4: invalid Yaml document separator: {rest}");
+            assert_eq!(error.to_string(), told);
+        }
+        assert_eq!(documents("a: |\n  --- b\n").map(|all| all.len()), Ok(1));
     }
 
     #[test]

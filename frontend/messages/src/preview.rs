@@ -125,6 +125,8 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::InState => en::assumed_in_state(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
         Assumed::FirstRelease => en::assumed_first_release(),
+        Assumed::DefinitionOfCrds => en::assumed_crds(),
+        Assumed::DeletionConfirmed => en::assumed_confirmed(),
         Assumed::ServerSide => en::assumed_server_side(),
         Assumed::OthersAccepted => en::assumed_others_accepted(),
         Assumed::Tracking => en::assumed_tracking(),

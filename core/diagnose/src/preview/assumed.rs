@@ -49,6 +49,11 @@ pub enum Assumed {
     ClientSideRelease,
     /// Nothing shows an earlier release: Helm is taken to install.
     FirstRelease,
+    /// Only the manifests have the definition of the kind. Helm is taken to install it from `crds/` before it reads the
+    /// manifests: it refuses all of them if the definition is a template.
+    DefinitionOfCrds,
+    /// The object asks for a confirmation of its deletion, which is taken to be given.
+    DeletionConfirmed,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.
     ServerSide,
     /// The tool deletes the object unless another one is refused. Some could not be run here, and are taken to be accepted.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::{Request, header};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{ApiServer, InstallError};
+use optimist_apiserver::server::{ApiServer, InstallError, Resource, Resources};
 use optimist_client::Preset;
 use optimist_simulation::environment_after;
 use serde_json::{Value, json};
@@ -23,6 +23,16 @@ pub(super) type Key = (String, String, String, String);
 pub(super) fn key(object: &Value) -> Key {
     let id = ObjectId::from_object(object);
     (id.group, id.kind, id.namespace, id.name)
+}
+
+/// Returns whether a manifest is of a kind in a version that this release does not serve: its group is built in, and the
+/// cluster shows no object of the version.
+fn is_removed<'a>(manifest: &Value, mut live: impl Iterator<Item = &'a Value>) -> bool {
+    let group = ObjectId::from_object(manifest).group;
+    let is_of_group = |resource: &Arc<Resource>| resource.group_version.group == group;
+    let same = |object: &Value, field| text(object, field) == text(manifest, field);
+    Resources::builtin().iter().any(is_of_group)
+        && !live.any(|object| same(object, "apiVersion") && same(object, "kind"))
 }
 
 /// A server with the objects of a cluster.
@@ -101,6 +111,7 @@ impl Cluster {
             let id = ObjectId::from_object(object);
             let known = case::is_built_in(object)
                 || !id.group.contains('.')
+                || !exists && is_removed(object, live())
                 || defined.iter().any(|it| case::defines(it, object));
             if known {
                 continue;
@@ -211,6 +222,14 @@ impl Cluster {
                 self.namespaces.push(namespace.to_owned());
             }
         }
+    }
+
+    /// The object of the cluster with this key.
+    pub(super) fn object(&self, key: &Key) -> Option<&Value> {
+        let mut objects = self.objects.iter();
+        objects
+            .find(|(it, _)| it == key)
+            .map(|(_, object)| &**object)
     }
 
     fn has(&mut self, path: &str) -> bool {

@@ -12,6 +12,7 @@ mod assumed;
 mod cluster;
 mod hand_over;
 mod hook;
+mod kind_lookup;
 mod order;
 mod parallel;
 mod pruning;
@@ -20,6 +21,7 @@ mod removed;
 mod row;
 mod run;
 mod run_row;
+mod sync_options;
 mod sync_wave;
 mod unnamed;
 

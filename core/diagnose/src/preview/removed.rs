@@ -84,9 +84,19 @@ impl Removal {
         match tool.preset {
             Preset::Helm3 | Preset::Helm4 => self.of_helm(object, &own),
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
-                let kept = says(object, "argocd.argoproj.io/sync-options", "Prune=false");
+                let option = |word| says(object, "argocd.argoproj.io/sync-options", word);
                 let is_own = (own.application.as_ref(), self.by.application.as_ref());
-                pruned(is_own, tool.prune == Pruning::Tracked && !kept)
+                let fate = pruned(
+                    is_own,
+                    tool.prune == Pruning::Tracked && !option("Prune=false"),
+                );
+                match fate {
+                    // `sync_context.go objRequiresPruneConfirmation`, v3.5.
+                    Fate::Deleted(None) if option("Prune=confirm") => {
+                        Fate::Deleted(Some(Assumed::DeletionConfirmed))
+                    }
+                    fate => fate,
+                }
             }
             Preset::Flux => {
                 let kept = says(object, "kustomize.toolkit.fluxcd.io/prune", "disabled");

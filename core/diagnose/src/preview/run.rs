@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::Resource;
+use optimist_apiserver::server::{Resource, Resources};
 use optimist_client::Preset;
 use optimist_masking::Masking;
 use optimist_simulation::{ObjectRef, World};
 use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
+use super::kind_lookup::{self, KindLookup};
 use super::refusal::Delivery;
 use super::removed::{self, Removal};
 use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
 use super::run_row::{Earlier, stuck};
+use super::sync_options::{SyncOptions, keep_last};
 use super::unnamed::{self, Treatment, is_unnamed};
 use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, hand_over, order, sync_wave};
-use crate::case::Installed;
+use crate::case::{Installed, ObjectId};
 use crate::ways::{
     self, ChangeTable, DeliveredBy, OnOwned, PartialRow, RowProgress, WantedChange, Way,
     helm_updates, is_of_release, tracked_as,
@@ -34,6 +36,10 @@ pub struct PreviewRun {
     fitted: Vec<Arc<Value>>,
     written: Arc<Written>,
     left: VecDeque<Part>,
+    /// The kinds that the server has before the first write.
+    kinds: Resources,
+    /// `true` if the tool did not find the kind of an object before the first write.
+    kind_not_found: bool,
     /// The number of rows that there will be.
     expected: usize,
     rows: Vec<PreviewRow>,
@@ -82,6 +88,8 @@ impl PreviewRun {
         Self {
             left: fit.chain([Part::InOrder]).collect(),
             input: Arc::new(input),
+            kinds: cluster.server.resources().clone(),
+            kind_not_found: false,
             cluster,
             fitted: Vec::new(),
             written: Arc::default(),
@@ -92,12 +100,16 @@ impl PreviewRun {
 
     /// Names the manifests as the tool does, and orders the writes.
     fn prepare(&mut self) {
+        self.kinds = self.cluster.server.resources().clone();
         let input = Arc::make_mut(&mut self.input);
         let mut made_up = Vec::new();
         for manifest in &mut input.next {
             let given = input.namespace.as_deref();
             made_up.extend(named(&self.cluster, manifest, given).map(|it| (key(manifest), it)));
             input.tool.prune.label(manifest);
+        }
+        if SyncOptions::is_argo_cd(input.tool.preset) {
+            keep_last(&mut input.next);
         }
         let mut earlier = HashMap::new();
         for mut manifest in input.earlier.clone().unwrap_or_default() {
@@ -194,6 +206,7 @@ impl PreviewRun {
         let of_unnamed = unnamed::after_refusal(tool.preset).filter(|_| by_tool(true));
         let after = match of_unnamed {
             Some(after) => after,
+            None if self.kind_not_found && !tool.preset.is_kubectl() => AfterRefusal::ReadsAllFirst,
             None if tool.preset.is_helm() && by_tool(false) => AfterRefusal::ChecksFirst,
             // `helm.sh/helm/v4/pkg/kube/client.go perform`, v4.2: it tries to create all.
             None if tool.preset.is_helm() && release != Some(true) => AfterRefusal::GoesOn,
@@ -260,33 +273,17 @@ impl PreviewRun {
             );
             return NextPart::row(PreviewRow::not_run(object, why));
         };
-        let release = self.knows_release();
-        if let Some(hook) = Hook::read(&self.input.tool, manifest, release) {
-            return NextPart::row(PreviewRow::of_hook(object, hook));
-        }
-        if is_unnamed(manifest) {
-            let preset = self.input.tool.preset;
-            let treatment = Treatment::read(preset, manifest, release);
-            let on = (&mut self.cluster.server, &*resource);
-            let mut row = treatment.row(object, manifest, preset, on);
-            if !row.outcome.is_refusal() {
-                row.assumed
-                    .extend(self.cluster.assumed.get(key).into_iter().flatten().cloned());
-            }
+        if let Some(row) = self.row_without_apply(at, &resource) {
             return NextPart::row(row);
         }
+        let (manifest, key) = (&self.input.next[at], &self.written.order[at]);
         let table = self.table(manifest, key, &resource);
-        if self.is_outside_of_state(key) {
-            return NextPart::row(PreviewRow::exists_already(object));
-        }
-        if self.is_outside_of_release(key) {
-            return NextPart::row(PreviewRow::not_of_release(object));
-        }
-        let on_owned = match self.input.tool.force {
+        let options = SyncOptions::read(self.input.tool.preset, manifest, self.cluster.object(key));
+        let on_owned = match self.input.tool.force || options.force && !options.always_forces() {
             true => OnOwned::Force,
             false => OnOwned::Usual,
         };
-        let way = Way::Client(self.input.tool.preset, on_owned);
+        let way = Way::Client(options.preset, on_owned);
         let RowProgress::More(row) = table.advance(table.begin_row(way)) else {
             let why = "The tool cannot write this object.".to_owned();
             return NextPart::row(PreviewRow::not_run(object, why));
@@ -298,15 +295,60 @@ impl PreviewRun {
             written: Arc::clone(&self.written),
             resource,
             table,
+            preset: options.preset,
             row: *row,
             assumed: self.cluster.assumed.get(key).cloned().unwrap_or_default(),
             namespace_is_assumed: self.cluster.namespaces.contains(&key.2),
         }))
     }
 
+    /// Makes the row of a manifest that the tool does not apply.
+    fn row_without_apply(&mut self, at: usize, resource: &Resource) -> Option<PreviewRow> {
+        let (manifest, key) = (&self.input.next[at], &self.written.order[at]);
+        let (object, preset) = (
+            PreviewObject::from_manifest(manifest),
+            self.input.tool.preset,
+        );
+        let release = self.knows_release();
+        if let Some(hook) = Hook::read(&self.input.tool, manifest, release) {
+            return Some(PreviewRow::of_hook(object, hook));
+        }
+        let kind = self.kinds.by_kind(&object.api_version, &object.kind);
+        let lookup = kind.is_none().then(|| KindLookup::read(preset, release));
+        if let Some(KindLookup::Refuses) = lookup {
+            self.kind_not_found = true;
+            return Some(kind_lookup::not_found(preset, object));
+        }
+        if let Some(assumed) = lookup.and_then(|lookup| lookup.assumed()) {
+            let all = self.cluster.assumed.entry(key.clone()).or_default();
+            all.push(assumed);
+        }
+        let live = self.cluster.object(key);
+        let replaces = SyncOptions::read(preset, manifest, live).replace;
+        if replaces && live.is_some() {
+            let why = "Argo CD replaces this object (Replace=true). That is not run here.";
+            return Some(PreviewRow::not_run(object, why.to_owned()));
+        }
+        if replaces || is_unnamed(manifest) {
+            let treatment = Treatment::read(preset, manifest, release);
+            let on = (&mut self.cluster.server, resource);
+            let mut row = treatment.row(object, manifest, preset, on);
+            if !row.outcome.is_refusal() {
+                row.assumed
+                    .extend(self.cluster.assumed.get(key).into_iter().flatten().cloned());
+            }
+            return Some(row);
+        }
+        if self.is_outside_of_state(key) {
+            return Some(PreviewRow::exists_already(object));
+        }
+        self.is_outside_of_release(key)
+            .then(|| PreviewRow::not_of_release(object))
+    }
+
     /// Returns whether Terraform would have to create an object that exists: its state does not have the object.
     fn is_outside_of_state(&self, key: &Key) -> bool {
-        let exists = || self.cluster.objects.iter().any(|(it, _)| it == key);
+        let exists = || self.cluster.object(key).is_some();
         self.input.tool.preset == Preset::Terraform
             && self.input.earlier.is_some()
             && !self.written.earlier.contains_key(key)
@@ -378,6 +420,8 @@ pub(super) struct WrittenManifest {
     written: Arc<Written>,
     resource: Arc<Resource>,
     table: ChangeTable,
+    /// The tool, as it writes this object.
+    preset: Preset,
     row: PartialRow,
     assumed: Vec<Assumed>,
     namespace_is_assumed: bool,
@@ -412,8 +456,7 @@ impl WrittenManifest {
         if row.outcome == Outcome::Conflict {
             let mut masking = Masking::for_display();
             masking.object(&mut manifest.clone());
-            let preset = self.input.tool.preset;
-            row.hand_overs = hand_over::choices(table, preset, &run, masking.is_empty());
+            row.hand_overs = hand_over::choices(table, self.preset, &run, masking.is_empty());
         }
         row
     }
@@ -437,7 +480,7 @@ impl WrittenManifest {
             .metadata()
             .and_then(|meta| meta.get("annotations"));
         let has_last = annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some());
-        let in_the_client = matches!(tool.preset, Preset::KubectlApply | Preset::ArgoCdClientSide);
+        let in_the_client = matches!(self.preset, Preset::KubectlApply | Preset::ArgoCdClientSide);
         if in_the_client && exists && !has_last {
             all.push(Assumed::NoLastApplied);
         }
@@ -458,6 +501,14 @@ impl WrittenManifest {
 fn named(cluster: &Cluster, manifest: &mut Value, given: Option<&str>) -> Option<String> {
     let resources = cluster.server.resources();
     let resource = resources.by_kind(text(manifest, "apiVersion"), text(manifest, "kind"));
+    // A kind has the same scope in all versions.
+    let other_version = || {
+        let id = ObjectId::from_object(manifest);
+        let is_same =
+            |it: &&Arc<Resource>| it.kind == id.kind && it.group_version.group == id.group;
+        resources.iter().find(is_same)
+    };
+    let resource = resource.or_else(other_version);
     let namespaced = resource.is_none_or(|resource| resource.namespaced);
     if !namespaced || !manifest.namespace().is_empty() {
         return None;

@@ -16,7 +16,7 @@ pub(super) fn is_unnamed(manifest: &Value) -> bool {
     manifest.name().is_empty() && !manifest.meta_text("generateName").is_empty()
 }
 
-/// What a tool does with a manifest that has no name.
+/// What a tool does with a manifest that has no name, or that it creates without applying it.
 pub(super) enum Treatment {
     /// It refuses it in these words.
     Refuses(String),
@@ -40,7 +40,7 @@ impl Treatment {
                 if says(manifest, "argocd.argoproj.io/sync-options", "Replace=true") =>
             {
                 return Self::Creates {
-                    again: true,
+                    again: is_unnamed(manifest),
                     assumed: None,
                 };
             }

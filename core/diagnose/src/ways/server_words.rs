@@ -8,18 +8,19 @@ use optimist_apiserver::server::{Definition, Resource};
 use serde_json::Value;
 
 /// Takes out the values that Go's decoder puts in the place of required fields that a manifest does not
-/// have: null, or for a struct the empty map.
+/// have: null, the empty string, or for a struct a map without others.
 pub(crate) fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
     let blank = |value: &Value| match value {
         Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.is_empty(),
         other => other.is_null(),
     };
     match decoded {
         Value::Object(members) => {
-            members.retain(|name, value| !blank(value) || manifest.get(name).is_some());
-            for (name, value) in members {
+            for (name, value) in members.iter_mut() {
                 forget_unsaid(value, &manifest[name.as_str()]);
             }
+            members.retain(|name, value| !blank(value) || manifest.get(name).is_some());
         }
         Value::Array(items) => {
             for (at, item) in items.iter_mut().enumerate() {

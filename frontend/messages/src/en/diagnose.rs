@@ -127,6 +127,8 @@ crate::catalogue::messages! {
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
     assumed_client_side() "the last release was applied in the client";
     assumed_first_release() "this is the first release; helm upgrade refuses a manifest without a name";
+    assumed_crds() "the definition is in crds/ of the chart; Helm refuses the whole release if it is a template";
+    assumed_confirmed() "the deletion is confirmed; Argo CD waits for that, because the object has Prune=confirm";
     assumed_server_side() "Helm applies server-side";
     assumed_others_accepted() "the objects that could not be run here are not refused; if one is, the tool does not delete this object";
     assumed_tracking() "the tool adds labels or annotations that are not known here";
