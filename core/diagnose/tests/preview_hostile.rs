@@ -303,3 +303,37 @@ fn argo_cd_keeps_the_last_of_two_manifests_for_one_object() {
     let preview = run(Preset::KubectlApply, &[], None, &next);
     assert_eq!(preview.rows.len(), 3);
 }
+
+#[test]
+fn an_empty_list_that_is_not_stored_changes_its_owners_once_and_no_version_after_that() {
+    // kubernetes/kubernetes#131175; since v1.31 `fieldmanager/equality.go` takes an empty list for none.
+    let manifest = |subjects: Option<Value>| {
+        let mut binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+            "metadata": {"name": "readers"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"}});
+        if let Some(subjects) = subjects {
+            binding["subjects"] = subjects;
+        }
+        binding
+    };
+    let mut live = manifest(None);
+    live["metadata"]["uid"] = "b1".into();
+    live["metadata"]["resourceVersion"] = "700".into();
+    live["metadata"]["managedFields"] = json!([{"manager": "kubectl", "operation": "Apply",
+        "apiVersion": "rbac.authorization.k8s.io/v1", "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z",
+        "fieldsV1": {"f:roleRef": {}}}]);
+    let of = |subjects| {
+        let next = [manifest(subjects)];
+        let preview = run(
+            Preset::KubectlApplyServerSide,
+            std::slice::from_ref(&live),
+            None,
+            &next,
+        );
+        row(&preview, "readers").clone()
+    };
+    for subjects in [Some(json!([])), None, Some(Value::Null)] {
+        let row = of(subjects);
+        assert_eq!((row.outcome, row.troubles), (Outcome::Unchanged, vec![]));
+    }
+}

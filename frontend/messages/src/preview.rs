@@ -127,6 +127,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::FirstRelease => en::assumed_first_release(),
         Assumed::DefinitionOfCrds => en::assumed_crds(),
         Assumed::DeletionConfirmed => en::assumed_confirmed(),
+        Assumed::VersionFromSource => en::assumed_version_from_source(),
         Assumed::ServerSide => en::assumed_server_side(),
         Assumed::OthersAccepted => en::assumed_others_accepted(),
         Assumed::Tracking => en::assumed_tracking(),

@@ -52,6 +52,9 @@ pub enum Assumed {
     /// Only the manifests have the definition of the kind. Helm is taken to install it from `crds/` before it reads the
     /// manifests: it refuses all of them if the definition is a template.
     DefinitionOfCrds,
+    /// Each write makes a new version though it changes nothing. That is read from the source of the API server: no
+    /// recording shows it.
+    VersionFromSource,
     /// The object asks for a confirmation of its deletion, which is taken to be given.
     DeletionConfirmed,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.

@@ -24,6 +24,7 @@ mod run_row;
 mod sync_options;
 mod sync_wave;
 mod unnamed;
+mod written_manifest;
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::run::{NextPart, PreviewRun, WrittenManifest};
+use super::run::{NextPart, PreviewRun};
+use super::written_manifest::WrittenManifest;
 use super::{Preview, PreviewInput, PreviewRow};
 
 /// A manifest that was written, with the position of its row.

@@ -3,27 +3,24 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Resource, Resources};
 use optimist_client::Preset;
-use optimist_masking::Masking;
 use optimist_simulation::{ObjectRef, World};
 use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
 use super::kind_lookup::{self, KindLookup};
 use super::refusal::Delivery;
-use super::removed::{self, Removal};
-use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
-use super::run_row::{Earlier, stuck};
+use super::removed::Removal;
+use super::row::{Outcome, PreviewObject, PreviewRow};
 use super::sync_options::{SyncOptions, keep_last};
 use super::unnamed::{self, Treatment, is_unnamed};
-use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, hand_over, order, sync_wave};
+use super::written_manifest::WrittenManifest;
+use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, order, sync_wave};
 use crate::case::{Installed, ObjectId};
 use crate::ways::{
-    self, ChangeTable, DeliveredBy, OnOwned, PartialRow, RowProgress, WantedChange, Way,
-    helm_updates, is_of_release, tracked_as,
+    ChangeTable, DeliveredBy, OnOwned, RowProgress, WantedChange, Way, is_of_release, tracked_as,
 };
 
 /// A preview that runs in parts: an object each. Cheap to clone.
@@ -47,12 +44,12 @@ pub struct PreviewRun {
 
 /// The objects that manifests name.
 #[derive(Debug, Default)]
-struct Written {
+pub(super) struct Written {
     /// In the order of the manifests.
-    order: Vec<Key>,
+    pub(super) order: Vec<Key>,
     keys: HashSet<Key>,
     /// The earlier manifests.
-    earlier: HashMap<Key, Value>,
+    pub(super) earlier: HashMap<Key, Value>,
     /// The rules for the other objects. `None` until all are on the server.
     removal: Option<Removal>,
 }
@@ -410,90 +407,6 @@ pub(super) enum NextPart {
 impl NextPart {
     fn row(row: PreviewRow) -> Self {
         Self::Row(Box::new(row))
-    }
-}
-
-/// A manifest that the tool wrote. Its row is independent of what is written after it.
-pub(super) struct WrittenManifest {
-    at: usize,
-    input: Arc<PreviewInput>,
-    written: Arc<Written>,
-    resource: Arc<Resource>,
-    table: ChangeTable,
-    /// The tool, as it writes this object.
-    preset: Preset,
-    row: PartialRow,
-    assumed: Vec<Assumed>,
-    namespace_is_assumed: bool,
-}
-
-impl WrittenManifest {
-    /// Makes the row: runs the write once more, compares, and runs the ways out of a conflict.
-    pub(super) fn row(self) -> PreviewRow {
-        let Self { table, row, .. } = &self;
-        let (manifest, key) = (&self.input.next[self.at], &self.written.order[self.at]);
-        let object = PreviewObject::from_manifest(manifest);
-        let way = row.way();
-        let kinds = row.server().resources().clone();
-        let Some(run) = table.finish(row.clone()) else {
-            let why = "The tool cannot write this object.".to_owned();
-            return PreviewRow::not_run(object, why);
-        };
-        let earlier = self.written.earlier.get(key).map(|earlier| Earlier {
-            manifest: earlier,
-            next: manifest,
-            resource: &self.resource,
-        });
-        let mut row = PreviewRow::of_run(object, &run, earlier.as_ref());
-        row.stuck = stuck(&run.before, &self.resource, &kinds);
-        if !row.stuck.is_empty() && !self.assumed.contains(&Assumed::NoDefinition) {
-            row.troubles.push(Trouble::StuckVersions);
-            row.troubles.sort();
-        } else {
-            row.stuck.clear();
-        }
-        row.assumed = self.assumptions(way, &run);
-        if row.outcome == Outcome::Conflict {
-            let mut masking = Masking::for_display();
-            masking.object(&mut manifest.clone());
-            row.hand_overs = hand_over::choices(table, self.preset, &run, masking.is_empty());
-        }
-        row
-    }
-
-    fn assumptions(&self, way: Way, run: &ways::Row) -> Vec<Assumed> {
-        let tool = &self.input.tool;
-        let mut all: Vec<Assumed> = self.assumed.clone();
-        if self.namespace_is_assumed {
-            let namespace = self.written.order[self.at].2.clone();
-            all.push(Assumed::NamespaceExists { namespace });
-        }
-        all.extend(self.table.assumptions(way).into_iter().map(Assumed::from));
-        let exists = !run.before.is_null();
-        let helm = tool.preset == Preset::Helm4 && exists;
-        let unsaid = tool.last_release.is_none();
-        if helm && unsaid && helm_updates(&run.before) {
-            all.push(Assumed::ClientSideRelease);
-        }
-        let annotations = run
-            .before
-            .metadata()
-            .and_then(|meta| meta.get("annotations"));
-        let has_last = annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some());
-        let in_the_client = matches!(self.preset, Preset::KubectlApply | Preset::ArgoCdClientSide);
-        if in_the_client && exists && !has_last {
-            all.push(Assumed::NoLastApplied);
-        }
-        let applied = || removed::applied_by(&run.before, &run.writer);
-        let terraform = tool.preset == Preset::Terraform && exists;
-        if terraform && self.input.earlier.is_none() && !applied() {
-            all.push(Assumed::InState);
-        }
-        if run.values_not_checked && !all.contains(&Assumed::ValuesNotChecked) {
-            all.push(Assumed::ValuesNotChecked);
-        }
-        all.dedup();
-        all
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_apiserver::apply::{Manager, Managers, Path, PathElement};
+use optimist_apiserver::apply::{Manager, Managers, Owned, Path, PathElement};
 use optimist_apiserver::object::{Metadata, text, without_managers};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
 use optimist_masking::{MASK, Masking};
@@ -192,11 +192,28 @@ fn troubles(row: &Row, new: &PreviewRow) -> Vec<Trouble> {
         (Trouble::NeverRests, again.is_some_and(|it| it.never_rests)),
         (
             Trouble::ChangesNothing,
-            owners && new.fields.iter().all(|it| it.change > FieldChange::Owners),
+            owners
+                && new.fields.iter().all(|it| it.change > FieldChange::Owners)
+                && !owners_differ(row),
         ),
     ];
     let found = checks.into_iter().filter(|(_, is_so)| *is_so);
     found.map(|(trouble, _)| trouble).collect()
+}
+
+/// Returns whether a manager owns other fields after a run than before, also fields that the object does not have: an
+/// empty list that the server does not store.
+fn owners_differ(row: &Row) -> bool {
+    let managers = |object: &Value| {
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        Managers::decode(managed).unwrap_or_default()
+    };
+    let (old, new) = (managers(&row.before), managers(&row.after));
+    let is_same = |owned: &Owned| {
+        old.get(&owned.manager)
+            .is_some_and(|it| it.set == owned.set)
+    };
+    old.iter().count() != new.iter().count() || !new.iter().all(is_same)
 }
 
 /// The manifest before, and the one that is written.

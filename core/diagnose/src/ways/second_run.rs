@@ -1,12 +1,16 @@
 //! The same run once more.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use optimist_apiserver::server::ApiServer;
 use serde_json::Value;
 
 use super::row::Script;
 use super::{ChangeTable, Client, version_of};
+
+/// The time between two runs: `managedFields` have whole seconds.
+const LATER: Duration = Duration::from_secs(1);
 
 /// The result of the same run once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +51,7 @@ impl SecondRun {
         server: &mut ApiServer,
         procedure: Script<'_>,
     ) -> (Option<u16>, bool) {
+        server.environment_mut().advance(LATER);
         let mut client = Client::new(table, Arc::clone(before), server).without_exchanges();
         if procedure(&mut client).is_none() {
             return (None, false);
