@@ -49,6 +49,8 @@ pub struct Quiz {
     pub title: String,
     /// The number of its questions.
     pub questions: usize,
+    /// The minutes that it needs, by [`Lesson::minutes`](crate::Lesson::minutes).
+    pub minutes: usize,
 }
 
 /// A document to read after the lessons.
@@ -75,12 +77,25 @@ pub struct CatalogueEntry {
     pub pages: usize,
     /// The minutes that it needs, by [`Lesson::minutes`](crate::Lesson::minutes).
     pub minutes: usize,
+    /// `true` if it goes deeper than the main line, which does not need it.
+    pub optional: bool,
 }
 
 impl Chapter {
-    /// The minutes that its lessons need.
+    /// Its lessons in the main line.
+    pub fn main_line(&self) -> impl Iterator<Item = &CatalogueEntry> {
+        self.lessons.iter().filter(|entry| !entry.optional)
+    }
+
+    /// Its optional lessons.
+    pub fn further(&self) -> impl Iterator<Item = &CatalogueEntry> {
+        self.lessons.iter().filter(|entry| entry.optional)
+    }
+
+    /// The minutes that its lessons in the main line and its questions need.
     pub fn minutes(&self) -> usize {
-        self.lessons.iter().map(|entry| entry.minutes).sum()
+        let lessons: usize = self.main_line().map(|entry| entry.minutes).sum();
+        lessons + self.quiz.as_ref().map_or(0, |quiz| quiz.minutes)
     }
 }
 
@@ -129,6 +144,21 @@ impl Catalogue {
         chapters.chain(self.closing.iter().map(|quiz| &*quiz.name))
     }
 
+    /// The names of the lessons in the main line and of all quizzes, in order.
+    pub fn main_line(&self) -> impl Iterator<Item = &str> {
+        let optional = |name: &str| {
+            let mut further = self.lessons().filter(|entry| entry.optional);
+            further.any(|entry| entry.name == name)
+        };
+        self.course().filter(move |name| !optional(name))
+    }
+
+    /// The minutes that the main line needs, with all its questions.
+    pub fn minutes(&self) -> usize {
+        let chapters: usize = self.chapters.iter().map(Chapter::minutes).sum();
+        chapters + self.closing.as_ref().map_or(0, |quiz| quiz.minutes)
+    }
+
     /// Every quiz, in order.
     pub fn quizzes(&self) -> impl Iterator<Item = &Quiz> {
         let chapters = self
@@ -150,8 +180,13 @@ const ENTRY: [&str; 5] = ["name", "title", "belief", "pages", "minutes"];
 fn chapter(located: &Located) -> Read<Chapter> {
     let fields = Fields::read(located, "a chapter", &["title", "goal", "lessons", "quiz"])?;
     let lessons = items(fields.needed("lessons")?)?.iter().map(|located| {
-        let fields = Fields::read(located, "a lesson", &ENTRY)?;
-        entry(&fields)
+        let mut keys = ENTRY.to_vec();
+        keys.push("optional");
+        let fields = Fields::read(located, "a lesson", &keys)?;
+        Ok(CatalogueEntry {
+            optional: fields.flag("optional")?.unwrap_or_default(),
+            ..entry(&fields)?
+        })
     });
     Ok(Chapter {
         title: fields.needed_text("title")?,
@@ -162,11 +197,16 @@ fn chapter(located: &Located) -> Read<Chapter> {
 }
 
 fn quiz(located: &Located) -> Read<Quiz> {
-    let fields = Fields::read(located, "a quiz", &["name", "title", "questions"])?;
+    let fields = Fields::read(
+        located,
+        "a quiz",
+        &["name", "title", "questions", "minutes"],
+    )?;
     Ok(Quiz {
         name: fields.needed_text("name")?,
         title: fields.needed_text("title")?,
         questions: count(&fields, "questions")?,
+        minutes: count(&fields, "minutes")?,
     })
 }
 
@@ -205,5 +245,6 @@ fn entry(fields: &Fields<'_>) -> Read<CatalogueEntry> {
         belief: fields.needed_text("belief")?,
         pages: count(fields, "pages")?,
         minutes: count(fields, "minutes")?,
+        optional: false,
     })
 }

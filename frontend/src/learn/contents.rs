@@ -29,6 +29,7 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                     <p class="muted">
                         { label::lessons_text() }
                     </p>
+                    { for catalogue.zip(course.as_ref()).map(|(it, course)| length(it, course)) }
                     <div class="contents-row">
                         { for course.as_ref().map(next_lesson) }
                         { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
@@ -47,6 +48,18 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                 }
             </main>
         </div>
+    }
+}
+
+/// Says how long the main line is, and how many optional lessons there are.
+fn length(catalogue: &Catalogue, course: &CourseProgress<'_>) -> Html {
+    let questions: usize = catalogue.quizzes().map(|quiz| quiz.questions).sum();
+    html! {
+        <p class="course-length">
+            <b>{ label::main_line(&course.lessons, &questions, &catalogue.minutes()) }</b>
+            { " " }
+            { label::further_count(&course.further) }
+        </p>
     }
 }
 
@@ -82,6 +95,9 @@ fn so_far(store: &StateHandle, course: &CourseProgress<'_>, progress: Option<&st
                 aria-label={label::lessons_finished(&course.finished, &course.lessons)}
             />
             { label::lessons_finished(&course.finished, &course.lessons) }
+            if course.further_finished > 0 {
+                { " " }{ label::further_finished(&course.further_finished, &course.further) }
+            }
             { export("lessons.json", label::progress_save(), progress) }
             { open }
             <button type="button" class="link" onclick={store.sends(LearnMsg::ForgetProgress)}>
@@ -91,12 +107,12 @@ fn so_far(store: &StateHandle, course: &CourseProgress<'_>, progress: Option<&st
     }
 }
 
-/// The chapters. The lessons are numbered through all of them.
+/// The chapters. The lessons of the main line are numbered through all of them.
 fn chapters(catalogue: &Catalogue, progress: Option<&str>) -> Html {
     let mut number = 1;
     let numbered = catalogue.chapters.iter().map(|chapter| {
         let first = number;
-        number += chapter.lessons.len();
+        number += chapter.main_line().count();
         (first, chapter)
     });
     numbered
@@ -105,7 +121,7 @@ fn chapters(catalogue: &Catalogue, progress: Option<&str>) -> Html {
 }
 
 fn chapter(chapter: &Chapter, first: usize, progress: Option<&str>) -> Html {
-    let numbered = (first..).zip(&chapter.lessons);
+    let numbered = (first..).zip(chapter.main_line());
     html! {
         <section class="chapter">
             <div class="chapter-head">
@@ -114,10 +130,31 @@ fn chapter(chapter: &Chapter, first: usize, progress: Option<&str>) -> Html {
             </div>
             <p class="muted">{ chapter.goal.clone() }</p>
             <ol>
-                { for numbered.map(|(number, it)| entry(it, number, progress)) }
+                { for numbered.map(|(number, it)| entry(it, Some(number), progress)) }
                 { for chapter.quiz.as_ref().map(|it| quiz(it, progress)) }
             </ol>
+            { further(chapter, progress) }
         </section>
+    }
+}
+
+/// The optional lessons of a chapter. They are folded until one of them was opened.
+fn further(chapter: &Chapter, progress: Option<&str>) -> Html {
+    let count = chapter.further().count();
+    let minutes: usize = chapter.further().map(|it| it.minutes).sum();
+    let opened = chapter
+        .further()
+        .any(|it| LessonProgress::read(progress, &it.name).is_some());
+    html! {
+        if count > 0 {
+            <details class="further" open={opened}>
+                <summary>
+                    <span>{ label::further_lessons(&count) }</span>
+                    <span class="so-far">{ label::lesson_minutes(&minutes) }</span>
+                </summary>
+                <ul>{ for chapter.further().map(|it| entry(it, None, progress)) }</ul>
+            </details>
+        }
     }
 }
 
@@ -135,7 +172,7 @@ fn quiz(quiz: &Quiz, progress: Option<&str>) -> Html {
                 <span class="entry-words">
                     <span class="entry-title">{ quiz.title.clone() }</span>
                 </span>
-                { so_far_in(progress, quiz.questions, label::quiz_questions(&quiz.questions)) }
+                { so_far_in(progress, quiz.questions, label::quiz_length(&quiz.questions, &quiz.minutes)) }
             </a>
         </li>
     }
@@ -169,13 +206,14 @@ fn so_far_in(progress: Option<LessonProgress>, pages: usize, unopened: String) -
     }
 }
 
-fn entry(entry: &CatalogueEntry, number: usize, progress: Option<&str>) -> Html {
+/// The row of a lesson. An optional lesson has no number.
+fn entry(entry: &CatalogueEntry, number: Option<usize>, progress: Option<&str>) -> Html {
     let progress = LessonProgress::read(progress, &entry.name);
     let length = label::lesson_minutes(&entry.minutes);
     html! {
         <li>
             <a class="entry" href={lesson_fragment(&entry.name)}>
-                <span class="number" aria-hidden="true">{ number }</span>
+                <span class="number" aria-hidden="true">{ for number }</span>
                 <span class="entry-words">
                     <span class="entry-title">{ entry.title.clone() }</span>
                     <q class="entry-belief">{ line(&entry.belief) }</q>

@@ -333,11 +333,11 @@ fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     }
 }
 
-/// From the last step to the next lesson or quiz.
+/// From the last step to the next lesson or quiz of the main line; from an optional lesson, to all lessons.
 fn onward(store: &StateHandle, course: &Course) -> Html {
     let catalogue = store.learn.catalogue.as_ref();
     let next = catalogue.and_then(|catalogue| {
-        let mut names = catalogue.course();
+        let mut names = catalogue.main_line();
         names.find(|name| *name == course.name)?;
         names.next().map(str::to_owned)
     });

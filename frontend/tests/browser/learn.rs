@@ -401,6 +401,31 @@ async fn a_lesson_that_is_not_there_is_told() {
 }
 
 #[wasm_bindgen_test]
+async fn optional_lessons_are_folded_apart_from_the_main_line_until_one_was_opened() {
+    let page = open("#/learn").await;
+    wait(&page, ".entry").await;
+    let catalogue = optimist_lesson::Catalogue::parse(CATALOGUE).unwrap();
+    let main = catalogue.main_line().count() as u32;
+    assert_eq!(page.count(".chapter > ol .entry"), main);
+    let further = catalogue.course().count() as u32 - main;
+    assert_eq!(page.count(".further .entry"), further);
+    assert_eq!(page.count(".further[open]"), 0);
+    let length = page.find(".course-length").unwrap();
+    let minutes = format!("about {} minutes", catalogue.minutes());
+    assert!(length.contains(&minutes), "{length}");
+    drop(page);
+    // From its last step, an optional lesson leads to the list, and the course goes on where it was.
+    walk_by_keyboard("04-just-clear-resourceversion").await;
+    let page = visit("#/learn").await;
+    wait(&page, ".entry").await;
+    assert_eq!(page.count(".further[open]"), 1);
+    let all = page.all_text();
+    assert!(all.contains("Continue: The lost update"), "{all}");
+    assert!(all.contains("0 of 17 lessons of the main line finished"));
+    assert!(all.contains("1 of 17 optional lessons finished"), "{all}");
+}
+
+#[wasm_bindgen_test]
 async fn a_lesson_from_a_file_opens_goes_into_a_link_and_is_left_again() {
     let example = example();
     let page = open("#/learn").await;

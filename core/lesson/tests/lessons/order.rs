@@ -16,6 +16,13 @@ fn course() -> Vec<(String, Arc<Lesson>)> {
     names.map(|name| (name.to_owned(), lesson(name))).collect()
 }
 
+/// The same without the optional lessons.
+fn main_line() -> Vec<(String, Arc<Lesson>)> {
+    let catalogue = catalogue();
+    let names = catalogue.main_line();
+    names.map(|name| (name.to_owned(), lesson(name))).collect()
+}
+
 /// What somebody has to understand to answer the question of a page and to do its task. A quiz has no
 /// other page that could explain its text.
 fn needed_text(step: &LessonStep, quiz: bool) -> String {
@@ -77,13 +84,19 @@ fn has_term(text: &str, term: &str, terms: &BTreeSet<String>) -> bool {
     text.match_indices(&term).any(|(at, _)| begins(at))
 }
 
-#[test]
-fn no_question_and_no_task_uses_a_term_or_a_way_of_writing_before_it_is_explained() {
+/// Every term that a lesson explains.
+fn terms() -> BTreeSet<String> {
     let course = course();
     let terms = course.iter().flat_map(|(_, lesson)| &lesson.introduces);
-    let terms: BTreeSet<String> = terms.cloned().collect();
+    terms.cloned().collect()
+}
+
+/// The terms and ways of writing that a question or task of these lessons uses before one of them explains it, and how
+/// often one is used.
+fn too_early(course: &[(String, Arc<Lesson>)]) -> (Vec<String>, usize) {
+    let terms = terms();
     let (mut explained, mut used, mut early) = (BTreeSet::new(), 0, Vec::new());
-    for (name, lesson) in &course {
+    for (name, lesson) in course {
         explained.extend(lesson.introduces.iter().cloned());
         for step in &lesson.steps {
             let text = needed_text(step, name.starts_with("questions-"));
@@ -98,8 +111,22 @@ fn no_question_and_no_task_uses_a_term_or_a_way_of_writing_before_it_is_explaine
             }
         }
     }
+    (early, used)
+}
+
+#[test]
+fn no_question_and_no_task_uses_a_term_or_a_way_of_writing_before_it_is_explained() {
+    let (early, used) = too_early(&course());
     assert!(early.is_empty(), "too early:\n{}", early.join("\n"));
     assert!(used > 150, "{used}");
+}
+
+/// Nobody has to walk an optional lesson to understand a question or a task of the main line.
+#[test]
+fn the_main_line_alone_explains_what_its_questions_and_tasks_use() {
+    let (early, used) = too_early(&main_line());
+    assert!(early.is_empty(), "not explained:\n{}", early.join("\n"));
+    assert!(used > 100, "{used}");
 }
 
 /// All that a learner reads on the pages of a lesson before its task is done.
@@ -130,8 +157,7 @@ fn no_text_at_all_has_a_term_about_controllers_before_it_is_explained() {
         .map(|it| &*it.name)
         .collect();
     let course = course();
-    let terms = course.iter().flat_map(|(_, lesson)| &lesson.introduces);
-    let terms: BTreeSet<String> = terms.cloned().collect();
+    let terms = terms();
     let mut before: Vec<(String, String)> = Vec::new();
     let (mut checked, mut early) = (0, Vec::new());
     for (name, lesson) in &course {

@@ -3,9 +3,13 @@
 crate::catalogue::messages! {
     lessons_title() "Lessons, each a history that you step through";
     lessons_text() "Each lesson begins with something that many people believe. You predict an answer, the lesson runs the request and explains the result. Leave the script at any time: the page keeps what you try. The minutes are estimated from the number of words, questions and tasks. Nobody has measured them.";
+    main_line(lessons, questions, minutes) "The main line: {lessons} lessons with {questions} questions, about {minutes} minutes.";
+    further_count(count) "{count} optional lessons go deeper. No question of the main line needs them.";
+    further_lessons(count) "{count} optional {count|lesson|lessons}";
+    further_finished(count, all) "{count} of {all} optional lessons finished";
     lessons_start(title) "Start here: {title}";
     lessons_continue(title) "Continue: {title}";
-    lessons_finished(count, all) "{count} of {all} lessons finished";
+    lessons_finished(count, all) "{count} of {all} lessons of the main line finished";
     lessons_forget() "Forget my progress";
     lessons_own() "Open a lesson of your own";
     lessons_loading() "Loading";
@@ -17,7 +21,7 @@ crate::catalogue::messages! {
     lesson_done() "done";
     lesson_at(step, steps) "at step {step} of {steps}";
     lesson_minutes(minutes) "about {minutes} min";
-    quiz_questions(count) "{count} {count|question|questions}";
+    quiz_length(count, minutes) "{count} {count|question|questions}, about {minutes} min";
     quiz_right(count, all) "{count} of {all} answers were right.";
     progress_save() "Save my progress";
     progress_open() "Open saved progress";
@@ -92,7 +96,7 @@ crate::catalogue::messages! {
     switches_rests_wrong() "Some history comes to rest, and the objects are not as wished. The shortest one:";
     switches_met() "Every history is as wished.";
     switches_needless(switches) "Every history is as wished. It is also without: {switches}";
-    switch_derived_name() "The child's name follows from the parent's name";
+    switch_derived_name() "Make the child's name from the parent's name";
     switch_live_list() "List the children from the server";
     switch_expectations() "Expectations";
     switch_ignore_already_exists() "AlreadyExists means that the child is there";

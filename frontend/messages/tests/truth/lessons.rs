@@ -13,17 +13,19 @@ use optimist_lesson::{
 use optimist_messages::{self as messages, controller, label};
 use optimist_simulation::HistoryTree;
 
+use super::believing::{self, BELIEVED, Believed};
 use super::counted;
 use super::hearing::{ConditionOf, Conditions, Hearing};
 
-/// Each lesson and quiz of the course.
-fn lessons() -> Vec<Arc<Lesson>> {
+/// The text of each lesson and quiz of the course, and what it says.
+fn lessons() -> Vec<(String, Arc<Lesson>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lessons");
     let read = |file: &str| std::fs::read_to_string(folder.join(file)).expect("it is there");
     let catalogue = Catalogue::parse(&read("catalogue.yaml")).expect("a catalogue");
     let parsed = catalogue.course().map(|name| {
         let source = read(&format!("{name}.yaml"));
-        Arc::new(Lesson::parse(&source).expect("a lesson"))
+        let lesson = Arc::new(Lesson::parse(&source).expect("a lesson"));
+        (source, lesson)
     });
     parsed.collect()
 }
@@ -154,7 +156,7 @@ fn choice_said(happened: bool, right: bool, chosen: bool) -> String {
 }
 
 /// A walk that has just opened a page.
-fn opened(lesson: &Arc<Lesson>, page: usize) -> Option<(Walkthrough, HistoryTree)> {
+pub fn opened(lesson: &Arc<Lesson>, page: usize) -> Option<(Walkthrough, HistoryTree)> {
     let (mut walk, mut tree) = Walkthrough::open(Arc::clone(lesson)).ok()?;
     while walk.at() < page {
         walk.reveal(&mut tree).ok()?;
@@ -390,7 +392,9 @@ fn switches(
 pub fn each(hearing: &mut Hearing) {
     let learned: Conditions<Learned> = LEARNED.iter().copied().collect();
     let searched: Conditions<Searched> = SEARCHED.iter().copied().collect();
-    for lesson in lessons() {
+    let in_belief: Conditions<Believed> = BELIEVED.iter().copied().collect();
+    for (source, lesson) in lessons() {
+        believing::each_choice(&source, &lesson, hearing, &in_belief);
         // Only the pages of a quiz all have a question.
         answers(&lesson, hearing, &learned);
         for (page, step) in lesson.steps.iter().enumerate() {
@@ -432,5 +436,6 @@ pub fn names() -> Vec<&'static str> {
     let learned = LEARNED.iter().map(|(name, _)| *name);
     learned
         .chain(SEARCHED.iter().map(|(name, _)| *name))
+        .chain(BELIEVED.iter().map(|(name, _)| *name))
         .collect()
 }

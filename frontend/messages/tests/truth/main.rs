@@ -4,6 +4,7 @@
 //!
 //! `OPTIMIST_TRUTH=N` runs N times as many histories as usual.
 
+mod believing;
 mod caption;
 mod cards;
 mod controlling;

@@ -51,14 +51,18 @@ impl LessonProgress {
 /// The progress in the course.
 #[derive(Clone, Copy, Debug)]
 pub struct CourseProgress<'a> {
-    /// The number of lessons that were finished.
+    /// The number of lessons of the main line that were finished.
     pub finished: usize,
-    /// The number of lessons that were opened.
-    pub opened: usize,
-    /// The number of all lessons.
+    /// The number of lessons of the main line.
     pub lessons: usize,
-    /// The lesson to go on with: the first one that was begun and not finished, else the first one that
-    /// was not opened. `None` if all are finished.
+    /// The number of optional lessons that were finished.
+    pub further_finished: usize,
+    /// The number of optional lessons.
+    pub further: usize,
+    /// The number of lessons that were opened, of both kinds.
+    pub opened: usize,
+    /// The lesson of the main line to go on with: the first one that was begun and not finished, else the
+    /// first one that was not opened. `None` if all are finished.
     pub next: Option<&'a CatalogueEntry>,
 }
 
@@ -69,14 +73,21 @@ impl<'a> CourseProgress<'a> {
         let (mut begun, mut unopened) = (None, None);
         let mut course = Self {
             finished: 0,
-            opened: 0,
             lessons: 0,
+            further_finished: 0,
+            further: 0,
+            opened: 0,
             next: None,
         };
         for entry in catalogue.lessons() {
-            course.lessons += 1;
             let so_far = LessonProgress::from_entry(&all, &entry.name);
             course.opened += usize::from(so_far.is_some());
+            if entry.optional {
+                course.further += 1;
+                course.further_finished += usize::from(so_far.is_some_and(|it| it.finished));
+                continue;
+            }
+            course.lessons += 1;
             match so_far {
                 Some(so_far) if so_far.finished => course.finished += 1,
                 Some(_) => begun = begun.or(Some(entry)),

@@ -50,7 +50,30 @@ fn the_course_goes_on_with_the_first_lesson_that_is_not_finished() {
     let all = catalogue.lessons();
     let all = all.map(|entry| format!(r#""{}": [1, true]"#, entry.name));
     let all = format!("{{{}}}", all.collect::<Vec<_>>().join(", "));
-    assert_eq!(course(Some(&all)), (34, 34, None));
+    assert_eq!(course(Some(&all)), (17, 34, None));
+}
+
+#[test]
+fn the_course_goes_on_along_the_main_line_and_counts_optional_lessons_apart() {
+    let catalogue = include_str!("../../../../lessons/catalogue.yaml");
+    let catalogue = Catalogue::parse(catalogue).unwrap();
+    let first = "01-the-lost-update";
+    let optional = "04-just-clear-resourceversion";
+    let kept =
+        format!(r#"{{"{optional}": [5, true], "05-the-kubelet-got-there-first": [2, false]}}"#);
+    let course = CourseProgress::read(Some(&kept), &catalogue);
+    assert_eq!((course.finished, course.lessons), (0, 17));
+    assert_eq!((course.further_finished, course.further), (1, 17));
+    assert_eq!(course.opened, 2);
+    assert_eq!(course.next.map(|entry| &*entry.name), Some(first));
+    // The main line can be finished without any optional lesson.
+    let main = catalogue
+        .main_line()
+        .map(|name| format!(r#""{name}": [1, true]"#));
+    let main = format!("{{{}}}", main.collect::<Vec<_>>().join(", "));
+    let course = CourseProgress::read(Some(&main), &catalogue);
+    assert_eq!((course.finished, course.further_finished), (17, 0));
+    assert_eq!(course.next, None);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub enum ReadyProgramName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Switch {
-    /// The name of the child follows from the parent's name; else the server generates it.
+    /// The name of the child is made from the parent's name; else the server generates it.
     DerivedName,
     /// The children are listed live, from the server; else from the cache.
     LiveList,
