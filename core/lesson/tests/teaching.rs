@@ -118,3 +118,71 @@ fn the_lessons_of_a_path_need_no_more_minutes_than_its_title_says() {
         assert!(minutes * 3 >= most * 2, "{minutes} minutes of {most}");
     }
 }
+
+/// The number of times that a line says to press `n`.
+fn presses(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix("- Press: `n` ")?;
+    let times = rest.split(' ').next()?.trim_end_matches(['.', ',']);
+    match times {
+        "once" => Some(1),
+        times => Some(times.parse().unwrap_or_else(|_| panic!("{line}"))),
+    }
+}
+
+/// The name in bold after some words.
+fn named<'a>(line: &'a str, before: &str) -> Option<&'a str> {
+    let (_, rest) = line.split_once(before)?;
+    rest.strip_prefix("**")?.split("**").next()
+}
+
+#[test]
+fn who_does_what_the_notes_for_thirty_minutes_say_sees_what_they_promise() {
+    let catalogue = Catalogue::parse(&read("lessons/catalogue.yaml")).unwrap();
+    let all = read("lessons/teaching.md");
+    let (_, lessons) = paths(&all).remove(0);
+    let mut minutes = 0;
+    for (name, notes) in lessons {
+        let entry = catalogue.lessons().find(|entry| entry.name == name);
+        let (mut walk, mut tree) = Walkthrough::open(lesson(&name)).unwrap();
+        let (mut asked, mut answered) = (0, 0);
+        for line in notes.lines() {
+            if let Some(rest) = line.strip_prefix("- Minutes: ") {
+                minutes += rest.split('.').next().unwrap().parse::<usize>().unwrap();
+                let title = named(line, "Open ").unwrap_or_else(|| panic!("{name}: {line}"));
+                assert_eq!(title, entry.unwrap().title);
+            }
+            for _ in 0..presses(line).unwrap_or_default() {
+                // The key of a teacher shows what happens, and then turns the page.
+                assert!(walk.forward(&mut tree).unwrap(), "{name}: {line}");
+            }
+            let step = walk.step();
+            for before in ["until the page says ", "Read the text under "] {
+                if let Some(title) = named(line, before) {
+                    assert_eq!(title, step.title, "{name}: {line}");
+                }
+            }
+            let question = step.prediction.as_ref();
+            if let Some(text) = line.strip_prefix("- Ask: ") {
+                let here = question.unwrap_or_else(|| panic!("{name}: {line}"));
+                assert_eq!(here.question, text);
+                assert!(
+                    !walk.happened(),
+                    "{name}: the answer is there before {line}"
+                );
+                asked += 1;
+            }
+            if let Some(text) = line.strip_prefix("- Answer: ") {
+                let right = walk.right().unwrap_or_else(|| panic!("{name}: {line}"));
+                let right = &question.unwrap().choices[right].text;
+                assert_eq!(text.trim_matches('"'), right, "{name}");
+                answered += 1;
+            }
+        }
+        assert_eq!(asked, answered, "{name}");
+    }
+    for more in ["This takes 2 minutes", "Close, in 2 minutes"] {
+        assert!(all.contains(more), "{more}");
+        minutes += 2;
+    }
+    assert!((25..=30).contains(&minutes), "{minutes}");
+}
