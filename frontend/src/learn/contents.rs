@@ -172,7 +172,7 @@ fn quiz(quiz: &Quiz, progress: Option<&str>) -> Html {
                 <span class="entry-words">
                     <span class="entry-title">{ quiz.title.clone() }</span>
                 </span>
-                { so_far_in(progress, quiz.questions, label::quiz_length(&quiz.questions, &quiz.minutes)) }
+                { so_far_in(progress, quiz.questions, label::lesson_minutes(&quiz.minutes)) }
             </a>
         </li>
     }

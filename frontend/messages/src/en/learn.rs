@@ -21,7 +21,6 @@ crate::catalogue::messages! {
     lesson_done() "done";
     lesson_at(step, steps) "at step {step} of {steps}";
     lesson_minutes(minutes) "about {minutes} min";
-    quiz_length(count, minutes) "{count} {count|question|questions}, about {minutes} min";
     quiz_right(count, all) "{count} of {all} answers were right.";
     progress_save() "Save my progress";
     progress_open() "Open saved progress";

@@ -200,7 +200,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "keeps_nothing", "kept_lessons", "kept_more", "kept_session", "kept_typing",
         "kept_unreadable", "left_out_lines", "left_out_requests", "left_out_unrecognized",
         "lesson_aside", "lesson_at", "lesson_done", "lesson_error", "lesson_not_opened",
-        "lesson_not_opened_again", "lesson_unknown", "progress_unreadable", "lesson_minutes", "lessons_finished", "further_count", "further_finished", "further_lessons", "main_line", "quiz_length", "lessons_text",
+        "lesson_not_opened_again", "lesson_unknown", "progress_unreadable", "lesson_minutes", "lessons_finished", "further_count", "further_finished", "further_lessons", "main_line", "lessons_text",
         "letter_keys_title", "licences_later", "load_hint", "load_hint_after", "map_searching",
         "map_too_large", "more_endings", "no_such_page", "not_loaded", "not_sent",
         "not_stored_next", "opening_steps", "orders_searching", "preview_none_next",
