@@ -31,7 +31,7 @@ pub(super) fn contents(store: &StateHandle) -> Html {
                     </p>
                     { for catalogue.zip(course.as_ref()).map(|(it, course)| length(it, course)) }
                     <div class="contents-row">
-                        { for course.as_ref().map(next_lesson) }
+                        { for catalogue.zip(course.as_ref()).map(|(it, course)| next_lesson(it, course)) }
                         { file_button(store, &label::lessons_own(), ".yaml,.yml,text/yaml", own) }
                     </div>
                 </div>
@@ -63,16 +63,18 @@ fn length(catalogue: &Catalogue, course: &CourseProgress<'_>) -> Html {
     }
 }
 
-/// To the lesson to begin or to go on with.
-fn next_lesson(course: &CourseProgress<'_>) -> Html {
-    let Some(next) = course.next else {
+/// To the lesson to begin or to go on with; after the last one, to the questions at the end.
+fn next_lesson(catalogue: &Catalogue, course: &CourseProgress<'_>) -> Html {
+    let lesson = course.next.map(|next| (&next.name, &next.title));
+    let questions = catalogue.closing.as_ref().map(|it| (&it.name, &it.title));
+    let Some((name, title)) = lesson.or(questions) else {
         return Html::default();
     };
     let says = match course.opened {
-        0 => label::lessons_start(&next.title),
-        _ => label::lessons_continue(&next.title),
+        0 => label::lessons_start(title),
+        _ => label::lessons_continue(title),
     };
-    html! { <a class="button primary" href={lesson_fragment(&next.name)}>{ says }</a> }
+    html! { <a class="button primary" href={lesson_fragment(name)}>{ says }</a> }
 }
 
 /// Draws the number of finished lessons, and the controls that save, open and forget the progress.
@@ -94,9 +96,9 @@ fn so_far(store: &StateHandle, course: &CourseProgress<'_>, progress: Option<&st
                 value={course.finished.to_string()}
                 aria-label={label::lessons_finished(&course.finished, &course.lessons)}
             />
-            { label::lessons_finished(&course.finished, &course.lessons) }
+            <span>{ label::lessons_finished(&course.finished, &course.lessons) }</span>
             if course.further_finished > 0 {
-                { " " }{ label::further_finished(&course.further_finished, &course.further) }
+                <span>{ label::further_finished(&course.further_finished, &course.further) }</span>
             }
             { export("lessons.json", label::progress_save(), progress) }
             { open }
