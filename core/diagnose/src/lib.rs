@@ -37,6 +37,7 @@ pub mod anonymize;
 pub mod audit;
 pub mod case;
 pub mod completions;
+pub mod fight_remedy;
 pub mod input;
 pub mod lanes;
 pub mod message;

@@ -10,6 +10,8 @@ use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::EventType;
 use serde_json::Value;
 
+use crate::fight_remedy::FightRemedy;
+
 /// A version of an object, as it was observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedVersion {
@@ -351,6 +353,9 @@ pub struct Fight {
     pub managers: Vec<Manager>,
     /// The number of times that a manager changed a value of another manager.
     pub flips: usize,
+    /// The ways out that ended it when they were run
+    /// ([`run_remedies`](crate::fight_remedy::run_remedies)); empty until they are run.
+    pub remedies: Vec<FightRemedy>,
     /// The manager of the last change.
     last: Option<Manager>,
 }
@@ -386,6 +391,7 @@ pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
                 managers: change.owner_before.iter().cloned().collect(),
                 last: change.owner_before.clone(),
                 flips: 0,
+                remedies: Vec::new(),
             });
             fights.len() - 1
         });

@@ -9,6 +9,7 @@ use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, KnownObject, RecordedHistory, RecordedStep,
 };
 use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::fight_remedy::FightRemedy;
 use optimist_diagnose::lanes::{
     ClientLane, LaneClient, LaneRow, Pace, RecordedLanes, RowOutcome, VersionFate,
 };
@@ -287,8 +288,8 @@ fn moment(micros: u64) -> String {
     Timestamp { seconds }.to_string()
 }
 
-/// Says the pace at which the managers of a fight write, and the way in which each of them writes
-/// the field.
+/// Says the pace at which the managers of a fight write, the way in which each of them writes the field, and the ways out
+/// that ended the fight when they were run.
 pub fn fight_details(fight: &Fight, pace: Option<Pace>) -> Vec<String> {
     let pace =
         pace.map(|it| en::fight_pace(&fight.field, &it.changes, &it.seconds, &it.per_hour()));
@@ -301,5 +302,19 @@ pub fn fight_details(fight: &Fight, pace: Option<Pace>) -> Vec<String> {
             }
         }
     });
-    pace.into_iter().chain(ways).collect()
+    let remedies = fight.remedies.iter().map(fight_remedy);
+    pace.into_iter().chain(ways).chain(remedies).collect()
+}
+
+/// Says a way out of a fight.
+fn fight_remedy(remedy: &FightRemedy) -> String {
+    let left = remedy.others.iter().map(|other| match other.operation {
+        ManagedFieldsOperation::Apply => en::fight_left_out(&other.name),
+        ManagedFieldsOperation::Update => en::fight_not_set(&other.name),
+    });
+    let keeper = &remedy.keeper.name;
+    let gap = remedy.has_gap.then(|| en::fight_gap(keeper));
+    let says = [en::fight_left(keeper)].into_iter().chain(left);
+    let says: Vec<String> = says.chain(gap).chain([en::fight_ended()]).collect();
+    says.join(" ")
 }

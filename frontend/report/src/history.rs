@@ -61,7 +61,9 @@ pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str, pace: Opt
     for says in lanes::fight_details(fight, pace) {
         out.says(&says);
     }
-    out.says(&label::happened_fight_advice());
+    if !fight.remedies.is_empty() {
+        out.says(&label::happened_fight_advice());
+    }
 }
 
 /// Between which versions managers fought.

@@ -89,7 +89,7 @@ pub(super) fn headlines(fights: &[Fight]) -> Html {
             if more > 0 {
                 <p class="says">{ label::fight_more(&more) }</p>
             }
-            if !fights.is_empty() {
+            if fights.iter().any(|fight| !fight.remedies.is_empty()) {
                 <p class="says">{ label::happened_fight_advice() }</p>
             }
         </>

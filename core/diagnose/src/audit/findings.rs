@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
+use crate::case::{Case, ObjectId};
+use crate::fight_remedy::run_remedies;
 use crate::observed::{FieldChange, Fight, changes_at, fights};
 
 /// The findings in a history. Steps are positions in [`RecordedHistory::steps`].
@@ -109,8 +111,17 @@ impl Findings {
             let accepted = event.code.is_some_and(|code| code < 300);
             accepted && event.is_write() && !event.is_dry_run() && step.changed() == Some(false)
         });
+        let mut fights = fights(&only);
+        let newest = steps.iter().rev().find_map(|step| step.after.as_deref());
+        if let Some(object) = newest.filter(|_| !fights.is_empty()) {
+            let mut case = Case::blank(ObjectId::from_object(object));
+            case.live = Some(object.clone());
+            if let Ok(installed) = case.install() {
+                run_remedies(&mut fights, &only, &installed.world);
+            }
+        }
         Self {
-            fights: fights(&only),
+            fights,
             lost: lost(history, log, &changes),
             conflicts: conflicts(steps, log),
             unchanged: unchanged.map(|(at, _)| at).collect(),

@@ -44,6 +44,11 @@ crate::catalogue::messages! {
     fight_applies(manager) "{manager} applies it (server-side apply).";
     fight_updates(manager) "{manager} updates or patches it.";
     fight_updates_through(manager, subresource) "{manager} updates or patches it through /{subresource}.";
+    fight_left(keeper) "A way out: leave it to {keeper}.";
+    fight_left_out(manager) "Take it out of what {manager} applies.";
+    fight_not_set(manager) "Let {manager} no longer set it.";
+    fight_gap(keeper) "It then has another value, or none, until {keeper} writes again.";
+    fight_ended() "The API server of this page has run this: the same managers wrote again, and it did not change.";
 
     // A step that is selected.
     recorded_link(step) "step {step}";

@@ -248,7 +248,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "third_clients_text", "third_deleter_text",
     ]),
     (Class::Rule, &[
-        "ways_source", "assume_server_side", "challenge_how", "client_side_title", "compact_title",
+        "fight_ended", "ways_source", "assume_server_side", "challenge_how", "client_side_title", "compact_title",
         "declares_edits_title", "declares_manifest_title", "delete_uid_title",
         "delete_version_title", "dry_run_option_title", "etcd_intro", "etcd_protobuf",
         "explore_moral", "force_title", "happened_unknown_hint", "help_version",

@@ -6,6 +6,7 @@ use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use optimist_diagnose::case::{Case, Installed, NotInstalled, PartialInstall};
+use optimist_diagnose::fight_remedy::run_remedies;
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::observed::{
@@ -15,6 +16,7 @@ use optimist_diagnose::ownership::{ObjectOwnership, OwnershipReader};
 use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
 use optimist_diagnose::ways::ChangeContent;
 use optimist_masking::masked;
+use optimist_simulation::World;
 use serde_json::Value;
 
 use super::recorded::manager_names;
@@ -83,24 +85,22 @@ impl PartialReading {
                 Ok(installed) => ReadingPart::Follow(Box::new(installed), InstalledPart::Mask),
                 Err(why) => return Ok(self.finish(Err(why), None)),
             },
-            ReadingPart::Follow(installed, part) => {
-                match self.follow(part, &installed.resource().root) {
-                    Ok(next) => ReadingPart::Follow(installed, next),
-                    Err(history) => return Ok(self.finish(Ok(*installed), history)),
-                }
-            }
+            ReadingPart::Follow(installed, part) => match self.follow(part, &installed) {
+                Ok(next) => ReadingPart::Follow(installed, next),
+                Err(history) => return Ok(self.finish(Ok(*installed), history)),
+            },
         };
         Err(Box::new(self))
     }
 
-    /// Does a part of what follows from the installed object, of this type. Returns the part after it; in
+    /// Does a part of what follows from the installed object. Returns the part after it; in
     /// place of an error the history, if all is done.
     fn follow(
         &mut self,
         part: InstalledPart,
-        root: &Struct,
+        installed: &Installed,
     ) -> Result<InstalledPart, Option<ObservedHistory>> {
-        let versions = &self.case.versions;
+        let (versions, root) = (&self.case.versions, &installed.resource().root);
         Ok(match part {
             // The object of the case, not of the server: what was brought is what is shown.
             InstalledPart::Mask => match &self.case.live {
@@ -123,7 +123,7 @@ impl PartialReading {
                 if history.advance(versions, root) {
                     InstalledPart::History(history)
                 } else {
-                    return Err(Some(history.finish(versions)));
+                    return Err(Some(history.finish(versions, &installed.world)));
                 }
             }
         })
@@ -306,11 +306,13 @@ impl PartialHistory {
         self.shown = Some((at, after));
     }
 
-    fn finish(self, versions: &[ObservedVersion]) -> ObservedHistory {
+    fn finish(self, versions: &[ObservedVersion], world: &World) -> ObservedHistory {
         let found = self.reader.changes;
         let lanes = RecordedLanes::of_versions(versions, &found);
         let managers = manager_names(&lanes, versions.iter().map(|it| &*it.object));
         let (rows, found): (Vec<usize>, Vec<FieldChange>) = found.into_iter().unzip();
+        let mut fights = fights(&found);
+        run_remedies(&mut fights, &found, world);
         let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
         let owned = versions.iter().any(entries);
         let versions = versions.iter().map(|it| it.object.resource_version());
@@ -319,7 +321,7 @@ impl PartialHistory {
             changes: self.changes,
             rows,
             times: self.times,
-            fights: fights(&found),
+            fights,
             returning: returning_fields(&found),
             owned,
             problem: self.problem,

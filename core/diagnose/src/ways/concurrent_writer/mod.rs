@@ -23,6 +23,7 @@ use super::fields::{FieldEffect, is_of_the_server, leaves};
 use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, OnOwned, Remedy, Row, Way, manifest, read, tracking};
 
+pub(crate) use other::write_of;
 pub use other::{OtherEdit, OtherWriter, made_up, others, present, typed, usual_of, with_edit};
 
 /// The state of a row's client before it sends: its edits, and its way of writing.

@@ -98,7 +98,7 @@ pub fn others(world: &World) -> Vec<OtherWriter> {
 }
 
 /// Returns the way in which a manager writes.
-fn write_of(manager: &Manager, resource: &Resource) -> Option<Write> {
+pub(crate) fn write_of(manager: &Manager, resource: &Resource) -> Option<Write> {
     let name = manager.name.as_str();
     let updates = manager.operation == ManagedFieldsOperation::Update;
     let subresource = match manager.subresource.as_str() {

@@ -252,6 +252,28 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
                 && said.number("hour")? == (count - 1) * 3600 / seconds,
         )
     }),
+    ("fight_left", |said, it| {
+        let keeper = said.text("keeper");
+        Some(
+            ["Apply", "Update"]
+                .iter()
+                .any(|operation| owns(it, &keeper, operation, None)),
+        )
+    }),
+    ("fight_gap", |said, it| {
+        let keeper = said.text("keeper");
+        Some(
+            ["Apply", "Update"]
+                .iter()
+                .any(|operation| owns(it, &keeper, operation, None)),
+        )
+    }),
+    ("fight_left_out", |said, it| {
+        Some(owns(it, &said.text("manager"), "Apply", None))
+    }),
+    ("fight_not_set", |said, it| {
+        Some(owns(it, &said.text("manager"), "Update", None))
+    }),
     ("fight_applies", |said, it| {
         Some(owns(it, &said.text("manager"), "Apply", None))
     }),

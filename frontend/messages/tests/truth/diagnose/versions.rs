@@ -135,6 +135,28 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
                 && said.number("hour")? == (count - 1) * 3600 / seconds,
         )
     }),
+    ("fight_left", |said, it| {
+        let keeper = said.text("keeper");
+        Some(
+            ["Apply", "Update"]
+                .iter()
+                .any(|operation| writes(it, &keeper, operation, None)),
+        )
+    }),
+    ("fight_gap", |said, it| {
+        let keeper = said.text("keeper");
+        Some(
+            ["Apply", "Update"]
+                .iter()
+                .any(|operation| writes(it, &keeper, operation, None)),
+        )
+    }),
+    ("fight_left_out", |said, it| {
+        Some(writes(it, &said.text("manager"), "Apply", None))
+    }),
+    ("fight_not_set", |said, it| {
+        Some(writes(it, &said.text("manager"), "Update", None))
+    }),
     ("fight_applies", |said, it| {
         Some(writes(it, &said.text("manager"), "Apply", None))
     }),
