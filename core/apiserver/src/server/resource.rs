@@ -8,13 +8,12 @@ use serde_json::Value;
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{Collection, NotAllocated, Rules};
+use super::kinds::{Collection, NotAllocated, Rules, Supply};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion};
 use crate::schema::Empties;
 use crate::schema::kinds::Root;
 use crate::status::{FieldError, Refusal, Status};
-use crate::storage::Store;
 
 /// A kind and its rules (upstream: the resource's strategy).
 #[derive(Debug)]
@@ -233,10 +232,10 @@ impl Resource {
         &self,
         object: &mut Value,
         live: Option<&Value>,
-        store: &Store,
+        supply: &Supply<'_>,
     ) -> Result<(), NotAllocated> {
         match &self.definition {
-            Definition::Builtin(rules) => (rules.allocate)(object, live, store),
+            Definition::Builtin(rules) => (rules.allocate)(object, live, supply),
             Definition::Custom(_) => Ok(()),
         }
     }

@@ -17,7 +17,7 @@ use super::body::Draft;
 use super::resource::Endpoint;
 use super::{
     Answer, ApiServer, Fact, RequestInfo, Trace, admission, body, delete, kinds::NotAllocated,
-    kinds::metadata::merge_owners, scale, storage_key,
+    kinds::Supply, kinds::metadata::merge_owners, scale, storage_key,
 };
 use crate::apply::FieldManager;
 use crate::limits;
@@ -245,8 +245,12 @@ impl ApiServer {
             }
             _ => return Ok(()),
         }
+        let supply = Supply {
+            store: &self.store,
+            dry_run: info.options.dry_run,
+        };
         info.resource
-            .allocate(object, live, &self.store)
+            .allocate(object, live, &supply)
             .map_err(|problem| match problem {
                 NotAllocated::Invalid(errors) => {
                     Status::invalid(&info.resource.group_kind(), object.name(), &errors)

@@ -303,3 +303,86 @@ fn what_is_named_twice_is_refused() {
         ]
     );
 }
+
+/// `IsStandardResourceName` of `pkg/apis/core/helper`.
+#[test]
+fn a_quota_limits_requests_of_huge_pages() {
+    let hard = json!({"requests.hugepages-2Mi": "4Mi", "requests.example.com/gpu": "1"});
+    let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": hard}});
+    let quotas = format!("{CORE}/resourcequotas");
+    make(&mut ApiServer::default(), &quotas, &quota);
+    let limit = json!({"type": "Pod", "max": {"requests.hugepages-2Mi": "4Mi"}});
+    let range = json!({"metadata": {"name": "l"}, "spec": {"limits": [limit]}});
+    let causes = wrong(&format!("{CORE}/limitranges"), &range);
+    assert_eq!(
+        causes,
+        [
+            "spec.limits[0].max[requests.hugepages-2Mi]: Invalid value: \"requests.hugepages-2Mi\": \
+             must be a standard resource for containers"
+        ]
+    );
+}
+
+/// `IsExtendedResourceName` of `pkg/apis/core/helper`.
+#[test]
+fn the_name_of_an_extended_resource_has_room_for_what_quotas_add() {
+    let long = format!("example.com/{}", "a".repeat(63));
+    let domain = format!("{}.com/x", vec!["a".repeat(60); 4].join("."));
+    let limits = |name: &str| {
+        let limit = json!({"type": "Pod", "max": {name: "1"}});
+        json!({"metadata": {"name": "l"}, "spec": {"limits": [limit]}})
+    };
+    let ranges = format!("{CORE}/limitranges");
+    make(&mut ApiServer::default(), &ranges, &limits(&long));
+    let causes = wrong(&ranges, &limits(&domain));
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    let end = "doesn't follow extended resource name standard";
+    assert!(causes[0].ends_with(end), "{causes:?}");
+}
+
+/// `validateLabelSelectorAttributes` of `pkg/apis/authorization/validation`, and
+/// `BuildEvaluationError` of `pkg/registry/authorization/util`.
+#[test]
+fn a_review_passes_over_selectors_that_cannot_be_used() {
+    let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let review = |labels: Value, fields: Value| {
+        let attributes = json!({"verb": "list", "resource": "pods", "labelSelector": labels,
+            "fieldSelector": fields});
+        json!({"spec": {"resourceAttributes": attributes}})
+    };
+    let asked = |labels: Value, fields: Value| {
+        let answer = make(&mut ApiServer::default(), reviews, &review(labels, fields)).body;
+        assert_eq!(answer["status"]["allowed"], true);
+        answer["status"].get("evaluationError").cloned()
+    };
+    let one =
+        |operator: &str, values: Value| json!({"key": "a", "operator": operator, "values": values});
+    let of = |all: Value| json!({"requirements": all});
+    let fine = of(json!([one("In", json!(["b"]))]));
+    assert_eq!(
+        asked(json!({"rawSelector": "a in (b)"}), fine.clone()),
+        None
+    );
+    let later = of(json!([one("In", json!(["b"])), one("Near", json!([]))]));
+    let two = of(json!([one("NotIn", json!(["b", "c"]))]));
+    assert_eq!(
+        asked(later, two),
+        Some(Value::from(
+            "spec.resourceAttributes.fieldSelector ignored due to parse error; \
+             spec.resourceAttributes.labelSelector partially ignored due to parse error"
+        ))
+    );
+    assert_eq!(
+        asked(json!({"rawSelector": "a in ("}), fine.clone()),
+        Some(Value::from(
+            "spec.resourceAttributes.labelSelector ignored due to parse error"
+        ))
+    );
+    // The keys and the values of labels are labels.
+    let odd = of(json!([{"key": "bad key!", "operator": "In", "values": ["not valid!"]}]));
+    let causes = wrong(reviews, &review(odd, fine));
+    let item = "spec.resourceAttributes.labelSelector.requirements[0]";
+    assert_eq!(causes.len(), 2, "{causes:?}");
+    assert!(causes[0].starts_with(&format!("{item}.key: Invalid value: \"bad key!\"")));
+    assert!(causes[1].starts_with(&format!("{item}.values[0]: Invalid value: \"not valid!\"")));
+}

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 mod kinds;
 mod pods;
+mod services;
 
 const CORE: &str = "/api/v1/namespaces/default";
 const APPS: &str = "/apis/apps/v1/namespaces/default";

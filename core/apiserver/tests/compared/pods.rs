@@ -104,6 +104,17 @@ fn the_runtime_class_of_a_template_is_not_empty() {
     );
 }
 
+/// `RuntimeClass.prepareObjects` of `plugin/pkg/admission/runtimeclass`.
+#[test]
+fn a_runtime_class_without_a_name_cannot_be_asked_for() {
+    let pod = pod(&json!({"runtimeClassName": ""}));
+    let server = &mut ApiServer::default();
+    let refused = send(server, "POST", &format!("{CORE}/pods"), &pod);
+    assert_eq!(refused.code, 500);
+    assert_eq!(refused.message(), "resource name may not be empty");
+    assert_eq!(refused.body.get("reason"), None);
+}
+
 /// `MergeTolerations` of `pkg/util/tolerations`.
 #[test]
 fn a_runtime_class_widens_tolerations() {
@@ -202,4 +213,84 @@ fn an_annotation_for_app_armor_becomes_the_profile_of_its_container() {
     let context = &made.body["spec"]["containers"][0]["securityContext"];
     let profile = json!({"type": "Localhost", "localhostProfile": "p"});
     assert_eq!(context["appArmorProfile"], profile);
+}
+
+/// `validatePodResourceClaimStatuses` and `validatePodExtendedResourceClaimStatus` of
+/// `pkg/apis/core/validation`.
+#[test]
+fn a_status_names_the_claims_of_its_pod() {
+    let server = &mut ApiServer::default();
+    let pods = format!("{CORE}/pods");
+    let requests = json!({"example.com/gpu": "1"});
+    let container = json!({"name": "c", "image": "i",
+        "resources": {"requests": requests, "limits": requests}});
+    let claims = json!([{"name": "gpu", "resourceClaimTemplateName": "t"}]);
+    let spec = json!({"containers": [container], "resourceClaims": claims});
+    make(server, &pods, &pod(&spec));
+    let path = format!("{pods}/x/status");
+    let none = json!({"name": "none", "resourceClaimName": "Bad"});
+    let gpu = json!({"name": "gpu"});
+    let mapping = |container: &str, resource: &str| json!({"containerName": container, "resourceName": resource, "requestName": "r"});
+    let fine = mapping("c", "example.com/gpu");
+    let extended = json!({"resourceClaimName": "", "requestMappings":
+        [mapping("d", "e"), mapping("c", "e"), fine, fine]});
+    let status = json!({"resourceClaimStatuses": [none, gpu],
+        "extendedResourceClaimStatus": extended});
+    let causes = send(server, "PATCH", &path, &json!({"status": status})).causes();
+    let begins = [
+        "status.extendedResourceClaimStatus.requestMappings[0].containerName: Invalid value: \"d\": must",
+        "status.extendedResourceClaimStatus.requestMappings[1].resourceName: Invalid value: \"e\": must",
+        "status.extendedResourceClaimStatus.requestMappings[3].containerName: Duplicate value: \"c\"",
+        "status.extendedResourceClaimStatus.requestMappings[3].resourceName: Duplicate value",
+        "status.extendedResourceClaimStatus.requestMappings[3].requestName: Duplicate value: \"r\"",
+        "status.extendedResourceClaimStatus.resourceClaimName: Required value",
+        "status.resourceClaimStatuses[0].name: Invalid value: \"none\": must match the name of an entry",
+        "status.resourceClaimStatuses[0].resourceClaimName: Invalid value: \"Bad\": a lowercase",
+    ];
+    assert_eq!(causes.len(), begins.len(), "{causes:?}");
+    for begin in begins {
+        let said = causes.iter().any(|cause| cause.starts_with(begin));
+        assert!(said, "{begin}: {causes:?}");
+    }
+    let status = json!({"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "x-gpu"}],
+        "nodeAllocatableResourceClaimStatuses": [{"resourceClaimName": "x-gpu"}]});
+    let written = change(server, &path, &json!({"status": status})).body;
+    let dropped = written["status"].get("nodeAllocatableResourceClaimStatuses");
+    assert_eq!(dropped, None);
+}
+
+/// `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
+#[test]
+fn the_devices_of_a_container_are_among_those_that_it_asked_for() {
+    let server = &mut ApiServer::default();
+    let pods = format!("{CORE}/pods");
+    let resources = json!({"claims": [{"name": "gpu", "request": "one"}]});
+    let container = json!({"name": "c", "image": "i", "resources": resources});
+    let claims = json!([{"name": "gpu", "resourceClaimTemplateName": "t"}]);
+    let spec = json!({"containers": [container], "resourceClaims": claims});
+    make(server, &pods, &pod(&spec));
+    let path = format!("{pods}/x/status");
+    let status = |name: &str, health: &str| {
+        let device = json!({"resourceID": "a", "health": health});
+        let allocated = json!([{"name": name, "resources": [device]}]);
+        let container = json!({"name": "c", "ready": true, "restartCount": 0, "image": "i",
+            "imageID": "", "allocatedResourcesStatus": allocated});
+        json!({"status": {"containerStatuses": [container]}})
+    };
+    change(server, &path, &status("claim:gpu/one", "Healthy"));
+    let field = "status.containerStatuses[0].allocatedResourcesStatus[0]";
+    assert_eq!(
+        send(server, "PATCH", &path, &status("claim:gpu", "Ill")).causes(),
+        [
+            format!(
+                "{field}.name: Invalid value: \"claim:gpu\": must match one of the container's \
+                 resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if \
+                 request is empty"
+            ),
+            format!(
+                "{field}.resources[0].health: Unsupported value: \"Ill\": supported values: \
+                 \"Healthy\", \"Unhealthy\", \"Unknown\""
+            ),
+        ]
+    );
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::field::ErrorPath;
 use crate::object::{GroupName, Metadata, text};
 use crate::server::kinds::label_selector;
+use crate::server::selector::Selector;
 use crate::server::{ApiServer, RequestInfo, Trace, user, wire};
 use crate::status::{FieldError, Refusal, Status};
 
@@ -60,6 +61,10 @@ pub(super) fn access(
         return Err(Status::invalid(&nameless, "", &errors));
     }
     review["status"] = json!({"allowed": true});
+    let problems = evaluation_errors(&review["spec"]["resourceAttributes"]);
+    if !problems.is_empty() {
+        review["status"]["evaluationError"] = problems.join("; ").into();
+    }
     Ok(review)
 }
 
@@ -144,16 +149,53 @@ fn selectors(resource: &Value) -> Vec<FieldError> {
             errors.push(FieldError::required(path.child("requirements"), detail));
         }
         for (i, requirement) in requirements.iter().enumerate() {
-            requirement_errors(requirement, &path.item("requirements", i), &mut errors);
+            let item = path.item("requirements", i);
+            if name == "labelSelector" {
+                errors.extend(label_selector::requirement_errors(requirement, &item));
+                continue;
+            }
+            // An operator may be one of a later release.
+            if text(requirement, "key").is_empty() {
+                errors.push(FieldError::required(item.child("key"), "must be specified"));
+            }
+            errors.extend(label_selector::values_error(requirement, &item));
         }
     }
     errors
 }
 
-/// A requirement whose operator may be one of a later release.
-fn requirement_errors(requirement: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
-    if text(requirement, "key").is_empty() {
-        errors.push(FieldError::required(path.child("key"), "must be specified"));
+/// What the server says of selectors that it cannot use: it answers as if they were not there
+/// (`BuildEvaluationError`).
+fn evaluation_errors(resource: &Value) -> Vec<String> {
+    let names = ["fieldSelector", "labelSelector"].into_iter();
+    let problem = |name| {
+        let how = ignored(name, resource.get(name)?)?;
+        let field = format!("spec.resourceAttributes.{name}");
+        Some(format!("{field} {how} due to parse error"))
+    };
+    names.filter_map(problem).collect()
+}
+
+/// How much of a selector is passed over (`labelSelectorAsSelector`, `fieldSelectorAsSelector`).
+fn ignored(name: &str, selector: &Value) -> Option<&'static str> {
+    let raw = text(selector, "rawSelector");
+    let (labels, fields) = match name {
+        "labelSelector" => (raw, ""),
+        _ => ("", raw),
+    };
+    if Selector::parse(labels, fields).is_err() {
+        return Some("ignored");
     }
-    errors.extend(label_selector::values_error(requirement, path));
+    let is_used = |requirement: &&Value| match (text(requirement, "operator"), name) {
+        ("In" | "NotIn", "labelSelector") => true,
+        ("In" | "NotIn", _) => label_selector::list(requirement, "values").len() == 1,
+        ("Exists" | "DoesNotExist", name) => name == "labelSelector",
+        _ => false,
+    };
+    let all = label_selector::list(selector, "requirements");
+    match all.iter().filter(is_used).count() {
+        used if used == all.len() => None,
+        0 => Some("ignored"),
+        _ => Some("partially ignored"),
+    }
 }

@@ -14,24 +14,31 @@ pub(super) fn validate(selector: &Value, path: &ErrorPath<'_>) -> Vec<FieldError
     let mut errors = metadata::labels(labels, &path.child("matchLabels"));
     for (i, requirement) in requirements(selector).iter().enumerate() {
         let path = path.item("matchExpressions", i);
-        errors.extend(values_error(requirement, &path));
-        match text(requirement, "operator") {
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => {
-                let field = path.child("operator");
-                let detail = "not a valid selector operator";
-                errors.push(FieldError::invalid(field, &other.into(), detail));
-            }
+        let operator = text(requirement, "operator");
+        if !matches!(operator, "In" | "NotIn" | "Exists" | "DoesNotExist") {
+            let field = path.child("operator");
+            let detail = "not a valid selector operator";
+            errors.push(FieldError::invalid(field, &operator.into(), detail));
         }
-        let key = text(requirement, "key");
-        let reasons = names::qualified(key).into_iter();
-        let field = path.child("key");
-        errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
-        for (j, value) in values(requirement).iter().enumerate() {
-            let reasons = names::label_value(value.as_str().unwrap_or_default()).into_iter();
-            let field = path.item("values", j);
-            errors.extend(reasons.map(|why| FieldError::invalid(field, value, why)));
-        }
+        errors.extend(requirement_errors(requirement, &path));
+    }
+    errors
+}
+
+/// `ValidateLabelSelectorRequirement` with `AllowUnknownOperatorInRequirement`.
+pub(in crate::server) fn requirement_errors(
+    requirement: &Value,
+    path: &ErrorPath<'_>,
+) -> Vec<FieldError> {
+    let mut errors: Vec<FieldError> = values_error(requirement, path).into_iter().collect();
+    let key = text(requirement, "key");
+    let reasons = names::qualified(key).into_iter();
+    let field = path.child("key");
+    errors.extend(reasons.map(|why| FieldError::invalid(field, &key.into(), why)));
+    for (j, value) in values(requirement).iter().enumerate() {
+        let reasons = names::label_value(value.as_str().unwrap_or_default()).into_iter();
+        let field = path.item("values", j);
+        errors.extend(reasons.map(|why| FieldError::invalid(field, value, why)));
     }
     errors
 }

@@ -41,6 +41,7 @@ mod persistent_volumes;
 mod pod;
 pub(super) mod pod_admission;
 mod pod_annotations;
+mod pod_claim_status;
 mod pod_gated;
 mod pod_host;
 mod pod_parts;
@@ -63,6 +64,7 @@ mod secret;
 mod service;
 mod service_addresses;
 mod service_allocation;
+mod service_cluster_ip;
 mod service_load_balancer;
 mod service_node_ports;
 mod service_ports;
@@ -92,8 +94,17 @@ use crate::storage::Store;
 /// The subresource through which the finalizers of a namespace are written.
 pub(super) const FINALIZE: &str = "finalize";
 
-/// Fills in an object, given the stored one on update, and all that is stored.
-pub type Allocate = fn(&mut Value, Option<&Value>, &Store) -> Result<(), NotAllocated>;
+/// Fills in an object, given the stored one on update.
+pub type Allocate = fn(&mut Value, Option<&Value>, &Supply<'_>) -> Result<(), NotAllocated>;
+
+/// What the server gives objects from.
+#[derive(Clone, Copy)]
+pub struct Supply<'a> {
+    /// All that is stored.
+    pub store: &'a Store,
+    /// Whether nothing is taken out of it: the request is a dry run.
+    pub dry_run: bool,
+}
 
 /// The reason why an allocation failed.
 #[derive(Debug)]

@@ -14,10 +14,10 @@ use crate::server::admission::complete;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
-    allocate: |pod, live, store| {
-        pod_admission::admit(pod, live, store)?;
+    allocate: |pod, live, supply| {
+        pod_admission::admit(pod, live, supply.store)?;
         if live.is_none() {
-            complete(pod, store);
+            complete(pod, supply.store);
         }
         Ok(())
     },

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::NotAllocated;
+use crate::go;
 use crate::object::{JsonMap, Metadata, map_mut, text};
+use crate::status::Status;
 use crate::storage::Store;
 
 /// The taints of a node that does not answer.
@@ -70,7 +72,7 @@ pub(super) fn admit(
         }));
     }
     if live.is_none() {
-        run_as_class(spec, store).map_err(NotAllocated::Forbidden)?;
+        run_as_class(spec, store)?;
         let node = text(&pod["spec"], "nodeName").to_owned();
         label_as_node(pod, &node, store);
     }
@@ -96,15 +98,27 @@ pub(in crate::server) fn label_as_node(pod: &mut Value, node: &str, store: &Stor
 /// The key prefix of runtime classes in etcd.
 const RUNTIMES_BELOW: &str = "/registry/runtimeclasses/";
 
+fn forbidden(why: String) -> Result<(), NotAllocated> {
+    Err(NotAllocated::Forbidden(why))
+}
+
 /// Gives a new pod the fields that its runtime class needs (`plugin/pkg/admission/runtimeclass`).
-fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
+fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), NotAllocated> {
     let none = Arc::new(Value::Null);
     let named = spec.get("runtimeClassName").and_then(Value::as_str);
-    let class = match named.filter(|name| !name.is_empty()) {
+    let class = match named {
         None => &none,
+        // The client of the plugin sends no request without a name.
+        Some("") => {
+            let why = "resource name may not be empty";
+            return Err(NotAllocated::Failed(Status::internal(why)));
+        }
         Some(name) => match store.get(&format!("{RUNTIMES_BELOW}{name}")) {
             Some((_, class)) => class,
-            None => return Err(format!("pod rejected: RuntimeClass {name:?} not found")),
+            None => {
+                let name = go::quote(name);
+                return forbidden(format!("pod rejected: RuntimeClass {name} not found"));
+            }
         },
     };
     let fixed = class.pointer("/overhead/podFixed");
@@ -112,14 +126,14 @@ fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
     match (fixed, own) {
         (Some(fixed), Some(own)) if *own != json!({}) && fixed != own => {
             let why = "Pod's Overhead doesn't match RuntimeClass's defined Overhead";
-            return Err(format!("pod rejected: {why}"));
+            return forbidden(format!("pod rejected: {why}"));
         }
         (Some(fixed), _) => {
             spec.insert("overhead".to_owned(), fixed.clone());
         }
         (None, Some(_)) => {
             let why = "Pod Overhead set without corresponding RuntimeClass defined Overhead";
-            return Err(format!("pod rejected: {why}"));
+            return forbidden(format!("pod rejected: {why}"));
         }
         _ => {}
     }
@@ -129,7 +143,7 @@ fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), String> {
         match selector.get(label).and_then(Value::as_str) {
             Some(own) if *value != own => {
                 let value = value.as_str().unwrap_or_default();
-                return Err(format!(
+                return forbidden(format!(
                     "conflict: runtimeClass.scheduling.nodeSelector[{label}] = {value}; \
                      pod.spec.nodeSelector[{label}] = {own}"
                 ));

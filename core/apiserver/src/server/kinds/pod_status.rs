@@ -1,6 +1,5 @@
 //! The status of a pod (`podStatusStrategy` of `pkg/registry/core/pod/strategy.go` and
-//! `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go`). Left out:
-//! allocated resources of containers, and resource claims.
+//! `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go`).
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -9,16 +8,24 @@ use serde_json::Value;
 
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
-use super::{container_restarts, internal, ip, metadata, names, pod_annotations};
+use super::{container_restarts, internal, ip, metadata, names, pod_annotations, pod_claim_status};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
+
+/// A field that is dropped, because the feature `DRANodeAllocatableResources` is off.
+const ALLOCATABLE: &str = "nodeAllocatableResourceClaimStatuses";
 
 /// Restores the class of service and the observed generations that a writer of the status leaves
 /// out (`podStatusStrategy.PrepareForUpdate`).
 pub(super) fn prepare(pod: &mut Value, live: &Value) {
     let before = &live["status"];
     let status = &mut pod["status"];
+    if list(before, ALLOCATABLE).is_empty()
+        && let Value::Object(status) = status
+    {
+        status.remove(ALLOCATABLE);
+    }
     for field in ["qosClass", "observedGeneration"] {
         if status.get(field).is_none()
             && let Some(value) = before.get(field)
@@ -120,6 +127,7 @@ pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     ] {
         errors.extend(restarts(kind, containers, pod, live));
     }
+    errors.extend(pod_claim_status::claims(pod));
     errors.extend(addresses(status, before, "podIPs", "PodIP"));
     errors.extend(host_addresses(status, before));
     for kind in [
@@ -129,6 +137,7 @@ pub(super) fn validate(pod: &Value, live: &Value) -> Vec<FieldError> {
     ] {
         errors.extend(users(kind, pod));
     }
+    errors.extend(pod_claim_status::devices(pod));
     errors
 }
 

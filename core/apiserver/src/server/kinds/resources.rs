@@ -12,6 +12,8 @@ use crate::status::FieldError;
 
 /// Resources without a domain that a container can have.
 const HUGE_PAGES: &str = "hugepages-";
+/// How quotas name them, too (`IsQuotaHugePageResourceName`).
+const HUGE_PAGES_OF_QUOTAS: &str = "requests.hugepages-";
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 /// Resources without a domain that quotas and nodes know besides.
 const STANDARD: [&str; 17] = [
@@ -139,8 +141,9 @@ pub(super) fn whole_amount(name: &str, value: &Value, field: &ErrorPath<'_>) -> 
     if quantity.is_negative() {
         errors.push(negative_text(field, value));
     }
-    let is_extended = !is_native(name) && !name.starts_with("requests.");
-    if (is_extended || OBJECTS.contains(&name)) && !quantity.rounded_to_thousandths().is_whole() {
+    if (is_extended(name) || OBJECTS.contains(&name))
+        && !quantity.rounded_to_thousandths().is_whole()
+    {
         errors.push(FieldError::invalid(field, value, "must be an integer"));
     }
     errors
@@ -165,6 +168,7 @@ pub(super) fn reasons_against_any(name: &str) -> Vec<String> {
         && !name.contains('/')
         && !is_of_containers(name)
         && !STANDARD.contains(&name)
+        && !name.starts_with(HUGE_PAGES_OF_QUOTAS)
     {
         reasons.push("must be a standard resource type or fully qualified".to_owned());
     }
@@ -179,8 +183,7 @@ fn is_of_containers(name: &str) -> bool {
 pub(super) fn reasons_against(name: &str) -> Vec<String> {
     let mut reasons = reasons_against_any(name);
     if name.contains('/') {
-        let extended = !is_native(name) && !name.starts_with("requests.");
-        if !is_native(name) && !extended {
+        if !is_native(name) && !is_extended(name) {
             reasons.push("doesn't follow extended resource name standard".to_owned());
         }
         return reasons;

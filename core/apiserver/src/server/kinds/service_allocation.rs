@@ -8,20 +8,16 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::service::{is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port};
-use super::service_node_ports::{self, node_port};
-use super::{NotAllocated, service_addresses};
+use super::service_node_ports::{self, node_port, wants_ports};
+use super::{NotAllocated, Supply, service_addresses, service_cluster_ip};
 use crate::field::ErrorPath;
 use crate::object::Metadata;
 use crate::object::text;
 use crate::status::FieldError;
 use crate::storage::Store;
 
-/// The first three numbers of every cluster IP.
-const NETWORK: [u8; 3] = [10, 0, 0];
 /// The address of the API server's own Service.
 const KUBERNETES: u8 = 1;
-/// Below this address, none is allocated at random: clients can request them.
-const FIRST_DYNAMIC: u8 = 17;
 
 type Allocated<E = Vec<FieldError>> = Result<(), E>;
 
@@ -30,19 +26,22 @@ type Allocated<E = Vec<FieldError>> = Result<(), E>;
 pub(super) fn allocate(
     service: &mut Value,
     live: Option<&Value>,
-    store: &Store,
+    supply: &Supply<'_>,
 ) -> Allocated<NotAllocated> {
     if let Some(live) = live {
         take_over(service, live);
     }
     agree_on_cluster_ips(service, live);
     settle_families(service, live)?;
-    let taken = Taken::by_others(service, live, store);
+    let taken = Taken::by_others(service, live, supply.store);
     let fresh = live.is_none_or(|live| !needs_cluster_ip(live));
-    if fresh {
-        cluster_ip(service, &taken)?;
+    if fresh && needs_cluster_ip(service) && !is_headless(service) {
+        match supply.dry_run {
+            true => service_cluster_ip::guess(service)?,
+            false => service_cluster_ip::allocate(service, &taken.hosts)?,
+        }
     }
-    service_node_ports::allocate(service, live, taken.ports)
+    service_node_ports::allocate(service, live, taken.ports, supply.dry_run)
 }
 
 /// Fills in the allocated values that the client left out (`patchAllocatedValues`).
@@ -57,7 +56,8 @@ fn take_over(service: &mut Value, live: &Value) {
             copy(spec, before, "clusterIPs");
         }
     }
-    if needs_node_port(live) && needs_node_port(service) {
+    let gets_ports = |service: &Value| needs_node_port(service) && wants_ports(&service["spec"]);
+    if gets_ports(live) && gets_ports(service) {
         let of = |service: &Value| -> BTreeSet<i64> {
             list(&service["spec"], "ports")
                 .iter()
@@ -286,41 +286,6 @@ impl Taken {
         }
         taken
     }
-}
-
-fn cluster_ip(service: &mut Value, taken: &Taken) -> Allocated {
-    if !needs_cluster_ip(service) || is_headless(service) {
-        return Ok(());
-    }
-    let spec = &mut service["spec"];
-    let wanted = list(spec, "clusterIPs").first().and_then(Value::as_str);
-    if let Some(wanted) = wanted.filter(|ip| !ip.is_empty()) {
-        let refuse = |why: &str| {
-            let detail = format!("failed to allocate IP {wanted}: {why}");
-            let value = &spec["clusterIPs"];
-            Err(vec![FieldError::invalid("spec.clusterIPs", value, detail)])
-        };
-        let Ok(ip) = wanted.parse::<Ipv4Addr>() else {
-            return Ok(());
-        };
-        let [a, b, c, host] = ip.octets();
-        if [a, b, c] != NETWORK || matches!(host, 0 | 255) {
-            return refuse("the provided network does not match the current range");
-        }
-        if taken.hosts.contains(&host) {
-            return refuse("provided IP is already allocated");
-        }
-        return Ok(());
-    }
-    let free = (FIRST_DYNAMIC..255).chain(2..FIRST_DYNAMIC);
-    let Some(host) = free.into_iter().find(|host| !taken.hosts.contains(host)) else {
-        return Ok(());
-    };
-    let [a, b, c] = NETWORK;
-    let ip = Ipv4Addr::new(a, b, c, host).to_string();
-    spec["clusterIPs"] = json!([ip]);
-    spec["clusterIP"] = ip.into();
-    Ok(())
 }
 
 fn copy(into: &mut Value, from: &Value, field: &str) {

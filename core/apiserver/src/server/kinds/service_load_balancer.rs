@@ -40,7 +40,11 @@ fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
         let old = live.map_or(&[][..], |live| {
             list(&live["spec"], "loadBalancerSourceRanges")
         });
-        let old: Vec<&str> = old.iter().filter_map(Value::as_str).collect();
+        let old: Vec<&str> = old
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::trim)
+            .collect();
         for (i, range) in ranges.iter().enumerate() {
             let range = range.as_str().unwrap_or_default().trim();
             errors.extend(ip::check_range(range, &path.index(i), &old));
@@ -51,11 +55,10 @@ fn source_ranges(service: &Value, live: Option<&Value>) -> Vec<FieldError> {
         if !is_load_balancer(service) {
             errors.push(FieldError::forbidden(path, ONLY));
         }
-        let old = live.and_then(annotation).unwrap_or_default();
-        let old: Vec<&str> = old.split(',').collect();
-        if !written.trim().is_empty() {
+        let kept = live.and_then(annotation).is_some_and(|old| old == written);
+        if !kept && !written.trim().is_empty() {
             for range in written.split(',') {
-                errors.extend(ip::check_range(range.trim(), &path, &old));
+                errors.extend(ip::check_range(range.trim(), &path, &[]));
             }
         }
     }

@@ -24,10 +24,16 @@ pub(super) fn allocate(
     service: &mut Value,
     live: Option<&Value>,
     taken: BTreeSet<i64>,
+    dry_run: bool,
 ) -> Allocated {
     let own = live.map(ports_of).unwrap_or_default();
     let asked = ports_of(service);
-    let mut pool = Pool { taken, asked };
+    let mut pool = Pool {
+        taken,
+        asked,
+        dry_run,
+        highest: None,
+    };
     // What the Service had is released only when the write succeeded.
     pool.taken.extend(own.iter().filter(|&&port| port != 0));
     let live_check = live
@@ -50,11 +56,15 @@ pub(super) fn allocate(
 struct Pool {
     taken: BTreeSet<i64>,
     asked: BTreeSet<i64>,
+    dry_run: bool,
+    /// The highest port that was given in a dry run, which guesses the next one from it
+    /// (`PortAllocationOperation`).
+    highest: Option<i64>,
 }
 
 impl Pool {
     fn allocate(&mut self, port: i64) -> Result<(), &'static str> {
-        if !RANGE.contains(&port) {
+        if !self.dry_run && !RANGE.contains(&port) {
             return Err(
                 "provided port is not in the valid range. The range of valid ports is 30000-32767",
             );
@@ -62,10 +72,17 @@ impl Pool {
         if !self.taken.insert(port) {
             return Err("provided port is already allocated");
         }
+        self.highest = self.highest.max(Some(port));
         Ok(())
     }
 
     fn next(&mut self) -> Result<i64, NotAllocated> {
+        if self.dry_run {
+            let port = self.highest.unwrap_or(RANGE.end() + 1) + 1;
+            self.highest = Some(port);
+            self.taken.insert(port);
+            return Ok(port);
+        }
         let mut free = (FIRST_DYNAMIC..=*RANGE.end()).chain(RANGE);
         let is_free = |port: &i64| !self.taken.contains(port) && !self.asked.contains(port);
         let Some(port) = free.find(is_free) else {
@@ -85,7 +102,7 @@ fn refuse(i: usize, port: i64, why: &str) -> NotAllocated {
 }
 
 /// Returns whether ports that are not asked for by number are given (`shouldAllocateNodePorts`).
-fn wants_ports(spec: &Value) -> bool {
+pub(super) fn wants_ports(spec: &Value) -> bool {
     spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false
 }
 
@@ -193,7 +210,7 @@ mod tests {
 
     fn given(live: Option<&Value>, ports: &Value) -> Result<Vec<i64>, NotAllocated> {
         let mut service = service(ports);
-        allocate(&mut service, live, BTreeSet::from([30_099]))?;
+        allocate(&mut service, live, BTreeSet::from([30_099]), false)?;
         let ports = list(&service["spec"], "ports").iter();
         Ok(ports.map(node_port).collect())
     }
@@ -240,7 +257,7 @@ mod tests {
             "type": "LoadBalancer", "externalTrafficPolicy": "Local",
             "healthCheckNodePort": 30_099,
         }});
-        let refusal = allocate(&mut service, None, BTreeSet::from([30_099])).unwrap_err();
+        let refusal = allocate(&mut service, None, BTreeSet::from([30_099]), false).unwrap_err();
         let NotAllocated::Failed(status) = refusal else {
             panic!("{refusal:?}");
         };

@@ -208,10 +208,10 @@ fn rules(facts: &KindFacts) -> Rules {
             if facts.kind == "PersistentVolume" {
                 rules.timed = Some(persistent_volumes::note_phase);
             }
-            rules.allocate = |object, live, store| {
+            rules.allocate = |object, live, supply| {
                 if live.is_none() {
                     protect_volume(object);
-                    give_class(object, store);
+                    give_class(object, supply.store);
                 }
                 Ok(())
             };
@@ -230,9 +230,9 @@ fn rules(facts: &KindFacts) -> Rules {
         }
         "Ingress" => {
             rules.notices = &warnings::OF_BALANCERS;
-            rules.allocate = |object, live, store| {
+            rules.allocate = |object, live, supply| {
                 if live.is_none() {
-                    give_class(object, store);
+                    give_class(object, supply.store);
                 }
                 Ok(())
             };
