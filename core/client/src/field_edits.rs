@@ -2,7 +2,7 @@
 //! an object that other actors have changed since.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -10,6 +10,9 @@ use super::Intent;
 use super::server_fields::set_by_writes;
 use optimist_apiserver::apply::{Path, PathElement, Places, changed_parts, covers, part_of};
 use optimist_apiserver::schema::Struct;
+
+/// The fields that the server sets when it stores an object.
+static SET_BY_WRITES: LazyLock<Vec<Path>> = LazyLock::new(|| set_by_writes().paths());
 
 /// A field and its intended value. The field is a member of a map, an item of a keyed list or set,
 /// an item of a list without keys, or another value. An atomic map or list has other owners and
@@ -28,18 +31,18 @@ impl Edit {
     /// changed in place. Then the edits are those of the items. The fields that the server changes
     /// with every write are not edits.
     pub fn between(read: &Value, edited: &Value, root: &Struct) -> Vec<Arc<Edit>> {
-        let own = set_by_writes().paths();
-        let edits = Self::all_between(read, edited, root).into_iter();
-        edits
-            .filter(|edit| !own.iter().any(|own| own.overlaps(&edit.path)))
-            .map(Arc::new)
-            .collect()
+        let edits = Self::all_between(read, edited, root, &SET_BY_WRITES);
+        edits.into_iter().map(Arc::new).collect()
     }
 
-    fn all_between(read: &Value, edited: &Value, root: &Struct) -> Vec<Edit> {
+    /// The edits outside of some fields.
+    fn all_between(read: &Value, edited: &Value, root: &Struct, outside: &[Path]) -> Vec<Edit> {
         let mut edits = Vec::new();
         let (mut old, mut new) = (Places::new(read), Places::new(edited));
         for path in changed_parts(read, edited, root) {
+            if outside.iter().any(|field| field.overlaps(&path)) {
+                continue;
+            }
             let (before, after) = (old.find(&path.0), new.find(&path.0));
             if let Some(items) = items_between(before, after) {
                 edits.extend(items.into_iter().map(|(item, added)| {
@@ -199,7 +202,7 @@ pub(super) fn remove(path: &Path, parents: usize, object: &mut Value) {
 /// Repeats the edits of one object on another object. `None` if the edits cannot be expressed as
 /// fields, such as an item without the key of its list.
 pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Option<Value> {
-    let intent = Intent::of_edits(Edit::all_between(read, edited, root).iter(), edited);
+    let intent = Intent::of_edits(Edit::all_between(read, edited, root, &[]).iter(), edited);
     same_but_for_order(&intent.done_on(read), edited).then(|| intent.done_on(onto))
 }
 

@@ -1,4 +1,5 @@
-//! A cache of answers: a search sends the same request to the same server in many orders.
+//! A cache of answers, and of what they were made from: a search sends the same request to the same
+//! server in many orders, and the same body to many servers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -6,19 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use http::{Method, Request, Response, header};
 use serde_json::Value;
 
-use super::{ApiServer, Resource, Resources};
+use super::body::{self, Draft};
+use super::request::FieldValidation;
+use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, written};
 use crate::environment::Environment;
+use crate::status::Refusal;
 use crate::storage::Revision;
 
-/// More answers, and more objects, are not cached.
+/// More answers, objects or bodies are not cached.
 const MOST: usize = 4_000;
 
 /// The cache of a server and its clones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnswerCache {
     known: Arc<Mutex<Known>>,
-    /// Two servers of one place differ at most in their environments.
-    place: u64,
+    /// Two servers of one place differ at most in their environments. `None` if answers are not cached.
+    place: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -26,6 +30,7 @@ struct Known {
     answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
     objects: HashMap<(usize, usize), ReadObject>,
+    bodies: HashMap<BodyKey, DecodedBody>,
     /// The number of the last place.
     places: u64,
 }
@@ -56,7 +61,24 @@ struct ReadObject {
     read: Arc<Value>,
 }
 
-/// The parsed body of a cached answer: an extension of the response, so that it is parsed once.
+/// The body of a request, and all that its meaning depends on: the resource by its address.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct BodyKey {
+    resource: usize,
+    content_type: String,
+    field_validation: FieldValidation,
+    bytes: Box<[u8]>,
+}
+
+/// A decoded body. It is kept with its resource, so that nothing else gets the address.
+#[derive(Debug)]
+struct DecodedBody {
+    _resource: Arc<Resource>,
+    draft: Result<Draft, Refusal>,
+}
+
+/// The body of an answer of a server that caches: an extension of the response, so that nobody has to
+/// parse it.
 #[derive(Clone, Debug)]
 pub struct ReadBody {
     object: Arc<Value>,
@@ -109,30 +131,34 @@ impl AnswerCache {
 
     /// Gives the server a place of its own, because it was changed.
     pub(super) fn moves_on(&mut self) {
-        let place = {
+        if self.place.is_some() {
             let mut known = self.lock();
             known.places += 1;
-            known.places
-        };
-        self.place = place;
+            let place = known.places;
+            drop(known);
+            self.place = Some(place);
+        }
     }
 
-    /// Answers a request to the server from which this cache was taken, and gives it back.
+    /// Answers a request to the server that has this cache.
     pub(super) fn answer(
         mut self,
         server: &mut ApiServer,
-        request: Request<Vec<u8>>,
+        request: &Request<Vec<u8>>,
     ) -> Response<Vec<u8>> {
+        let Some(place) = self.place else {
+            return unwritten(server.answer_anew(request), &server.resources);
+        };
         let before = server.environment.clone();
-        let is_timeless = is_timeless(&request);
+        let is_timeless = is_timeless(request);
         let key = AnswerKey {
-            place: self.place,
+            place,
             environment: (!is_timeless).then(|| before.clone()),
-            request: text_of(&request),
+            request: text_of(request),
         };
         let cached = self.lock().answers.get(&key).map(Arc::clone);
         if let Some(cached) = cached {
-            self.place = cached.place;
+            self.place = Some(cached.place);
             *server = cached.server.clone();
             if is_timeless {
                 server.environment = before;
@@ -141,22 +167,18 @@ impl AnswerCache {
             return cached.response.clone();
         }
         let versions = Versions::now(server);
-        let mut response = server.answer_anew(request);
+        let answer = server.answer_anew(request);
+        let response = unwritten(answer, &server.resources);
         if Versions::now(server) != versions {
             self.moves_on();
         }
-        if let Ok(object) = serde_json::from_slice(response.body()) {
-            response.extensions_mut().insert(ReadBody {
-                object: Arc::new(object),
-                items: Arc::default(),
-            });
-        }
+        server.answer_cache = None;
         // A list of a version that is still to come has waited.
         if !is_timeless || server.environment == before {
             let cached = CachedAnswer {
                 response: response.clone(),
                 server: server.clone(),
-                place: self.place,
+                place: self.place.unwrap_or_default(),
             };
             let mut known = self.lock();
             if known.answers.len() >= MOST {
@@ -190,19 +212,60 @@ impl AnswerCache {
         known.objects.insert(addresses, object);
         read
     }
+
+    /// A decoded body.
+    fn decode_object(&self, info: &RequestInfo, bytes: &[u8]) -> Result<Draft, Refusal> {
+        let key = BodyKey {
+            resource: Arc::as_ptr(&info.resource) as *const () as usize,
+            content_type: info.content_type.clone(),
+            field_validation: info.options.field_validation,
+            bytes: bytes.into(),
+        };
+        let mut known = self.lock();
+        if let Some(known) = known.bodies.get(&key) {
+            return known.draft.clone();
+        }
+        if known.bodies.len() >= MOST {
+            known.bodies.clear();
+        }
+        let draft = body::decode_object(info, bytes);
+        let body = DecodedBody {
+            _resource: Arc::clone(&info.resource),
+            draft: draft.clone(),
+        };
+        known.bodies.insert(key, body);
+        draft
+    }
 }
 
 impl ApiServer {
     /// Caches answers from here on, for this server and its clones: a request to two equal ones is handled
-    /// once. Each answer is the same as without.
+    /// once. Each answer is the same as without, but no bytes of a document are written: the answer has it
+    /// as a [`ReadBody`].
     pub fn cache_answers(&mut self) {
+        self.answer_cache = Some(AnswerCache {
+            place: Some(0),
+            ..AnswerCache::default()
+        });
+    }
+
+    /// The same for a caller who keeps the answers: only objects and bodies are cached here.
+    pub fn cache_parts(&mut self) {
         self.answer_cache = Some(AnswerCache::default());
     }
 
     /// A number that two servers have in common which differ at most in their environments, among a server
     /// and its clones. `None` if it does not cache answers.
     pub fn place(&self) -> Option<u64> {
-        self.answer_cache.as_ref().map(|cache| cache.place)
+        self.answer_cache.as_ref()?.place
+    }
+
+    /// The object in the body of a create or update.
+    pub(super) fn decode_object(&self, info: &RequestInfo, bytes: &[u8]) -> Result<Draft, Refusal> {
+        match &self.answer_cache {
+            Some(cache) => cache.decode_object(info, bytes),
+            None => body::decode_object(info, bytes),
+        }
     }
 
     /// A stored object as it is read, once for all who read it.
@@ -218,6 +281,38 @@ impl ApiServer {
         if let Some(cache) = &mut self.answer_cache {
             cache.moves_on();
         }
+    }
+}
+
+/// An answer with its document as a [`ReadBody`] and without bytes. An answer that a client would read
+/// otherwise than its document is written.
+fn unwritten(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
+    let document = match answer.body() {
+        AnswerBody::Document(document, Format::Json) if is_read_as_it_is(document) => {
+            Some(Arc::clone(document))
+        }
+        _ => None,
+    };
+    let mut response = match document {
+        Some(_) => answer.map(|_| Vec::new()),
+        None => written(answer, resources),
+    };
+    let read = || Some(Arc::new(serde_json::from_slice(response.body()).ok()?));
+    if let Some(object) = document.or_else(read) {
+        let items = Arc::default();
+        response.extensions_mut().insert(ReadBody { object, items });
+    }
+    response
+}
+
+/// Returns whether a value is the same after it was written and read. A number with a fraction can become
+/// another one.
+fn is_read_as_it_is(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(items) => items.iter().all(is_read_as_it_is),
+        Value::Object(members) => members.values().all(is_read_as_it_is),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
     }
 }
 
@@ -257,14 +352,22 @@ mod tests {
 
     use super::*;
 
-    fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> Vec<u8> {
+    /// The body of an answer, as a client reads it.
+    fn read(response: &Response<Vec<u8>>) -> Value {
+        match response.extensions().get::<ReadBody>() {
+            Some(read) => Value::clone(read.object()),
+            None => serde_json::from_slice(response.body()).unwrap(),
+        }
+    }
+
+    fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> Value {
         let body = match body.is_null() {
             true => Vec::new(),
             false => body.to_string().into_bytes(),
         };
         let request = Request::builder().method(method).uri(path);
         let request = request.header("content-type", "application/json");
-        server.handle(request.body(body).unwrap()).into_body()
+        read(&server.handle(request.body(body).unwrap()))
     }
 
     fn map(name: &str, value: &str) -> Value {
@@ -342,7 +445,7 @@ mod tests {
             let request = Request::get(path).header("accept", headers.unwrap_or("*/*"));
             let response = server.handle(request.body(Vec::new()).unwrap());
             let waited = server.environment().elapsed() - now;
-            (response.into_body(), waited, answers(&server))
+            (read(&response), waited, answers(&server))
         };
         let first = answered(None, MAPS, 0);
         let later = answered(None, MAPS, 600);
@@ -365,12 +468,11 @@ mod tests {
             server.store().revision()
         );
         send(&mut server, "POST", MAPS, &map("b", "1"));
-        let code = |body: &[u8]| serde_json::from_slice::<Value>(body).unwrap()["code"].clone();
         let listed = send(&mut server, "GET", &past, &Value::Null);
-        assert_eq!(code(&listed), Value::Null);
+        assert_eq!(listed["code"], Value::Null);
         server.compact(server.store().revision()).unwrap();
         server.restart();
         let listed = send(&mut server, "GET", &past, &Value::Null);
-        assert_eq!(code(&listed), 410);
+        assert_eq!(listed["code"], 410);
     }
 }

@@ -25,7 +25,7 @@ const MEDIA_TYPES: [&str; 3] = [
 ];
 
 /// An object that a request asks to be stored.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     /// The object, with defaults filled in.
     pub(super) object: Value,

@@ -142,7 +142,7 @@ impl ApiServer {
         let (revision, stored) = stored
             .map(|(revision, stored)| (revision, Arc::clone(stored)))
             .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
-        let live = resource.read_back(&stored);
+        let live = self.read_back(resource, &stored);
         options.check_preconditions(&resource.group_kind(), &live, trace)?;
         self.admit_delete(info, &live, trace)?;
         let mut object = live.as_ref().clone();
@@ -203,7 +203,7 @@ impl ApiServer {
         info.resource.before_storing(&mut object);
         if object == **live {
             trace.facts.push(Fact::Unchanged(before));
-            return Ok(info.resource.read_back(live));
+            return Ok(self.read_back(&info.resource, live));
         }
         self.store
             .put_if(key, before, |after| {
@@ -211,7 +211,7 @@ impl ApiServer {
                 object.set_meta("resourceVersion", after.to_string());
                 Arc::new(object)
             })
-            .map(|stored| info.resource.read_back(&stored))
+            .map(|stored| self.read_back(&info.resource, &stored))
             .map_err(|_| Status::modified(&info.group_resource(), &info.name))
     }
 
@@ -223,7 +223,7 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<Value, Refusal> {
         let last = self.store.get(key);
-        let last = last.map(|(_, stored)| info.resource.read_back(stored));
+        let last = last.map(|(_, stored)| self.read_back(&info.resource, stored));
         let deleted = self
             .store
             .delete_if(key, revision)

@@ -78,7 +78,7 @@ impl ApiServer {
             Some(state) => state,
             None => self.list_from_store(&query)?,
         };
-        Ok(query.chunk(state))
+        Ok(query.chunk(self, state))
     }
 
     /// The answer of the watch cache; `None` if etcd answers.
@@ -214,7 +214,7 @@ impl<'a> Query<'a> {
     }
 
     /// The selected items after the `continue` token, up to the limit.
-    fn chunk(&self, state: State) -> (ListMeta, Vec<Value>) {
+    fn chunk(&self, server: &ApiServer, state: State) -> (ListMeta, Vec<Value>) {
         let resource = self.info.stored_resource();
         let start = self.token.as_ref().map_or("", |token| &token.start);
         let objects = &state.objects;
@@ -223,7 +223,7 @@ impl<'a> Query<'a> {
         let mut meta = ListMeta::at(state.version);
         let mut items = Vec::new();
         for (i, (key, stored)) in objects.iter().enumerate() {
-            let object = resource.read_back(stored);
+            let object = server.read_back(resource, stored);
             if !self.options.selector.matches(&object) {
                 continue;
             }

@@ -105,6 +105,15 @@ pub enum Answered {
     Stream(Response<()>, Box<Watch>),
 }
 
+/// The body of an answer, before somebody writes it.
+#[derive(Debug)]
+enum AnswerBody {
+    /// A document, and the format that the client wants.
+    Document(Arc<Value>, Format),
+    /// Any other body.
+    Bytes(Vec<u8>),
+}
+
 /// The facts and warnings of an answer.
 #[derive(Debug, Default)]
 struct Trace {
@@ -132,23 +141,25 @@ impl ApiServer {
     /// explain the answer. A watch is answered with the events that there are at once; to go on watching,
     /// [open](Self::watch) it.
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
-        match self.answer_cache.take() {
-            Some(cache) => cache.answer(self, request),
-            None => self.answer_anew(request),
+        match self.answer_cache.clone() {
+            Some(cache) => cache.answer(self, &request),
+            None => written(self.answer_anew(&request), &self.resources),
         }
     }
 
-    fn answer_anew(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+    fn answer_anew(&mut self, request: &Request<Vec<u8>>) -> Response<AnswerBody> {
         let mut trace = Trace::default();
-        if let Some(answer) = discovery::answer(&request, self) {
-            return answer;
+        if let Some(answer) = discovery::answer(request, self) {
+            return answer.map(AnswerBody::Bytes);
         }
-        let answer = match RequestInfo::parse(&request, &self.resources) {
+        let answer = match RequestInfo::parse(request, &self.resources) {
             Ok(info) => self.answer_parsed(&info, request.body(), &mut trace),
-            Err(refusal) => actions::answer(self, &request, &mut trace).unwrap_or(Err(refusal)),
+            Err(refusal) => match actions::answer(self, request, &mut trace) {
+                Some(answer) => answer.map(|answer| answer.map(AnswerBody::Bytes)),
+                None => Err(refusal),
+            },
         };
-        let mut response =
-            answer.unwrap_or_else(|refusal| refuse(&refusal, request.headers(), &self.resources));
+        let mut response = answer.unwrap_or_else(|refusal| refuse(&refusal, request.headers()));
         for warning in warnings::headers(&trace.warnings) {
             response.headers_mut().append(header::WARNING, warning);
         }
@@ -161,19 +172,21 @@ impl ApiServer {
         info: &RequestInfo,
         body: &[u8],
         trace: &mut Trace,
-    ) -> Result<Response<Vec<u8>>, Refusal> {
+    ) -> Result<Response<AnswerBody>, Refusal> {
         if info.verb == Verb::Watch {
             let mut watch = Watch::open(self, info)?;
             let events = watch.poll(self);
-            return Ok(stream_response(&watch, &events, &self.resources));
+            let response = stream_response(&watch, &events, &self.resources);
+            return Ok(response.map(AnswerBody::Bytes));
         }
         let mut answer = self.dispatch(info, body, trace)?;
         info.resource.show(&mut answer.body);
         let now = self.environment.now();
         let shown = info.view.apply(info, &answer.body, now)?;
-        let body = shown.as_ref().unwrap_or(&answer.body);
-        let format = info.view.format;
-        Ok(respond(format, answer.code, body, &self.resources))
+        let body = shown.map_or(answer.body, Arc::new);
+        let mut response = Response::new(AnswerBody::Document(body, info.view.format));
+        *response.status_mut() = answer.code;
+        Ok(response)
     }
 
     /// Answers one request, a watch by a stream, as a host that serves requests needs it.
@@ -203,7 +216,7 @@ impl ApiServer {
                 Verb::Watch => Watch::open(self, &info),
                 _ => Err(Status::method_not_allowed()),
             })
-            .map_err(|refusal| refuse(&refusal, request.headers(), &self.resources))
+            .map_err(|refusal| written(refuse(&refusal, request.headers()), &self.resources))
     }
 
     /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: their
@@ -330,17 +343,20 @@ impl ApiServer {
     }
 }
 
-fn refuse(refusal: &Status, headers: &HeaderMap, resources: &Resources) -> Response<Vec<u8>> {
+fn refuse(refusal: &Status, headers: &HeaderMap) -> Response<AnswerBody> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if refusal.is_page_not_found() {
-        let mut response = Response::new(refusal.message.clone().into_bytes());
+        let text = AnswerBody::Bytes(refusal.message.clone().into_bytes());
+        let mut response = Response::new(text);
         *response.status_mut() = code;
         let text = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, text);
         return response;
     }
     let format = View::plain_format(headers);
-    let mut response = respond(format, code, &refusal.to_json(), resources);
+    let body = AnswerBody::Document(Arc::new(refusal.to_json()), format);
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
     let retry_after = refusal
         .details
         .as_ref()
@@ -362,6 +378,19 @@ fn stream_response(
         bytes.extend(watch.written(event, resources));
     }
     response(StatusCode::OK, bytes, watch.media_type())
+}
+
+/// Writes the body of an answer.
+fn written(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
+    let (head, body) = answer.into_parts();
+    let (document, format) = match body {
+        AnswerBody::Document(document, format) => (document, format),
+        AnswerBody::Bytes(bytes) => return Response::from_parts(head, bytes),
+    };
+    let mut response = respond(format, head.status, &document, resources);
+    response.headers_mut().extend(head.headers);
+    *response.extensions_mut() = head.extensions;
+    response
 }
 
 /// Writes a document in the format that the client wants. A document without a message in protobuf is

@@ -19,7 +19,7 @@ impl ApiServer {
             .store
             .get(&key)
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
-        let object = info.stored_resource().read_back(object);
+        let object = self.read_back(info.stored_resource(), object);
         trace.facts.push(Fact::Read(revision));
         Ok(Answer::ok(match &info.parent {
             Some(parent) => Arc::new(scale::read(parent, &object)?),

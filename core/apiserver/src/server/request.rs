@@ -133,7 +133,7 @@ pub struct Options {
 }
 
 /// The treatment of unknown and duplicate fields (`fieldValidation`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FieldValidation {
     /// Drop them silently.
     Ignore,

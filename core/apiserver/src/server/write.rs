@@ -11,12 +11,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::equality::keep_idle_times;
-use self::preconditions::{check_version, uid_differs};
+use self::preconditions::{check_version, has_other_version, uid_differs};
 use self::prepare::before_update;
 use super::body::Draft;
 use super::resource::Endpoint;
 use super::{
-    Answer, ApiServer, Fact, RequestInfo, Trace, admission, body, delete, kinds::NotAllocated,
+    Answer, ApiServer, Fact, RequestInfo, Trace, admission, delete, kinds::NotAllocated,
     kinds::Supply, kinds::metadata::merge_owners, scale, storage_key,
 };
 use crate::apply::FieldManager;
@@ -45,7 +45,7 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        let mut draft = body::decode_object(info, bytes)?;
+        let mut draft = self.decode_object(info, bytes)?;
         trace.warnings.append(&mut draft.warnings);
         normalize_namespace(info, &mut draft.object)?;
         check_name(info, &draft.object)?;
@@ -55,9 +55,11 @@ impl ApiServer {
         let uid = draft.object.uid().to_owned();
         let produce = |server: &Self, live: &Value| {
             let mut draft = draft;
-            server
-                .manager(info, endpoint(info)?)
-                .update(live, &mut draft.object, &info.manager);
+            let manager = server.manager(info, endpoint(info)?);
+            // Nobody sees the owners of an object that is refused for its version.
+            if !has_other_version(&draft.object, live) {
+                manager.update(live, &mut draft.object, &info.manager);
+            }
             Ok(draft)
         };
         self.write(info, &uid, false, trace, produce)
@@ -129,7 +131,7 @@ impl ApiServer {
             let object = produce(self, &self.nothing(info))?.object;
             return self.create_missing(info, object, trace);
         };
-        let live = info.resource.read_back(&stored);
+        let live = self.read_back(&info.resource, &stored);
         if !uid.is_empty() && uid != live.uid() {
             return Err(uid_differs(info, &key, uid, Some(live.uid()), trace));
         }
@@ -199,7 +201,7 @@ impl ApiServer {
             Arc::new(object)
         });
         let stored = put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
-        let object = info.resource.read_back(&stored);
+        let object = self.read_back(&info.resource, &stored);
         Ok(Answer::ok(object))
     }
 

@@ -151,7 +151,9 @@ impl HistorySearch {
     ) -> Self {
         let (mut outcomes, mut ledgers) = (Outcomes::default(), Ledgers::default());
         let pool = &mut memory.pool;
-        let server = pool.server(start.server().clone(), object.key());
+        let mut server = start.server().clone();
+        server.cache_parts();
+        let server = pool.server(server, object.key());
         let processes = start.numbered().take(MOST_PROCESSES);
         let processes = processes.filter_map(|(who, process)| match process {
             Process::Procedure(procedure) => Some(ProcessState {

@@ -76,6 +76,8 @@ pub(super) struct Outcomes {
     procedures: Vec<KnownProcedure>,
     /// Those with the same outline.
     by_outline: FastMap<(ProcessId, u32, u32), Vec<ProcedureId>>,
+    /// Of those who write a copy of an object, the last that was asked for its request.
+    by_copy: FastMap<(ProcessId, ObjectId), ProcedureId>,
     outcomes: Vec<Outcome>,
     by_request: FastMap<(ServerId, ProcedureId), Option<OutcomeId>>,
 }
@@ -162,17 +164,29 @@ impl Outcomes {
         id: ProcedureId,
         memory: &mut ResponseCache,
     ) -> Option<Sent> {
-        let known = self.procedures.get_mut(id as usize)?;
-        if known.request.is_none()
-            && let Next::Send(request) = known.procedure.next()
-        {
-            let release = memory.pool.servers.get(server as usize)?.server.release();
-            known.request = Some(Sent {
-                request: memory.request(request),
-                edits: known.procedure.meant(release).map(Into::into),
-            });
+        let known = self.procedures.get(id as usize)?;
+        if known.request.is_some() {
+            return known.request.clone();
         }
-        known.request.clone()
+        let copy = known.copy.map(|copy| (known.who, copy));
+        let alike = copy.and_then(|copy| self.by_copy.get(&copy));
+        let alike = alike.and_then(|alike| self.procedures.get(*alike as usize));
+        let sent = match alike.filter(|alike| sends_the_same(&alike.procedure, &known.procedure)) {
+            Some(alike) => alike.request.clone()?,
+            None => {
+                let Next::Send(request) = known.procedure.next() else {
+                    return None;
+                };
+                let release = memory.pool.servers.get(server as usize)?.server.release();
+                Sent {
+                    request: memory.request(request),
+                    edits: known.procedure.meant(release).map(Into::into),
+                }
+            }
+        };
+        self.by_copy.extend(copy.map(|copy| (copy, id)));
+        self.procedures.get_mut(id as usize)?.request = Some(sent.clone());
+        Some(sent)
     }
 
     fn make(
@@ -186,9 +200,7 @@ impl Outcomes {
         let KnownProcedure { procedure, who, .. } = self.procedures.get(id as usize)?;
         let repeats_edits = procedure.repeats_edits();
         let (mut after, who) = (procedure.clone(), *who);
-        // An editor does not look at what its write stored.
-        let reads_writes = !matches!(after, Procedure::Editor(_));
-        let answer = memory.ask(server, request, object, reads_writes)?;
+        let answer = memory.ask(server, request, object)?;
         after.answered(&answer.reply);
         Some(Outcome {
             code: answer.reply.code,
@@ -199,6 +211,11 @@ impl Outcomes {
             repeats_edits,
         })
     }
+}
+
+/// Returns whether two processes are editors with the same next request.
+fn sends_the_same(a: &Procedure, b: &Procedure) -> bool {
+    matches!((a, b), (Procedure::Editor(a), Procedure::Editor(b)) if a.sends_the_same(b))
 }
 
 /// The next request of an editor. One that cannot be sent is none.

@@ -4,9 +4,6 @@
 use std::sync::Arc;
 
 use http::{Method, Request};
-use serde::Deserialize;
-use serde_json::{Value, json};
-
 use optimist_apiserver::server::Facts;
 use optimist_client::Reply;
 use optimist_ledger::{Answered, Effect, ObjectRef};
@@ -35,8 +32,7 @@ pub struct ResponseCache {
     pub(super) pool: Pool,
     requests: Vec<Request<Vec<u8>>>,
     by_text: FastMap<Box<[u8]>, RequestId>,
-    /// By server, request, and whether the body of an accepted write was read.
-    answers: FastMap<(ServerId, RequestId, bool), Answer>,
+    answers: FastMap<(ServerId, RequestId), Answer>,
 }
 
 impl ResponseCache {
@@ -63,16 +59,13 @@ impl ResponseCache {
     }
 
     /// The answer of a server to a request for an object. `None` for an unknown server or request.
-    /// Of an accepted write, `reads_writes` says whether the client looks at the object in the
-    /// answer. Else the answer has only its kind and uid, which the ledger needs.
     pub(super) fn ask(
         &mut self,
         server: ServerId,
         request: RequestId,
         object: &ObjectRef,
-        reads_writes: bool,
     ) -> Option<Answer> {
-        let asked_before = (server, request, reads_writes);
+        let asked_before = (server, request);
         if let Some(answer) = self.answers.get(&asked_before) {
             return Some(answer.clone());
         }
@@ -81,13 +74,7 @@ impl ResponseCache {
         let since = asked.store().revision();
         let response = asked.handle(sent.clone());
         let is_read = *sent.method() == Method::GET;
-        let mut reply = match is_read || reads_writes || !response.status().is_success() {
-            true => Reply::from(&response),
-            false => Reply {
-                code: response.status().as_u16(),
-                body: Arc::new(identity(response.body())),
-            },
-        };
+        let mut reply = Reply::from(&response);
         let facts = response.extensions().get::<Facts>();
         let answered = Answered {
             method: sent.method(),
@@ -114,24 +101,4 @@ impl ResponseCache {
         self.answers.insert(asked_before, answer.clone());
         Some(answer)
     }
-}
-
-/// The members of an answer that the ledger needs.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Identity {
-    kind: String,
-    metadata: IdentityMetadata,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct IdentityMetadata {
-    uid: String,
-}
-
-/// Reads the kind and the uid of the object in an answer.
-fn identity(body: &[u8]) -> Value {
-    let identity: Identity = serde_json::from_slice(body).unwrap_or_default();
-    json!({"kind": identity.kind, "metadata": {"uid": identity.metadata.uid}})
 }

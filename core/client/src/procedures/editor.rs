@@ -205,6 +205,15 @@ impl Editor {
         self.sleeps = !reads && on_conflict.reads_again() && !self.is_done();
     }
 
+    /// Returns whether its next request, and what it means, are those of another editor, which may have
+    /// another number of attempts left.
+    pub fn sends_the_same(&self, other: &Self) -> bool {
+        let sent = |editor: &Self| (editor.next, editor.is_strict);
+        sent(self) == sent(other)
+            && self.copy == other.copy
+            && (Arc::ptr_eq(&self.plan, &other.plan) || self.plan == other.plan)
+    }
+
     /// Sends nothing more.
     pub fn give_up(&mut self) {
         self.next = NextRequest::Nothing;

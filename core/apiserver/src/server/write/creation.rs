@@ -12,7 +12,7 @@ use super::{endpoint, normalize_namespace};
 use crate::limits;
 use crate::object::{GroupName, Metadata, text};
 use crate::schema::Empties;
-use crate::server::body::{self, Draft};
+use crate::server::body::Draft;
 use crate::server::kinds::metadata::{self, merge_owners};
 use crate::server::kinds::namespace::TERMINATING;
 use crate::server::resource::Generation;
@@ -33,7 +33,7 @@ impl ApiServer {
             empties,
             warnings,
             ..
-        } = body::decode_object(info, bytes)?;
+        } = self.decode_object(info, bytes)?;
         trace.warnings.extend(warnings);
         normalize_namespace(info, &mut object)?;
         for field in [
@@ -188,7 +188,7 @@ impl ApiServer {
                 object.set_meta("resourceVersion", revision.to_string());
                 Arc::new(object)
             })
-            .map(|stored| info.resource.read_back(&stored))
+            .map(|stored| self.read_back(&info.resource, &stored))
             .map_err(|_| Status::already_exists(&resource, &name))
     }
 

@@ -48,6 +48,16 @@ pub(super) fn version_of(object: &Value) -> Result<Revision, Refusal> {
     })
 }
 
+/// Returns whether a write of an object carries another version than the stored one, so that it is refused.
+/// An object that is not stored yet has none.
+pub(super) fn has_other_version(object: &Value, stored: &Value) -> bool {
+    match (version_of(object), version_of(stored)) {
+        (Ok(0), _) | (_, Ok(0)) => false,
+        (Ok(sent), Ok(stored)) => sent != stored,
+        _ => false,
+    }
+}
+
 /// The optimistic lock: compares the version that the write carries with the stored version.
 /// `taken_over` is whether the write has the stored version from the object that it patched.
 pub(super) fn check_version(
