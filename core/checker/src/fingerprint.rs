@@ -9,6 +9,7 @@ mod ranks;
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ use given::Given;
 use optimist_client::{Editor, Procedure};
 use optimist_controller::program::{Run, Variable};
 use optimist_controller::{Cache, Client, Controller};
-use optimist_system::{Process, ProcessId, System};
+use optimist_system::{Faults, Process, ProcessId, System};
 use ranks::{Ranks, TextId, Texts};
 
 /// A part of a state.
@@ -45,6 +46,35 @@ enum Word {
 /// The words of an object.
 type Digest = Arc<[Word]>;
 
+/// Everything that the fingerprint of a state depends on: the servers by their places, the processes and the
+/// ledger by their addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct StateParts {
+    place: u64,
+    elapsed: Duration,
+    behind: Option<u64>,
+    faults: Faults,
+    ledger: usize,
+    processes: Box<[usize]>,
+}
+
+impl StateParts {
+    /// The parts of a state. `None` if its servers do not tell their places.
+    fn new(state: &System) -> Option<Self> {
+        let behind = state.behind();
+        let place = behind.and_then(ApiServer::place);
+        (place.is_some() == behind.is_some()).then_some(())?;
+        Some(Self {
+            place: state.server().place()?,
+            elapsed: state.server().environment().elapsed(),
+            behind: place,
+            faults: state.faults(),
+            ledger: std::ptr::from_ref(state.ledger()) as usize,
+            processes: state.processes().iter().map(Process::address).collect(),
+        })
+    }
+}
+
 /// The digests of objects, servers and processes. Objects and processes are found by their address: they
 /// are kept, so that nothing else gets the same address.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +83,8 @@ pub(super) struct Digests {
     /// The words of each part of a state, reduced: a server by its place, a controller by its address, and
     /// what follows from a process and the server by both.
     parts: FastMap<(usize, u64), (Process, Digest)>,
+    /// The fingerprints of whole states, which are kept for their addresses.
+    states: FastMap<StateParts, (Arc<System>, u128)>,
     words: Vec<Word>,
     given: Given,
     texts: Texts,
@@ -69,6 +101,22 @@ impl Digests {
             given: Given::from_start(start),
             ..Self::default()
         }
+    }
+
+    /// The fingerprint of a state, made once for all states with the same parts: two processes do
+    /// something in either order, and each does it once.
+    pub(super) fn fingerprint_once(&mut self, state: &Arc<System>) -> u128 {
+        let parts = StateParts::new(state);
+        if let Some((_, known)) = parts.as_ref().and_then(|parts| self.states.get(parts)) {
+            return *known;
+        }
+        let fingerprint = self.fingerprint(state);
+        if self.states.len() >= MOST_DIGESTS {
+            self.states.clear();
+        }
+        let known = (Arc::clone(state), fingerprint);
+        self.states.extend(parts.map(|parts| (parts, known)));
+        fingerprint
     }
 
     /// The fingerprint of a state. A part of a state has 64 bits, so of a million different states two

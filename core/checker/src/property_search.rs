@@ -204,7 +204,7 @@ impl PropertySearch {
     /// The number of a state; a new state is explored later.
     fn find(&mut self, state: Arc<System>, first: Option<(usize, Event)>) -> usize {
         let id = self.nodes.len();
-        let fingerprint = self.digests.fingerprint(&state);
+        let fingerprint = self.digests.fingerprint_once(&state);
         if let Some(known) = self.known.get(&fingerprint) {
             return *known;
         }

@@ -270,7 +270,7 @@ impl Call {
             None => request,
         };
         let request = request.header(header::USER_AGENT, sender.user_agent);
-        request.body(body.unwrap_or_default().into_bytes()).ok()
+        request.body(body.unwrap_or_default()).ok()
     }
 
     fn method(&self) -> (Method, &'static str) {
@@ -316,15 +316,15 @@ impl Call {
         path
     }
 
-    fn body(&self) -> Option<String> {
+    fn body(&self) -> Option<Vec<u8>> {
         match self {
             Self::Get { .. } | Self::List { .. } => None,
             Self::Create { object, .. }
             | Self::Update { object, .. }
-            | Self::Apply { object, .. } => Some(object.to_string()),
+            | Self::Apply { object, .. } => Some(to_json(object)),
             Self::Patch { patch, .. } => {
                 let (Patch::Merge(patch) | Patch::Strategic(patch) | Patch::Json(patch)) = patch;
-                Some(patch.to_string())
+                Some(to_json(patch))
             }
             Self::Delete {
                 object,
@@ -340,7 +340,7 @@ fn delete_options(
     object: &Value,
     preconditions: Preconditions,
     in_background: bool,
-) -> Option<String> {
+) -> Option<Vec<u8>> {
     let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
     if in_background {
         options["propagationPolicy"] = "Background".into();
@@ -354,7 +354,12 @@ fn delete_options(
         }
     }
     let says_nothing = !in_background && preconditions == Preconditions::default();
-    (!says_nothing).then(|| options.to_string())
+    (!says_nothing).then(|| to_json(&options))
+}
+
+/// A document as JSON. Each value can be written as such.
+fn to_json(document: &Value) -> Vec<u8> {
+    serde_json::to_vec(document).unwrap_or_default()
 }
 
 /// A GET of a path.

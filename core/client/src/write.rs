@@ -185,13 +185,26 @@ impl Write {
         copy: &WorkingCopy,
         sender: Sender<'_>,
     ) -> Option<Request<Vec<u8>>> {
-        let body = self.body(resource, copy, sender.user_agent)?;
-        let call = self.call(copy.read()?, body);
+        let read = copy.read()?;
+        let call = match copy.edited().filter(|_| self.sends_the_edited()) {
+            Some(edited) => Call::Update {
+                base: Arc::clone(read),
+                object: Arc::clone(edited),
+                subresource: self.subresource,
+            },
+            None => self.call(read, self.body(resource, copy, sender.user_agent)?),
+        };
         let mut request = call.request(resource, sender)?;
         if let Some(by_hand) = &self.body {
             *request.body_mut() = by_hand.clone().into_bytes();
         }
         Some(request)
+    }
+
+    /// Returns whether its body is the edited object as it is.
+    fn sends_the_edited(&self) -> bool {
+        let is_scale = self.subresource == Some(Subresource::Scale);
+        self.strategy == Strategy::Update && self.send_resource_version && !is_scale
     }
 
     /// The request that sends a body about an object that was read.

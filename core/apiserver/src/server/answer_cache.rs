@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::body::{self, Draft};
 use super::request::FieldValidation;
-use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, written};
+use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, write_body};
 use crate::environment::Environment;
 use crate::status::Refusal;
 use crate::storage::Revision;
@@ -147,7 +147,7 @@ impl AnswerCache {
         request: &Request<Vec<u8>>,
     ) -> Response<Vec<u8>> {
         let Some(place) = self.place else {
-            return unwritten(server.answer_anew(request), &server.resources);
+            return with_read_body(server.answer_anew(request), &server.resources);
         };
         let before = server.environment.clone();
         let is_timeless = is_timeless(request);
@@ -168,7 +168,7 @@ impl AnswerCache {
         }
         let versions = Versions::now(server);
         let answer = server.answer_anew(request);
-        let response = unwritten(answer, &server.resources);
+        let response = with_read_body(answer, &server.resources);
         if Versions::now(server) != versions {
             self.moves_on();
         }
@@ -286,16 +286,16 @@ impl ApiServer {
 
 /// An answer with its document as a [`ReadBody`] and without bytes. An answer that a client would read
 /// otherwise than its document is written.
-fn unwritten(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
+fn with_read_body(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
     let document = match answer.body() {
-        AnswerBody::Document(document, Format::Json) if is_read_as_it_is(document) => {
+        AnswerBody::Document(document, Format::Json) if round_trips(document) => {
             Some(Arc::clone(document))
         }
         _ => None,
     };
     let mut response = match document {
         Some(_) => answer.map(|_| Vec::new()),
-        None => written(answer, resources),
+        None => write_body(answer, resources),
     };
     let read = || Some(Arc::new(serde_json::from_slice(response.body()).ok()?));
     if let Some(object) = document.or_else(read) {
@@ -307,11 +307,11 @@ fn unwritten(answer: Response<AnswerBody>, resources: &Resources) -> Response<Ve
 
 /// Returns whether a value is the same after it was written and read. A number with a fraction can become
 /// another one.
-fn is_read_as_it_is(value: &Value) -> bool {
+fn round_trips(value: &Value) -> bool {
     match value {
         Value::Number(number) => !number.is_f64(),
-        Value::Array(items) => items.iter().all(is_read_as_it_is),
-        Value::Object(members) => members.values().all(is_read_as_it_is),
+        Value::Array(items) => items.iter().all(round_trips),
+        Value::Object(members) => members.values().all(round_trips),
         Value::Null | Value::Bool(_) | Value::String(_) => true,
     }
 }
@@ -345,134 +345,4 @@ fn text_of(request: &Request<Vec<u8>>) -> Box<[u8]> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use serde_json::json;
-
-    use super::*;
-
-    /// The body of an answer, as a client reads it.
-    fn read(response: &Response<Vec<u8>>) -> Value {
-        match response.extensions().get::<ReadBody>() {
-            Some(read) => Value::clone(read.object()),
-            None => serde_json::from_slice(response.body()).unwrap(),
-        }
-    }
-
-    fn send(server: &mut ApiServer, method: &str, path: &str, body: &Value) -> Value {
-        let body = match body.is_null() {
-            true => Vec::new(),
-            false => body.to_string().into_bytes(),
-        };
-        let request = Request::builder().method(method).uri(path);
-        let request = request.header("content-type", "application/json");
-        read(&server.handle(request.body(body).unwrap()))
-    }
-
-    fn map(name: &str, value: &str) -> Value {
-        json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": name}, "data": {"key": value}})
-    }
-
-    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-
-    fn answers(server: &ApiServer) -> usize {
-        server.answer_cache.as_ref().unwrap().lock().answers.len()
-    }
-
-    #[test]
-    fn a_request_is_answered_once_by_all_servers_that_are_the_same() {
-        let mut server = ApiServer::default();
-        server.cache_answers();
-        let mut other = server.clone();
-        let first = send(&mut server, "POST", MAPS, &map("a", "1"));
-        assert_eq!(send(&mut other, "POST", MAPS, &map("a", "1")), first);
-        assert_eq!(answers(&server), 1);
-        assert_eq!(
-            server.store().revision(),
-            other.store().revision(),
-            "the other has stored it too"
-        );
-        let reads = [MAPS, &format!("{MAPS}/a")];
-        for path in reads {
-            let read = send(&mut server, "GET", path, &Value::Null);
-            assert_eq!(send(&mut other, "GET", path, &Value::Null), read);
-        }
-        assert_eq!(answers(&server), 3);
-    }
-
-    #[test]
-    fn servers_with_different_histories_or_times_answer_for_themselves() {
-        let mut server = ApiServer::default();
-        server.cache_answers();
-        let mut clones = [(); 4].map(|()| server.clone());
-        send(&mut clones[1], "POST", MAPS, &map("b", "1"));
-        clones[2].environment_mut().advance(Duration::from_secs(9));
-        let mut installed = map("b", "2");
-        installed["metadata"] = json!({"name": "b", "namespace": "default",
-            "uid": "00000000-0000-4000-8000-000000000001",
-            "creationTimestamp": "2026-01-01T00:00:00Z"});
-        clones[3].install(installed).unwrap();
-        for server in &mut clones {
-            let mut forgetful = ApiServer {
-                answer_cache: None,
-                ..server.clone()
-            };
-            for (method, path, body) in [
-                ("POST", MAPS, map("a", "1")),
-                ("GET", MAPS, Value::Null),
-                ("GET", &format!("{MAPS}/b"), Value::Null),
-            ] {
-                assert_eq!(
-                    send(server, method, path, &body),
-                    send(&mut forgetful, method, path, &body)
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn an_object_is_read_once_at_all_times_and_a_table_and_a_wait_are_not() {
-        let mut server = ApiServer::default();
-        server.cache_answers();
-        send(&mut server, "POST", MAPS, &map("a", "1"));
-        let to_come = format!("{MAPS}?resourceVersion={}", server.store().revision() + 1);
-        let answered = |headers: Option<&str>, path: &str, after: u64| {
-            let mut server = server.clone();
-            server.environment_mut().advance(Duration::from_secs(after));
-            let now = server.environment().elapsed();
-            let request = Request::get(path).header("accept", headers.unwrap_or("*/*"));
-            let response = server.handle(request.body(Vec::new()).unwrap());
-            let waited = server.environment().elapsed() - now;
-            (read(&response), waited, answers(&server))
-        };
-        let first = answered(None, MAPS, 0);
-        let later = answered(None, MAPS, 600);
-        assert_eq!(first, later);
-        let table = Some("application/json;as=Table;v=v1;g=meta.k8s.io");
-        let (first, later) = (answered(table, MAPS, 0), answered(table, MAPS, 600));
-        assert_ne!(first.0, later.0, "it has the age");
-        let (first, later) = (answered(None, &to_come, 0), answered(None, &to_come, 600));
-        assert_eq!((&first.0, first.1), (&later.0, later.1));
-        assert!(later.1 > Duration::ZERO, "it waits each time");
-    }
-
-    #[test]
-    fn a_compacted_version_is_not_listed_from_the_cache() {
-        let mut server = ApiServer::default();
-        server.cache_answers();
-        send(&mut server, "POST", MAPS, &map("a", "1"));
-        let past = format!(
-            "{MAPS}?resourceVersion={}&resourceVersionMatch=Exact",
-            server.store().revision()
-        );
-        send(&mut server, "POST", MAPS, &map("b", "1"));
-        let listed = send(&mut server, "GET", &past, &Value::Null);
-        assert_eq!(listed["code"], Value::Null);
-        server.compact(server.store().revision()).unwrap();
-        server.restart();
-        let listed = send(&mut server, "GET", &past, &Value::Null);
-        assert_eq!(listed["code"], 410);
-    }
-}
+mod tests;

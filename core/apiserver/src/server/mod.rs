@@ -143,7 +143,7 @@ impl ApiServer {
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         match self.answer_cache.clone() {
             Some(cache) => cache.answer(self, &request),
-            None => written(self.answer_anew(&request), &self.resources),
+            None => write_body(self.answer_anew(&request), &self.resources),
         }
     }
 
@@ -216,7 +216,7 @@ impl ApiServer {
                 Verb::Watch => Watch::open(self, &info),
                 _ => Err(Status::method_not_allowed()),
             })
-            .map_err(|refusal| written(refuse(&refusal, request.headers()), &self.resources))
+            .map_err(|refusal| write_body(refuse(&refusal, request.headers()), &self.resources))
     }
 
     /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: their
@@ -381,7 +381,7 @@ fn stream_response(
 }
 
 /// Writes the body of an answer.
-fn written(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
+fn write_body(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
     let (head, body) = answer.into_parts();
     let (document, format) = match body {
         AnswerBody::Document(document, format) => (document, format),

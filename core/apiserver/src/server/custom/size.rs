@@ -28,7 +28,8 @@ pub(in crate::server) fn fit(
     expected: Revision,
     object: &mut Value,
 ) -> Result<(), Refusal> {
-    if refused(transaction(key, expected, object)).is_none() {
+    let is_small = key.len() + max_json_size(object) < MAX_TAKEN / 2;
+    if is_small || refused(transaction(key, expected, object)).is_none() {
         return Ok(());
     }
     object.metadata_mut().remove("managedFields");
@@ -65,6 +66,28 @@ fn transaction(key: &str, expected: Revision, object: &Value) -> usize {
         field(field(field(key.len())))
     };
     field(compare) + field(put) + get
+}
+
+/// The size that an object does not exceed as JSON: a byte of a text becomes six at most.
+fn max_json_size(object: &Value) -> usize {
+    const LONGEST_NUMBER: usize = 400;
+    let text = |text: &str| 3 + 6 * text.len();
+    match object {
+        Value::Null | Value::Bool(_) => 6,
+        Value::Number(_) => LONGEST_NUMBER,
+        Value::String(string) => text(string),
+        Value::Array(items) => {
+            2 + items
+                .iter()
+                .map(|item| 1 + max_json_size(item))
+                .sum::<usize>()
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let sizes = members.map(|(name, member)| text(name) + 1 + max_json_size(member));
+            2 + sizes.sum::<usize>()
+        }
+    }
 }
 
 /// The size of a protobuf field with its tag and length, in bytes.
@@ -108,6 +131,19 @@ mod tests {
             "etcdserver: request is too large"
         );
         assert_eq!(fit(1_400_000), Ok(()));
+    }
+
+    #[test]
+    fn no_object_is_larger_than_its_bound() {
+        let texts = ["", "a", "<>&\u{2028}\u{1}\"\\é", "plain"];
+        for text in texts {
+            let mut object = json!({"a": [1, -2.5e300, null, true, false, {}], "b": {"c": [[]]}});
+            object[text] = text.into();
+            assert!(
+                go::json(&object).len() <= max_json_size(&object),
+                "{object}"
+            );
+        }
     }
 
     #[test]

@@ -112,12 +112,12 @@ fn generation_changes(generation: Generation, object: &Value, live: &Value) -> b
 
 /// Returns whether anything but these members differs.
 fn differ_besides(members: &[&str], object: &Value, live: &Value) -> bool {
-    let others = |value: &Value| {
-        let mut map = value.as_object().cloned().unwrap_or_default();
-        map.retain(|name, _| !members.contains(&name.as_str()));
-        map
-    };
-    others(object) != others(live)
+    let [mut others, known] = [object, live].map(|value| {
+        let map = value.as_object().into_iter().flatten();
+        map.filter(|(name, _)| !members.contains(&name.as_str()))
+    });
+    let differs = |(name, value): (&String, &Value)| live.get(name) != Some(value);
+    others.clone().count() != known.count() || others.any(differs)
 }
 
 /// Puts back the fields that a write through this endpoint does not change.
