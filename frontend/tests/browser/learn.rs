@@ -421,8 +421,8 @@ async fn optional_lessons_are_folded_apart_from_the_main_line_until_one_was_open
     assert_eq!(page.count(".further[open]"), 1);
     let all = page.all_text();
     assert!(all.contains("Continue: The lost update"), "{all}");
-    assert!(all.contains("0 of 17 lessons of the main line finished"));
-    assert!(all.contains("1 of 17 optional lessons finished"), "{all}");
+    assert!(all.contains("0 of 16 lessons of the main line finished"));
+    assert!(all.contains("1 of 18 optional lessons finished"), "{all}");
 }
 
 #[wasm_bindgen_test]
