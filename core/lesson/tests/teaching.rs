@@ -180,7 +180,11 @@ fn who_does_what_the_notes_for_thirty_minutes_say_sees_what_they_promise() {
         }
         assert_eq!(asked, answered, "{name}");
     }
-    for more in ["This takes 2 minutes", "Close, in 2 minutes", "Keep 4 minutes"] {
+    for more in [
+        "This takes 2 minutes",
+        "Close, in 2 minutes",
+        "Keep 4 minutes",
+    ] {
         assert!(all.contains(more), "{more}");
         minutes += if more.contains('4') { 4 } else { 2 };
     }
