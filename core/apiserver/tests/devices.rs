@@ -183,7 +183,6 @@ fn a_slice_is_for_certain_nodes_and_a_pool() {
     let found = refused(SLICES, &nothing);
     let starts = [
         "spec.driver: Required value",
-        "spec.driver: Invalid value: \"\": a lowercase RFC 1123 subdomain",
         "spec.pool.name: Invalid value: \"\": a lowercase RFC 1123 subdomain",
         "spec.pool.resourceSliceCount: Invalid value: 0: must be greater than zero",
         "spec.pool.generation: Invalid value: -1: must be greater than or equal to zero",

@@ -5,9 +5,11 @@ use http::Request;
 use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
+mod defaults;
 mod kinds;
 mod pods;
 mod services;
+mod volumes;
 
 const CORE: &str = "/api/v1/namespaces/default";
 const APPS: &str = "/apis/apps/v1/namespaces/default";

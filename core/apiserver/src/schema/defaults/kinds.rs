@@ -19,11 +19,15 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         value.unwrap_or_default().to_owned()
     };
     match ty.name.as_ref() {
-        "DaemonSetUpdateStrategy" | "StatefulSetUpdateStrategy"
-            if text(map, "type") == "RollingUpdate" =>
-        {
+        "DaemonSetUpdateStrategy" if text(map, "type") == "RollingUpdate" => {
             absent(map, "rollingUpdate", || json!({}));
         }
+        // One that says its type gets no parameters.
+        "StatefulSetUpdateStrategy" if text(map, "type").is_empty() => {
+            map.insert("type".to_owned(), "RollingUpdate".into());
+            absent(map, "rollingUpdate", || json!({}));
+        }
+        "CSIDriverSpec" => lifecycle_modes(map),
         "StatefulSetSpec" => claims(map),
         "NodeSpec" => pod_ranges(map),
         "NodeStatus" => {
@@ -57,7 +61,13 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
             absent(map, "lendablePercent", || 0.into());
         }
         "LimitedPriorityLevelConfiguration" => {
-            absent(map, "nominalConcurrencyShares", || 30.into());
+            // Zero is a number of its own.
+            if map
+                .get("nominalConcurrencyShares")
+                .is_none_or(Value::is_null)
+            {
+                map.insert("nominalConcurrencyShares".to_owned(), 30.into());
+            }
             absent(map, "lendablePercent", || 0.into());
         }
         "QueuingConfiguration" => {
@@ -86,6 +96,14 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "CustomResourceDefinition" => stored_versions(map),
         "CustomResourceDefinitionSpec" => definition(map),
         _ => {}
+    }
+}
+
+/// `SetDefaults_CSIDriver`: an empty list is replaced, too.
+fn lifecycle_modes(spec: &mut JsonMap) {
+    let modes = spec.get("volumeLifecycleModes").and_then(Value::as_array);
+    if modes.is_none_or(Vec::is_empty) {
+        spec.insert("volumeLifecycleModes".to_owned(), json!(["Persistent"]));
     }
 }
 
@@ -306,7 +324,7 @@ fn autoscaler(spec: &mut JsonMap) {
     }
 }
 
-/// `SetDefaults_HorizontalPodAutoscalerBehavior`: only where one direction is given.
+/// `SetDefaults_HorizontalPodAutoscalerBehavior`.
 fn behavior(behavior: &mut JsonMap) {
     let up = json!({
         "stabilizationWindowSeconds": 0, "selectPolicy": "Max",
@@ -320,9 +338,6 @@ fn behavior(behavior: &mut JsonMap) {
         "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
     });
     let given = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
-    if !given(behavior.get("scaleUp")) && !given(behavior.get("scaleDown")) {
-        return;
-    }
     for (direction, rules) in [("scaleUp", up), ("scaleDown", down)] {
         let entry = behavior.entry(direction).or_insert_with(|| json!({}));
         if entry.is_null() {

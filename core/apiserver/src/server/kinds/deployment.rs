@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::metadata::{self, IMMUTABLE, negative};
-use super::{Rules, StatusRules, label_selector, names, pod_warnings, workloads};
+use super::{Rules, StatusRules, label_selector, names, pod_disabled, pod_warnings, workloads};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
+    prepare: pod_disabled::drop_from_template,
     validate,
     warn,
     status: StatusRules {

@@ -13,7 +13,7 @@ use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{internal, metadata, names, pod_scheduling, volumes};
 use crate::field::ErrorPath;
-use crate::object::{JsonMap, text};
+use crate::object::{JsonMap, Metadata, text};
 use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, Check)] = &[("resource_slice", slice)];
@@ -422,8 +422,24 @@ fn nodes_of_device(device: &Value, by_device: bool, path: &ErrorPath<'_>, errors
     }
 }
 
+/// A taint that does not say when it was added was added now (`SetDefaults_DeviceTaint`).
+pub(super) fn note_taints(slice: &mut Value, _: &Value, now: &str) {
+    let devices = slice.pointer_mut("/spec/devices");
+    let devices = devices.and_then(Value::as_array_mut).into_iter().flatten();
+    let taints = devices.filter_map(|device| device.get_mut("taints")?.as_array_mut());
+    for taint in taints.flatten().filter_map(Value::as_object_mut) {
+        if taint.get("timeAdded").is_none_or(Value::is_null) {
+            taint.insert("timeAdded".to_owned(), now.into());
+        }
+    }
+}
+
 /// Drops the fields of features that are off, unless the stored slice has them (`dropDisabledFields`).
 pub(super) fn prepare(slice: &mut Value, live: Option<&Value>) {
+    if live.is_none() {
+        let now = slice.meta_text("creationTimestamp").to_owned();
+        note_taints(slice, &Value::Null, &now);
+    }
     const MAPPINGS: &str = "nodeAllocatableResourceMappings";
     let devices = |slice: &'_ Value| list(&slice["spec"], "devices").to_vec();
     let before = live.map(devices).unwrap_or_default();

@@ -221,36 +221,49 @@ fn divisor(reference: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     })
 }
 
-/// `validateObjectFieldSelector`.
+/// Other fields of a pod that have a name for selectors (`ConvertDownwardAPIFieldLabel`).
+const OTHER_FIELDS: [&str; 3] = ["spec.restartPolicy", "spec.schedulerName", "status.phase"];
+
+/// `validateObjectFieldSelector`, `ConvertDownwardAPIFieldLabel`.
 fn field_ref(reference: &Value, known: &[&str], path: &ErrorPath<'_>) -> Vec<FieldError> {
-    let wanted = text(reference, "fieldPath");
+    let (version, wanted) = (text(reference, "apiVersion"), text(reference, "fieldPath"));
     let field = path.child("fieldPath");
     if wanted.is_empty() {
         return vec![FieldError::required(field, "")];
     }
+    let not_converted = |detail: &str, name: &str| {
+        let detail = format!("error converting fieldPath: {detail}: {name}");
+        vec![FieldError::invalid(field, &wanted.into(), detail)]
+    };
+    // The default is v1.
+    if !matches!(version, "" | "v1") {
+        return not_converted("unsupported pod version", version);
+    }
     if let Some((map, key)) = wanted.split_once("['")
         && let Some(key) = key.strip_suffix("']")
+        && !map.is_empty()
     {
         return match map {
             "metadata.annotations" => broken(&go::lower(key), path, names::qualified),
             "metadata.labels" => broken(key, path, names::qualified),
-            _ => {
-                let detail = format!(
-                    "error converting fieldPath: field label does not support subscript: {wanted}"
-                );
-                vec![FieldError::invalid(field, &wanted.into(), detail)]
-            }
+            _ => not_converted("field label does not support subscript", wanted),
         };
     }
-    if known.contains(&wanted) {
+    let internal = match wanted {
+        "spec.host" => "spec.nodeName",
+        other => other,
+    };
+    if known.contains(&internal) {
         return Vec::new();
     }
     // A field that only another place may show has another message than an unknown field.
-    if FIELDS.contains(&wanted) || FIELDS_OF_VOLUMES.contains(&wanted) {
-        return vec![FieldError::not_supported(field, &wanted.into(), known)];
+    if FIELDS.contains(&internal)
+        || FIELDS_OF_VOLUMES.contains(&internal)
+        || OTHER_FIELDS.contains(&internal)
+    {
+        return vec![FieldError::not_supported(field, &internal.into(), known)];
     }
-    let detail = format!("error converting fieldPath: field label not supported: {wanted}");
-    vec![FieldError::invalid(field, &wanted.into(), detail)]
+    not_converted("field label not supported", wanted)
 }
 
 fn broken(value: &str, field: &ErrorPath<'_>, rule: NameRule) -> Vec<FieldError> {

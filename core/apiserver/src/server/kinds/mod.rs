@@ -42,6 +42,7 @@ mod pod;
 pub(super) mod pod_admission;
 mod pod_annotations;
 mod pod_claim_status;
+mod pod_disabled;
 mod pod_gated;
 mod pod_host;
 mod pod_parts;

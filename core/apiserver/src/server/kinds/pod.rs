@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{
-    Notices, Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_parts,
-    pod_profiles, pod_scheduling, pod_status, pod_template, pod_update, pod_warnings,
+    Notices, Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_disabled,
+    pod_parts, pod_profiles, pod_scheduling, pod_status, pod_template, pod_update, pod_warnings,
 };
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
@@ -22,6 +22,7 @@ pub(super) const RULES: Rules = Rules {
         Ok(())
     },
     prepare: |pod, live| {
+        pod_disabled::drop_from_pod(pod, live);
         if live.is_none() {
             if pod["spec"]["terminationGracePeriodSeconds"].as_i64() < Some(0) {
                 pod["spec"]["terminationGracePeriodSeconds"] = 1.into();

@@ -11,7 +11,7 @@ use super::{
     pod_resources, pod_scheduling, pod_windows, resources, volumes,
 };
 use crate::field::ErrorPath;
-use crate::object::{Metadata, text};
+use crate::object::text;
 use crate::status::FieldError;
 
 /// Checks a template.
@@ -54,8 +54,7 @@ pub(super) fn spec_errors(
 /// The volumes and containers, and how they run.
 fn containers_errors(spec: &Value, path: &ErrorPath<'_>, pod: Option<&Value>) -> Vec<FieldError> {
     let field = |name: &'static str| path.child(name);
-    let pod_name = pod.map(Metadata::name).filter(|name| !name.is_empty());
-    let (known, mut errors) = volumes::validate(list(spec, "volumes"), pod_name, &field("volumes"));
+    let (known, mut errors) = volumes::validate(list(spec, "volumes"), pod, &field("volumes"));
     errors.extend(pod_resources::claims(spec, pod, &field("resourceClaims")));
     let of_pod = pod.is_some();
     let grace = spec["terminationGracePeriodSeconds"].as_i64().unwrap_or(0);

@@ -11,7 +11,7 @@ use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
     Collection, Rules, StatusRules, addresses, api_service, autoscaling, certificates, checks,
     claim_status, claims, device_slices, endpoints, event, jobs, metadata, names, nodes,
-    persistent_volumes, scheduling, warnings,
+    persistent_volumes, pod_disabled, scheduling, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -185,8 +185,16 @@ fn rules(facts: &KindFacts) -> Rules {
     }
     match facts.kind {
         "DaemonSet" => rules.prepare = daemon_set,
+        "ReplicaSet" | "ReplicationController" => {
+            rules.prepare = pod_disabled::drop_from_template;
+        }
+        "PodTemplate" => rules.prepare = pod_disabled::drop_from_pod_template,
+        "CronJob" => rules.prepare = pod_disabled::drop_from_cron_job,
         "Job" => {
-            rules.prepare = jobs::prepare;
+            rules.prepare = |job, live| {
+                pod_disabled::drop_from_template(job, live);
+                jobs::prepare(job, live);
+            };
             rules.notices = &jobs::NOTICES;
         }
         "PriorityClass" => rules.immortal = &scheduling::IMMORTAL,
@@ -238,7 +246,10 @@ fn rules(facts: &KindFacts) -> Rules {
             };
         }
         "ResourceClaim" => rules.status.prepare = claim_status::prepare_status,
-        "ResourceSlice" => rules.prepare = device_slices::prepare,
+        "ResourceSlice" => {
+            rules.prepare = device_slices::prepare;
+            rules.timed = Some(device_slices::note_taints);
+        }
         "ServiceCIDR" => rules.status.prepare = addresses::keep_all_but_status,
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {
@@ -253,6 +264,7 @@ fn rules(facts: &KindFacts) -> Rules {
 
 /// Drops `maxUnavailable`, a field of a feature that is off (`dropStatefulSetDisabledFields`).
 fn stateful_set(object: &mut Value, live: Option<&Value>) {
+    pod_disabled::drop_from_template(object, live);
     const ROLLING: &str = "/spec/updateStrategy/rollingUpdate";
     let given = |object: &Value| {
         let rolling = object.pointer(ROLLING);
@@ -276,6 +288,7 @@ fn service_account(account: &mut Value, _: Option<&Value>) {
 
 /// `daemonSetStrategy`.
 fn daemon_set(object: &mut Value, live: Option<&Value>) {
+    pod_disabled::drop_from_template(object, live);
     let generation = match live {
         None => 1,
         Some(live) => {

@@ -20,9 +20,7 @@ pub(super) fn validate(
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut paths = BTreeSet::new();
-    let devices = list(container, "volumeDevices").iter();
-    let device_names: BTreeSet<&str> = devices.clone().map(|device| text(device, "name")).collect();
-    let device_paths: BTreeSet<&str> = devices.map(|device| text(device, "devicePath")).collect();
+    let devices = volumes::places(container, "volumeDevices", "devicePath");
     for (i, mount) in list(container, "volumeMounts").iter().enumerate() {
         let item = path.index(i);
         let field = |name: &'static str| item.child(name);
@@ -47,10 +45,10 @@ pub(super) fn validate(
         if !paths.insert(place) {
             wrong("mountPath", place, "must be unique");
         }
-        if device_names.contains(name) {
+        if devices.contains_key(name) {
             wrong("name", name, "must not already exist in volumeDevices");
         }
-        if device_paths.contains(place) {
+        if devices.values().any(|path| *path == place) {
             let detail = "must not already exist as a path in volumeDevices";
             wrong("mountPath", place, detail);
         }

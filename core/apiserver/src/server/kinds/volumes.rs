@@ -9,7 +9,7 @@ use super::label_selector::list;
 use super::pod_template::one_of;
 use super::{names, volume_files, volume_sources};
 use crate::field::ErrorPath;
-use crate::object::text;
+use crate::object::{Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
 
@@ -48,17 +48,18 @@ const SOURCES: [(&str, &str); 30] = [
     ("image", "image"),
 ];
 
-/// Checks volumes; those that are sound are given by name, for mounts to refer to.
+/// Checks volumes; those that are sound are given by name, for mounts to refer to. The pod is given if they
+/// are not those of a template.
 pub(super) fn validate<'a>(
     volumes: &'a [Value],
-    pod: Option<&str>,
+    pod: Option<&Value>,
     path: &ErrorPath<'_>,
 ) -> (BTreeMap<&'a str, &'a Value>, Vec<FieldError>) {
     let mut known = BTreeMap::new();
     let mut errors = Vec::new();
     // A claim is made of each template, and has the names of the pod and of the volume.
     let made = volumes.iter().filter(|it| it.get("ephemeral").is_some());
-    let made: Vec<String> = pod.map_or_else(Vec::new, |pod| {
+    let made: Vec<String> = pod_name(pod).map_or_else(Vec::new, |pod| {
         made.map(|volume| format!("{pod}-{}", text(volume, "name")))
             .collect()
     });
@@ -90,6 +91,10 @@ pub(super) fn validate<'a>(
     (known, errors)
 }
 
+fn pod_name(pod: Option<&Value>) -> Option<&str> {
+    pod.map(Metadata::name).filter(|name| !name.is_empty())
+}
+
 /// Devices of a container, which are volumes without a file system (`ValidateVolumeDevices`).
 pub(super) fn devices(
     container: &Value,
@@ -98,7 +103,7 @@ pub(super) fn devices(
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (mut seen_names, mut seen_paths) = (BTreeSet::new(), BTreeSet::new());
-    let mounts = list(container, "volumeMounts");
+    let mounts = places(container, "volumeMounts", "mountPath");
     for (i, device) in list(container, "volumeDevices").iter().enumerate() {
         let (name, place) = (text(device, "name"), text(device, "devicePath"));
         let item = path.index(i);
@@ -125,16 +130,29 @@ pub(super) fn devices(
         } else {
             seen_paths.insert(place);
         }
-        if mounts.iter().any(|mount| text(mount, "name") == name) {
+        if mounts.contains_key(name) {
             let detail = "must not already exist in volumeMounts";
             errors.push(wrong("name", name, detail));
         }
-        if mounts.iter().any(|mount| text(mount, "mountPath") == place) {
+        if mounts.values().any(|mounted| *mounted == place) {
             let detail = "must not already exist as a path in volumeMounts";
             errors.push(wrong("devicePath", place, detail));
         }
     }
     errors
+}
+
+/// The path of each mount or device of a container, by its volume. Of a volume that has several, it is the
+/// last (`GetVolumeMountMap`, `GetVolumeDeviceMap`).
+pub(super) fn places<'a>(
+    container: &'a Value,
+    field: &str,
+    path: &str,
+) -> BTreeMap<&'a str, &'a str> {
+    let items = list(container, field).iter();
+    items
+        .map(|item| (text(item, "name"), text(item, path)))
+        .collect()
 }
 
 /// The volume of a device: it must exist, and be of a type that has a block mode.
@@ -158,7 +176,7 @@ fn device_volume(
 }
 
 /// `validateVolumeSource`: checks that a volume is of one kind, and has the fields that it needs.
-fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldError> {
+fn source(volume: &Value, pod: Option<&Value>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut found = false;
     for (name, when_second) in SOURCES {
@@ -171,9 +189,13 @@ fn source(volume: &Value, pod: Option<&str>, path: &ErrorPath<'_>) -> Vec<FieldE
             errors.push(FieldError::forbidden(field, detail));
         } else {
             found = true;
+            if name == "image" && pod.is_some() {
+                // A template may leave it to be filled in.
+                errors.extend(required(source, &path.child("image"), &["reference"]));
+            }
             errors.extend(of_kind(name, source, &path.child(source_in_messages(name))));
             if name == "ephemeral" {
-                errors.extend(made_claim(text(volume, "name"), pod, path));
+                errors.extend(made_claim(text(volume, "name"), pod_name(pod), path));
             }
         }
         if name == "iscsi" && volume_sources::is_portal_too_long(text(volume, "name"), source) {
@@ -243,11 +265,10 @@ pub(super) fn of_kind(name: &str, source: &Value, path: &ErrorPath<'_>) -> Vec<F
         "downwardAPI" => volume_files::of_pod(source, path),
         "projected" => volume_files::projected(source, path),
         "image" => {
-            let mut errors = required(source, path, &["reference"]);
             let field = path.child("pullPolicy");
             let policies = ["Always", "IfNotPresent", "Never"];
-            errors.extend(one_of(source, &field, "pullPolicy", &policies));
-            errors
+            let error = one_of(source, &field, "pullPolicy", &policies);
+            error.into_iter().collect()
         }
         name => of_type(&format!("volume/{name}"), source, path, &Value::Null),
     }
@@ -263,10 +284,10 @@ pub(super) fn required(owner: &Value, path: &ErrorPath<'_>, fields: &[&str]) -> 
 /// The name of a driver (`ValidateCSIDriverName`).
 pub(super) fn driver(name: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
     const MAX: usize = 63;
-    let mut errors = Vec::new();
     if name.is_empty() {
-        errors.push(FieldError::required(field, ""));
+        return vec![FieldError::required(field, "")];
     }
+    let mut errors = Vec::new();
     if name.len() > MAX {
         errors.push(FieldError::too_long(field, MAX));
     }
