@@ -2,6 +2,7 @@
 
 use http::{Request, header};
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::schema::fill_defaults;
 use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
@@ -14,8 +15,10 @@ pub fn load_order(object: &Value) -> u8 {
     }
 }
 
-/// Puts an object into a server before its clients begin. One with a uid is stored as it is, with the next
-/// version; another is created. Its namespace is created, and is `default` if it names none.
+/// Puts an object into a server before its clients begin. One with a uid is stored with the next version; another
+/// is created. Its namespace is created, and is `default` if it names none. Missing fields get their defaults, which
+/// a server fills in when it reads an object of its storage, too (`k8s.io/apiserver/pkg/storage/etcd3/store.go decode`,
+/// v0.36).
 ///
 /// # Errors
 /// The reason why the server does not take it.
@@ -32,6 +35,7 @@ pub fn load(server: &mut ApiServer, mut object: Value) -> Result<(), String> {
     if object.uid().is_empty() {
         return create(server, &resource.path(object.namespace(), ""), &object);
     }
+    fill_defaults(&mut object, &resource.root);
     // Objects of several clusters can have the same versions.
     object.set_meta("resourceVersion", Value::Null);
     server
@@ -63,4 +67,38 @@ fn create(server: &mut ApiServer, path: &str, object: &Value) -> Result<(), Stri
     }
     let answer: Value = serde_json::from_slice(response.body()).unwrap_or_default();
     Err(text(&answer, "message").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use optimist_apiserver::environment::Environment;
+    use optimist_apiserver::server::Authorization;
+
+    use super::*;
+
+    #[test]
+    fn an_object_that_somebody_shortened_can_be_written_as_on_its_server() {
+        let mut server = ApiServer::fresh(Environment::default(), Authorization::AlwaysAllow);
+        let (labels, path) = (
+            json!({"app": "web"}),
+            "/apis/apps/v1/namespaces/default/deployments/web",
+        );
+        let shortened = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "uid": "0b9a5e2e-4b61-4c5e-9d35-6f8c1f9f4a01"},
+            "spec": {"selector": {"matchLabels": labels}, "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}}});
+        load(&mut server, shortened).expect("it is loaded");
+        let patch = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web"}, "spec": {"replicas": 2}});
+        let apply = Request::patch(format!("{path}?fieldManager=me&force=true"))
+            .header(header::CONTENT_TYPE, "application/apply-patch+yaml")
+            .body(patch.to_string().into_bytes());
+        let response = server.handle(apply.expect("a request"));
+        let stored: Value = serde_json::from_slice(response.body()).expect("an object");
+        assert_eq!(response.status(), 200, "{stored}");
+        assert_eq!(stored["spec"]["replicas"], 2);
+        let container = &stored["spec"]["template"]["spec"]["containers"][0];
+        assert_eq!(container["terminationMessagePolicy"], "File");
+    }
 }
