@@ -24,12 +24,14 @@ pub(super) fn live_editor(store: &StateHandle) -> Html {
             <p class="says">{ label::live_writes_to(&visible(&editor.server)) }</p>
             <form {onsubmit}>
                 { name(store, editor) }
-                { get(store, editor) }
-                if editor.read().is_some() {
+                { begins(store, editor) }
+                if editor.creates || editor.read().is_some() {
                     { object(store, editor) }
-                    { method(store, editor) }
+                    if !editor.creates {
+                        { method(store, editor) }
+                    }
                     <button type="submit" class="button primary" disabled={!editor.is_ready()}>
-                        { label::send() }
+                        { if editor.creates { label::live_create() } else { label::send() } }
                     </button>
                 }
             </form>
@@ -60,6 +62,23 @@ fn name(store: &StateHandle, editor: &LiveEditor) -> Html {
     }
 }
 
+/// The buttons with which an edit begins: it reads an object, or makes a new one.
+fn begins(store: &StateHandle, editor: &LiveEditor) -> Html {
+    html! {
+        <div class="row-actions">
+            { get(store, editor) }
+            <button
+                type="button"
+                class="button"
+                disabled={editor.waiting.is_some()}
+                onclick={store.sends(DiagnoseMsg::EditLive(LiveEditMsg::New))}
+            >
+                { label::live_new() }
+            </button>
+        </div>
+    }
+}
+
 /// The button that reads the object whose requests are shown.
 fn get(store: &StateHandle, editor: &LiveEditor) -> Html {
     let history = store.diagnose.replay().map(|replay| &replay.history);
@@ -86,12 +105,13 @@ fn object(store: &StateHandle, editor: &LiveEditor) -> Html {
         let text = area.map(|area| area.value()).unwrap_or_default();
         DiagnoseMsg::EditLive(LiveEditMsg::Text(text))
     });
-    let read = editor.read();
-    let name = read.map(title).unwrap_or_default();
-    let version = read.map_or("", |read| read.resource_version());
+    let about = match editor.read().filter(|_| !editor.creates) {
+        Some(read) => label::live_text(&title(read), &read.resource_version()),
+        None => label::live_new(),
+    };
     html! {
         <label class="field">
-            <span>{ visible(&label::live_text(&name, &version)).into_owned() }</span>
+            <span>{ visible(&about).into_owned() }</span>
             <textarea
                 rows="14"
                 readonly={editor.waiting.is_some()}
@@ -127,6 +147,10 @@ fn method(store: &StateHandle, editor: &LiveEditor) -> Html {
 fn outcome(outcome: &LiveOutcome) -> Html {
     let (class, says) = match outcome {
         LiveOutcome::NotSent(why) => ("problem", format!("{} {why}", label::not_sent())),
+        LiveOutcome::UnknownKind { api_version, kind } => {
+            let why = label::live_unknown_kind(kind, api_version);
+            ("problem", format!("{} {why}", label::not_sent()))
+        }
         LiveOutcome::NoAnswer => ("problem", label::live_no_answer()),
         LiveOutcome::Answered {
             method,

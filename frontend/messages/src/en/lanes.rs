@@ -78,6 +78,9 @@ crate::catalogue::messages! {
     live_method() "How you write";
     live_get(title) "Get {title}";
     live_text(title, version) "{title}, as you read it at version {version}";
+    live_new() "New object";
+    live_create() "Create";
+    live_unknown_kind(kind, version) "The page knows no kind {kind} in {version}: only built-in kinds, and the kind whose requests are shown.";
     live_answer(request, code) "{request} → {code}";
     live_no_answer() "No answer came. The server may have stored the write all the same.";
     recorded_object(step, title, version) "Step {step}: {title}, version {version}, as it was then.";

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::Resource;
-use optimist_client::{WorkingCopy, Write, WriteMethod, get_request};
+use optimist_apiserver::server::{Resource, Resources};
+use optimist_client::{Call, Sender, WorkingCopy, Write, WriteMethod, get_request};
 use optimist_simulation::ByHand;
 use serde_json::Value;
 
@@ -23,6 +23,8 @@ pub struct LiveEditor {
     pub method: WriteMethod,
     /// The object as it is typed, in YAML.
     pub text: String,
+    /// `true` if the text is an object to create, and not the one that was read.
+    pub creates: bool,
     /// The request that is not answered yet.
     pub waiting: Option<LiveRequest>,
     /// What became of the last request.
@@ -33,6 +35,17 @@ pub struct LiveEditor {
     /// The number of requests so far.
     sent: u32,
 }
+
+/// A new object, to be changed.
+const NEW_OBJECT: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: example
+  namespace: default
+data:
+  key: value
+";
 
 /// A request to the running server.
 #[derive(Clone, Debug)]
@@ -52,6 +65,13 @@ pub struct LiveRequest {
 pub enum LiveOutcome {
     /// It was not sent: the text is no object, for this reason.
     NotSent(String),
+    /// It was not sent: the page does not know the path of this kind.
+    UnknownKind {
+        /// Group and version.
+        api_version: String,
+        /// The kind.
+        kind: String,
+    },
     /// It has no answer.
     NoAnswer,
     /// The server answered.
@@ -76,7 +96,9 @@ pub enum LiveEditMsg {
     Text(String),
     /// Reads the object whose requests are shown.
     Get,
-    /// Sends the edits.
+    /// Begins a new object.
+    New,
+    /// Sends the edits, or creates the new object.
     Send,
     /// The request of this number has an answer, with code and body; `None` if there is none.
     Answered(u32, Option<(u16, String)>),
@@ -104,6 +126,7 @@ impl LiveEditor {
             name: "page".to_owned(),
             method: Self::METHODS[0],
             text: String::new(),
+            creates: false,
             waiting: None,
             outcome: None,
             kind: None,
@@ -162,6 +185,43 @@ impl LiveEditor {
         self.ask(request.as_ref().map(ByHand::from_request), kind);
     }
 
+    /// Creates the object that is typed. `shown` is the kind of the object whose requests are shown.
+    fn create(&mut self, shown: Option<Arc<Resource>>) {
+        // Who has read nothing edits nothing: the text replaces an object without content.
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::default());
+        if let Err(error) = copy.edit_text(&self.text) {
+            self.outcome = Some(LiveOutcome::NotSent(error.to_string()));
+            return;
+        }
+        let object = copy.edited().cloned().unwrap_or_default();
+        let [api_version, kind] =
+            ["apiVersion", "kind"].map(|field| text(&object, field).to_owned());
+        let is_shown =
+            |it: &Arc<Resource>| it.kind == kind && it.group_version.to_string() == api_version;
+        let built_in = || Resources::builtin().by_kind(&api_version, &kind).cloned();
+        let Some(resource) = shown.filter(is_shown).or_else(built_in) else {
+            self.outcome = Some(LiveOutcome::UnknownKind { api_version, kind });
+            return;
+        };
+        let namespace = match object.namespace() {
+            "" => "default",
+            namespace => namespace,
+        };
+        let create = Call::Create {
+            namespace: namespace.to_owned(),
+            object: Arc::clone(&object),
+        };
+        let client = self.client();
+        let sender = Sender {
+            manager: Some(self.name.trim()),
+            ..Sender::new(&client)
+        };
+        let request = create.request(&resource, sender);
+        let request = request.as_ref().map(ByHand::from_request);
+        self.ask(request, resource);
+    }
+
     /// Takes an answer. An object in it is what was read last.
     fn take(&mut self, number: u32, answer: Option<(u16, String)>) {
         let Some(waiting) = self.waiting.take_if(|waiting| waiting.number == number) else {
@@ -177,6 +237,7 @@ impl LiveEditor {
         if code < 300 && !body.uid().is_empty() {
             self.copy.settle(Arc::new(body));
             self.kind = Some(waiting.kind);
+            self.creates = false;
             self.text = self.copy.text().unwrap_or_default();
         }
         self.outcome = Some(LiveOutcome::Answered {
@@ -207,6 +268,15 @@ impl DiagnoseState {
                     let request = get_request(&path, &editor.client());
                     editor.ask(request.as_ref().map(ByHand::from_request), kind);
                 }
+            }
+            LiveEditMsg::New => {
+                editor.creates = true;
+                editor.text = NEW_OBJECT.to_owned();
+                editor.outcome = None;
+            }
+            LiveEditMsg::Send if editor.creates => {
+                let shown = subject.map(|(kind, _)| kind);
+                editor.create(shown);
             }
             LiveEditMsg::Send => editor.send(),
             LiveEditMsg::Answered(number, answer) => editor.take(number, answer),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::WriteMethod;
 use optimist_sessions::StorageArea;
@@ -483,4 +484,53 @@ fn the_object_that_is_looked_at_opens_in_play_as_the_server_has_it() {
         0,
         "nothing has happened yet"
     );
+}
+
+#[test]
+fn the_editor_creates_an_object_and_goes_on_with_what_was_created() {
+    let mut running = Running::new();
+    running.edit(LiveEditMsg::Name("anna".to_owned()));
+    running.edit(LiveEditMsg::New);
+    assert!(running.editor().creates);
+    // Another kind than the one whose requests are shown, in the namespace that the text names.
+    let text = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: b\nstringData:\n  \"n\": \"1\"\n";
+    running.edit(LiveEditMsg::Text(text.to_owned()));
+    running.edit(LiveEditMsg::Send);
+    let waiting = running.editor().waiting.clone().expect("a request");
+    assert_eq!(waiting.request.method, "POST");
+    let target = "/api/v1/namespaces/default/secrets?fieldManager=anna";
+    assert_eq!(waiting.request.target, target);
+    assert_eq!(running.answer(), 201);
+    let editor = running.editor();
+    assert!(!editor.creates, "it is an object that was read now");
+    assert_eq!(editor.read().expect("it was answered").name(), "b");
+    // The text that is there when another one has the name stays, and is refused.
+    running.edit(LiveEditMsg::New);
+    running.edit(LiveEditMsg::Text(text.to_owned()));
+    running.edit(LiveEditMsg::Send);
+    assert_eq!(running.answer(), 409);
+    assert!(running.editor().creates && running.editor().text == text);
+}
+
+#[test]
+fn what_is_no_object_or_of_no_known_kind_is_not_created_and_the_reason_is_said() {
+    let mut running = Running::new();
+    running.edit(LiveEditMsg::New);
+    let mut outcome = |text: &str| {
+        running.edit(LiveEditMsg::Text(text.to_owned()));
+        running.edit(LiveEditMsg::Send);
+        assert!(running.editor().waiting.is_none(), "{text}");
+        running.editor().outcome.clone()
+    };
+    let unknown = LiveOutcome::UnknownKind {
+        api_version: "example.com/v1".to_owned(),
+        kind: "Widget".to_owned(),
+    };
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n";
+    assert_eq!(outcome(widget), Some(unknown));
+    assert!(matches!(outcome("- a"), Some(LiveOutcome::NotSent(_))));
+    // Reading an object ends it.
+    running.edit(LiveEditMsg::Get);
+    assert_eq!(running.answer(), 200);
+    assert!(!running.editor().creates);
 }
