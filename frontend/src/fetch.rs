@@ -19,7 +19,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Sends a request. `options` are members of a `RequestInit` (<https://fetch.spec.whatwg.org/#requestinit>).
+/// Sends a request and reads its whole answer. The arguments are those of [`send`].
 ///
 /// # Errors
 /// The error of the browser, if no answer came.
@@ -29,6 +29,20 @@ pub(crate) async fn fetch<'a>(
     headers: impl IntoIterator<Item = (&'static str, &'a str)>,
     body: Option<&str>,
 ) -> Result<Answer, JsValue> {
+    whole(&send(address, options, headers, body).await?).await
+}
+
+/// Sends a request. `options` are members of a `RequestInit` (<https://fetch.spec.whatwg.org/#requestinit>).
+/// Returns the `Response`, whose body has not been read.
+///
+/// # Errors
+/// The error of the browser, if no answer came.
+pub(crate) async fn send<'a>(
+    address: &str,
+    options: &[(&str, &str)],
+    headers: impl IntoIterator<Item = (&'static str, &'a str)>,
+    body: Option<&str>,
+) -> Result<JsValue, JsValue> {
     let (how, named) = (Object::new(), Object::new());
     let set = |object: &Object, name: &str, value: &JsValue| {
         Reflect::set(object, &name.into(), value).map(drop)
@@ -44,18 +58,32 @@ pub(crate) async fn fetch<'a>(
         set(&how, "body", &body.into())?;
     }
     let sent = Array::of2(&address.into(), &how);
-    let response = resolved(call(&window()?, "fetch", &sent)?).await?;
-    let headers = get(&response, "headers")?;
+    resolved(call(&window()?, "fetch", &sent)?).await
+}
+
+/// Reads the body of a `Response` to its end.
+///
+/// # Errors
+/// The error of the browser, if the body broke off.
+pub(crate) async fn whole(response: &JsValue) -> Result<Answer, JsValue> {
+    let headers = get(response, "headers")?;
     let warning = call(&headers, "get", &Array::of1(&"warning".into()))?;
-    let body = resolved(call(&response, "text", &Array::new())?).await?;
-    let code = get(&response, "status")?.as_f64().unwrap_or_default();
+    let body = resolved(call(response, "text", &Array::new())?).await?;
     Ok(Answer {
-        code: code as u16,
+        code: code(response)?,
         warning: warning.as_string().unwrap_or_default(),
         body: body.as_string().unwrap_or_default(),
     })
 }
 
-async fn resolved(promise: JsValue) -> Result<JsValue, JsValue> {
+/// The status code of a `Response`.
+///
+/// # Errors
+/// That of the browser, if it is none.
+pub(crate) fn code(response: &JsValue) -> Result<u16, JsValue> {
+    Ok(get(response, "status")?.as_f64().unwrap_or_default() as u16)
+}
+
+pub(crate) async fn resolved(promise: JsValue) -> Result<JsValue, JsValue> {
     JsFuture::from(Promise::resolve(&promise)).await
 }

@@ -7,8 +7,8 @@ use optimist_client::{OnOwned, Preset, WantedChange, Way};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::remote::{
-    NotAllowed, NotAnswered, NotPredicted, Prediction, ProxyCommand, RemoteAnswer, RemoteKind,
-    RemoteRequest, RemoteVersion, kinds,
+    Following, NotAllowed, NotAnswered, NotPredicted, Prediction, ProxyCommand, RemoteAnswer,
+    RemoteKind, RemoteRequest, RemoteVersion, kinds,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -248,10 +248,11 @@ fn values_of_secrets_are_left_out_unless_they_are_asked_for() {
     object["apiVersion"] = "v1".into();
     object["kind"] = "Secret".into();
     object.set_meta("resourceVersion", "7");
-    let event = accepted(&json!({"type": "MODIFIED", "object": object}));
-    let (lines, version) = event.events("1", false).unwrap();
-    assert!(!lines.contains("aHVudGVyMg"), "{lines}");
-    assert_eq!(version.as_deref(), Some("7"));
+    let mut following = Following::new(&kind, &kept[0], false);
+    let event = json!({"type": "MODIFIED", "object": object}).to_string();
+    let part = following.read(format!("{event}\n").as_bytes());
+    assert!(!part.lines.contains("aHVudGVyMg"), "{}", part.lines);
+    assert_eq!(part.lines.lines().count(), 1);
     let installed = Case::about(kept[0].clone()).install();
     assert!(installed.is_ok(), "Diagnose reads it: {installed:?}");
 }
@@ -277,38 +278,6 @@ fn a_refusal_and_a_page_are_no_objects() {
     };
     assert_eq!(page.objects(&kind, false), Err(NotAnswered::NotAnApiServer));
     assert_eq!(page.names(), Err(NotAnswered::NotAnApiServer));
-}
-
-#[test]
-fn a_watch_is_what_diagnose_reads_and_says_where_to_go_on() {
-    let (ns, name) = ("a", "c");
-    let object = |version: &str| {
-        json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": ns, "uid": "u", "resourceVersion": version}})
-    };
-    let event =
-        |of: &str, version: &str| json!({"type": of, "object": object(version)}).to_string();
-    let body = [event("ADDED", "5"), event("MODIFIED", "7")].join("\n");
-    let answer = RemoteAnswer {
-        body,
-        ..accepted(&Value::Null)
-    };
-    let (lines, version) = answer.events("4", false).unwrap();
-    assert_eq!(version.as_deref(), Some("7"));
-    let Ok(Input::Versions(versions)) = detect(&lines) else {
-        panic!("{lines}");
-    };
-    assert_eq!(versions.len(), 2);
-    let gone = accepted(&json!({"type": "ERROR", "object": {"kind": "Status", "code": 410}}));
-    assert_eq!(gone.events("4", false), Ok((String::new(), None)));
-    let nothing = RemoteAnswer {
-        body: String::new(),
-        ..answer
-    };
-    assert_eq!(
-        nothing.events("4", false),
-        Ok((String::new(), Some("4".to_owned())))
-    );
 }
 
 #[test]

@@ -4,15 +4,19 @@ use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{HeaderMap, Request};
-use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::server::{ApiServer, Watch};
 
 use super::site::{Conditions, Site, body, lock};
 
-/// The time after which a watch ends.
-const WATCH: Duration = Duration::from_millis(300);
+/// The times after which a watch ends: one of some minutes, and one of some seconds.
+const LONG_WATCH: Duration = Duration::from_secs(30);
+const SHORT_WATCH: Duration = Duration::from_millis(300);
+
+/// The time after which a watch looks for events again.
+const POLL: Duration = Duration::from_millis(50);
 
 /// An API server, and a change of its answers.
 #[derive(Debug)]
@@ -72,6 +76,11 @@ pub(super) fn answer(
         }
     }
     let request = request.body(body).map_err(std::io::Error::other)?;
+    if let Some(watch) = opened(&request, conditions) {
+        let is_short = target.contains("timeoutSeconds=5");
+        let lasts = if is_short { SHORT_WATCH } else { LONG_WATCH };
+        return stream(connection, watch, lasts, conditions);
+    }
     let (code, body) = perform(request, conditions).unwrap_or((404, String::new()));
     let length = body.len();
     write!(
@@ -81,28 +90,53 @@ pub(super) fn answer(
     )
 }
 
+/// The watch that a request asks for, if the server opens it. Notes every request.
+fn opened(request: &Request<Vec<u8>>, conditions: &Mutex<Conditions>) -> Option<Watch> {
+    let mut conditions = lock(conditions);
+    let api = conditions.api.as_mut()?;
+    let asked = format!("{} {}", request.method(), request.uri());
+    let is_watch = asked.contains("watch=true");
+    api.asked.push(asked);
+    is_watch.then(|| api.server.watch(request).ok()).flatten()
+}
+
+/// Sends the events of a watch while they come.
+fn stream(
+    mut connection: TcpStream,
+    mut watch: Watch,
+    lasts: Duration,
+    conditions: &Mutex<Conditions>,
+) -> std::io::Result<()> {
+    connection.write_all(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n",
+    )?;
+    let begun = Instant::now();
+    while begun.elapsed() < lasts {
+        thread::sleep(POLL);
+        let lines: String = {
+            let conditions = lock(conditions);
+            let Some(api) = &conditions.api else {
+                return Ok(());
+            };
+            let events = watch.poll(&api.server);
+            let resources = api.server.resources();
+            events
+                .iter()
+                .map(|event| event.to_line(resources))
+                .collect()
+        };
+        // In the middle of a line, as a network may cut it.
+        let (first, second) = lines.as_bytes().split_at(lines.len() / 3);
+        connection.write_all(first)?;
+        connection.flush()?;
+        connection.write_all(second)?;
+    }
+    Ok(())
+}
+
 /// The code and the body of an answer; `None` if there is no API server.
 fn perform(request: Request<Vec<u8>>, conditions: &Mutex<Conditions>) -> Option<(u16, String)> {
     let is_write = request.method() != http::Method::GET;
-    let is_watch = request
-        .uri()
-        .query()
-        .is_some_and(|it| it.contains("watch=1"));
-    let watch = {
-        let mut conditions = lock(conditions);
-        let api = conditions.api.as_mut()?;
-        api.asked
-            .push(format!("{} {}", request.method(), request.uri()));
-        is_watch.then(|| api.server.watch(&request).ok()).flatten()
-    };
-    if let Some(mut watch) = watch {
-        thread::sleep(WATCH);
-        let conditions = lock(conditions);
-        let server = &conditions.api.as_ref()?.server;
-        let events = watch.poll(server);
-        let lines = events.iter().map(|event| event.to_line(server.resources()));
-        return Some((200, lines.collect()));
-    }
     let mut conditions = lock(conditions);
     let api = conditions.api.as_mut()?;
     let response = api.server.handle(request);

@@ -129,14 +129,55 @@ fn an_object_is_followed_while_others_write_it() {
     pick(&browser);
     press(&browser, "The case", "Follow");
     wait_until_said(&browser, "each new version is a step");
+    scale(&site, &browser, [3, 4]);
+    // Both came in one answer.
+    assert_eq!(watches(&site), 1, "{:?}", site.asked_of_api());
+    press(&browser, "The case", "Stop following");
     let web = format!("{DEPLOYMENTS}/web");
-    for replicas in [3, 4] {
-        let patch = json!({"spec": {"replicas": replicas}});
-        assert_eq!(site.send(sent("PATCH", &web, &patch)), Some(200));
-    }
-    let steps =
-        "return (document.querySelector('.recorded-lanes')?.innerText ?? '').includes('replicas')";
-    browser.wait("the steps", steps, &[]);
+    let patch = json!({"spec": {"replicas": 5}});
+    assert_eq!(site.send(sent("PATCH", &web, &patch)), Some(200));
+    press(&browser, "The case", "Follow");
+    wait_until_said(&browser, "each new version is a step");
+    scale(&site, &browser, [6, 7]);
+    assert_eq!(watches(&site), 2, "the first one ended");
+    says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_browser_that_reads_no_streams_follows_with_short_watches() {
+    let (site, browser) = open();
+    browser.run(
+        "delete ReadableStream.prototype.getReader; return true",
+        &[],
+    );
+    pick(&browser);
+    press(&browser, "The case", "Follow");
+    wait_until_said(&browser, "each new version is a step");
+    scale(&site, &browser, [3, 4]);
+    let asked = site.asked_of_api();
+    let short = asked.iter().filter(|it| it.contains("timeoutSeconds=5"));
+    assert!(short.count() > 0, "{asked:?}");
     press(&browser, "The case", "Stop following");
     says_nothing(&browser);
+}
+
+/// The number of watches that the page has opened.
+fn watches(site: &Site) -> usize {
+    let asked = site.asked_of_api();
+    asked.iter().filter(|it| it.contains("watch=true")).count()
+}
+
+/// Somebody else scales the Deployment, one time after the other; each becomes a step.
+fn scale(site: &Site, browser: &Browser, all: [usize; 2]) {
+    let web = format!("{DEPLOYMENTS}/web");
+    let lanes = "document.querySelector('.recorded-lanes')?.innerText ?? ''";
+    for replicas in all {
+        let before = browser.run(&format!("return {lanes}"), &[]);
+        let patch = json!({"spec": {"replicas": replicas}});
+        assert_eq!(site.send(sent("PATCH", &web, &patch)), Some(200));
+        let step =
+            format!("const now = {lanes}; return now !== arguments[0] && now.includes('replicas')");
+        browser.wait("the step", &step, &[before]);
+    }
 }

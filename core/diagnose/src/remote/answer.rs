@@ -119,40 +119,20 @@ impl RemoteAnswer {
             .collect())
     }
 
-    /// The events of an accepted watch, a line each, as Diagnose reads them; and the version after which to ask
-    /// again. `None` instead of a version if the watch has to begin again.
+    /// The objects in an accepted list, and the version of the list, after which a watch goes on.
     ///
     /// # Errors
-    /// If the server refused.
-    pub fn events(
+    /// Those of [`document`](Self::document).
+    pub(super) fn listed(
         &self,
-        after: &str,
+        kind: &RemoteKind,
         secrets: bool,
-    ) -> Result<(String, Option<String>), NotAnswered> {
-        if !(200..300).contains(&self.code) {
-            return self.document().map(|_| (String::new(), None));
+    ) -> Result<(Vec<Value>, String), NotAnswered> {
+        let version = self.document()?.resource_version().to_owned();
+        if version.is_empty() {
+            return Err(NotAnswered::NotAnApiServer);
         }
-        let mut lines = String::new();
-        let mut version = Some(after.to_owned());
-        for line in self.body.lines() {
-            let event: Option<Value> = serde_json::from_str(line).ok();
-            let Some(mut event) = event else { continue };
-            match text(&event, "type") {
-                "ERROR" => version = None,
-                "ADDED" | "MODIFIED" | "DELETED" => {
-                    let object = event["object"].take();
-                    version = Some(object.resource_version().to_owned());
-                    event["object"] = match secrets {
-                        true => object,
-                        false => with_left_out_secrets(&object),
-                    };
-                    lines.push_str(&event.to_string());
-                    lines.push('\n');
-                }
-                _ => {}
-            }
-        }
-        Ok((lines, version))
+        Ok((self.objects(kind, secrets)?, version))
     }
 
     /// The answer, as the core gives its own.

@@ -4,9 +4,10 @@
 //! [`RemoteRequest`] is the only request that can be sent. It reads, or it is a dry run.
 //! [`RemoteKind`] is a kind that the server lists. [`Prediction`] runs a write on the core and compares
 //! its answer with that of a dry run. [`ProxyCommand`] is a `kubectl proxy` that lets through what is
-//! asked and nothing else.
+//! asked and nothing else. [`Following`] reads a watch of an object while it comes.
 
 mod answer;
+mod following;
 mod kinds;
 mod prediction;
 mod proxy_command;
@@ -14,6 +15,7 @@ mod recording;
 mod request;
 
 pub use answer::{NotAnswered, RemoteAnswer, is_controlled, with_left_out_secrets};
+pub use following::{FollowedPart, Following, WatchReading};
 pub use kinds::{RemoteKind, RemoteVersion, kinds};
 pub use prediction::{NotPredicted, Prediction};
 pub use proxy_command::ProxyCommand;

@@ -5,7 +5,7 @@ use std::fmt;
 use http::{Method, Request, header};
 use serde_json::Value;
 
-use super::RemoteKind;
+use super::{RemoteKind, WatchReading};
 
 /// The document that lists all kinds (`apidiscovery.k8s.io/v2`).
 const DISCOVERY: &str =
@@ -18,8 +18,10 @@ const ONLY_METADATA: &str =
 /// The most objects of a list.
 const LIMIT: usize = 500;
 
-/// The time after which the server ends a watch, in seconds. What happens later is asked for again.
-const WATCH_SECONDS: usize = 5;
+/// The times after which the server ends a watch, in seconds: one that is read while it comes, and one that is
+/// read as a whole. What happens later is asked for again.
+const STREAM_SECONDS: usize = 300;
+const WHOLE_SECONDS: usize = 5;
 
 /// The subresources that can be read and written. `exec`, `proxy` and others do something at a GET, or take
 /// no dry run.
@@ -222,13 +224,34 @@ impl RemoteRequest {
         Self::read(&kind.definition_path(), "application/json")
     }
 
-    /// Asks for the versions of an object after a version. The server ends the answer after some seconds.
-    pub fn watch(kind: &RemoteKind, namespace: &str, name: &str, after: &str) -> Option<Self> {
+    /// Asks for the object of a name in a list, which has the version of the whole server.
+    pub(super) fn named(kind: &RemoteKind, namespace: &str, name: &str) -> Option<Self> {
+        if !is_plain(name) {
+            return None;
+        }
+        let collection = kind.path(namespace, "");
+        let target = format!("{collection}?fieldSelector=metadata.name%3D{name}");
+        Self::read(&target, "application/json")
+    }
+
+    /// Asks for the versions of an object after a version. With bookmarks, the server says from time to time which
+    /// version it has come to, so that one without changes does not become too old.
+    pub(super) fn watch(
+        kind: &RemoteKind,
+        namespace: &str,
+        name: &str,
+        after: &str,
+        reading: WatchReading,
+    ) -> Option<Self> {
         if !is_plain(name) || !is_plain(after) {
             return None;
         }
+        let seconds = match reading {
+            WatchReading::Stream => STREAM_SECONDS,
+            WatchReading::Whole => WHOLE_SECONDS,
+        };
         let target = format!(
-            "{}?watch=1&fieldSelector=metadata.name%3D{name}&resourceVersion={after}&timeoutSeconds={WATCH_SECONDS}",
+            "{}?watch=true&allowWatchBookmarks=true&fieldSelector=metadata.name%3D{name}&resourceVersion={after}&timeoutSeconds={seconds}",
             kind.path(namespace, "")
         );
         Self::read(&target, "application/json")

@@ -27,7 +27,7 @@ crate::catalogue::messages! {
     remote_answer_status(target, code, message) "{target} was answered with {code}: {message}";
     remote_answer_other(target) "The answer to {target} is not that of an API server.";
     remote_no_path() "Choose a kind, a namespace and a name first.";
-    remote_watch_ended() "The server no longer has the versions after the last one. Follow the object again.";
+    remote_gap() "The server no longer had all versions. What happened between the last one and the newest is one step, or is not told.";
     remote_not_listed(kind) "The server lists no kind {kind}.";
     remote_predict(client) "Predict and compare: {client}";
     remote_predict_says() "Reads the object again, runs the write on the core of Optimist, and sends the same write to the server with dryRun=All.";

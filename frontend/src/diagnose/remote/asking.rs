@@ -1,13 +1,9 @@
 //! The work behind the buttons of the card: which requests are sent, in their order, and what becomes of the
 //! answers. `core` makes the requests and reads the answers.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
-use gloo_timers::future::TimeoutFuture;
 use optimist_apiserver::object::Metadata;
 use optimist_client::{OnOwned, Preset, WantedChange, Way};
-use optimist_diagnose::case::{Case, ObjectId};
+use optimist_diagnose::case::Case;
 use optimist_diagnose::remote::{
     NotAnswered, Prediction, RemoteAnswer, RemoteKind, RemoteRequest, RemoteVersion, is_controlled,
     kinds,
@@ -21,9 +17,6 @@ use super::fetch::fetch;
 use super::state::{Compared, Found, RemoteAction, RemoteState};
 use crate::state::{DiagnoseMsg, Dispatcher, Sends};
 
-/// The pause between two watches, in milliseconds.
-const PAUSE: u32 = 500;
-
 /// The attempts to compare a write with an object that others change.
 const ATTEMPTS: usize = 3;
 
@@ -35,10 +28,13 @@ pub(super) struct Asking {
 }
 
 /// The reason why a work ended, in words.
-type Failure = String;
+pub(super) type Failure = String;
 
 impl Asking {
-    async fn ask(&self, request: Option<RemoteRequest>) -> Result<(String, RemoteAnswer), Failure> {
+    pub(super) async fn ask(
+        &self,
+        request: Option<RemoteRequest>,
+    ) -> Result<(String, RemoteAnswer), Failure> {
         let request = request.ok_or_else(label::remote_no_path)?;
         let target = request.target().to_owned();
         self.card.dispatch(RemoteAction::Asking(target.clone()));
@@ -88,7 +84,7 @@ impl Asking {
     }
 
     /// The object as the server has it now, with the definition of its kind if that is not built in.
-    async fn object(
+    pub(super) async fn object(
         &self,
         kind: &RemoteKind,
         (namespace, name): (&str, &str),
@@ -126,58 +122,6 @@ impl Asking {
         };
         let opened = opened.await;
         self.tell(opened);
-    }
-
-    /// Follows an object until `goes_on` says no.
-    pub(super) async fn follow(
-        self,
-        kind: RemoteKind,
-        place: (String, String),
-        secrets: bool,
-        goes_on: Rc<Cell<bool>>,
-    ) {
-        let followed = self.versions(&kind, &place, secrets, &goes_on).await;
-        goes_on.set(false);
-        self.card.dispatch(RemoteAction::Following(None));
-        if let Err(why) = followed {
-            self.card.dispatch(RemoteAction::Failed(why));
-        }
-    }
-
-    async fn versions(
-        &self,
-        kind: &RemoteKind,
-        (namespace, name): &(String, String),
-        secrets: bool,
-        goes_on: &Cell<bool>,
-    ) -> Result<(), Failure> {
-        let (object, definition) = self.object(kind, (namespace, name), secrets).await?;
-        if let Some(definition) = definition {
-            self.page.send(DiagnoseMsg::Bring(definition.to_string()));
-        }
-        let mut version = object.resource_version().to_owned();
-        let lines = format!("{}\n", json!({"type": "ADDED", "object": object}));
-        self.page.send(DiagnoseMsg::Follow { lines, anew: true });
-        let about = ObjectId::from_object(&object).to_string();
-        self.card.dispatch(RemoteAction::Following(Some(about)));
-        while goes_on.get() {
-            let request = RemoteRequest::watch(kind, namespace, name, &version);
-            let request = request.ok_or_else(label::remote_no_path)?;
-            let target = request.target();
-            let answer = fetch(&request).await;
-            let answer = answer.map_err(|why| label::remote_unanswered(&target, &why))?;
-            let events = answer.events(&version, secrets);
-            let (lines, next) = events.map_err(|why| not_answered(target, &why))?;
-            if !goes_on.get() {
-                break;
-            }
-            if !lines.is_empty() {
-                self.page.send(DiagnoseMsg::Follow { lines, anew: false });
-            }
-            version = next.ok_or_else(label::remote_watch_ended)?;
-            TimeoutFuture::new(PAUSE).await;
-        }
-        Ok(())
     }
 
     /// Reads the objects of a namespace that no controller owns.

@@ -4,9 +4,9 @@
 mod asking;
 mod compared;
 mod fetch;
+mod follow;
 mod state;
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use optimist_client::visible;
@@ -21,6 +21,7 @@ use yew::{
 };
 
 use self::asking::Asking;
+use self::follow::Follows;
 use self::state::{RemoteAction, RemoteState};
 use crate::browser;
 use crate::components::Copy;
@@ -36,11 +37,11 @@ pub(super) struct RemoteProps {
 #[component]
 pub(super) fn Remote(props: &RemoteProps) -> Html {
     let card = use_reducer(RemoteState::default);
-    let follows = use_mut_ref(|| Rc::new(Cell::new(false)));
+    let follows = use_mut_ref(|| Rc::new(Follows::default()));
     {
         let follows = Rc::clone(&follows);
         // Who leaves the page follows nothing any more.
-        use_effect_with((), move |()| move || follows.borrow().set(false));
+        use_effect_with((), move |()| move || follows.borrow().end());
     }
     let Some(origin) = fetch::origin() else {
         return Html::default();
@@ -59,16 +60,16 @@ pub(super) fn Remote(props: &RemoteProps) -> Html {
             let Some(kind) = card.kind().cloned() else {
                 return;
             };
-            let goes_on = Rc::new(Cell::new(true));
-            follows.replace(Rc::clone(&goes_on)).set(false);
+            let begins = Rc::new(Follows::default());
+            follows.replace(Rc::clone(&begins)).end();
             let place = (card.namespace.clone(), card.name.clone());
-            spawn_local(asking.clone().follow(kind, place, card.secrets, goes_on));
+            spawn_local(asking.clone().follow(kind, place, card.secrets, begins));
         })
     };
     let stop = {
         let (card, follows) = (card.clone(), Rc::clone(&follows));
         Callback::from(move |()| {
-            follows.borrow().set(false);
+            follows.borrow().end();
             card.dispatch(RemoteAction::Following(None));
         })
     };
