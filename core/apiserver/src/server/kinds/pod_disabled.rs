@@ -34,22 +34,27 @@ pub(super) fn drop_from_cron_job(job: &mut Value, live: Option<&Value>) {
 }
 
 fn drop_at(pointer: &str, object: &mut Value, live: Option<&Value>) {
-    let live = live.and_then(|live| live.pointer(pointer));
-    let live = live.unwrap_or(&Value::Null);
-    let Some(spec) = object.pointer_mut(pointer) else {
+    let mut steps = pointer.split('/').skip(1);
+    let Some(spec) = steps.try_fold(object, |at, step| at.get_mut(step)) else {
         return;
     };
+    // Nearly no pod has one of these fields: the stored object is only looked at if this one does.
+    let live = || {
+        let live = live.and_then(|live| live.pointer(pointer));
+        live.unwrap_or(&Value::Null)
+    };
     for part in PROJECTED {
-        if projects(spec, part) && !projects(live, part) {
+        if projects(spec, part) && !projects(live(), part) {
             drop_projected(spec, part);
         }
     }
-    if live.get(GROUP).is_none()
+    if spec.get(GROUP).is_some()
+        && live().get(GROUP).is_none()
         && let Value::Object(spec) = spec
     {
         spec.remove(GROUP);
     }
-    if has_signal(spec) && !has_signal(live) {
+    if has_signal(spec) && !has_signal(live()) {
         drop_signals(spec);
     }
 }
