@@ -103,6 +103,11 @@ fn checked_item(name: &str, which: usize) -> Option<Value> {
             let protocol = ["TCP", "UDP"][which];
             json!({"protocol": protocol})
         }
+        // Of another version than v1 it would be refused.
+        "ObjectFieldSelector" => {
+            let path = ["metadata.name", "metadata.namespace"][which];
+            json!({"fieldPath": path})
+        }
         "MetricSpec" => {
             let share = [50, 60][which];
             let target = json!({"type": "Utilization", "averageUtilization": share});
