@@ -259,6 +259,11 @@ impl Resource {
         }
     }
 
+    /// Returns whether the server names a new object that has neither a name nor a prefix for one.
+    pub(super) fn is_named_by_uid(&self) -> bool {
+        matches!(&self.definition, Definition::Builtin(rules) if rules.named_by_uid)
+    }
+
     /// Returns whether its rules restore by themselves the fields that a write does not change.
     pub(super) fn restores(&self) -> bool {
         matches!(&self.definition, Definition::Builtin(rules) if rules.restores)

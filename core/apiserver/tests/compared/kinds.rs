@@ -386,3 +386,41 @@ fn a_review_passes_over_selectors_that_cannot_be_used() {
     assert!(causes[0].starts_with(&format!("{item}.key: Invalid value: \"bad key!\"")));
     assert!(causes[1].starts_with(&format!("{item}.values[0]: Invalid value: \"not valid!\"")));
 }
+
+/// `resourcequotaStrategy.WarningsOnCreate` of `pkg/registry/core/resourcequota`.
+#[test]
+fn a_new_quota_whose_request_exceeds_its_limit_is_warned_of() {
+    let server = &mut ApiServer::default();
+    let quotas = format!("{CORE}/resourcequotas");
+    let hard = |hard: Value| json!({"metadata": {"name": "a"}, "spec": {"hard": hard}});
+    let both = hard(
+        json!({"cpu": "2", "limits.cpu": "1500m", "requests.memory": "1Gi", "memory": "3Gi",
+        "limits.memory": "2Gi", "requests.ephemeral-storage": "2Gi", "limits.ephemeral-storage": "1Gi"}),
+    );
+    assert_eq!(
+        make(server, &quotas, &both).warnings,
+        [
+            "ResourceQuota cpu (2) should be less than limits.cpu (1500m)",
+            "ResourceQuota requests.ephemeral-storage (2Gi) should be less than limits.ephemeral-storage (1Gi)"
+        ]
+    );
+    let update = json!({"spec": {"hard": {"cpu": "3"}}});
+    let warnings = change(server, &format!("{quotas}/a"), &update).warnings;
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+/// `limitrangeStrategy.PrepareForCreate` of `pkg/registry/core/limitrange`.
+#[test]
+fn a_limit_range_without_a_name_is_named_by_a_uid() {
+    let server = &mut ApiServer::default();
+    let ranges = format!("{CORE}/limitranges");
+    let range = json!({"spec": {"limits": [{"type": "Pod", "max": {"cpu": "1"}}]}});
+    let made = make(server, &ranges, &range).body;
+    let (name, uid) = (&made["metadata"]["name"], &made["metadata"]["uid"]);
+    assert_eq!(name.as_str().unwrap().len(), uid.as_str().unwrap().len());
+    assert_ne!(name, uid);
+    assert_eq!(
+        wrong(&format!("{CORE}/configmaps"), &json!({})),
+        ["metadata.name: Required value: name or generateName is required"]
+    );
+}

@@ -49,7 +49,7 @@ fn amount(value: &Value) -> Quantity {
 }
 
 /// The text of an amount, as upstream prints it.
-fn amount_text(value: &Value) -> String {
+pub(super) fn amount_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -233,6 +233,8 @@ pub struct Rules {
     /// `true` if `prepare` restores by itself the fields that a write does not change: not just those that
     /// the endpoint takes from its managers, and not in a new object.
     pub restores: bool,
+    /// `true` if the server names a new object that has neither a name nor a prefix for one: by a uid.
+    pub named_by_uid: bool,
     /// `true` if lists are merged by a key that their items may leave out.
     pub may_mistype: bool,
     /// The objects that cannot be deleted, and why.
@@ -293,6 +295,7 @@ impl Rules {
         annotates: &[],
         hidden_field: None,
         restores: false,
+        named_by_uid: false,
         may_mistype: false,
         immortal: &(&[], ""),
         fill_zero_values: |_| {},

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::capacity_requests::amount_text;
 use super::checks::{Check, Checked};
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
@@ -97,6 +98,29 @@ fn quota_amounts(amounts: &Checked<'_>, errors: &mut Vec<FieldError>) {
                 .map(|why| FieldError::invalid(field, &name.as_str().into(), why)),
         );
         errors.extend(whole_amount(name, amount, &field));
+    }
+}
+
+/// A request that is larger than its limit (`resourcequotaStrategy.WarningsOnCreate`).
+pub(super) fn warn(quota: &Value, live: Option<&Value>) -> Vec<String> {
+    let hard = &quota["spec"]["hard"];
+    let names = ["cpu", "memory", "storage", "ephemeral-storage"];
+    let warning = |name: &&str| {
+        let limit_name = format!("limits.{name}");
+        let limit = hard.get(&limit_name)?;
+        let bare = Some((*name).to_owned()).filter(|name| matches!(&**name, "cpu" | "memory"));
+        let names = [Some(format!("requests.{name}")), bare];
+        let mut requests = names.into_iter().flatten();
+        let (request_name, request) =
+            requests.find_map(|name| hard.get(&name).map(|request| (name, request)))?;
+        (Quantity::from(request) > Quantity::from(limit)).then(|| {
+            let (request, limit) = (amount_text(request), amount_text(limit));
+            format!("ResourceQuota {request_name} ({request}) should be less than {limit_name} ({limit})")
+        })
+    };
+    match live {
+        None => names.iter().filter_map(warning).collect(),
+        Some(_) => Vec::new(),
     }
 }
 

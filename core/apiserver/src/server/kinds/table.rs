@@ -199,6 +199,8 @@ fn rules(facts: &KindFacts) -> Rules {
         }
         "PriorityClass" => rules.immortal = &scheduling::IMMORTAL,
         "ServiceAccount" => rules.prepare = service_account,
+        // `limitrangeStrategy.PrepareForCreate`.
+        "LimitRange" => rules.named_by_uid = true,
         "StatefulSet" => rules.prepare = stateful_set,
         "Endpoints" => rules.notices = &endpoints::NOTICES,
         "Node" => {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::label_selector::list;
-use super::{Notices, device_slices, ip, names, networking, pod_warnings, secret};
+use super::{Notices, device_slices, ip, names, networking, pod_warnings, quotas, secret};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 
@@ -31,6 +31,7 @@ pub(super) fn for_kind(kind: &str) -> Option<Warn> {
         "PersistentVolumeClaim" => claim,
         "PodTemplate" => |object, live| pods(object, live, false, "template"),
         "ReplicationController" => replication_controller,
+        "ResourceQuota" => quotas::warn,
         "ResourceSlice" => device_slices::warn,
         "Secret" => secret::warn,
         "ServiceAccount" => service_account,

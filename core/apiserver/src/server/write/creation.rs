@@ -131,6 +131,9 @@ impl ApiServer {
         }
         object.set_meta("creationTimestamp", self.environment.now().to_string());
         object.set_meta("uid", self.environment.uid());
+        if object.name().is_empty() && info.resource.is_named_by_uid() {
+            object.set_meta("name", self.environment.uid());
+        }
         if !info.options.dry_run {
             object.set_meta("resourceVersion", Value::Null);
         }
