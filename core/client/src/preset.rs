@@ -119,6 +119,11 @@ impl Preset {
         self < Preset::Update
     }
 
+    /// Returns whether it is Argo CD, with or without server-side apply.
+    pub fn is_argo_cd(self) -> bool {
+        matches!(self, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide)
+    }
+
     /// Returns whether it is a version of Helm.
     pub fn is_helm(self) -> bool {
         matches!(self, Preset::Helm3 | Preset::Helm4)

@@ -174,8 +174,7 @@ pub fn tracked_as(preset: Preset, manifest: Value, sibling: &Value) -> Value {
     let application = entry(sibling, "annotations", TRACKING_ID);
     let application = application.and_then(|id| id.split_once(':'));
     let mut manifest = tracked(preset, manifest, sibling);
-    let argo_cd = matches!(preset, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide);
-    if let Some((application, _)) = application.filter(|_| argo_cd) {
+    if let Some((application, _)) = application.filter(|_| preset.is_argo_cd()) {
         let version = text(&manifest, "apiVersion");
         let group = version.split_once('/').map_or("", |(group, _)| group);
         let id = format!(

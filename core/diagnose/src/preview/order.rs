@@ -4,7 +4,7 @@ use optimist_apiserver::object::text;
 use optimist_client::Preset;
 use serde_json::Value;
 
-use super::sync_wave;
+use super::sync_wave::SyncWave;
 use crate::case::ObjectId;
 
 /// The kinds in the order in which Helm writes them; all others come last, by their names
@@ -51,12 +51,12 @@ const OF_HELM: [&str; 38] = [
 ];
 
 /// Returns the positions of the manifests in the order in which a tool writes them. kubectl goes through
-/// its files. Argo CD goes from wave to wave ([`sync_wave::of_manifests`]). The others begin with the objects that other
-/// objects need: namespaces and definitions. `namespace`: that of manifests that name none, if it is known.
+/// its files. Argo CD goes from wave to wave. The others begin with the objects that other objects need: namespaces and
+/// definitions. `waves`: those of Argo CD ([`of_manifests`](super::sync_wave::of_manifests)).
 pub(super) fn of_writes(
     preset: Preset,
     manifests: &[Value],
-    namespace: Option<&str>,
+    waves: &[(usize, SyncWave)],
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..manifests.len()).collect();
     let kind = |at: &usize| text(&manifests[*at], "kind");
@@ -72,8 +72,7 @@ pub(super) fn of_writes(
             None => (OF_HELM.len(), kind(at)),
         }),
         Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
-            let waves = sync_wave::of_manifests(manifests, namespace).into_iter();
-            let written: Vec<usize> = waves.map(|(at, _)| at).collect();
+            let written: Vec<usize> = waves.iter().map(|(at, _)| *at).collect();
             // A hook that is not written has a row, too.
             order.retain(|at| !written.contains(at));
             order.splice(0..0, written);

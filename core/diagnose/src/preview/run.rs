@@ -15,6 +15,7 @@ use super::refusal::Delivery;
 use super::removed::Removal;
 use super::row::{Outcome, PreviewObject, PreviewRow};
 use super::sync_options::{SyncOptions, keep_last};
+use super::sync_wave::SyncWave;
 use super::unnamed::{self, Treatment, is_unnamed};
 use super::written_manifest::WrittenManifest;
 use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, order, sync_wave};
@@ -48,6 +49,8 @@ pub(super) struct Written {
     /// In the order of the manifests.
     pub(super) order: Vec<Key>,
     keys: HashSet<Key>,
+    /// The sync waves of Argo CD, by the positions of the manifests.
+    waves: Vec<(usize, SyncWave)>,
     /// The earlier manifests.
     pub(super) earlier: HashMap<Key, Value>,
     /// The rules for the other objects. `None` until all are on the server.
@@ -105,7 +108,7 @@ impl PreviewRun {
             made_up.extend(named(&self.cluster, manifest, given).map(|it| (key(manifest), it)));
             input.tool.prune.label(manifest);
         }
-        if SyncOptions::is_argo_cd(input.tool.preset) {
+        if input.tool.preset.is_argo_cd() {
             keep_last(&mut input.next);
         }
         let mut earlier = HashMap::new();
@@ -121,7 +124,11 @@ impl PreviewRun {
         let order: Vec<Key> = input.next.iter().map(key).collect();
         let keys: HashSet<Key> = order.iter().cloned().collect();
         let removal = Removal::read(input, &self.cluster, &keys);
-        let writes = order::of_writes(input.tool.preset, &input.next, input.namespace.as_deref());
+        let waves = match input.tool.preset.is_argo_cd() {
+            true => sync_wave::of_manifests(&input.next, input.namespace.as_deref()),
+            false => Vec::new(),
+        };
+        let writes = order::of_writes(input.tool.preset, &input.next, &waves);
         self.left.extend(writes.into_iter().map(Part::Write));
         let others = self.cluster.objects.iter().enumerate();
         let others = others.filter(|(_, (key, _))| !keys.contains(key));
@@ -130,6 +137,7 @@ impl PreviewRun {
         self.written = Arc::new(Written {
             order,
             keys,
+            waves,
             earlier,
             removal: Some(removal),
         });
@@ -212,12 +220,11 @@ impl PreviewRun {
         if let Some(removal) = &self.written.removal {
             let manifests = self.written.order.iter().zip(&self.input.next);
             let objects = self.cluster.objects.iter();
-            let waves = sync_wave::by_position(&self.input.next, self.input.namespace.as_deref());
-            let keys = self.written.order.iter().enumerate();
+            let waves = self.written.waves.iter();
             let delivery = Delivery {
                 after,
-                waves: keys
-                    .filter_map(|(at, key)| Some((key, *waves.get(&at)?)))
+                waves: waves
+                    .filter_map(|(at, wave)| Some((self.written.order.get(*at)?, *wave)))
                     .collect(),
                 manifests: manifests.collect(),
                 objects: objects.map(|(key, object)| (key, &**object)).collect(),
@@ -270,12 +277,12 @@ impl PreviewRun {
             );
             return NextPart::row(PreviewRow::not_run(object, why));
         };
-        if let Some(row) = self.row_without_apply(at, &resource) {
+        let options = SyncOptions::read(self.input.tool.preset, manifest, self.cluster.object(key));
+        if let Some(row) = self.row_without_apply(at, &resource, options) {
             return NextPart::row(row);
         }
         let (manifest, key) = (&self.input.next[at], &self.written.order[at]);
         let table = self.table(manifest, key, &resource);
-        let options = SyncOptions::read(self.input.tool.preset, manifest, self.cluster.object(key));
         let on_owned = match self.input.tool.force || options.force && !options.always_forces() {
             true => OnOwned::Force,
             false => OnOwned::Usual,
@@ -300,7 +307,12 @@ impl PreviewRun {
     }
 
     /// Makes the row of a manifest that the tool does not apply.
-    fn row_without_apply(&mut self, at: usize, resource: &Resource) -> Option<PreviewRow> {
+    fn row_without_apply(
+        &mut self,
+        at: usize,
+        resource: &Resource,
+        options: SyncOptions,
+    ) -> Option<PreviewRow> {
         let (manifest, key) = (&self.input.next[at], &self.written.order[at]);
         let (object, preset) = (
             PreviewObject::from_manifest(manifest),
@@ -320,13 +332,11 @@ impl PreviewRun {
             let all = self.cluster.assumed.entry(key.clone()).or_default();
             all.push(assumed);
         }
-        let live = self.cluster.object(key);
-        let replaces = SyncOptions::read(preset, manifest, live).replace;
-        if replaces && live.is_some() {
+        if options.replace && self.cluster.object(key).is_some() {
             let why = "Argo CD replaces this object (Replace=true). That is not run here.";
             return Some(PreviewRow::not_run(object, why.to_owned()));
         }
-        if replaces || is_unnamed(manifest) {
+        if options.replace || is_unnamed(manifest) {
             let treatment = Treatment::read(preset, manifest, release);
             let on = (&mut self.cluster.server, resource);
             let mut row = treatment.row(object, manifest, preset, on);

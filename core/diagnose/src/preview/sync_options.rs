@@ -26,8 +26,7 @@ impl SyncOptions {
     pub(super) fn read(preset: Preset, manifest: &Value, live: Option<&Value>) -> Self {
         let said = |object: &Value, word| says(object, "argocd.argoproj.io/sync-options", word);
         let either = |word| said(manifest, word) || live.is_some_and(|live| said(live, word));
-        let is_argo_cd = matches!(preset, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide);
-        if !is_argo_cd {
+        if !preset.is_argo_cd() {
             return Self {
                 preset,
                 force: false,
@@ -44,11 +43,6 @@ impl SyncOptions {
             force: either("Force=true"),
             replace: either("Replace=true"),
         }
-    }
-
-    /// Returns whether the tool is Argo CD.
-    pub(super) fn is_argo_cd(preset: Preset) -> bool {
-        matches!(preset, Preset::ArgoCdClientSide | Preset::ArgoCdServerSide)
     }
 
     /// Returns whether the tool forces every write, so that it has no other way of writing with force.

@@ -1,7 +1,5 @@
 //! The phases and waves in which Argo CD syncs (`argo-cd/gitops-engine/pkg/sync/sync_tasks.go`, v3.5).
 
-use std::collections::HashMap;
-
 use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
 
@@ -110,14 +108,6 @@ fn lift<'a, K: PartialEq>(
             first.push((key, at));
         }
     }
-}
-
-/// The wave of each manifest, by its position (see [`of_manifests`]).
-pub(super) fn by_position(
-    manifests: &[Value],
-    destination: Option<&str>,
-) -> HashMap<usize, SyncWave> {
-    of_manifests(manifests, destination).into_iter().collect()
 }
 
 /// Returns the place of a kind in a wave: as under Helm, but for three kinds that Argo CD does not know (`sync_tasks.go
