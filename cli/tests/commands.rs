@@ -65,20 +65,18 @@ fn three_live_objects_and_their_chart_are_answered_in_one_command() {
     }
 }
 
+/// A preview of the live objects on standard input.
+fn live_against<'a>(next: &'a str, tool: &'a str) -> [&'a str; 7] {
+    ["preview", "--live", "-", "--next", next, "--as", tool]
+}
+
 #[test]
 fn a_namespace_that_yaml_reads_as_a_boolean_is_not_taken_for_no_namespace() {
     let next = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: y}\n";
+    let next_file = file("next.yaml");
     for arguments in [
         &["preview", "--next", "-", "--as", "kubectl"][..],
-        &[
-            "preview",
-            "--live",
-            "-",
-            "--next",
-            &file("next.yaml"),
-            "--as",
-            "helm4",
-        ],
+        &live_against(&next_file, "helm4"),
         &["owners", "-"],
     ] {
         let (code, out, err) = run_with(arguments, next);
@@ -147,16 +145,7 @@ fn a_manifest_without_a_name_has_a_row_in_every_form_and_does_not_end_the_previe
         assert!(out.contains(said), "{format} {said}:\n{out}");
     }
     let live = "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: a-}\n";
-    let arguments = [
-        "preview",
-        "--live",
-        "-",
-        "--next",
-        &file("next.yaml"),
-        "--as",
-        "helm3",
-    ];
-    let (code, _, err) = run_with(&arguments, live);
+    let (code, _, err) = run_with(&live_against(&file("next.yaml"), "helm3"), live);
     assert!(code == 2 && err.contains("no metadata.name"), "{err}");
 }
 

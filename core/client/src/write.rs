@@ -287,7 +287,7 @@ impl Write {
         let root = &resource.root;
         let config = self.configuration(resource, copy, manager)?;
         let mut given_up = Set::default();
-        let managers = Managers::decode(managed_fields(read)).unwrap_or_default();
+        let managers = Managers::of_object(read);
         let applier = self.applier(manager);
         if let Some(owned) = managers.get(&applier) {
             let others: Vec<Path> = managers

@@ -364,8 +364,7 @@ pub(crate) fn open_definition(object: &Value, said: Option<&str>, notes: &mut Ve
         (None, None) => format!("{singular}s"),
     };
     notes.push(Note::Schemaless { kind });
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let paths = paths_of(&Managers::decode(managed).unwrap_or_default());
+    let paths = paths_of(&Managers::of_object(object));
     if paths.iter().any(selects_items) {
         notes.push(Note::ListsFromOwners);
     }

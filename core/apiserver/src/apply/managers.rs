@@ -7,7 +7,7 @@ use super::fields_v1::is_written_as;
 use super::{Set, from_fields_v1, to_fields_v1};
 use crate::environment::Timestamp;
 use crate::go;
-use crate::object::text;
+use crate::object::{Metadata, text};
 
 /// The operation by which a manager owns its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,6 +112,12 @@ pub struct Managers {
 }
 
 impl Managers {
+    /// The managers of an object; none if its `metadata.managedFields` is malformed.
+    pub fn of_object(object: &Value) -> Self {
+        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+        Self::decode(managed).unwrap_or_default()
+    }
+
     /// Reads `metadata.managedFields`.
     ///
     /// # Errors

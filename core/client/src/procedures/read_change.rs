@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{Managers, Set, compare, field_set};
-use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Resource;
 use serde_json::Value;
 
@@ -120,9 +119,7 @@ impl ReadChange<'_> {
 
     /// Returns the fields that a manager owns, by any operation on the object itself.
     pub(super) fn owned_by(&self, name: &str) -> Set {
-        let managed = self.live.metadata();
-        let managed = managed.and_then(|meta| meta.get("managedFields"));
-        let managers = Managers::decode(managed).unwrap_or_default();
+        let managers = Managers::of_object(&self.live);
         let own = managers
             .iter()
             .filter(|owned| owned.manager.name == name && owned.manager.subresource.is_empty());

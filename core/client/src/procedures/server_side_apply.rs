@@ -176,8 +176,7 @@ impl ServerSideApply {
 
 /// Returns whether an applier owns the annotation of client-side apply.
 fn annotation_is_applied(object: &Value) -> bool {
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
+    let managers = Managers::of_object(object);
     let field = Set::of_fields(&[&["metadata", "annotations", LAST_APPLIED]]);
     managers.iter().any(|owned| {
         owned.manager.operation == ManagedFieldsOperation::Apply && field.is_subset(&owned.set)

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 pub(crate) fn schemaless(object: &Value, plural: &str) -> Value {
     let own = GroupVersion::parse(text(object, "apiVersion"));
     let own = own.unwrap_or_else(|| GroupVersion::new("", ""));
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
+    let managers = Managers::of_object(object);
     let mut versions = vec![own.version.clone()];
     let mut subresources = serde_json::Map::new();
     for owned in managers.iter() {

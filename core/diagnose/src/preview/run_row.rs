@@ -157,9 +157,7 @@ fn refused_without_value(row: &Row, known: &[PreviewField]) -> Vec<PreviewField>
 fn owners_of_all(row: &Row, of: &FieldOutcome) -> Vec<Manager> {
     let mut owners = of.owners_before.clone();
     if of.before.is_some() && of.after.is_none() {
-        let managed = row.before.metadata();
-        let managed = managed.and_then(|meta| meta.get("managedFields"));
-        let managers = Managers::decode(managed).unwrap_or_default();
+        let managers = Managers::of_object(&row.before);
         let inside = managers.iter().filter(|owned| {
             let paths = owned.set.paths();
             !owners.contains(&owned.manager) && paths.iter().any(|it| it.0.starts_with(&of.field.0))
@@ -204,11 +202,7 @@ fn troubles(row: &Row, new: &PreviewRow) -> Vec<Trouble> {
 /// Returns whether a manager owns other fields after a run than before, also fields that the object does not have: an
 /// empty list that the server does not store.
 fn owners_differ(row: &Row) -> bool {
-    let managers = |object: &Value| {
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-        Managers::decode(managed).unwrap_or_default()
-    };
-    let (old, new) = (managers(&row.before), managers(&row.after));
+    let [old, new] = [&row.before, &row.after].map(|object| Managers::of_object(object));
     let is_same = |owned: &Owned| {
         old.get(&owned.manager)
             .is_some_and(|it| it.set == owned.set)
@@ -227,11 +221,7 @@ impl Earlier<'_> {
     /// The fields that the earlier manifest had and this one does not, and that are still there. Those
     /// that the row has already are left out.
     fn kept_fields(&self, row: &Row, masked: &Masked) -> Vec<PreviewField> {
-        let managed = row
-            .after
-            .metadata()
-            .and_then(|meta| meta.get("managedFields"));
-        let managers = Managers::decode(managed).unwrap_or_default();
+        let managers = Managers::of_object(&row.after);
         let left = crate::ways::leaves_of(self.manifest, &self.resource.root).into_iter();
         let left = left.filter(|path| {
             !is_identity(path)
@@ -328,8 +318,7 @@ pub(super) fn stuck(object: &Value, resource: &Resource, all: &Resources) -> Vec
     if let Definition::Builtin(_) = resource.definition {
         return Vec::new();
     }
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
+    let managers = Managers::of_object(object);
     let unknown = managers
         .iter()
         .filter(|owned| all.by_kind(&owned.api_version, &resource.kind).is_none());

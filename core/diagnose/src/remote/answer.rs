@@ -34,6 +34,17 @@ pub enum NotAnswered {
     NotAnApiServer,
 }
 
+/// The objects of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteList {
+    /// The objects, each with the kind that was asked for.
+    pub objects: Vec<Value>,
+    /// `true` if the server has more objects than it listed.
+    pub has_more: bool,
+    /// The version of the list, after which a watch goes on; empty if the answer has none.
+    pub version: String,
+}
+
 impl fmt::Display for NotAnswered {
     /// In English, for tests and command lines. The page takes its words from its catalogue.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,21 +83,17 @@ impl RemoteAnswer {
     /// # Errors
     /// Those of [`document`](Self::document).
     pub fn objects(&self, kind: &RemoteKind, secrets: bool) -> Result<Vec<Value>, NotAnswered> {
-        let (objects, _) = self.list(kind, secrets)?;
-        Ok(objects)
+        self.list(kind, secrets).map(|list| list.objects)
     }
 
-    /// The same, and whether the server has more objects than it listed.
+    /// The same, and what the answer says of the whole list.
     ///
     /// # Errors
     /// Those of [`document`](Self::document).
-    pub fn list(
-        &self,
-        kind: &RemoteKind,
-        secrets: bool,
-    ) -> Result<(Vec<Value>, bool), NotAnswered> {
+    pub fn list(&self, kind: &RemoteKind, secrets: bool) -> Result<RemoteList, NotAnswered> {
         let mut document = self.document()?;
         let has_more = !document.meta_text("continue").is_empty();
+        let version = document.resource_version().to_owned();
         let is_object = !document.name().is_empty();
         let mut objects = match document.get_mut("items") {
             Some(Value::Array(items)) if !is_object => std::mem::take(items),
@@ -96,13 +103,13 @@ impl RemoteAnswer {
             if !object.is_object() {
                 return Err(NotAnswered::NotAnApiServer);
             }
-            object["apiVersion"] = kind.api_version().into();
-            object["kind"] = kind.kind.as_str().into();
-            if !secrets {
-                *object = with_left_out_secrets(object);
-            }
+            *object = kept(kind, object.take(), secrets);
         }
-        Ok((objects, has_more))
+        Ok(RemoteList {
+            objects,
+            has_more,
+            version,
+        })
     }
 
     /// The namespaces and names of the objects in an accepted answer.
@@ -119,22 +126,6 @@ impl RemoteAnswer {
             .collect())
     }
 
-    /// The objects in an accepted list, and the version of the list, after which a watch goes on.
-    ///
-    /// # Errors
-    /// Those of [`document`](Self::document).
-    pub(super) fn listed(
-        &self,
-        kind: &RemoteKind,
-        secrets: bool,
-    ) -> Result<(Vec<Value>, String), NotAnswered> {
-        let version = self.document()?.resource_version().to_owned();
-        if version.is_empty() {
-            return Err(NotAnswered::NotAnApiServer);
-        }
-        Ok((self.objects(kind, secrets)?, version))
-    }
-
     /// The answer, as the core gives its own.
     pub(super) fn response(&self) -> Response<Vec<u8>> {
         let mut response = Response::new(self.body.clone().into_bytes());
@@ -145,6 +136,16 @@ impl RemoteAnswer {
             }
         }
         response
+    }
+}
+
+/// An object as it is kept: as one of this kind, and without the values of a Secret unless they are asked for.
+pub(super) fn kept(kind: &RemoteKind, mut object: Value, secrets: bool) -> Value {
+    object["apiVersion"] = kind.api_version().into();
+    object["kind"] = kind.kind.as_str().into();
+    match secrets {
+        true => object,
+        false => with_left_out_secrets(&object),
     }
 }
 

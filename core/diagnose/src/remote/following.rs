@@ -4,7 +4,8 @@
 use optimist_apiserver::object::{Metadata, text};
 use serde_json::{Value, json};
 
-use super::{NotAnswered, RemoteAnswer, RemoteKind, RemoteRequest, with_left_out_secrets};
+use super::answer::kept;
+use super::{NotAnswered, RemoteAnswer, RemoteKind, RemoteRequest};
 
 /// The code that says that the server no longer has the versions after the one that was named.
 const GONE: u16 = 410;
@@ -82,17 +83,24 @@ impl Following {
     /// Takes the answer to a list. The object is told if it is another version than the last one; which versions
     /// were between them is not known.
     pub fn listed(&mut self, answer: &RemoteAnswer) -> FollowedPart {
-        let (objects, version) = match answer.listed(&self.kind, self.secrets) {
-            Ok(listed) => listed,
+        let list = match answer.list(&self.kind, self.secrets) {
+            Ok(list) if list.version.is_empty() => Err(NotAnswered::NotAnApiServer),
+            list => list,
+        };
+        let list = match list {
+            Ok(list) => list,
             Err(problem) => return FollowedPart::ended(problem),
         };
-        self.after = Some(version);
+        self.after = Some(list.version);
         self.is_listed = true;
         let mut part = FollowedPart {
             has_gap: true,
             ..FollowedPart::default()
         };
-        let found = objects.iter().find(|object| object.name() == self.name);
+        let found = list
+            .objects
+            .iter()
+            .find(|object| object.name() == self.name);
         if let Some(object) = found.filter(|object| identity(object) != self.told) {
             let of = match object.uid() == self.told.1 {
                 true => "MODIFIED",
@@ -185,7 +193,7 @@ impl Following {
             of @ ("ADDED" | "MODIFIED" | "DELETED") => {
                 self.go_on_after(object);
                 if object.name() == self.name {
-                    part.tell(of, &self.kept(object));
+                    part.tell(of, &kept(&self.kind, object.clone(), self.secrets));
                     self.told = identity(object);
                 }
             }
@@ -196,17 +204,6 @@ impl Following {
     fn go_on_after(&mut self, object: &Value) {
         self.after = Some(object.resource_version().to_owned());
         self.is_listed = false;
-    }
-
-    /// An object as it is kept: as one of the kind that is followed.
-    fn kept(&self, object: &Value) -> Value {
-        let mut object = object.clone();
-        object["apiVersion"] = self.kind.api_version().into();
-        object["kind"] = self.kind.kind.as_str().into();
-        match self.secrets {
-            true => object,
-            false => with_left_out_secrets(&object),
-        }
     }
 
     /// Ends a watch. A server that lacks the versions is asked for a list, but not twice for the same ones.

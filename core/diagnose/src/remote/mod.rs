@@ -14,7 +14,7 @@ mod proxy_command;
 mod recording;
 mod request;
 
-pub use answer::{NotAnswered, RemoteAnswer, is_controlled, with_left_out_secrets};
+pub use answer::{NotAnswered, RemoteAnswer, RemoteList, is_controlled, with_left_out_secrets};
 pub use following::{FollowedPart, Following, WatchReading};
 pub use kinds::{RemoteKind, RemoteVersion, kinds};
 pub use prediction::{NotPredicted, Prediction};

@@ -1,7 +1,6 @@
 //! The refused write of a conflict message, for an object of the input.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Set};
-use optimist_apiserver::object::Metadata;
 use optimist_client::bare;
 use serde_json::Value;
 
@@ -47,8 +46,7 @@ impl Installed {
 /// Returns the manifest that a manager has applied before, or else the object without the fields
 /// that only the server writes.
 fn declared(installed: &Installed, live: &Value, manager: &str) -> Value {
-    let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
+    let managers = Managers::of_object(live);
     let own = managers.iter().find(|owned| {
         owned.manager.name == manager
             && owned.manager.operation == ManagedFieldsOperation::Apply

@@ -386,8 +386,7 @@ impl Conflict {
 }
 
 fn managers(object: &Value) -> Vec<Owned> {
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
+    let managers = Managers::of_object(object);
     managers.iter().cloned().collect()
 }
 

@@ -135,11 +135,12 @@ impl Asking {
             }
             let asked = self.ask(RemoteRequest::objects(&kind, &namespace)).await;
             let answer = asked.map(|(_, answer)| answer).unwrap_or_default();
-            let Ok((objects, has_more)) = answer.list(&kind, secrets) else {
+            let Ok(list) = answer.list(&kind, secrets) else {
                 refused += 1;
                 continue;
             };
-            if has_more {
+            let objects = list.objects;
+            if list.has_more {
                 says.push(label::remote_all_part(&kind.kind));
             }
             let all = objects.len();

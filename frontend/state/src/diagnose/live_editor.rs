@@ -5,6 +5,7 @@ use std::sync::Arc;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Resource, Resources};
 use optimist_client::{Call, Sender, WorkingCopy, Write, WriteMethod, get_request};
+use optimist_diagnose::case::ObjectId;
 use optimist_simulation::ByHand;
 use serde_json::Value;
 
@@ -204,12 +205,9 @@ impl LiveEditor {
             self.outcome = Some(LiveOutcome::UnknownKind { api_version, kind });
             return;
         };
-        let namespace = match object.namespace() {
-            "" => "default",
-            namespace => namespace,
-        };
+        let id = ObjectId::from_object(&object);
         let create = Call::Create {
-            namespace: namespace.to_owned(),
+            namespace: id.namespace_or_default().to_owned(),
             object: Arc::clone(&object),
         };
         let client = self.client();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{
     LAST_APPLIED, ManagedFieldsOperation, Manager, Managers, Path, PathElement, Set,
 };
-use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Resource;
 use optimist_client::{ChangeKind, Intent, Preset, Strategy, Subresource, WorkingCopy, Write};
 use optimist_masking::{MASK, masked};
@@ -63,8 +62,7 @@ pub fn others(world: &World) -> Vec<OtherWriter> {
     let own = actor.write().manager;
     let agent = actor.manager.split('/').next().unwrap_or_default();
     let own = own.as_deref().unwrap_or(agent);
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managed).unwrap_or_default();
+    let managers = Managers::of_object(object);
     let mut found: Vec<OtherWriter> = Vec::new();
     for owned in managers.iter().filter(|it| it.manager.name != own) {
         let Some(write) = write_of(&owned.manager, resource) else {
