@@ -23,6 +23,7 @@ mod errors;
 mod evidence;
 mod feedback;
 mod fields;
+mod minutes;
 mod mistake;
 mod model;
 mod mutants;

@@ -316,25 +316,6 @@ impl LessonStep {
 }
 
 impl Lesson {
-    /// The minutes that the lesson needs. This is no measurement: it counts 130 words a minute, half a
-    /// minute for each prediction, and two minutes for each task.
-    pub fn minutes(&self) -> usize {
-        let words = |text: &str| text.split_whitespace().count();
-        let mut read = words(&self.teaches);
-        let (mut predictions, mut tasks) = (0, 0);
-        for step in &self.steps {
-            read += words(&step.text) + words(&step.after);
-            if let Some(prediction) = &step.prediction {
-                let choices = prediction.choices.iter().map(|choice| words(&choice.text));
-                read += words(&prediction.question) + choices.sum::<usize>();
-                predictions += 1;
-            }
-            tasks += usize::from(step.task.is_some());
-        }
-        // In seconds, and rounded up.
-        (read * 60 / 130 + predictions * 30 + tasks * 120).div_ceil(60)
-    }
-
     /// The world at its start.
     ///
     /// # Errors

@@ -130,15 +130,37 @@ fn the_main_line_leaves_out_the_optional_lessons_and_no_quiz() {
     }
 }
 
-/// Three readers estimated 183, 295 and 377 minutes for all lessons, and the formula said 226: one of them was slower
-/// than it says.
+/// A reader needed 200 minutes for a main line that an earlier formula gave 156: it left out the first question of each
+/// lesson, and gave half a minute for a question.
 #[test]
 fn the_main_line_needs_clearly_less_than_three_hours() {
     let catalogue = catalogue();
     let minutes = catalogue.main_line().map(|name| lesson(name).minutes());
     let minutes: usize = minutes.sum();
     assert_eq!(catalogue.minutes(), minutes);
-    assert!(minutes <= 160, "{minutes}");
+    assert!(minutes <= 170, "{minutes}");
+}
+
+#[test]
+fn the_minutes_count_words_questions_and_tasks() {
+    let minutes = |words: usize, belief: &str, rest: &str| {
+        let text = "word ".repeat(words);
+        let source = format!(
+            "title: t\nteaches: t\n{belief}steps:\n- title: s\n  text: {text}\n  do:\n  - A: get\n{rest}"
+        );
+        let lesson = optimist_lesson::Lesson::parse(&source);
+        lesson.unwrap_or_else(|error| panic!("{error}")).minutes()
+    };
+    assert_eq!(minutes(1_800, "", ""), 10);
+    let belief = "belief:\n  say: b\n  ask: q\n  choices:\n  - {say: a, right: yes}\n  - {say: b, answer: c}\n";
+    assert_eq!(minutes(1_800, belief, ""), 11);
+    let question = "  predict:\n    ask: q\n    choices:\n    - {say: a, when: {answer: 200}}\n    \
+                    - {say: b, answer: c, when: {answer: 409}}\n";
+    assert_eq!(minutes(1_800, belief, question), 12);
+    let task = "  goal:\n    ask: q\n    when: {stored: {spec.replicas: 5}}\n    solution: [A: get]\n    reached: ";
+    assert_eq!(minutes(1_800, "", &format!("{task}w\n")), 13);
+    let told = "word ".repeat(360);
+    assert_eq!(minutes(1_800, "", &format!("{task}{told}\n")), 15);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn every_lesson_is_walked_by_another_way_and_by_a_mistake_with_what_the_cards_of
 }
 
 /// The attempts and waits that a lesson names are those of client-go
-/// (`k8s.io/client-go/util/retry/util.go DefaultRetry`, `DefaultBackoff`).
+/// (`k8s.io/client-go/util/retry/util.go DefaultRetry`).
 #[test]
 fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
     let lesson = Lesson::parse(&read("03-read-again-then-retry")).unwrap();
@@ -154,17 +154,11 @@ fn the_lesson_about_retries_names_the_attempts_and_waits_of_client_go() {
         .flat_map(|text| text.split_whitespace())
         .collect();
     let text = text.join(" ");
-    for claim in [
-        format!(
-            "With `retry.DefaultRetry` there are at most {} attempts, about 10 ms apart.",
-            OnConflict::DEFAULT_ATTEMPTS
-        ),
-        "With `retry.DefaultBackoff`, for objects that controllers write often, there are at most \
-         4, and the waits grow: 10, 50, 250 ms."
-            .to_owned(),
-    ] {
-        assert!(text.contains(&claim), "{claim}");
-    }
+    let claim = format!(
+        "With `retry.DefaultRetry` there are at most {} attempts, about 10 ms apart.",
+        OnConflict::DEFAULT_ATTEMPTS
+    );
+    assert!(text.contains(&claim), "{claim}");
 }
 
 /// A fact without valid evidence is found.
@@ -173,10 +167,6 @@ fn lessons_tell_what_answers_a_watch_and_who_may_compare_versions_as_facts() {
     // What the lessons once said otherwise: etcd answers a watch, all versions can be compared, an apply
     // carries none, and a first list is never old.
     for (file, fact) in [
-        (
-            "23-missed-history",
-            "a watch of ConfigMaps asks the watch cache, not etcd",
-        ),
         (
             "28-from-etcd-up",
             "A watch of ConfigMaps asks the watch cache, not etcd.",

@@ -53,7 +53,7 @@ const OUTSIDE: [&str; 17] = [
 
 /// Sentences with such a name that claim nothing which the script of their lesson does not show. Each is given
 /// by its beginning.
-const SHOWN: [&str; 26] = [
+const SHOWN: [&str; 25] = [
     // What happens in the story, as the script does it.
     "The kubelet changed the status.",
     "The kubelet has written again",
@@ -70,19 +70,18 @@ const SHOWN: [&str; 26] = [
     "Its libraries are those of Kubernetes 1.34.",
     "The process of the controller restarts, and now",
     "Each of them is a new version in etcd",
-    "etcd is compacted: it forgets",
+    "etcd is *compacted*: it forgets",
     "And the API server restarts, so its *watch cache*",
     // What follows from a sentence beside it that has a source.
     "This is what the predicate is for",
     "A controller that reads labels, annotations or finalizers needs another predicate",
     "So a resync passes no predicate",
-    "Between this comparison and the put into etcd",
+    "After this comparison, and before the put into etcd",
     "So etcd compares a second time.",
     // Words: what a command or a part of the page is called, and what a term means.
     "With kubectl, it is `kubectl apply --server-side",
     "In Helm's card, *manifest* declares",
-    "(etcd is *compacted*, too: it forgets",
-    "etcd knows no objects, only keys and values.",
+    "*etcd* is the store below the API server: it knows no objects",
 ];
 
 fn one_line(text: &str) -> String {
