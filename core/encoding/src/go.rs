@@ -3,6 +3,7 @@
 
 pub mod base64;
 pub mod netip;
+pub mod pem;
 pub mod time;
 
 use std::fmt::Write;

@@ -424,3 +424,60 @@ fn a_limit_range_without_a_name_is_named_by_a_uid() {
         ["metadata.name: Required value: name or generateName is required"]
     );
 }
+
+/// `warningsForSecret` of `pkg/registry/core/secret`, and `X509KeyPair` of Go's `crypto/tls`.
+#[test]
+fn a_tls_secret_that_is_no_pair_of_pem_gets_a_warning() {
+    let block = |label: &str, content: &str| {
+        format!("-----BEGIN {label}-----\n{content}\n-----END {label}-----\n")
+    };
+    // A sequence of ASN.1 that begins with another one.
+    let certificate = block("CERTIFICATE", "MAIwAA==");
+    let key = block("EC PRIVATE KEY", "MAA=");
+    let other = block("NOTE", "MAA=");
+    let switched = "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM \
+                    inputs may have been switched";
+    let no_certificate = "tls: failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks \
+                          of the following types: [NOTE EC PRIVATE KEY]";
+    let no_key = "tls: failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after skipping PEM \
+                  blocks of the following types: [NOTE]";
+    for (certificate, key, warning) in [
+        (&certificate, &key, ""),
+        (
+            &format!("{other}{certificate}"),
+            &format!("{other}{key}"),
+            "",
+        ),
+        (
+            &"none".to_owned(),
+            &key,
+            "tls: failed to find any PEM data in certificate input",
+        ),
+        (&key, &certificate, switched),
+        (&format!("{other}{key}"), &key, no_certificate),
+        (
+            &block("CERTIFICATE", "AQI="),
+            &key,
+            "x509: malformed certificate",
+        ),
+        (
+            &certificate,
+            &"none".to_owned(),
+            "tls: failed to find any PEM data in key input",
+        ),
+        (
+            &certificate,
+            &certificate,
+            "tls: found a certificate rather than a key in the PEM for the private key",
+        ),
+        (&certificate, &other, no_key),
+    ] {
+        let secret = json!({"metadata": {"name": "pair"}, "type": "kubernetes.io/tls",
+            "stringData": {"tls.crt": certificate, "tls.key": key}});
+        let server = &mut ApiServer::default();
+        let answer = send(server, "POST", &format!("{CORE}/secrets"), &secret);
+        assert_eq!(answer.code, 201);
+        let expected: Vec<&str> = [warning].into_iter().filter(|it| !it.is_empty()).collect();
+        assert_eq!(answer.warnings, expected, "{certificate}{key}");
+    }
+}

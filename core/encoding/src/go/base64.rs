@@ -15,7 +15,12 @@ pub fn canonical(text: &str) -> Result<String, String> {
 
 /// The bytes that a text stands for; none if it is not base64.
 pub fn bytes(text: &str) -> Vec<u8> {
-    decode(text.as_bytes()).unwrap_or_default()
+    decoded(text).unwrap_or_default()
+}
+
+/// The bytes that a text stands for. `None` if it is not base64.
+pub fn decoded(text: &str) -> Option<Vec<u8>> {
+    decode(text.as_bytes()).ok()
 }
 
 /// Encodes bytes.

@@ -8,7 +8,7 @@ use super::label_selector::list;
 use super::names::{self, NameRule};
 use super::{EmptiedBytes, StatusRules};
 use crate::field::ErrorPath;
-use crate::go::{self, base64};
+use crate::go::{self, base64, pem};
 use crate::object::text;
 use crate::server::user;
 use crate::status::{FieldError, Problem};
@@ -114,26 +114,8 @@ pub(super) fn note_times(csr: &mut Value, live: &Value, now: &str) {
     }
 }
 
-/// The blocks of a text in PEM: their type, whether they have headers, and their bytes.
-fn blocks(pem: &str) -> Vec<(String, bool, Vec<u8>)> {
-    let mut found = Vec::new();
-    let mut rest = pem;
-    while let Some((_, after)) = rest.split_once("-----BEGIN ") {
-        let Some((kind, body)) = after.split_once("-----") else {
-            break;
-        };
-        let Some((body, after)) = body.split_once(&format!("-----END {kind}-----")) else {
-            break;
-        };
-        let body = body.trim();
-        let encoded: String = body.split_whitespace().collect();
-        found.push((kind.to_owned(), body.contains(':'), base64::bytes(&encoded)));
-        rest = after;
-    }
-    found
-}
-
-fn pem(encoded: &Value) -> String {
+/// The text that a field has as bytes.
+pub(super) fn decoded(encoded: &Value) -> String {
     let bytes = base64::bytes(encoded.as_str().unwrap_or_default());
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -156,7 +138,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 /// Returns whether bytes are one sequence of ASN.1 that begins with another one.
-fn is_sequence(bytes: &[u8]) -> bool {
+pub(super) fn is_sequence(bytes: &[u8]) -> bool {
     let element = element(bytes);
     element.is_some_and(|(tag, content, rest)| {
         tag == SEQUENCE && rest.is_empty() && content.first() == Some(&SEQUENCE)
@@ -169,9 +151,10 @@ const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 
 /// Returns whether a request for a certificate names an organization of its subject.
 pub(in crate::server) fn is_for_organization(csr: &Value, name: &str) -> bool {
-    let blocks = blocks(&pem(&csr["spec"]["request"]));
-    let subject = blocks.first().and_then(|(_, _, bytes)| {
-        let (_, request, _) = element(bytes)?;
+    let request = decoded(&csr["spec"]["request"]);
+    let blocks = pem::blocks(&request);
+    let subject = blocks.first().and_then(|block| {
+        let (_, request, _) = element(&block.bytes)?;
         let (_, info, _) = element(request)?;
         let (_, _version, info) = element(info)?;
         Some(element(info)?.1)
@@ -194,10 +177,11 @@ pub(in crate::server) fn is_for_organization(csr: &Value, name: &str) -> bool {
 
 /// The request for a certificate is one in PEM (`validateCSR`).
 fn request(request: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    let blocks = blocks(&pem(request.value));
+    let text = decoded(request.value);
+    let blocks = pem::blocks(&text);
     let detail = match blocks.first() {
-        Some((kind, _, bytes)) if kind == "CERTIFICATE REQUEST" => {
-            if is_sequence(bytes) {
+        Some(block) if block.label == "CERTIFICATE REQUEST" => {
+            if is_sequence(&block.bytes) {
                 return;
             }
             "asn1: structure error: tags don't match"
@@ -351,18 +335,19 @@ fn certificate(certificate: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if certificate.is_zero() || certificate.before() == Some(certificate.value) {
         return;
     }
-    let blocks = blocks(&pem(certificate.value));
-    let mut problems = blocks.iter().filter_map(|(kind, headers, bytes)| {
-        if kind != "CERTIFICATE" {
-            let kind = go::quote(kind);
+    let text = decoded(certificate.value);
+    let blocks = pem::blocks(&text);
+    let mut problems = blocks.iter().filter_map(|block| {
+        if block.label != "CERTIFICATE" {
+            let label = go::quote(block.label);
             return Some(format!(
-                "only CERTIFICATE PEM blocks are allowed, found {kind}"
+                "only CERTIFICATE PEM blocks are allowed, found {label}"
             ));
         }
-        if *headers {
+        if block.has_headers {
             return Some("no PEM block headers are permitted".to_owned());
         }
-        (!is_sequence(bytes)).then(|| "x509: malformed certificate".to_owned())
+        (!is_sequence(&block.bytes)).then(|| "x509: malformed certificate".to_owned())
     });
     let none = || {
         let detail = "must contain at least one CERTIFICATE PEM block";

@@ -4,9 +4,10 @@
 
 use serde_json::Value;
 
+use super::certificates::{decoded, is_sequence};
 use super::checks::{Check, Checked};
 use super::config_map::{self, MAX_DATA};
-use crate::go::base64;
+use crate::go::{base64, pem};
 use crate::json;
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
@@ -19,6 +20,9 @@ pub(super) const CALLS: &[(&str, Check)] = &[
 const SERVICE_ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
 const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 const TLS: &str = "kubernetes.io/tls";
+/// The labels of blocks of PEM: of a certificate, and the end of that of a key.
+const CERTIFICATE: &str = "CERTIFICATE";
+const PRIVATE_KEY: &str = "PRIVATE KEY";
 
 /// The types that need keys. Each list is needed in full, or one key of it (`Any`).
 const KEYS: [(&str, Needed); 5] = [
@@ -107,19 +111,58 @@ fn needed_keys(needed: Needed, data: Option<&JsonMap>, errors: &mut Vec<FieldErr
     }
 }
 
-/// Warns of a certificate and a key that are no PEM (`warningsForSecret`). It does not check
-/// whether they fit.
+/// Warns of a certificate and a key that `tls.X509KeyPair` cannot read (`warningsForSecret`). Of their content only the
+/// outer form of the certificate is checked, and not whether they fit.
 pub(super) fn warn(secret: &Value, _: Option<&Value>) -> Vec<String> {
     if text(secret, "type") != TLS {
         return Vec::new();
     }
-    let has_pem = |key: &str| {
-        let bytes = base64::bytes(text(&secret["data"], key));
-        String::from_utf8_lossy(&bytes).contains("-----BEGIN ")
+    let data = &secret["data"];
+    let certificate = certificate_problem(&decoded(&data["tls.crt"]));
+    let problem = certificate.or_else(|| key_problem(&decoded(&data["tls.key"])));
+    problem.into_iter().collect()
+}
+
+fn certificate_problem(text: &str) -> Option<String> {
+    let blocks = pem::blocks(text);
+    let labels: Vec<&str> = blocks.iter().map(|block| block.label).collect();
+    let Some(first) = blocks.iter().find(|block| block.label == CERTIFICATE) else {
+        return Some(match labels.as_slice() {
+            [] => "tls: failed to find any PEM data in certificate input".to_owned(),
+            [label] if label.ends_with(PRIVATE_KEY) => {
+                "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM \
+                 inputs may have been switched"
+                    .to_owned()
+            }
+            _ => format!(
+                "tls: failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks of the \
+                 following types: [{}]",
+                labels.join(" ")
+            ),
+        });
     };
-    let parts = [("tls.crt", "certificate"), ("tls.key", "key")];
-    let without = parts.into_iter().find(|(key, _)| !has_pem(key));
-    let message =
-        without.map(|(_, part)| format!("tls: failed to find any PEM data in {part} input"));
-    message.into_iter().collect()
+    (!is_sequence(&first.bytes)).then(|| "x509: malformed certificate".to_owned())
+}
+
+fn key_problem(text: &str) -> Option<String> {
+    let blocks = pem::blocks(text);
+    let labels: Vec<&str> = blocks.iter().map(|block| block.label).collect();
+    let is_key = |label: &&str| {
+        let before = label.strip_suffix(PRIVATE_KEY);
+        before.is_some_and(|before| before.is_empty() || before.ends_with(' '))
+    };
+    if labels.iter().any(is_key) {
+        return None;
+    }
+    Some(match labels.as_slice() {
+        [] => "tls: failed to find any PEM data in key input".to_owned(),
+        [CERTIFICATE] => {
+            "tls: found a certificate rather than a key in the PEM for the private key".to_owned()
+        }
+        _ => format!(
+            "tls: failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after skipping PEM blocks of \
+             the following types: [{}]",
+            labels.join(" ")
+        ),
+    })
 }
