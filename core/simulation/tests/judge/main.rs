@@ -333,7 +333,7 @@ fn the_request_that_sets_the_owners_is_nobodys_write() {
 
 /// `cargo test --release -p optimist-simulation --test judge -- --ignored`
 #[test]
-#[ignore = "takes minutes; README, How to write a test"]
+#[ignore = "takes minutes; docs/testing.md says how"]
 fn every_mix_of_two_ways() {
     assert_none(&two(1, 1));
 }
@@ -341,7 +341,7 @@ fn every_mix_of_two_ways() {
 /// Compares one in 97 combinations of write methods, or one in `OPTIMIST_JUDGE_EVERY`. 1 tests all
 /// combinations, which takes hours.
 #[test]
-#[ignore = "takes minutes; README, How to write a test"]
+#[ignore = "takes minutes; docs/testing.md says how"]
 fn three_editors_in_many_ways() {
     let every = std::env::var("OPTIMIST_JUDGE_EVERY").map_or(97, |every| every.parse().unwrap());
     assert_none(&three(every));
