@@ -189,9 +189,11 @@ impl Digests {
             Process::Controller(controller) => {
                 let itself = number.map(|(address, _)| (address, u64::MAX));
                 self.part(itself, process, |digests| digests.controller(controller));
-                self.part(number, process, |digests| {
-                    digests.events_on_the_way(server, controller);
-                });
+                if !controller.caches().is_empty() {
+                    self.part(number, process, |digests| {
+                        digests.events_on_the_way(server, controller);
+                    });
+                }
                 self.expectations(server, controller);
             }
         }
@@ -320,11 +322,14 @@ impl Digests {
         let now = server.environment().elapsed();
         let expectations = controller.expectations();
         let pending = expectations.pending();
-        let pending: Vec<_> = pending
+        let mut pending = pending
             .filter(|(owner, ..)| !expectations.satisfied(owner, now))
             .map(|(owner, creations, deletions, _)| (owner, creations, deletions))
-            .collect();
-        self.plain(pending);
+            .peekable();
+        match pending.peek() {
+            None => self.words.push(Word::Plain(0)),
+            Some(_) => self.plain(pending.collect::<Vec<_>>()),
+        }
     }
 
     fn cache(&mut self, cache: &Cache) {

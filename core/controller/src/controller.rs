@@ -260,8 +260,13 @@ impl Controller {
 
     /// Returns whether the worker's next step writes to the server.
     pub fn can_write(&self) -> bool {
+        self.writes_next() && self.can_step()
+    }
+
+    /// Returns whether the statement that the worker performs next writes to the server.
+    pub fn writes_next(&self) -> bool {
         let writes = |run: &Run| run.writes(&self.code);
-        self.can_step() && self.run.as_ref().is_some_and(writes)
+        self.run.as_ref().is_some_and(writes)
     }
 
     /// Performs the next statement of the run. `None` if the worker has no run.

@@ -241,9 +241,9 @@ impl<Name: Copy + PartialEq> System<Name> {
         }
         if controller.can_step() {
             enabled.push(Event::Step(process));
-        }
-        if controller.can_write() {
-            enabled.extend([Event::AnswerLost(process), Event::RequestLost(process)]);
+            if controller.writes_next() {
+                enabled.extend([Event::AnswerLost(process), Event::RequestLost(process)]);
+            }
         }
         if controller.queue().next_ready().is_some() {
             enabled.push(Event::Wake(process));

@@ -183,7 +183,7 @@ impl Run {
     /// Returns whether the next statement writes to the server.
     pub fn writes(&self, code: &Code) -> bool {
         match code.instruction(self.at) {
-            Some(Instruction::Do(statement)) => self.call(statement).is_some(),
+            Some(Instruction::Do(statement)) => self.can_call(statement),
             _ => false,
         }
     }

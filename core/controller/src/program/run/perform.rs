@@ -90,13 +90,17 @@ impl Run {
         let changed = match statement {
             Statement::Set { of, field, to } => {
                 let value = self.value(to, context.server.environment().now());
-                self.change(of, context, |object| set_at(object, field, value));
+                self.change(of, context, |object| {
+                    set_at(Arc::make_mut(object), field, value)
+                });
                 of
             }
             Statement::AddItem { of, field, item } | Statement::RemoveItem { of, field, item } => {
                 let add = matches!(statement, Statement::AddItem { .. });
                 let item = self.text(item);
-                self.change(of, context, |object| change_item(object, field, &item, add));
+                self.change(of, context, |object| {
+                    change_item(Arc::make_mut(object), field, &item, add)
+                });
                 of
             }
             _ => return Next::On,
@@ -238,12 +242,17 @@ impl Run {
 
     /// Changes the object of a variable. A cached object is changed in the cache too, if it is
     /// still the object that the cache has.
-    fn change(&mut self, of: &str, context: &mut Context<'_>, change: impl FnOnce(&mut Value)) {
+    fn change(
+        &mut self,
+        of: &str,
+        context: &mut Context<'_>,
+        change: impl FnOnce(&mut Arc<Value>),
+    ) {
         let Some(Variable::Object { object, shared }) = self.variables.get_mut(of) else {
             return;
         };
         let before = Arc::clone(object);
-        change(Arc::make_mut(object));
+        change(object);
         if *shared {
             replace_in_cache(context.caches, &before, object);
         }
@@ -276,7 +285,7 @@ impl Run {
                 context
                     .written
                     .wrote_at(&self.key, &self.uid, &path, version);
-                self.change(name, context, |object| object.clone_from(&answer));
+                self.change(name, context, |object| *object = answer);
                 Next::On
             }
             Err(error) => {
@@ -297,7 +306,21 @@ impl Run {
         }
     }
 
-    /// The variable, the request and the error rows of a write.
+    /// Returns whether a statement is a write whose variables have objects.
+    pub(super) fn can_call(&self, statement: &Statement) -> bool {
+        let has = |name: &str| self.object(name).is_some();
+        match statement {
+            Statement::Create { object, .. }
+            | Statement::Update { object, .. }
+            | Statement::Apply { object, .. }
+            | Statement::Delete { object, .. } => has(object),
+            Statement::Patch { object, base, .. } => has(object) && has(base),
+            _ => false,
+        }
+    }
+
+    /// The variable, the request and the error rows of a write. `None` unless it [can be
+    /// made](Self::can_call).
     pub(super) fn call<'a>(
         &self,
         statement: &'a Statement,
