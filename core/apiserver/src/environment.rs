@@ -112,6 +112,30 @@ impl Environment {
         self.elapsed = elapsed.min(Duration::from_secs(END - self.start.seconds));
     }
 
+    /// The same moment before anything was drawn: all that the outcome of an action depends on that draws
+    /// nothing.
+    #[must_use]
+    pub fn undrawn(&self) -> Self {
+        Self {
+            drawn: 0,
+            ..self.clone()
+        }
+    }
+
+    /// The same moment with the draws of another environment: what an action that draws nothing leaves.
+    #[must_use]
+    pub fn with_draws_of(&self, other: &Self) -> Self {
+        Self {
+            drawn: other.drawn,
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether as much was drawn as from another environment of the same seed.
+    pub fn has_draws_of(&self, other: &Self) -> bool {
+        (self.seed, self.drawn) == (other.seed, other.drawn)
+    }
+
     /// The next pseudo-random number (SplitMix64).
     pub fn draw(&mut self) -> u64 {
         self.drawn += 1;

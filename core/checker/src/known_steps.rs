@@ -14,7 +14,9 @@ use super::fast_hash::FastMap;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Moment {
     place: u64,
+    /// The environment, before anything was drawn if the event draws nothing.
     environment: Environment,
+    draws: bool,
     process: Option<usize>,
     ledger: usize,
     event: Event,
@@ -42,6 +44,8 @@ struct KnownStep {
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownSteps {
     known: FastMap<Moment, KnownStep>,
+    /// Whether a property of the objects alone holds, by its index and the place of the server.
+    of_objects: FastMap<(u64, usize), bool>,
 }
 
 /// More steps are not kept.
@@ -56,21 +60,34 @@ impl KnownSteps {
         event: Event,
         properties: &[Safety],
     ) -> Option<(Arc<System>, Arc<[Judgement]>)> {
-        let moment = moment(state, event);
-        let known = moment.as_ref().and_then(|moment| self.known.get(moment));
-        if let Some(known) = known {
-            let next = state.after(event, &known.after)?;
-            return Some((Arc::new(next), Arc::clone(&known.judgements)));
+        let environment = state.server().environment();
+        let mut moment = moment(state, event);
+        if let Some(moment) = &mut moment {
+            let mut known = self.known.get(moment);
+            if known.is_none() {
+                moment.draws(environment);
+                known = self.known.get(moment);
+            }
+            if let Some(known) = known {
+                let mut next = state.after(event, &known.after)?;
+                if !moment.draws {
+                    let after = next.server_mut().environment_mut();
+                    *after = after.with_draws_of(environment);
+                }
+                return Some((Arc::new(next), Arc::clone(&known.judgements)));
+            }
         }
         let mut next = System::clone(state);
         let performed = next.perform(event)?;
-        let judged = properties.iter();
-        let judged = judged.map(|property| judge(property, event, (state, &next), &performed));
-        let judgements: Arc<[Judgement]> = judged.collect();
+        let judgements = self.judge(properties, event, (state, &next), &performed);
         let next = Arc::new(next);
-        if let Some(moment) = moment {
+        if let Some(mut moment) = moment {
+            if next.server().environment().has_draws_of(environment) {
+                moment.draws_nothing(environment);
+            }
             if self.known.len() >= MOST_STEPS {
                 self.known.clear();
+                self.of_objects.clear();
             }
             let step = KnownStep {
                 _before: Arc::clone(state),
@@ -81,27 +98,55 @@ impl KnownSteps {
         }
         Some((next, judgements))
     }
-}
 
-fn judge(
-    property: &Safety,
-    event: Event,
-    (before, after): (&System, &System),
-    performed: &Performed,
-) -> Judgement {
-    Judgement {
-        holds: property.holds(before.server(), after.server(), performed),
-        is_tried: property.is_tried(event, performed),
+    /// What a step says of the properties. A property of the objects alone is looked at once for all steps to
+    /// a server.
+    fn judge(
+        &mut self,
+        properties: &[Safety],
+        event: Event,
+        (before, after): (&System, &System),
+        performed: &Performed,
+    ) -> Arc<[Judgement]> {
+        let judged = properties.iter().enumerate().map(|(index, property)| {
+            let holds = || property.holds(before.server(), after.server(), performed);
+            let holds = match after.server().place() {
+                Some(place) if property.is_of_objects() => {
+                    let known = self.of_objects.entry((place, index));
+                    *known.or_insert_with(holds)
+                }
+                _ => holds(),
+            };
+            Judgement {
+                holds,
+                is_tried: property.is_tried(event, performed),
+            }
+        });
+        judged.collect()
     }
 }
 
-/// The moment of an event. `None` if more than one process takes part in it, or if the server does not tell
-/// its place.
+impl Moment {
+    /// Makes it the moment of an event that draws nothing: it does the same whatever was drawn before.
+    fn draws_nothing(&mut self, environment: &Environment) {
+        (self.environment, self.draws) = (environment.undrawn(), false);
+    }
+
+    /// Makes it the moment of an event that draws.
+    fn draws(&mut self, environment: &Environment) {
+        (self.environment, self.draws) = (environment.clone(), true);
+    }
+}
+
+/// The moment of an event, as if it drew nothing. `None` if more than one process takes part in it, or if the
+/// server does not
+/// tell its place.
 fn moment(state: &System, event: Event) -> Option<Moment> {
     let process = state.processes().get(usize::from(event.process()?))?;
     Some(Moment {
         place: state.server().place()?,
-        environment: state.server().environment().clone(),
+        environment: state.server().environment().undrawn(),
+        draws: false,
         process: (!matches!(event, Event::Restart(_))).then(|| process.address()),
         ledger: std::ptr::from_ref(state.ledger()) as usize,
         event,
@@ -202,9 +247,10 @@ mod tests {
                 let text = exactly(&after);
                 assert_eq!(exactly(&known.0), text, "{event:?}");
                 for (property, judgement) in question.always.iter().zip(&*known.1) {
-                    let expected = judge(property, event, (&plain, &after), &performed);
-                    assert_eq!(judgement.holds, expected.holds, "{event:?}");
-                    assert_eq!(judgement.is_tried, expected.is_tried, "{event:?}");
+                    let holds = property.holds(plain.server(), after.server(), &performed);
+                    assert_eq!(judgement.holds, holds, "{event:?}");
+                    let is_tried = property.is_tried(event, &performed);
+                    assert_eq!(judgement.is_tried, is_tried, "{event:?}");
                 }
                 let fingerprint = digests.fingerprint_once(&known.0);
                 let anew = Digests::for_search(question.start()).fingerprint(&after);

@@ -98,6 +98,11 @@ impl Safety {
         }
     }
 
+    /// Returns whether it holds by the objects after a step alone, whatever the step was.
+    pub(super) fn is_of_objects(&self) -> bool {
+        matches!(self, Self::AtMost(..))
+    }
+
     /// Returns whether an event could have violated it: somebody did something, and, for an edit to be lost,
     /// to an object with an edit of another process.
     pub(super) fn is_tried(&self, event: Event, performed: &Performed) -> bool {

@@ -39,9 +39,19 @@ struct Known {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct AnswerKey {
     place: u64,
-    /// `None` for a read that does not depend on it.
-    environment: Option<Environment>,
+    needed: Needed,
     request: Box<[u8]>,
+}
+
+/// The part of the environment that an answer depends on.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Needed {
+    /// A read that has the same answer at all times.
+    Nothing,
+    /// A write that draws nothing, with the moment before anything was drawn.
+    Moment(Environment),
+    /// Any other request.
+    All(Environment),
 }
 
 #[derive(Debug)]
@@ -151,16 +161,23 @@ impl AnswerCache {
         };
         let before = server.environment.clone();
         let is_timeless = is_timeless(request);
-        let key = AnswerKey {
+        let mut key = AnswerKey {
             place,
-            environment: (!is_timeless).then(|| before.clone()),
+            needed: match is_timeless {
+                true => Needed::Nothing,
+                false => Needed::Moment(before.undrawn()),
+            },
             request: text_of(request),
         };
-        let cached = self.lock().answers.get(&key).map(Arc::clone);
+        let mut cached = self.lock().answers.get(&key).map(Arc::clone);
+        if cached.is_none() && !is_timeless {
+            key.needed = Needed::All(before.clone());
+            cached = self.lock().answers.get(&key).map(Arc::clone);
+        }
         if let Some(cached) = cached {
             self.place = Some(cached.place);
             *server = cached.server.clone();
-            if is_timeless {
+            if !matches!(key.needed, Needed::All(_)) {
                 server.environment = before;
             }
             server.answer_cache = Some(self);
@@ -173,8 +190,13 @@ impl AnswerCache {
             self.moves_on();
         }
         server.answer_cache = None;
+        let is_as_before = server.environment == before;
+        // Only a watch looks at what it could draw.
+        if !is_timeless && is_as_before && *request.method() != Method::GET {
+            key.needed = Needed::Moment(before.undrawn());
+        }
         // A list of a version that is still to come has waited.
-        if !is_timeless || server.environment == before {
+        if !is_timeless || is_as_before {
             let cached = CachedAnswer {
                 response: response.clone(),
                 server: server.clone(),

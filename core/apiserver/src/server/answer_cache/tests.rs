@@ -85,6 +85,36 @@ fn servers_with_different_histories_or_times_answer_for_themselves() {
 }
 
 #[test]
+fn a_write_that_draws_nothing_is_answered_once_whatever_was_drawn_before() {
+    let mut server = ApiServer::default();
+    server.cache_answers();
+    send(&mut server, "POST", MAPS, &map("a", "1"));
+    let answered = |method: &str, path: &str, body: Value, drawn: usize| {
+        let mut server = server.clone();
+        for _ in 0..drawn {
+            server.environment_mut().draw();
+        }
+        let mut forgetful = ApiServer {
+            answer_cache: None,
+            ..server.clone()
+        };
+        let answer = send(&mut server, method, path, &body);
+        assert_eq!(answer, send(&mut forgetful, method, path, &body));
+        assert_eq!(server.environment(), forgetful.environment());
+        (answers(&server), server.place())
+    };
+    let object = format!("{MAPS}/a");
+    let first = answered("PUT", &object, map("a", "2"), 0);
+    assert_eq!(first.0, 2);
+    assert_eq!(answered("PUT", &object, map("a", "2"), 3), first);
+    let created = answered("POST", MAPS, map("b", "1"), 0);
+    assert_eq!(created.0, 3);
+    let other = answered("POST", MAPS, map("b", "1"), 3);
+    assert_eq!(other.0, 4, "it has another uid");
+    assert_ne!(other.1, created.1);
+}
+
+#[test]
 fn an_object_is_read_once_at_all_times_and_a_table_and_a_wait_are_not() {
     let mut server = ApiServer::default();
     server.cache_answers();
