@@ -138,7 +138,7 @@ fn the_main_line_needs_clearly_less_than_three_hours() {
     let minutes = catalogue.main_line().map(|name| lesson(name).minutes());
     let minutes: usize = minutes.sum();
     assert_eq!(catalogue.minutes(), minutes);
-    assert!(minutes <= 170, "{minutes}");
+    assert!(minutes <= 165, "{minutes}");
 }
 
 #[test]

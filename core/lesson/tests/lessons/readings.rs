@@ -70,8 +70,8 @@ const SHOWN: [&str; 25] = [
     "Its libraries are those of Kubernetes 1.34.",
     "The process of the controller restarts, and now",
     "Each of them is a new version in etcd",
-    "etcd is *compacted*: it forgets",
-    "And the API server restarts, so its *watch cache*",
+    "etcd was *compacted*, too: it forgot",
+    "Then the API server restarts, so its *watch cache*",
     // What follows from a sentence beside it that has a source.
     "This is what the predicate is for",
     "A controller that reads labels, annotations or finalizers needs another predicate",

@@ -111,7 +111,7 @@ fn each_choice_of_switches_is_told_what_is_true_of_it() {
     assert!(told(Some(Switch::DerivedName)).contains("needs no memory"));
     assert!(!told(Some(Switch::LiveList)).contains("needs no memory"));
     let waits = told(Some(Switch::WaitForOwnVersion));
-    assert!(waits.contains("a restart forgets it"), "{waits}");
+    assert!(waits.contains("A restart forgets the version"), "{waits}");
     assert!(waits.starts_with(&challenge.closing_text(None)));
 }
 
