@@ -24,6 +24,11 @@ fn the_page_about_the_score_says_what_the_recordings_say() {
     let command = "replay --score-in docs/how-true.md tests/conformance";
     let current = score::set_in(&page, &score).expect("it has a place for the score");
     assert!(page == current, "run {command}; the score is\n{score}");
+    let row = score::server_row(score::CORE, &replayed);
+    assert!(
+        page.contains(&row),
+        "the row of the core among the servers is\n{row}"
+    );
 }
 
 #[test]

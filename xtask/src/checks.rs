@@ -206,9 +206,10 @@ pub fn named<'a>(names: &[&'a str]) -> Result<Vec<&'static Check>, &'a str> {
 }
 
 /// The workspaces of this repository: `cargo fmt` in the first one does not see the others.
-const WORKSPACES: [&str; 5] = [
+const WORKSPACES: [&str; 6] = [
     "Cargo.toml",
     "benches/explore/Cargo.toml",
+    "benches/how_true/Cargo.toml",
     "benches/preview/Cargo.toml",
     "clients/Cargo.toml",
     "fuzz/Cargo.toml",

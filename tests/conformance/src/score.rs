@@ -114,15 +114,8 @@ pub fn markdown(replayed: &[(&Recording, &Report)], exceptions: &Exceptions) -> 
 
 /// The sums of the score in one line.
 pub fn sums(replayed: &[(&Recording, &Report)]) -> String {
-    let mut all = Row::default();
-    for (recording, report) in replayed {
-        add(&mut all, recording, report);
-    }
-    let (mut compared, mut different) = (0, 0);
-    for steps in all.steps.values() {
-        compared += steps.0;
-        different += steps.1;
-    }
+    let all = sum(replayed);
+    let (compared, different) = all.answers();
     format!(
         "{} of {} recordings agree; {compared} answers were compared, {different} of them differ, {} of these in the status code",
         all.passed,
@@ -131,12 +124,77 @@ pub fn sums(replayed: &[(&Recording, &Report)]) -> String {
     )
 }
 
-/// The lines of a page between which the score stands.
+fn sum(replayed: &[(&Recording, &Report)]) -> Row {
+    let mut all = Row::default();
+    for (recording, report) in replayed {
+        add(&mut all, recording, report);
+    }
+    all
+}
+
+impl Row {
+    /// The number of answers that were compared, and of those that differ.
+    fn answers(&self) -> (usize, usize) {
+        let add = |sum: (usize, usize), steps: &(usize, usize)| (sum.0 + steps.0, sum.1 + steps.1);
+        self.steps.values().fold((0, 0), add)
+    }
+}
+
+/// The name of the core among servers.
+pub const CORE: &str = "Optimist";
+
+/// A table with a row for each server: its name, and the recordings that were replayed against it.
+pub fn servers(servers: &[(&str, &[(&Recording, &Report)])]) -> String {
+    let mut table = format!(
+        "| server | recordings that agree | not replayed | answers | same status code | same answer | {} |\n|---|---|---|---|---|---|{}\n",
+        VERBS.join(" | "),
+        "---|".repeat(VERBS.len())
+    );
+    for (name, replayed) in servers {
+        table.push_str(&server_row(name, replayed));
+    }
+    table
+}
+
+/// The row of one server. A cell of a verb says how many answers are the same, of how many.
+pub fn server_row(name: &str, replayed: &[(&Recording, &Report)]) -> String {
+    let all = sum(replayed);
+    let (compared, different) = all.answers();
+    let mut row = format!(
+        "| {name} | {} of {} | {} | {compared} | {} | {} |",
+        all.passed,
+        all.recordings - all.skipped,
+        all.skipped,
+        compared - all.other_codes,
+        compared - different,
+    );
+    for verb in VERBS {
+        let cell = all.steps.get(verb);
+        let cell =
+            cell.map(|(compared, different)| format!("{} of {compared}", compared - different));
+        let _ = write!(row, " {} |", cell.unwrap_or_default());
+    }
+    row.push('\n');
+    row
+}
+
+/// The lines of a page between which the score of the core stands.
 const MARKS: [&str; 2] = ["<!-- score -->\n", "<!-- end of the score -->\n"];
+
+/// The lines of a page between which the scores of servers stand.
+const SERVERS: [&str; 2] = ["<!-- servers -->\n", "<!-- end of the servers -->\n"];
 
 /// The page with another score in the place of the one that it has; `None` if it has no place for one.
 pub fn set_in(page: &str, score: &str) -> Option<String> {
-    let [begin, end] = MARKS;
+    set_between(page, MARKS, score)
+}
+
+/// The same, with the table of [`servers`].
+pub fn set_servers_in(page: &str, table: &str) -> Option<String> {
+    set_between(page, SERVERS, table)
+}
+
+fn set_between(page: &str, [begin, end]: [&str; 2], score: &str) -> Option<String> {
     let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(end)?;
     Some(format!("{before}{begin}{score}{end}{after}"))
@@ -298,7 +356,17 @@ mod tests {
             "{page}"
         );
         assert!(page.contains(r"| 1 | one \| two |"), "{page}");
-        let sums = sums(&[(&same, &passed), (&other, &failed)]);
+        let replayed = [(&same, &passed), (&other, &failed)];
+        let table = servers(&[("one", &replayed), ("other", &replayed[..1])]);
+        assert!(
+            table.contains("| one | 1 of 2 | 0 | 5 | 5 | 4 | 2 of 2 |  | 2 of 3 |"),
+            "{table}"
+        );
+        assert!(
+            table.contains("| other | 1 of 1 | 0 | 3 | 3 | 3 | 1 of 1 |  | 2 of 2 |"),
+            "{table}"
+        );
+        let sums = sums(&replayed);
         let expected = "1 of 2 recordings agree; 5 answers were compared, 1 of them differ, 0 of these in the status code";
         assert_eq!(sums, expected);
     }
