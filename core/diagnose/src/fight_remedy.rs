@@ -32,68 +32,148 @@ const ROUNDS: usize = 3;
 /// Finds the ways out of fights, and puts them into the fights. `world`: one with the newest version of the object. A way
 /// out that does not end the fight on the server is left out, and so are all if the server does not show the fight.
 pub fn run_remedies(fights: &mut [Fight], changes: &[FieldChange], world: &World) {
-    for fight in fights.iter_mut().take(MOST_FIGHTS) {
-        let writers = fight.managers.iter();
-        let writers = writers.map(|it| Writer::new(world, it, &fight.field, changes));
-        let writers: Option<Vec<Writer>> = writers.collect();
-        let writers = writers.unwrap_or_default();
-        fight.remedies = remedies(world, &fight.field, &writers);
-    }
+    let mut run = RemedyRun::default();
+    while run.advance(fights, changes, world) {}
 }
 
-fn remedies(world: &World, field: &Path, writers: &[Writer]) -> Vec<FightRemedy> {
-    if writers.is_empty() || !fights_on(world, field, writers) {
-        return Vec::new();
+/// The ways out of fights, run in parts. A part is one write of a manager.
+#[derive(Debug, Default)]
+pub struct RemedyRun {
+    /// The position of the fight whose ways out are run.
+    fight: usize,
+    writers: Vec<Writer>,
+    trial: Option<Trial>,
+}
+
+impl RemedyRun {
+    /// Runs the next part of [`run_remedies`], with the same arguments at each call. Returns whether there is more.
+    pub fn advance(
+        &mut self,
+        fights: &mut [Fight],
+        changes: &[FieldChange],
+        world: &World,
+    ) -> bool {
+        let Some(fight) = fights.iter_mut().take(MOST_FIGHTS).nth(self.fight) else {
+            return false;
+        };
+        let next = match self.trial.take() {
+            None => {
+                let writers = fight.managers.iter();
+                let writers = writers.map(|it| Writer::new(world, it, &fight.field, changes));
+                self.writers = writers.collect::<Option<_>>().unwrap_or_default();
+                fight.remedies.clear();
+                (!self.writers.is_empty()).then(|| Trial::new(world, None))
+            }
+            Some(mut trial) => match trial.advance(world, &fight.field, &self.writers) {
+                None => Some(trial),
+                Some(ended) => {
+                    if let (Some(keeper), true) = (trial.keeper, ended) {
+                        fight.remedies.push(self.remedy(keeper, trial.has_gap));
+                    }
+                    self.keeper_after(&trial, ended)
+                        .map(|keeper| Trial::new(world, Some(keeper)))
+                }
+            },
+        };
+        if next.is_none() {
+            self.fight += 1;
+        }
+        self.trial = next;
+        true
     }
-    let keepers = (0..writers.len()).filter_map(|keeper| {
-        let has_gap = ends(world, field, writers, keeper)?;
-        let others = writers.iter().enumerate().filter(|(at, _)| *at != keeper);
-        Some(FightRemedy {
-            keeper: writers[keeper].manager.clone(),
+
+    /// The keeper of the trial after one that has ended. There is none if the server did not show the fight.
+    fn keeper_after(&self, trial: &Trial, ended: bool) -> Option<usize> {
+        let next = match trial.keeper {
+            Some(keeper) => keeper + 1,
+            None => ended.then_some(0)?,
+        };
+        (next < self.writers.len()).then_some(next)
+    }
+
+    fn remedy(&self, keeper: usize, has_gap: bool) -> FightRemedy {
+        let others = self.writers.iter().enumerate();
+        let others = others.filter(|(at, _)| *at != keeper);
+        FightRemedy {
+            keeper: self.writers[keeper].manager.clone(),
             others: others.map(|(_, it)| it.manager.clone()).collect(),
             has_gap,
-        })
-    });
-    keepers.collect()
-}
-
-/// Returns whether the writes of the managers change the field in each round.
-fn fights_on(world: &World, field: &Path, writers: &[Writer]) -> bool {
-    let mut server = world.server().clone();
-    // The first round can begin with the manager that wrote last.
-    (0..ROUNDS).all(|round| {
-        let changed = writers.iter().map(|writer| {
-            let before = value(&server, world, field);
-            writer.write(world, &mut server) && value(&server, world, field) != before
-        });
-        // Each one has to write.
-        let changed = changed.filter(|it| *it).count();
-        round == 0 || changed == writers.len()
-    })
-}
-
-/// Runs a way out. Returns whether there is a gap; `None` if the fight goes on, or a write is refused.
-fn ends(world: &World, field: &Path, writers: &[Writer], keeper: usize) -> Option<bool> {
-    let mut server = world.server().clone();
-    let kept = &writers[keeper];
-    let mut has_gap = false;
-    for round in 0..ROUNDS {
-        for (_, writer) in writers.iter().enumerate().filter(|(at, _)| *at != keeper) {
-            let before = value(&server, world, field);
-            writer.leave(world, &mut server).then_some(())?;
-            let after = value(&server, world, field);
-            let is_other = after.as_ref() != kept.value.as_ref();
-            has_gap |= round == 0 && after != before && is_other;
-            if round > 0 && is_other {
-                return None;
-            }
-        }
-        kept.write(world, &mut server).then_some(())?;
-        if value(&server, world, field).as_ref() != kept.value.as_ref() {
-            return None;
         }
     }
-    Some(has_gap)
+}
+
+/// A run of the writes on a server of its own.
+#[derive(Debug)]
+struct Trial {
+    /// The manager to whom the field is left; `None` in the fight itself.
+    keeper: Option<usize>,
+    server: ApiServer,
+    round: usize,
+    /// The number of writes in this round.
+    turn: usize,
+    /// The number of them that changed the field.
+    changed: usize,
+    has_gap: bool,
+}
+
+impl Trial {
+    fn new(world: &World, keeper: Option<usize>) -> Self {
+        Self {
+            keeper,
+            server: world.server().clone(),
+            round: 0,
+            turn: 0,
+            changed: 0,
+            has_gap: false,
+        }
+    }
+
+    /// Does the next write. Once it has ended: whether the fight showed itself or, with a keeper, whether it was over.
+    fn advance(&mut self, world: &World, field: &Path, writers: &[Writer]) -> Option<bool> {
+        let is_as_expected = match self.keeper {
+            None => {
+                self.fight_on(world, field, &writers[self.turn]);
+                // The first round can begin with the manager that wrote last. After it each one has to write.
+                self.round == 0 || self.changed == self.turn + 1
+            }
+            Some(keeper) => self.leave(world, field, writers, keeper),
+        };
+        if !is_as_expected {
+            return Some(false);
+        }
+        self.turn += 1;
+        if self.turn == writers.len() {
+            (self.round, self.turn, self.changed) = (self.round + 1, 0, 0);
+        }
+        (self.round == ROUNDS).then_some(true)
+    }
+
+    /// Lets a manager write as in the fight.
+    fn fight_on(&mut self, world: &World, field: &Path, writer: &Writer) {
+        let before = value(&self.server, world, field);
+        let accepted = writer.write(world, &mut self.server);
+        let changes = accepted && value(&self.server, world, field) != before;
+        self.changed += usize::from(changes);
+    }
+
+    /// Does the next write of a way out: first those of the others, then that of the keeper. Returns whether the fight
+    /// may be over.
+    fn leave(&mut self, world: &World, field: &Path, writers: &[Writer], keeper: usize) -> bool {
+        let kept = &writers[keeper];
+        let is_kept = |server: &ApiServer| value(server, world, field) == kept.value;
+        let mut others = writers.iter().enumerate().filter(|(at, _)| *at != keeper);
+        let Some((_, other)) = others.nth(self.turn) else {
+            return kept.write(world, &mut self.server) && is_kept(&self.server);
+        };
+        let before = value(&self.server, world, field);
+        if !other.leave(world, &mut self.server) {
+            return false;
+        }
+        let is_other = !is_kept(&self.server);
+        let changes = value(&self.server, world, field) != before;
+        self.has_gap |= self.round == 0 && changes && is_other;
+        self.round == 0 || !is_other
+    }
 }
 
 fn value(server: &ApiServer, world: &World, field: &Path) -> Option<Value> {
@@ -102,6 +182,7 @@ fn value(server: &ApiServer, world: &World, field: &Path) -> Option<Value> {
 }
 
 /// A manager of a fight, with its way of writing.
+#[derive(Debug)]
 struct Writer {
     manager: Manager,
     write: Write,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use http::Request;
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::server::ApiServer;
-use optimist_diagnose::case::{Case, ObjectId};
-use optimist_diagnose::fight_remedy::run_remedies;
+use optimist_diagnose::case::{Case, Installed, ObjectId};
+use optimist_diagnose::fight_remedy::{RemedyRun, run_remedies};
 use optimist_diagnose::observed::{
     Fight, ObservedVersion, field_changes, fights, observed_versions,
 };
@@ -106,13 +106,18 @@ fn ended(versions: &[ObservedVersion]) -> Vec<Fight> {
     let root = optimist_apiserver::schema::builtin("Deployment").unwrap();
     let changes = field_changes(versions, root).unwrap();
     let mut found = fights(&changes);
+    run_remedies(&mut found, &changes, &newest(versions).world);
+    found
+}
+
+/// The newest version on a server of its own.
+fn newest(versions: &[ObservedVersion]) -> Installed {
     let last = versions.last().unwrap();
     let case = Case {
         live: Some((*last.object).clone()),
         ..Case::blank(ObjectId::from_object(&last.object))
     };
-    run_remedies(&mut found, &changes, &case.install().unwrap().world);
-    found
+    case.install().unwrap()
 }
 
 fn keepers(fight: &Fight) -> Vec<(&str, bool)> {
@@ -199,4 +204,19 @@ fn a_manager_whose_way_of_writing_is_not_known_has_no_way_out() {
     let found = ended(&versions);
     assert_eq!(found.len(), 1);
     assert!(found[0].remedies.is_empty(), "{found:?}");
+}
+
+#[test]
+fn each_part_of_the_ways_out_is_one_write_of_one_manager() {
+    let (versions, found) = fight(Way::Apply, Way::Update, 3);
+    let root = optimist_apiserver::schema::builtin("Deployment").unwrap();
+    let changes = field_changes(&versions, root).unwrap();
+    let (mut in_parts, on) = (fights(&changes), newest(&versions));
+    let (mut run, mut parts) = (RemedyRun::default(), 0);
+    while run.advance(&mut in_parts, &changes, &on.world) {
+        parts += 1;
+    }
+    // The two managers are found. Then both write in three rounds: once in the fight, and once for each keeper.
+    assert_eq!(parts, 1 + 3 * (3 * 2));
+    assert_eq!(in_parts, found);
 }

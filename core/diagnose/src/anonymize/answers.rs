@@ -366,7 +366,7 @@ fn of_log(log: &AuditLog, object: AuditedObject, answer: &mut Answer) {
         let line = (step.client, &step.manager, fields, prediction);
         says(answer, &format!("{line:?}"));
     }
-    let found = Findings::search(&history, log);
+    let found = Findings::without_remedies(&history, log);
     for fight in &found.fights {
         let who = (fight.flips, &fight.managers);
         says(answer, &format!("{} {who:?}", printed(&fight.field)));

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
-use crate::case::{Case, ObjectId};
-use crate::fight_remedy::run_remedies;
+use crate::case::{Case, Installed, ObjectId, PartialInstall};
+use crate::fight_remedy::RemedyRun;
 use crate::observed::{FieldChange, Fight, changes_at, fights};
 
 /// The findings in a history. Steps are positions in [`RecordedHistory::steps`].
@@ -100,40 +100,113 @@ pub const MAX_PAUSE: u64 = 10_000_000;
 impl Findings {
     /// Searches a history of a log for findings.
     pub fn search(history: &RecordedHistory, log: &AuditLog) -> Self {
-        let steps = &history.steps;
-        let mut changes = Vec::new();
-        for (at, step) in steps.iter().enumerate() {
-            changes.extend(step.changes.iter().map(|change| (at, change.clone())));
-        }
-        let only: Vec<FieldChange> = changes.iter().map(|(_, change)| change.clone()).collect();
-        let unchanged = steps.iter().enumerate().filter(|(_, step)| {
-            let event = &log.events[step.event];
-            let accepted = event.code.is_some_and(|code| code < 300);
-            accepted && event.is_write() && !event.is_dry_run() && step.changed() == Some(false)
-        });
-        let mut fights = fights(&only);
-        let newest = steps.iter().rev().find_map(|step| step.after.as_deref());
-        if let Some(object) = newest.filter(|_| !fights.is_empty()) {
-            let mut case = Case::blank(ObjectId::from_object(object));
-            case.live = Some(object.clone());
-            if let Ok(installed) = case.install() {
-                run_remedies(&mut fights, &only, &installed.world);
-            }
-        }
-        Self {
-            fights,
-            lost: lost(history, log, &changes),
-            conflicts: conflicts(steps, log),
-            unchanged: unchanged.map(|(at, _)| at).collect(),
-            loops: loops(steps, log),
-            changes,
-        }
+        let mut partial = PartialFindings::default();
+        while partial.advance(history, log) {}
+        partial.findings
+    }
+
+    /// Searches like [`search`](Self::search), without the ways out of the fights.
+    pub(crate) fn without_remedies(history: &RecordedHistory, log: &AuditLog) -> Self {
+        let mut partial = PartialFindings::default();
+        while !matches!(partial.part, FindingsPart::Fit(_)) && partial.advance(history, log) {}
+        partial.findings
     }
 
     /// The changes of a step.
     pub fn changes_of(&self, step: usize) -> &[(usize, FieldChange)] {
         changes_at(&self.changes, step)
     }
+
+    fn only_changes(&self) -> Vec<FieldChange> {
+        let changes = self.changes.iter();
+        changes.map(|(_, change)| change.clone()).collect()
+    }
+}
+
+/// Findings that are searched for in parts, each short enough for a page.
+#[derive(Debug, Default)]
+pub struct PartialFindings {
+    /// The findings so far.
+    pub findings: Findings,
+    part: FindingsPart,
+}
+
+/// The next part of a search for findings.
+#[derive(Debug, Default)]
+enum FindingsPart {
+    #[default]
+    Fights,
+    Lost,
+    Others,
+    /// The newest version of the object is to be put on a server, where the ways out of the fights are run.
+    Fit(Vec<FieldChange>),
+    Install(Vec<FieldChange>, Box<PartialInstall>),
+    Remedies(Vec<FieldChange>, Box<Installed>, Box<RemedyRun>),
+    Done,
+}
+
+impl PartialFindings {
+    /// Searches the next part, with the same history at each call. Returns whether there is more.
+    pub fn advance(&mut self, history: &RecordedHistory, log: &AuditLog) -> bool {
+        let (steps, found) = (&history.steps, &mut self.findings);
+        self.part = match std::mem::take(&mut self.part) {
+            FindingsPart::Fights => {
+                for (at, step) in steps.iter().enumerate() {
+                    let changes = step.changes.iter().map(|change| (at, change.clone()));
+                    found.changes.extend(changes);
+                }
+                found.fights = fights(&found.only_changes());
+                FindingsPart::Lost
+            }
+            FindingsPart::Lost => {
+                found.lost = lost(history, log, &found.changes);
+                FindingsPart::Others
+            }
+            FindingsPart::Others => {
+                found.conflicts = conflicts(steps, log);
+                found.unchanged = unchanged(steps, log);
+                found.loops = loops(steps, log);
+                match found.fights.is_empty() {
+                    true => FindingsPart::Done,
+                    false => FindingsPart::Fit(found.only_changes()),
+                }
+            }
+            FindingsPart::Fit(changes) => match fit_newest(steps) {
+                Some(begun) => FindingsPart::Install(changes, Box::new(begun)),
+                None => FindingsPart::Done,
+            },
+            FindingsPart::Install(changes, begun) => match begun.finish() {
+                Ok(on) => FindingsPart::Remedies(changes, Box::new(on), Box::default()),
+                Err(_) => FindingsPart::Done,
+            },
+            FindingsPart::Remedies(changes, on, mut run) => {
+                match run.advance(&mut found.fights, &changes, &on.world) {
+                    true => FindingsPart::Remedies(changes, on, run),
+                    false => FindingsPart::Done,
+                }
+            }
+            FindingsPart::Done => FindingsPart::Done,
+        };
+        !matches!(self.part, FindingsPart::Done)
+    }
+}
+
+/// Makes the newest version of the object ready for a server of its own.
+fn fit_newest(steps: &[Arc<RecordedStep>]) -> Option<PartialInstall> {
+    let newest = steps.iter().rev().find_map(|step| step.after.as_deref())?;
+    let mut case = Case::blank(ObjectId::from_object(newest));
+    case.live = Some(newest.clone());
+    case.begin_install().ok()
+}
+
+/// The steps of accepted writes that changed nothing.
+fn unchanged(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<usize> {
+    let unchanged = steps.iter().enumerate().filter(|(_, step)| {
+        let event = &log.events[step.event];
+        let accepted = event.code.is_some_and(|code| code < 300);
+        accepted && event.is_write() && !event.is_dry_run() && step.changed() == Some(false)
+    });
+    unchanged.map(|(at, _)| at).collect()
 }
 
 /// Finds lost values. A value is lost if a write without a version replaces it, its client had not

@@ -1,11 +1,11 @@
-//! An audit log: read and replayed a slice at a time.
+//! An audit log: read, replayed and searched a slice at a time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_apiserver::server::{Fact, Release};
-use optimist_diagnose::audit::findings::Findings;
+use optimist_diagnose::audit::findings::{Findings, PartialFindings};
 use optimist_diagnose::audit::recorded::{CoreAnswer, RecordedHistory, RecordedStep};
 use optimist_diagnose::audit::{AuditLog, AuditReader, AuditedObject};
 use optimist_diagnose::lanes::RecordedLanes;
@@ -58,7 +58,22 @@ pub struct AuditReplay {
 enum Stage {
     Reading(AuditReader),
     Replaying(Arc<AuditLog>, Box<RecordedHistory>, usize),
+    Searching(Arc<AuditLog>, Box<RecordedHistory>, Box<PartialFindings>),
+    Masking(Box<PartialReplay>),
     Done(Arc<AuditLog>),
+}
+
+/// An [`AuditReplay`] whose values that look private are masked in parts: each is about one step.
+#[derive(Debug)]
+struct PartialReplay {
+    log: Arc<AuditLog>,
+    history: RecordedHistory,
+    findings: Findings,
+    lanes: RecordedLanes,
+    /// The number of changes, of lost updates and of answers that are masked.
+    changes: usize,
+    lost: usize,
+    answers: usize,
 }
 
 impl AuditRun {
@@ -119,6 +134,11 @@ impl AuditRun {
         match &*self.stage.borrow() {
             Stage::Reading(reader) => Some(reader.progress()),
             Stage::Replaying(log, _, done) => Some((*done, log.events.len())),
+            Stage::Searching(log, ..) => Some((log.events.len(), log.events.len())),
+            Stage::Masking(partial) => {
+                let all = partial.log.events.len();
+                Some((all, all))
+            }
             Stage::Done(_) => None,
         }
     }
@@ -136,7 +156,10 @@ impl AuditRun {
                 self.wanted = wanted.map(|(object, _)| object.clone());
                 return;
             }
-            Stage::Replaying(log, ..) | Stage::Done(log) => Arc::clone(log),
+            Stage::Masking(partial) => Arc::clone(&partial.log),
+            Stage::Replaying(log, ..) | Stage::Searching(log, ..) | Stage::Done(log) => {
+                Arc::clone(log)
+            }
         };
         self.chosen = position;
         self.cancelled = false;
@@ -176,6 +199,8 @@ impl AuditRun {
                 *done += 1;
                 history.advance(log, 1)
             }
+            Stage::Searching(log, history, found) => found.advance(history, log),
+            Stage::Masking(partial) => partial.mask_next(self.replay.as_deref()),
             Stage::Done(_) => return Some(()),
         };
         if !more {
@@ -201,27 +226,23 @@ impl AuditRun {
                 }
                 self.start_replay(log)
             }
-            Stage::Replaying(log, mut history, _) => {
-                let mut findings = Findings::search(&history, &log);
+            Stage::Replaying(log, history, _) => Stage::Searching(log, history, Box::default()),
+            Stage::Searching(log, history, found) => {
+                let findings = found.findings;
                 let lanes = RecordedLanes::of_log(&history, &log, &findings);
-                mask(&mut findings, &history.steps);
-                let earlier = self
-                    .replay
-                    .as_deref()
-                    .map_or(&[][..], |it| &it.history.steps);
-                mask_answers(&mut history.steps, earlier, &log);
-                let objects = history
-                    .steps
-                    .iter()
-                    .filter_map(|step| step.after.as_deref());
-                let manager_names = manager_names(&lanes, objects);
-                self.replay = Some(Rc::new(AuditReplay {
+                Stage::Masking(Box::new(PartialReplay {
+                    log,
                     history: *history,
                     findings,
                     lanes,
-                    manager_names,
-                    log: Arc::clone(&log),
-                }));
+                    changes: 0,
+                    lost: 0,
+                    answers: 0,
+                }))
+            }
+            Stage::Masking(masked) => {
+                let log = Arc::clone(&masked.log);
+                self.replay = Some(Rc::new(masked.finish()));
                 Stage::Done(log)
             }
             done => done,
@@ -229,72 +250,94 @@ impl AuditRun {
     }
 }
 
-/// Masks the values of findings that look private.
-fn mask(findings: &mut Findings, steps: &[Arc<RecordedStep>]) {
-    let mut last: Option<(usize, Value, Value)> = None;
-    for (at, change) in &mut findings.changes {
-        let Some(step) = steps.get(*at) else { continue };
-        let shown = match last.take() {
-            Some(shown) if shown.0 == *at => shown,
-            _ => {
-                let shown =
-                    |object: &Option<Arc<Value>>| object.as_deref().map(masked).unwrap_or_default();
-                (*at, shown(&step.before), shown(&step.after))
+impl PartialReplay {
+    /// Masks the values of the next step. Those of the steps of an earlier replay are masked. Returns whether there is
+    /// more.
+    fn mask_next(&mut self, earlier: Option<&AuditReplay>) -> bool {
+        let steps = &mut self.history.steps;
+        if self.changes < self.findings.changes.len() {
+            let changes = &mut self.findings.changes[self.changes..];
+            self.changes += mask_changes_of_step(changes, steps);
+        } else if let Some(lost) = self.findings.lost.get_mut(self.lost) {
+            let written = steps.get(lost.written);
+            let object = written.and_then(|step| step.after.as_deref().map(masked));
+            if let Some(value) = object.and_then(|object| lost.field.find(&object).cloned()) {
+                lost.value = value;
+            }
+            self.lost += 1;
+        } else if let Some(step) = steps.get_mut(self.answers) {
+            let earlier = earlier.and_then(|it| it.history.steps.get(self.answers));
+            if !earlier.is_some_and(|known| Arc::ptr_eq(known, step)) {
+                mask_answer(Arc::make_mut(step), &self.log);
+            }
+            self.answers += 1;
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn finish(self) -> AuditReplay {
+        let steps = self.history.steps.iter();
+        let objects = steps.filter_map(|step| step.after.as_deref());
+        let manager_names = manager_names(&self.lanes, objects);
+        AuditReplay {
+            history: self.history,
+            findings: self.findings,
+            lanes: self.lanes,
+            manager_names,
+            log: self.log,
+        }
+    }
+}
+
+/// Masks the values of the first changes, which are of one step. Returns their number.
+fn mask_changes_of_step(
+    changes: &mut [(usize, FieldChange)],
+    steps: &[Arc<RecordedStep>],
+) -> usize {
+    let Some(at) = changes.first().map(|(at, _)| *at) else {
+        return 0;
+    };
+    let count = changes.partition_point(|(of, _)| *of <= at);
+    if let Some(step) = steps.get(at) {
+        let shown = |object: &Option<Arc<Value>>| object.as_deref().map(masked).unwrap_or_default();
+        let (before, after) = (shown(&step.before), shown(&step.after));
+        for (_, change) in &mut changes[..count] {
+            change.before = change.field.find(&before).cloned();
+            change.after = change.field.find(&after).cloned();
+        }
+    }
+    count
+}
+
+/// Masks the values in which the answers to a step differ, if they look private.
+fn mask_answer(step: &mut RecordedStep, log: &AuditLog) {
+    mask_facts(step);
+    let CoreAnswer::Other {
+        exchange,
+        differences,
+    } = &mut step.prediction
+    else {
+        return;
+    };
+    let recorded = log.events.get(step.event);
+    let recorded = recorded.and_then(|event| event.response.as_deref());
+    let (recorded, core) = (recorded.map(masked), masked(&exchange.received));
+    for one in differences.iter_mut().filter(|one| !one.pointer.is_empty()) {
+        let shown = |value: &mut Option<Value>, masked: Option<&Value>| {
+            if let (Some(value), Some(masked)) = (value, masked) {
+                // What is compared is not all as it was answered: a new version is a word.
+                if value.is_object() || value.is_array() || is_masked(masked) {
+                    *value = masked.clone();
+                }
             }
         };
-        mask_change(change, &shown.1, &shown.2);
-        last = Some(shown);
-    }
-    for lost in &mut findings.lost {
-        let written = steps.get(lost.written);
-        let object = written.and_then(|step| step.after.as_deref().map(masked));
-        if let Some(value) = object.and_then(|object| lost.field.find(&object).cloned()) {
-            lost.value = value;
-        }
-    }
-}
-
-fn mask_change(change: &mut FieldChange, before: &Value, after: &Value) {
-    change.before = change.field.find(before).cloned();
-    change.after = change.field.find(after).cloned();
-}
-
-/// Masks the values in which answers differ, if they look private. Those of earlier steps are masked.
-fn mask_answers(steps: &mut [Arc<RecordedStep>], earlier: &[Arc<RecordedStep>], log: &AuditLog) {
-    for (at, step) in steps.iter_mut().enumerate() {
-        if earlier
-            .get(at)
-            .is_some_and(|known| Arc::ptr_eq(known, step))
-        {
-            continue;
-        }
-        let step = Arc::make_mut(step);
-        mask_facts(step);
-        let CoreAnswer::Other {
-            exchange,
-            differences,
-        } = &mut step.prediction
-        else {
-            continue;
-        };
-        let recorded = log.events.get(step.event);
-        let recorded = recorded.and_then(|event| event.response.as_deref());
-        let (recorded, core) = (recorded.map(masked), masked(&exchange.received));
-        for one in differences.iter_mut().filter(|one| !one.pointer.is_empty()) {
-            let shown = |value: &mut Option<Value>, masked: Option<&Value>| {
-                if let (Some(value), Some(masked)) = (value, masked) {
-                    // What is compared is not all as it was answered: a new version is a word.
-                    if value.is_object() || value.is_array() || is_masked(masked) {
-                        *value = masked.clone();
-                    }
-                }
-            };
-            shown(
-                &mut one.recorded,
-                recorded.as_ref().and_then(|it| it.pointer(&one.pointer)),
-            );
-            shown(&mut one.core, core.pointer(&one.pointer));
-        }
+        shown(
+            &mut one.recorded,
+            recorded.as_ref().and_then(|it| it.pointer(&one.pointer)),
+        );
+        shown(&mut one.core, core.pointer(&one.pointer));
     }
 }
 

@@ -20,7 +20,6 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::Preset;
-use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Input, NotDetected};
 use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
 use optimist_diagnose::scene::{GivenParts, NoScene};
@@ -324,8 +323,6 @@ impl DiagnoseState {
         self.read = self.next;
         self.cases = cases;
         self.make_scenes();
-        self.read_log();
-        self.add_audited();
         self.chosen = self.wanted.min(self.cases.len().saturating_sub(1));
         self.look_at_step();
         self.run_again();
@@ -358,11 +355,12 @@ impl DiagnoseState {
     }
 
     /// Makes the scenes of error messages about objects without a live one in the input. They come
-    /// first.
+    /// first. The object of the audit log is left out if there is a scene of it.
     fn make_scenes(&mut self) {
         let mut without = Vec::new();
         let given = self.given_parts();
-        let live = self.cases.iter().filter(|known| known.case.live.is_some());
+        let brought = self.cases.iter().filter(|known| !known.is_audited);
+        let live = brought.filter(|known| known.case.live.is_some());
         let known: Vec<ReportedError> = live.flat_map(|it| it.case.errors.clone()).collect();
         let errors = self.items.iter().flat_map(|item| match &item.content {
             Ok(Input::Errors(errors)) => errors.as_slice(),
@@ -379,29 +377,13 @@ impl DiagnoseState {
             }
         }
         self.without_scene = without;
+        let is_shown = |it: &Rc<CaseReading>| {
+            let mut scenes = scenes.iter().map(|scene| &scene.case.id);
+            !it.is_audited || !scenes.any(|id| id.may_be(&it.case.id))
+        };
+        self.cases.retain(is_shown);
         scenes.append(&mut self.cases);
         self.cases = scenes;
-    }
-
-    /// Adds the object of the audit log, as the log has it last, if there is no other input about
-    /// it.
-    fn add_audited(&mut self) {
-        let replay = self.audit.as_ref().and_then(|run| run.replay.as_ref());
-        let versions = replay.map(|replay| replay.history.versions());
-        let versions = versions.filter(|all| !all.is_empty());
-        let found = versions.map(|all| Case::all_of(&[Input::Versions(all)]));
-        for case in found.into_iter().flatten() {
-            if !self
-                .cases
-                .iter()
-                .any(|known| known.case.id.may_be(&case.id))
-            {
-                let mut reading = CaseReading::read(case);
-                // The log itself says what happened.
-                reading.history = None;
-                self.cases.push(Rc::new(reading));
-            }
-        }
     }
 
     /// Begins to read the audit log of the case, if it is another one than before.

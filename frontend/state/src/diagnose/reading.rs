@@ -4,9 +4,8 @@ use std::rc::Rc;
 
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::schema::Struct;
 use optimist_diagnose::case::{Case, Installed, NotInstalled, PartialInstall};
-use optimist_diagnose::fight_remedy::run_remedies;
+use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::observed::{
@@ -34,6 +33,8 @@ pub struct CaseReading {
     pub history: Option<ObservedHistory>,
     /// The scene that made the object from an error message; `None` if the object was in the input.
     pub scene: Option<Scene>,
+    /// `true` for the object of the audit log. It has no history here: the log itself says what happened.
+    pub(super) is_audited: bool,
 }
 
 /// A [`CaseReading`] in the making: the work is done in parts.
@@ -42,6 +43,7 @@ pub(super) struct PartialReading {
     case: Case,
     part: ReadingPart,
     ownership: Option<ObjectOwnership>,
+    is_audited: bool,
 }
 
 /// The next part of a reading. Each is short, also for a large object.
@@ -70,7 +72,22 @@ impl PartialReading {
             case,
             part: ReadingPart::Fit,
             ownership: None,
+            is_audited: false,
         }
+    }
+
+    /// Before the first part of the reading of the object of the audit log.
+    pub(super) fn of_audited(case: Case) -> Self {
+        Self {
+            is_audited: true,
+            ..Self::new(case)
+        }
+    }
+
+    /// Returns whether a reading is the one that this becomes, and not that of an error message alone.
+    pub(super) fn is_of_same(&self, reading: &CaseReading) -> bool {
+        let is_same = reading.is_audited == self.is_audited && reading.case == self.case;
+        is_same && reading.scene.is_none()
     }
 
     /// Does the next part.
@@ -118,12 +135,14 @@ impl PartialReading {
                     InstalledPart::History(Box::default())
                 }
             }
-            InstalledPart::History(_) if versions.is_empty() => return Err(None),
+            InstalledPart::History(_) if versions.is_empty() || self.is_audited => {
+                return Err(None);
+            }
             InstalledPart::History(mut history) => {
-                if history.advance(versions, root) {
+                if history.advance(versions, installed) {
                     InstalledPart::History(history)
                 } else {
-                    return Err(Some(history.finish(versions, &installed.world)));
+                    return Err(Some(history.finish(versions)));
                 }
             }
         })
@@ -140,27 +159,12 @@ impl PartialReading {
             ownership: self.ownership,
             history,
             scene: None,
+            is_audited: self.is_audited,
         }
     }
 }
 
 impl CaseReading {
-    /// Returns whether it is the reading of this case, and not of an error message alone.
-    pub(super) fn is_of(&self, case: &Case) -> bool {
-        self.scene.is_none() && self.case == *case
-    }
-
-    /// Reads all facts about an object at once.
-    pub(super) fn read(case: Case) -> Self {
-        let mut partial = PartialReading::new(case);
-        loop {
-            match partial.advance() {
-                Ok(reading) => return reading,
-                Err(more) => partial = *more,
-            }
-        }
-    }
-
     /// Makes the scene of an error message, with the parts that people add to it.
     ///
     /// # Errors
@@ -187,6 +191,7 @@ impl CaseReading {
             history: None,
             installed: Ok(scene.installed.clone()),
             scene: Some(scene),
+            is_audited: false,
         })
     }
 
@@ -239,7 +244,7 @@ pub struct ObservedHistory {
 }
 
 /// An [`ObservedHistory`] in the making: first the changes are found, then they are masked version
-/// by version.
+/// by version, then the ways out of fights are run.
 #[derive(Debug, Default)]
 struct PartialHistory {
     reader: ChangeReader,
@@ -251,16 +256,48 @@ struct PartialHistory {
     times: Vec<Option<String>>,
     /// The last version that was masked, and its position.
     shown: Option<(usize, Value)>,
+    /// The fights, once all changes are masked.
+    fought: Option<Fought>,
+}
+
+/// The fights of a history, while their ways out are run.
+#[derive(Debug)]
+struct Fought {
+    /// The changes as they are.
+    changes: Vec<FieldChange>,
+    fights: Vec<Fight>,
+    run: RemedyRun,
+}
+
+impl Fought {
+    fn new(found: &[(usize, FieldChange)]) -> Self {
+        let changes: Vec<FieldChange> = found.iter().map(|(_, change)| change.clone()).collect();
+        Self {
+            fights: fights(&changes),
+            changes,
+            run: RemedyRun::default(),
+        }
+    }
+
+    fn advance(&mut self, world: &World) -> bool {
+        self.run.advance(&mut self.fights, &self.changes, world)
+    }
 }
 
 impl PartialHistory {
     /// Does the next part. Returns whether there is more.
-    fn advance(&mut self, versions: &[ObservedVersion], root: &Struct) -> bool {
+    fn advance(&mut self, versions: &[ObservedVersion], installed: &Installed) -> bool {
+        if let Some(fought) = &mut self.fought {
+            return fought.advance(&installed.world);
+        }
         if self.compared {
             self.mask_next(versions);
-            return self.masked < self.reader.changes.len();
+            if self.masked == self.reader.changes.len() {
+                self.fought = Some(Fought::new(&self.reader.changes));
+            }
+            return true;
         }
-        match self.reader.advance(versions, root) {
+        match self.reader.advance(versions, &installed.resource().root) {
             Ok(more) => self.compared = !more,
             Err(problem) => {
                 self.problem = Some(problem);
@@ -268,7 +305,7 @@ impl PartialHistory {
                 self.compared = true;
             }
         }
-        !self.compared || !self.reader.changes.is_empty()
+        true
     }
 
     /// Masks the changes of the next version. Fields are compared as they are, and shown masked.
@@ -306,13 +343,12 @@ impl PartialHistory {
         self.shown = Some((at, after));
     }
 
-    fn finish(self, versions: &[ObservedVersion], world: &World) -> ObservedHistory {
+    fn finish(self, versions: &[ObservedVersion]) -> ObservedHistory {
         let found = self.reader.changes;
         let lanes = RecordedLanes::of_versions(versions, &found);
         let managers = manager_names(&lanes, versions.iter().map(|it| &*it.object));
-        let (rows, found): (Vec<usize>, Vec<FieldChange>) = found.into_iter().unzip();
-        let mut fights = fights(&found);
-        run_remedies(&mut fights, &found, world);
+        let rows = found.iter().map(|(row, _)| *row).collect();
+        let fought = self.fought.unwrap_or_else(|| Fought::new(&found));
         let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
         let owned = versions.iter().any(entries);
         let versions = versions.iter().map(|it| it.object.resource_version());
@@ -321,8 +357,8 @@ impl PartialHistory {
             changes: self.changes,
             rows,
             times: self.times,
-            fights,
-            returning: returning_fields(&found),
+            fights: fought.fights,
+            returning: returning_fields(&fought.changes),
             owned,
             problem: self.problem,
             lanes,

@@ -37,6 +37,8 @@ struct CasesRun {
     left: VecDeque<Case>,
     partial: Option<Box<PartialReading>>,
     done: Vec<Rc<CaseReading>>,
+    /// The object of the audit log, to be read after the others.
+    audited: Option<Case>,
     /// The earlier readings. An object without new input is not read again.
     known: Vec<Rc<CaseReading>>,
     total: usize,
@@ -51,13 +53,20 @@ impl CasesRun {
                 Err(more) => self.partial = Some(more),
             }
         } else if let Some(case) = self.left.pop_front() {
-            let known = self.known.iter().find(|it| it.is_of(&case));
-            match known.cloned() {
-                Some(known) => self.done.push(known),
-                None => self.partial = Some(Box::new(PartialReading::new(case))),
-            }
+            self.begin(PartialReading::new(case));
+        } else if let Some(case) = self.audited.take() {
+            self.begin(PartialReading::of_audited(case));
         }
-        self.partial.is_some() || !self.left.is_empty()
+        self.partial.is_some() || !self.left.is_empty() || self.audited.is_some()
+    }
+
+    /// Begins to read an object, if it is not known.
+    fn begin(&mut self, partial: PartialReading) {
+        let known = self.known.iter().find(|it| partial.is_of_same(it));
+        match known.cloned() {
+            Some(known) => self.done.push(known),
+            None => self.partial = Some(Box::new(partial)),
+        }
     }
 
     /// Takes over the known parts until something has to be read. Returns whether there is more.
@@ -151,12 +160,18 @@ impl DiagnoseState {
     /// be read for it, that is done at once.
     pub(super) fn look_again(&mut self) {
         self.owner = None;
+        self.read_log();
         let items = self.items.iter();
         let input = items.filter_map(|it| it.content.as_ref().ok());
         let left: VecDeque<Case> = Case::all_of(input).into();
+        let audited = self.audited_case().filter(|audited| {
+            let mut known = left.iter();
+            !known.any(|case| case.id.may_be(&audited.id))
+        });
         let mut run = CasesRun {
-            total: left.len(),
+            total: left.len() + usize::from(audited.is_some()),
             left,
+            audited,
             partial: None,
             done: Vec::new(),
             known: self.cases.clone(),
@@ -169,6 +184,13 @@ impl DiagnoseState {
         };
         // Another one: a state from before must not go on with it.
         self.run = ReadingRun(Rc::new(RefCell::new(stage)));
+    }
+
+    /// The object of the audit log, as the log has it last.
+    fn audited_case(&self) -> Option<Case> {
+        let versions = self.replay()?.history.versions();
+        let versions = Some(versions).filter(|all| !all.is_empty())?;
+        Case::all_of(&[Input::Versions(versions)]).pop()
     }
 
     /// Stops reading, and drops the texts that are not read yet.

@@ -178,11 +178,13 @@ impl DiagnoseState {
 }
 
 impl DiagnoseState {
-    /// Reads the next text, or runs the parts that are left, for a slice. Returns whether all texts
-    /// are read now.
+    /// Reads the next text, or runs the parts that are left, for a slice. Returns whether new texts
+    /// are all read now.
     pub(crate) fn work(&mut self, fx: &Effects<'_>) -> bool {
         if self.is_reading() {
-            return fx.slice(|| self.read_on()).is_some();
+            // The object of an audit log is read too, and is no text of its own.
+            let has_new_text = self.read != self.next || !self.waiting.is_empty();
+            return fx.slice(|| self.read_on()).is_some() && has_new_text;
         }
         let audit = self.audit.as_mut().filter(|run| run.progress().is_some());
         if let Some(run) = audit {

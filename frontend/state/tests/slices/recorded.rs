@@ -1,6 +1,10 @@
 //! A recorded history of Diagnose, stepped through.
 
+use std::rc::Rc;
+
+use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::{CoreAnswer, KnownObject};
+use optimist_diagnose::fight_remedy::run_remedies;
 use optimist_simulation::ActorId;
 use optimist_state::{
     CaseExample, DiagnoseMsg, ManifestMsg, OwnerFilter, Page as WayIn, PersistenceMsg,
@@ -305,4 +309,49 @@ fn values_in_which_answers_differ_are_masked() {
     let said = format!("{differences:?}");
     assert!(said.contains("/data/word"), "{said}");
     assert!(!said.contains("aHVudGVy"), "{said}");
+}
+
+#[test]
+fn the_findings_of_slices_are_those_of_the_whole_log() {
+    let page = example(CaseExample::AuditLog);
+    let replay = page.state.diagnose.replay().expect("it is replayed");
+    // Nothing in it looks private.
+    let whole = Findings::search(&replay.history, &replay.log);
+    assert_eq!(replay.findings, whole);
+    let remedies = whole.fights.iter().map(|it| it.remedies.len());
+    assert_eq!(remedies.collect::<Vec<_>>(), [2, 1]);
+}
+
+#[test]
+fn the_ways_out_of_slices_are_those_of_all_versions() {
+    let page = example(CaseExample::Watch);
+    let reading = page.state.diagnose.reading().expect("there is an object");
+    let history = reading.history.as_ref().expect("versions were brought");
+    let installed = reading.installed.as_ref().expect("it is on a server");
+    let mut whole = history.fights.clone();
+    whole.iter_mut().for_each(|fight| fight.remedies.clear());
+    run_remedies(&mut whole, &history.changes, &installed.world);
+    assert_eq!(history.fights, whole);
+    let remedies = whole.iter().map(|it| it.remedies.len());
+    assert_eq!(remedies.collect::<Vec<_>>(), [2, 1]);
+}
+
+#[test]
+fn the_object_of_a_log_is_read_once_and_without_the_history_that_the_log_tells() {
+    let mut page = example(CaseExample::AuditLog);
+    let read = Rc::clone(page.state.diagnose.reading().expect("the log has it"));
+    assert!(read.history.is_none());
+    assert!(read.ownership.is_some());
+    let another = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n";
+    page.send(DiagnoseMsg::Bring(another.to_owned()));
+    page.finish_work();
+    let mut cases = page.state.diagnose.cases.iter();
+    assert!(cases.any(|it| Rc::ptr_eq(it, &read)));
+    // Without the log it is not known any more.
+    let log = page.state.diagnose.items[0].id;
+    page.send(DiagnoseMsg::Remove(log));
+    page.finish_work();
+    let cases = page.state.diagnose.cases.iter();
+    let names: Vec<&str> = cases.map(|it| it.case.id.name.as_str()).collect();
+    assert_eq!(names, ["other"]);
 }
