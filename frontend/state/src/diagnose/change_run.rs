@@ -63,6 +63,8 @@ pub struct ChangeRun {
     pub made_up: bool,
     /// `true` if values look private; `None` before the first row.
     private: Option<bool>,
+    /// The object before the writes, and as it is shown: the same for most rows.
+    before: Option<[Arc<Value>; 2]>,
     left: VecDeque<Way>,
     /// Shared between the states of the page: only the last one goes on.
     part: Rc<RefCell<Part>>,
@@ -96,6 +98,8 @@ enum Part {
     /// The next row.
     Next,
     Row(Box<PartialClaims>),
+    /// The instructions of a row are to be written.
+    Instruct(Box<Row>),
     /// A row is to be masked.
     Mask(Box<Row>),
     /// Checks whether Explore can take the last row.
@@ -146,6 +150,7 @@ impl ChangeRun {
             table: Rc::new(table),
             wanted: Rc::new(wanted),
             private: None,
+            before: None,
             // The ways out come last.
             total: left.len() + 1,
             left: left.into(),
@@ -185,16 +190,19 @@ impl ChangeRun {
             },
             Part::Row(row) => match self.table.advance(*row) {
                 ClaimProgress::More(row) => Part::Row(row),
-                ClaimProgress::Done(Some(row)) => Part::Mask(row),
+                ClaimProgress::Done(Some(row)) => Part::Instruct(row),
                 ClaimProgress::Done(None) => Part::Next,
             },
-            Part::Mask(mut row) => {
+            Part::Instruct(row) => {
                 let values = !self.made_up && !self.is_private(&row);
                 let mut instructions = self.table.first().instructions(&row, values);
                 self.keep_known(&mut instructions);
                 self.instructions.push(instructions.into());
                 self.compare(&row);
-                mask(&mut row, &self.wanted);
+                Part::Mask(row)
+            }
+            Part::Mask(mut row) => {
+                self.mask(&mut row);
                 self.rows.push(Rc::new(*row));
                 Part::Explore
             }
@@ -241,7 +249,7 @@ impl ChangeRun {
             CaseContent::Whole => to_yaml(&out.manifest),
             _ => String::new(),
         };
-        mask(&mut out.row, &self.wanted);
+        self.mask(&mut out.row);
         out.manifest = shown;
         SettledConflict {
             out,
@@ -268,13 +276,44 @@ impl ChangeRun {
     /// Returns whether values in the object or in the manifest look private. All rows begin with
     /// the same object.
     fn is_private(&mut self, row: &Row) -> bool {
+        if let Some(known) = self.private {
+            return known;
+        }
+        let shown = self.shown_before(row);
         let (wanted, before) = (&self.wanted, &row.before);
-        *self.private.get_or_insert_with(|| {
-            // A stand-in must not get into a cluster.
-            has_left_out(&wanted.to_string())
-                || has_left_out(&before.to_string())
-                || masked(before) != **before
-        })
+        // A stand-in must not get into a cluster.
+        let private = has_left_out(&wanted.to_string())
+            || has_left_out(&before.to_string())
+            || shown != *before;
+        self.private = Some(private);
+        private
+    }
+
+    /// The object before the write of a row, with the values that look private masked.
+    fn shown_before(&mut self, row: &Row) -> Arc<Value> {
+        let known = self.before.as_ref();
+        if let Some([_, shown]) = known.filter(|[before, _]| Arc::ptr_eq(before, &row.before)) {
+            return Arc::clone(shown);
+        }
+        let shown = masked_arc(&row.before);
+        self.before = Some([Arc::clone(&row.before), Arc::clone(&shown)]);
+        shown
+    }
+
+    /// Masks the values of a row that look private.
+    fn mask(&mut self, row: &mut Row) {
+        let before = self.shown_before(row);
+        let after = if row.before == row.after {
+            Arc::clone(&before)
+        } else {
+            masked_arc(&row.after)
+        };
+        let mut places = [&*before, &*after, &*self.wanted].map(Places::new);
+        for outcome in &mut row.fields {
+            mask_field(outcome, &mut places);
+        }
+        row.before = before;
+        row.after = after;
     }
 
     /// Compares the messages with the row of the client that got them.
@@ -424,22 +463,6 @@ fn rank(way: Way, client: Preset) -> u8 {
         Way::Client(preset, _) if COMPARED.contains(&preset) => 1,
         _ => 2,
     }
-}
-
-/// Masks the values of a row that look private.
-fn mask(row: &mut Row, wanted: &Value) {
-    let before = masked_arc(&row.before);
-    let after = if row.before == row.after {
-        Arc::clone(&before)
-    } else {
-        masked_arc(&row.after)
-    };
-    let mut places = [&*before, &*after, wanted].map(Places::new);
-    for outcome in &mut row.fields {
-        mask_field(outcome, &mut places);
-    }
-    row.before = before;
-    row.after = after;
 }
 
 /// Masks a field. The places are those before, after, and in the wanted object.
