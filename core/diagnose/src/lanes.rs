@@ -70,28 +70,31 @@ pub struct LaneRow {
 pub struct Pace {
     /// The steps that changed the field.
     pub changes: usize,
-    /// The seconds from the first to the last.
+    /// The seconds from the first to the last, rounded.
     pub seconds: u64,
 }
 
 impl Pace {
     /// The pace of the steps that changed a field, in their order. `None` if their times are not known or are
-    /// within a second.
+    /// within half a second.
     pub fn measure(lanes: &RecordedLanes, steps: &[usize]) -> Option<Self> {
         let mut steps = steps.to_vec();
         steps.dedup();
         let time = |step: Option<&usize>| lanes.rows.get(*step?)?.time;
         let begin = time(steps.first())?;
-        let seconds = time(steps.last())?.checked_sub(begin)? / 1_000_000;
+        let micros = time(steps.last())?.checked_sub(begin)?;
+        let seconds = (micros + 500_000) / 1_000_000;
         (seconds > 0).then_some(Self {
             changes: steps.len(),
             seconds,
         })
     }
 
-    /// Returns the changes in an hour at this pace.
+    /// Returns about how many changes are made in an hour at this pace: no more than two digits of it are known.
     pub fn per_hour(self) -> u64 {
-        (self.changes as u64).saturating_sub(1) * 3600 / self.seconds.max(1)
+        let exact = (self.changes as u64).saturating_sub(1) * 3600 / self.seconds.max(1);
+        let unit = 10_u64.pow(exact.checked_ilog10().unwrap_or_default().saturating_sub(1));
+        (exact + unit / 2) / unit * unit
     }
 }
 

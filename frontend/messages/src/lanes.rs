@@ -288,11 +288,13 @@ fn moment(micros: u64) -> String {
     Timestamp { seconds }.to_string()
 }
 
-/// Says the pace at which the managers of a fight write, the way in which each of them writes the field, and the ways out
-/// that ended the fight when they were run.
-pub fn fight_details(fight: &Fight, pace: Option<Pace>) -> Vec<String> {
-    let pace =
-        pace.map(|it| en::fight_pace(&fight.field, &it.changes, &it.seconds, &it.per_hour()));
+/// Says the pace at which the managers of a fight write.
+pub fn fight_pace(fight: &Fight, pace: Pace) -> String {
+    en::fight_pace(&fight.field, &pace.changes, &pace.seconds, &pace.per_hour())
+}
+
+/// Says the way in which each manager of a fight writes the field.
+pub fn fight_writers(fight: &Fight) -> String {
     let ways = fight.managers.iter().map(|manager| {
         match (manager.operation, manager.subresource.as_str()) {
             (ManagedFieldsOperation::Apply, _) => en::fight_applies(&manager.name),
@@ -302,12 +304,11 @@ pub fn fight_details(fight: &Fight, pace: Option<Pace>) -> Vec<String> {
             }
         }
     });
-    let remedies = fight.remedies.iter().map(fight_remedy);
-    pace.into_iter().chain(ways).chain(remedies).collect()
+    ways.collect::<Vec<String>>().join(" ")
 }
 
-/// Says a way out of a fight.
-fn fight_remedy(remedy: &FightRemedy) -> String {
+/// Says a way out that ended a fight when it was run.
+pub fn fight_remedy(remedy: &FightRemedy) -> String {
     let left = remedy.others.iter().map(|other| match other.operation {
         ManagedFieldsOperation::Apply => en::fight_left_out(&other.name),
         ManagedFieldsOperation::Update => en::fight_not_set(&other.name),
@@ -315,6 +316,5 @@ fn fight_remedy(remedy: &FightRemedy) -> String {
     let keeper = &remedy.keeper.name;
     let gap = remedy.has_gap.then(|| en::fight_gap(keeper));
     let says = [en::fight_left(keeper)].into_iter().chain(left);
-    let says: Vec<String> = says.chain(gap).chain([en::fight_ended()]).collect();
-    says.join(" ")
+    says.chain(gap).collect::<Vec<String>>().join(" ")
 }

@@ -58,11 +58,17 @@ pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str, pace: Opt
     let title = label::happened_fight(&messages::names(&names), &fight.field);
     out.heading(4, &title);
     out.says(when);
-    for says in lanes::fight_details(fight, pace) {
-        out.says(&says);
+    if let Some(pace) = pace {
+        out.says(&lanes::fight_pace(fight, pace));
     }
-    if !fight.remedies.is_empty() {
-        out.says(&label::happened_fight_advice());
+    out.says(&lanes::fight_writers(fight));
+    let count = fight.remedies.len();
+    if count > 0 {
+        out.says(&label::fight_outs(&count));
+        let remedies = fight.remedies.iter().map(lanes::fight_remedy);
+        remedies.for_each(|says| out.bullet(&says));
+        out.end();
+        out.says(&label::fight_ended(&count));
     }
 }
 

@@ -281,7 +281,7 @@ fn the_markdown_of_an_audit_log_has_every_request_and_the_fight() {
 
 #[test]
 fn who_has_a_fight_is_told_how_to_end_it_and_nobody_else_is() {
-    let advice = label::happened_fight_advice();
+    let advice = label::fight_outs(&2);
     let told = |text: &str| {
         let case = brought(&[text]).state.diagnose;
         Seen::parse(&case_markdown(&case, false)).says(&advice)

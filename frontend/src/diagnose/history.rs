@@ -137,10 +137,11 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
             <h3>{ visible(&fight.field.to_string()).into_owned() }</h3>
             <p class="says">
                 { label::fight_steps(&fight.flips, &(first + 1), &(last + 1)) }
+                if let Some(pace) = pace {
+                    { " " }
+                    { visible(&lanes::fight_pace(fight, pace)).into_owned() }
+                }
             </p>
-            { for lanes::fight_details(fight, pace).into_iter().map(|says| html! {
-                <p class="says">{ visible(&says).into_owned() }</p>
-            }) }
             <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
                 { flip(known, begin.owner_before.as_ref(), begin.before.as_ref(), before, Html::default()) }
                 { for all.iter().take(MAX_FLIPS).map(|(row, it)| flip(
@@ -154,7 +155,28 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
             if more > 0 {
                 <p class="says">{ label::happened_more(&more) }</p>
             }
+            <p class="says">{ visible(&lanes::fight_writers(fight)).into_owned() }</p>
+            { ways_out(fight) }
         </div>
+    }
+}
+
+/// The ways out that ended a fight when they were run.
+fn ways_out(fight: &Fight) -> Html {
+    let count = fight.remedies.len();
+    if count == 0 {
+        return Html::default();
+    }
+    html! {
+        <>
+            <h4>{ label::fight_outs(&count) }</h4>
+            <ul class="findings">
+                { for fight.remedies.iter().map(|it| html! {
+                    <li>{ visible(&lanes::fight_remedy(it)).into_owned() }</li>
+                }) }
+            </ul>
+            <p class="says">{ label::fight_ended(&count) }</p>
+        </>
     }
 }
 

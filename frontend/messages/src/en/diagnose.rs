@@ -209,7 +209,7 @@ crate::catalogue::messages! {
     advice_exists() "A create does not change an object that is there. To change it, apply or patch it. To have a new one, choose another name. A controller reads the object and checks its owner before it uses it.";
     advice_terminating() "An object with this name is being deleted. Create the new one when that is done. While metadata.finalizers has entries, the object stays.";
     advice_force() "The last release was applied client-side, so Helm 4 does the same. Let it apply server-side: helm upgrade with --server-side=true --force-conflicts. A controller that runs Helm needs an option of its own for that.";
-    happened_fight_advice() "To end it, leave the field to one of them: take it out of the manifest or the settings of the others.";
+    happened_fight_advice() "To end a fight, leave the field to one manager. The others leave it out of what they apply, or no longer set it.";
     error_invalid(field) "The object is invalid: {field}";
     error_forbidden() "The API server forbids this write";
     error_no_right(verb, of) "No right to {verb} {of}";

@@ -40,15 +40,16 @@ crate::catalogue::messages! {
     // Fights.
     fight_more(count) "{count} more {count|fight is|fights are} below.";
     fight_steps(count, first, last) "The value changed hands {count} {count|time|times} from step {first} to step {last}.";
-    fight_pace(field, count, seconds, hour) "{field} changed {count} times in {seconds} s. At this pace it changes {hour} times an hour.";
+    fight_pace(field, count, seconds, hour) "{field} changed {count} times in {seconds} s: at this pace about {hour} times an hour.";
     fight_applies(manager) "{manager} applies it (server-side apply).";
     fight_updates(manager) "{manager} updates or patches it.";
     fight_updates_through(manager, subresource) "{manager} updates or patches it through /{subresource}.";
-    fight_left(keeper) "A way out: leave it to {keeper}.";
+    fight_outs(count) "{count|A way out|Ways out}";
+    fight_left(keeper) "Leave it to {keeper}.";
     fight_left_out(manager) "Take it out of what {manager} applies.";
     fight_not_set(manager) "Let {manager} no longer set it.";
-    fight_gap(keeper) "It then has another value, or none, until {keeper} writes again.";
-    fight_ended() "The API server of this page has run this: the same managers wrote again, and it did not change.";
+    fight_gap(keeper) "It has another value, or none, until {keeper} writes again.";
+    fight_ended(count) "The API server of this page ran {count|this|each of these}: the managers wrote again, and the fight was over.";
 
     // A step that is selected.
     recorded_link(step) "step {step}";

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::pasted::Pasted;
 use super::rows::is_value;
-use super::versions::is_entry;
+use super::versions::{is_about, is_entry};
 use crate::hearing::ConditionOf;
 use crate::judge::leaves;
 use crate::said::Said;
@@ -241,15 +241,15 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
         let times = it.steps.iter().filter(|line| accepted(line));
         let times = times.filter_map(|line| Timestamp::parse(line["stageTimestamp"].as_str()?));
         let times: Vec<u64> = times.map(|time| time.seconds).collect();
-        // Parts of a second can make one more.
+        // Parts of a second can make one more or one less.
         let apart = |begin: &u64| {
             let mut later = times.iter();
-            later.any(|end| (seconds..=seconds + 1).contains(&end.saturating_sub(*begin)))
+            later.any(|end| end.saturating_sub(*begin).abs_diff(seconds) <= 1)
         };
         Some(
             times.iter().any(apart)
                 && count as usize <= times.len()
-                && said.number("hour")? == (count - 1) * 3600 / seconds,
+                && is_about(said.number("hour")?, (count - 1) * 3600 / seconds),
         )
     }),
     ("fight_left", |said, it| {

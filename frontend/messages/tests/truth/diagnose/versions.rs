@@ -18,6 +18,11 @@ struct Changed {
     by: Option<Entry>,
 }
 
+/// Returns whether a number of which two digits are said is another one.
+pub fn is_about(said: u64, exact: u64) -> bool {
+    said.abs_diff(exact) * 20 <= exact
+}
+
 /// Returns the changes, version by version.
 fn changes(it: &Pasted) -> Vec<Changed> {
     let mut found = Vec::new();
@@ -132,7 +137,7 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
         Some(
             apart
                 && count == versions.len() as u64
-                && said.number("hour")? == (count - 1) * 3600 / seconds,
+                && is_about(said.number("hour")?, (count - 1) * 3600 / seconds),
         )
     }),
     ("fight_left", |said, it| {
