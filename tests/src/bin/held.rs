@@ -141,6 +141,9 @@ fn main() {
     if all.runs("case") {
         cases(&all);
     }
+    if all.runs("log") {
+        logs(&all);
+    }
     if all.runs("explore") {
         all.fresh("play");
         let go = "location.hash = '#/explore'";
@@ -172,6 +175,59 @@ fn cases(all: &Measured<'_>) {
     all.case("case: shared", (CLICK, &[share]), (SHARED, &[]));
     let without: Value = ".share-values label:nth-of-type(2) input".into();
     all.case("case: without values", (CLICK, &[without]), (SHARED, &[]));
+}
+
+/// Audit logs in which two managers fight over ten fields, of a small and of a large object, and a log of a program.
+fn logs(all: &Measured<'_>) {
+    for (writes, others) in [(16, 0), (80, 300)] {
+        let log = fights(writes, others);
+        all.fresh("diagnose");
+        let name = format!("log: ten fights in {} kB", log.len() / 1000);
+        all.case(&name, (PASTE, &[log.into()]), (AT_REST, &[1.into()]));
+    }
+    let line =
+        "2026-11-28T07:00:00Z INFO reconciling deployment=web namespace=default result=requeue\n";
+    let error = "error: Apply failed with 1 conflict: conflict with \"helm\" using apps/v1: .spec.replicas\n";
+    let half = line.repeat(2_400_000 / line.len());
+    let text = [&half, error, &half].concat();
+    all.fresh("diagnose");
+    let name = format!("log: an error message in {} kB", text.len() / 1000);
+    all.case(&name, (PASTE, &[text.into()]), (AT_REST, &[1.into()]));
+}
+
+/// An audit log: two managers apply other values of ten variables in turn, beside variables that stay.
+fn fights(writes: usize, others: usize) -> String {
+    let mut server = ApiServer::default();
+    let path = "/apis/apps/v1/namespaces/default/deployments/web";
+    let events = (0..writes).map(|at| {
+        let manager = ["tool-a", "tool-b"][at % 2];
+        let own = (0..10).map(|name| json!({"name": format!("FOUGHT_{name}"), "value": manager}));
+        let rest = (0..others).map(|name| {
+            json!({"name": format!("SETTING_{name}"), "value": "as the chart sets it"})
+        });
+        let env: Vec<Value> = own.chain(rest).collect();
+        let body = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "web:1", "env": env}]},
+            }},
+        });
+        let uri = format!("{path}?fieldManager={manager}&force=true");
+        let answer = send(&mut server, &uri, "apply-patch+yaml", &body);
+        let time = format!("2026-11-22T06:{:02}:{:02}.000000Z", at / 60, at % 60);
+        let event = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse", "auditID": at.to_string(),
+            "stage": "ResponseComplete", "requestURI": uri, "verb": "patch",
+            "user": {"username": manager}, "userAgent": format!("{manager}/1.0"),
+            "objectRef": {"resource": "deployments", "namespace": "default", "name": "web", "apiGroup": "apps",
+                "apiVersion": "v1"},
+            "responseStatus": {"code": 200}, "requestObject": body, "responseObject": answer,
+            "requestReceivedTimestamp": time, "stageTimestamp": time,
+        });
+        format!("{event}\n")
+    });
+    events.collect()
 }
 
 /// A long session, from its link.
