@@ -109,6 +109,37 @@ fn counted(system: &System, object: &ObjectRef) -> BTreeMap<Verdict, u128> {
     all.filter(|(_, count)| *count > 0).collect()
 }
 
+#[test]
+fn a_search_that_is_over_hands_its_memory_on_and_shows_what_it_has_found() {
+    let write = || WriteMethod::UpdateReadAgain.write(2);
+    let (system, object) = system(&[(Some("a"), "1", write()), (Some("b"), "2", write())]);
+    let search = |memory| HistorySearch::new(&system, object.clone(), false, 10_000, memory);
+    let shown = |search: &HistorySearch| {
+        let states = (0..search.states()).filter_map(|id| search.view(id));
+        let states = states.map(|state| {
+            let copies =
+                [0, 1].map(|process| state.copy(process).map(|(it, same)| (it.clone(), same)));
+            (state.stored().cloned(), copies)
+        });
+        states.collect::<Vec<_>>()
+    };
+    let mut first = search(ResponseCache::default());
+    first.advance(1);
+    let _ = first.take_memory();
+    assert_eq!(
+        first.run(),
+        SearchStatus::Done,
+        "it kept its memory to go on"
+    );
+    let found = shown(&first);
+    let memory = first.take_memory();
+    assert_eq!(shown(&first), found);
+    let mut second = search(memory);
+    second.run();
+    assert_eq!(shown(&second), found);
+    assert_eq!(second.tally(), first.tally());
+}
+
 fn agree(editors: &[(Option<&str>, &str, Write)]) -> BTreeMap<Verdict, u128> {
     let (system, object) = system(editors);
     agree_on(&system, &object)

@@ -132,7 +132,7 @@ impl Searches {
         }
         let (tally, states) = (search.tally(), search.states());
         if status != SearchStatus::Running {
-            self.memory = search.memory().clone();
+            self.memory = search.take_memory();
         }
         let state = match status {
             SearchStatus::Done => RowState::Done(Rc::new(search)),

@@ -27,11 +27,12 @@ mod loss_risk;
 mod outcomes;
 mod pool;
 mod response_cache;
+mod steps;
 mod tally;
 mod transition;
 
 use optimist_client::{NextRequest, Procedure};
-use optimist_ledger::{Effect, ObjectRef};
+use optimist_ledger::ObjectRef;
 use optimist_system::{Process, System};
 
 use crate::fast_hash::FastMap;
@@ -147,8 +148,9 @@ impl HistorySearch {
         object: ObjectRef,
         micro_steps: bool,
         most_states: usize,
-        mut memory: ResponseCache,
+        memory: ResponseCache,
     ) -> Self {
+        let mut memory = memory.with_room();
         let (mut outcomes, mut ledgers) = (Outcomes::default(), Ledgers::default());
         let pool = &mut memory.pool;
         let mut server = start.server().clone();
@@ -288,7 +290,7 @@ impl HistorySearch {
         });
         let pool = &self.memory.pool;
         let stored = pool.stored_id(server);
-        let source = pool.servers.get(server as usize).map_or(0, |it| it.source);
+        let source = pool.source(server);
         self.key.clear();
         let source = source << 8 | u32::from(lost_answers);
         self.key.extend([source, pool.content(stored)]);
@@ -329,139 +331,13 @@ impl HistorySearch {
         self.key.push(form);
     }
 
-    /// The result of a process's next step; `None` if it is done, and if the step is no write that is
-    /// answered and its answer is to be lost.
-    fn step(
-        &mut self,
-        from: StateId,
-        state: &State,
-        actor: usize,
-        is_lost: bool,
-    ) -> Option<(Next, Transition)> {
-        let process = *state.processes.get(actor)?;
-        let next = Next {
-            server: state.server,
-            ledger: state.ledger,
-            lost_answers: state.lost_answers.checked_sub(is_lost.into())?,
-            process: ProcessState {
-                steps: process.steps.saturating_add(1),
-                ..process
-            },
-        };
-        let edge = Transition {
-            from,
-            to: from,
-            actor,
-            what: TransitionKind::Write,
-            code: 0,
-            is_lost,
-            effect: EditEffect::None,
-        };
-        let request = self.outcomes.procedure(process.procedure)?.next;
-        match (request, process.in_server) {
-            (NextRequest::Nothing, _) => None,
-            (NextRequest::Send, None) if self.micro_steps => {
-                (!is_lost).then(|| in_server(state.server, false, next, edge))
-            }
-            (NextRequest::Send, Some(read)) => self.compare_and_put(state.server, read, next, edge),
-            (NextRequest::Read, _) if is_lost => None,
-            (NextRequest::Read | NextRequest::Send, _) => {
-                let outcome = self.outcome(state.server, process.procedure)?;
-                let reads = request == NextRequest::Read;
-                let what = match reads {
-                    true => TransitionKind::Read,
-                    false => TransitionKind::Write,
-                };
-                self.answered(outcome, true, next, Transition { what, ..edge })
-            }
+    /// Takes the memory, for the next search. What this one has found can be looked at as before. A search
+    /// that can still go on keeps it, and gives an empty one.
+    pub fn take_memory(&mut self) -> ResponseCache {
+        match self.status {
+            SearchStatus::Running => ResponseCache::default(),
+            SearchStatus::Done | SearchStatus::TooManyStates => self.memory.take(),
         }
-    }
-
-    /// The server compares the object that it has read with the stored one, and puts or reads
-    /// again (`k8s.io/apiserver/pkg/storage/etcd3/store.go` GuaranteedUpdate, v1.36).
-    fn compare_and_put(
-        &mut self,
-        server: ServerId,
-        ServerRead { seen, is_current }: ServerRead,
-        next: Next,
-        edge: Transition,
-    ) -> Option<(Next, Transition)> {
-        let process = next.process.procedure;
-        let outcome = self.outcome(seen, process)?;
-        let pool = &self.memory.pool;
-        if pool.stored_id(seen) == pool.stored_id(server) {
-            let outcome = self.outcome(server, process)?;
-            return self.answered(outcome, true, next, edge);
-        }
-        // The watch cache may have an old object, so the server does not refuse a request
-        // because of it.
-        if is_current && self.outcomes.get(outcome)?.is_refused() {
-            return self.answered(outcome, false, next, edge);
-        }
-        let what = TransitionKind::ServerReadsAgain;
-        (!edge.is_lost).then(|| in_server(server, true, next, Transition { what, ..edge }))
-    }
-
-    /// Processes the answer to a request. `stores` is whether the server is then as the outcome says.
-    fn answered(
-        &mut self,
-        id: OutcomeId,
-        stores: bool,
-        mut next: Next,
-        mut edge: Transition,
-    ) -> Option<(Next, Transition)> {
-        let outcome = self.outcomes.get(id)?;
-        if !edge.is_lost {
-            next.process.procedure = outcome.procedure;
-        }
-        next.process.in_server = None;
-        edge.code = outcome.code;
-        let reads = edge.what == TransitionKind::Read;
-        if stores && !outcome.is_refused() && !reads {
-            next.server = outcome.server;
-        }
-        let known = (next.ledger, id, edge.is_lost);
-        if let Some((ledger, effect)) = self.done.get(&known) {
-            (next.ledger, edge.effect) = (*ledger, *effect);
-            return Some((next, edge));
-        }
-        let after = self.outcomes.procedure(outcome.procedure)?;
-        let root = &self.object.resource().root;
-        let unanswered;
-        let effect = match edge.is_lost {
-            false => &*outcome.effect,
-            true => {
-                unanswered = Effect::clone(&outcome.effect).unanswered();
-                &unanswered
-            }
-        };
-        let intention = outcome.intention();
-        let answered = self
-            .ledgers
-            .answered(next.ledger, after.who, effect, intention, root);
-        let (ledger, done) = answered;
-        let gives_up = after.next == NextRequest::Nothing;
-        edge.effect = match (outcome.is_refused(), reads) {
-            _ if edge.is_lost => EditEffect::of_lost_answer(&done),
-            (true, _) if gives_up => EditEffect::GivesUp,
-            (true, _) => EditEffect::Refused,
-            (false, true) => EditEffect::None,
-            (false, false) => EditEffect::of_write(effect, &done),
-        };
-        self.done.insert(known, (ledger, edge.effect));
-        next.ledger = ledger;
-        Some((next, edge))
-    }
-
-    fn outcome(&mut self, server: ServerId, procedure: ProcedureId) -> Option<OutcomeId> {
-        let (object, memory) = (&self.object, &mut self.memory);
-        self.outcomes
-            .next_outcome(server, procedure, object, memory)
-    }
-
-    /// The memory of requests and answers.
-    pub fn memory(&self) -> &ResponseCache {
-        &self.memory
     }
 
     /// Returns the progress of the search.
@@ -483,18 +359,4 @@ impl HistorySearch {
     pub fn edges(&self) -> &[Transition] {
         &self.edges
     }
-}
-
-/// A request that the server has read the object for.
-fn in_server(
-    seen: ServerId,
-    is_current: bool,
-    mut next: Next,
-    mut edge: Transition,
-) -> (Next, Transition) {
-    if edge.what == TransitionKind::Write {
-        edge.what = TransitionKind::ServerReads;
-    }
-    next.process.in_server = Some(ServerRead { seen, is_current });
-    (next, edge)
 }

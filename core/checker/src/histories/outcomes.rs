@@ -177,7 +177,7 @@ impl Outcomes {
                 let Next::Send(request) = known.procedure.next() else {
                     return None;
                 };
-                let release = memory.pool.servers.get(server as usize)?.server.release();
+                let release = memory.pool.get(server)?.release();
                 Sent {
                     request: memory.request(request),
                     edits: known.procedure.meant(release).map(Into::into),

@@ -28,12 +28,10 @@ pub(super) struct KnownObject {
 
 /// A state of the server.
 #[derive(Clone, Debug)]
-pub(super) struct ServerSnapshot {
-    pub(super) server: ApiServer,
-    /// The stored object.
-    pub(super) stored: Option<ObjectId>,
+struct ServerSnapshot {
+    server: ApiServer,
     /// The state of its source of uids.
-    pub(super) source: u32,
+    source: u32,
 }
 
 /// All objects and servers of the search, each once.
@@ -44,7 +42,9 @@ pub(super) struct Pool {
     contents: FastMap<u64, Vec<ObjectId>>,
     /// The entries by the address of their object, which the entry keeps.
     by_address: FastMap<usize, ObjectId>,
-    pub(super) servers: Vec<ServerSnapshot>,
+    servers: Vec<ServerSnapshot>,
+    /// The stored object of each server.
+    stored: Vec<Option<ObjectId>>,
     by_store: FastMap<(Revision, Option<ObjectId>, u32), ServerId>,
     sources: Vec<Environment>,
 }
@@ -95,16 +95,39 @@ impl Pool {
             self.sources.push(source.clone());
             self.sources.len() - 1
         }) as u32;
-        let servers = &mut self.servers;
         let place = (server.store().revision(), stored, source);
         *self.by_store.entry(place).or_insert_with(|| {
-            servers.push(ServerSnapshot {
-                server,
-                stored,
-                source,
-            });
-            servers.len() as ServerId - 1
+            self.servers.push(ServerSnapshot { server, source });
+            self.stored.push(stored);
+            self.servers.len() as ServerId - 1
         })
+    }
+
+    /// What is shown of the states of a search that is over: the objects, and which of them each server has
+    /// stored.
+    pub(super) fn shown(&self) -> Self {
+        Self {
+            objects: self.objects.clone(),
+            stored: self.stored.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The number of objects and servers.
+    pub(super) fn len(&self) -> usize {
+        self.objects.len() + self.servers.len()
+    }
+
+    /// The server with a number.
+    pub(super) fn get(&self, server: ServerId) -> Option<&ApiServer> {
+        Some(&self.servers.get(server as usize)?.server)
+    }
+
+    /// The state of a server's source of uids.
+    pub(super) fn source(&self, server: ServerId) -> u32 {
+        self.servers
+            .get(server as usize)
+            .map_or(0, |known| known.source)
     }
 
     fn known_object(&self, object: Option<ObjectId>) -> Option<&KnownObject> {
@@ -112,7 +135,7 @@ impl Pool {
     }
 
     pub(super) fn stored_id(&self, server: ServerId) -> Option<ObjectId> {
-        self.servers.get(server as usize)?.stored
+        *self.stored.get(server as usize)?
     }
 
     /// The stored object of a server.

@@ -1,5 +1,10 @@
 //! A cache of requests and answers. The same request to the same server is sent once, although it
 //! occurs in many orders and write methods.
+//!
+//! Here the clock stands still and one object counts, so an answer is found by two numbers and comes with
+//! its effect on the object. A search of properties needs neither and has the time of each request: its
+//! answers are [cached by the server](optimist_apiserver::server::ApiServer::cache_answers), and what a
+//! process makes of them by the search.
 
 use std::sync::Arc;
 
@@ -25,8 +30,13 @@ pub(super) struct Answer {
     pub(super) effect: Arc<Effect>,
 }
 
+/// More answers are not kept.
+const MOST_ANSWERS: usize = 20_000;
+/// A memory with more objects and servers is not used for another search.
+const MOST_KNOWN: usize = 20_000;
+
 /// All objects, servers and answers of the searches. Searches of scenarios with the same starting
-/// object can share it.
+/// object can use it one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct ResponseCache {
     pub(super) pool: Pool,
@@ -36,6 +46,23 @@ pub struct ResponseCache {
 }
 
 impl ResponseCache {
+    /// The memory for the next search: an empty one, if this one is full.
+    pub(super) fn with_room(self) -> Self {
+        match self.pool.len() + self.requests.len() > MOST_KNOWN {
+            true => Self::default(),
+            false => self,
+        }
+    }
+
+    /// Takes everything that is not shown of a search that is over.
+    pub(super) fn take(&mut self) -> Self {
+        let shown = Self {
+            pool: self.pool.shown(),
+            ..Self::default()
+        };
+        std::mem::replace(self, shown)
+    }
+
     pub(super) fn request(&mut self, request: Request<Vec<u8>>) -> RequestId {
         let mut text = Vec::with_capacity(request.body().len() + 200);
         text.extend_from_slice(request.method().as_str().as_bytes());
@@ -70,7 +97,7 @@ impl ResponseCache {
             return Some(answer.clone());
         }
         let sent = self.requests.get(request as usize)?;
-        let mut asked = self.pool.servers.get(server as usize)?.server.clone();
+        let mut asked = self.pool.get(server)?.clone();
         let since = asked.store().revision();
         let response = asked.handle(sent.clone());
         let is_read = *sent.method() == Method::GET;
@@ -98,7 +125,30 @@ impl ResponseCache {
             server: self.pool.server(asked, object.key()),
             effect,
         };
+        if self.answers.len() >= MOST_ANSWERS {
+            self.answers.clear();
+        }
         self.answers.insert(asked_before, answer.clone());
         Some(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_full_memory_is_not_used_again() {
+        let mut memory = ResponseCache::default();
+        let mut know = |objects: std::ops::Range<usize>| {
+            for number in objects {
+                memory.pool.object(&Arc::new(json!({"data": number})));
+            }
+            memory.clone().with_room().pool.len()
+        };
+        assert_eq!(know(0..MOST_KNOWN), MOST_KNOWN);
+        assert_eq!(know(MOST_KNOWN..MOST_KNOWN + 1), 0);
     }
 }

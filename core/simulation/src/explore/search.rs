@@ -41,6 +41,12 @@ impl Search {
         self.histories.run()
     }
 
+    /// Takes the memory, for the [next search](Self::with_memory). What this one has found can be looked at
+    /// as before. A search that can still go on keeps it, and gives an empty one.
+    pub fn take_memory(&mut self) -> ResponseCache {
+        self.histories.take_memory()
+    }
+
     /// Returns the scenario that is searched.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
