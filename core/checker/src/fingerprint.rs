@@ -155,8 +155,9 @@ impl Digests {
         }
         let begin = self.words.len();
         words(self);
-        let part = self.words.split_off(begin);
-        let part: Digest = self.ranks.reduced(&part, &self.texts).into();
+        let whole = self.words.get(begin..).unwrap_or_default();
+        let part: Digest = self.ranks.reduced(whole, &self.texts).into();
+        self.words.truncate(begin);
         self.words.extend_from_slice(&part);
         if let Some(number) = number {
             self.parts.insert(number, (process.clone(), part));
@@ -241,8 +242,11 @@ impl Digests {
 
     /// The edits that a process can still lose, and what each process that can write was shown.
     fn ledger(&mut self, state: &System) {
+        if !state.keeps_ledger() {
+            return;
+        }
         let writers = state.writers();
-        if !state.keeps_ledger() || writers.len() < 2 {
+        if writers.len() < 2 {
             return;
         }
         for (key, updates) in state.ledger().objects() {
@@ -304,14 +308,13 @@ impl Digests {
             self.cache(cache);
         }
         let queue = controller.queue();
-        let lists: [Vec<&str>; 4] = [
-            queue.queued().collect(),
-            queue.dirty().collect(),
-            queue.processing().collect(),
-            queue.waiting().into_iter().map(|(key, _)| key).collect(),
-        ];
-        self.plain(lists);
-        self.plain(queue.priorities());
+        let mut hasher = Mixer::default();
+        hash_all(queue.queued(), &mut hasher);
+        hash_all(queue.dirty(), &mut hasher);
+        hash_all(queue.processing(), &mut hasher);
+        hash_all(queue.waiting().into_iter().map(|(key, _)| key), &mut hasher);
+        queue.priorities().hash(&mut hasher);
+        self.words.push(Word::Plain(hasher.finish()));
         self.unseen_writes(controller.caches(), controller.written().versions());
         self.own_writes(controller.caches(), controller.client());
         self.run(controller.run(), controller.caches());
@@ -409,6 +412,16 @@ impl Digests {
             }
         }
     }
+}
+
+/// Adds texts to a hash, and how many there are.
+fn hash_all<'a>(texts: impl Iterator<Item = &'a str>, hasher: &mut Mixer) {
+    let mut count = 0_usize;
+    for text in texts {
+        text.hash(hasher);
+        count += 1;
+    }
+    count.hash(hasher);
 }
 
 /// The oldest version of an object that can still be read from a cache; `None` if no cache has its

@@ -145,6 +145,11 @@ impl Reflector {
         };
     }
 
+    /// Returns whether there is an answer to [take](Self::take_answered).
+    pub fn has_answered(&self) -> bool {
+        self.answered.is_some()
+    }
+
     /// The last request with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
         self.answered.take()

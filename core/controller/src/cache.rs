@@ -77,14 +77,14 @@ pub struct Cache {
     /// The prefix of the keys of its objects in etcd.
     prefix: Arc<str>,
     list_mode: ListMode,
-    reflector: Reflector,
+    reflector: Arc<Reflector>,
     has_synced: bool,
 }
 
 impl Cache {
     /// An empty cache of a kind, in a namespace if the kind has namespaces.
     pub fn new(resource: Arc<Resource>, namespace: &str, list_mode: ListMode) -> Self {
-        let reflector = Reflector::new(resource.path(namespace, ""), list_mode);
+        let reflector = Arc::new(Reflector::new(resource.path(namespace, ""), list_mode));
         Self {
             namespace: namespace.into(),
             prefix: collection(&resource, namespace).into(),
@@ -220,13 +220,17 @@ impl Cache {
 
     /// The last request of its reflector with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
-        self.reflector.take_answered()
+        // Nothing is copied only to find nothing.
+        let reflector = &mut self.reflector;
+        reflector
+            .has_answered()
+            .then(|| Arc::make_mut(reflector).take_answered())?
     }
 
     /// Drops the watch: events on their way are lost. The next watch starts at the version of the
     /// cache; if the server answers 410, the reflector lists again.
     pub fn drop_watch(&mut self) {
-        self.reflector.disconnect();
+        Arc::make_mut(&mut self.reflector).disconnect();
     }
 
     /// Tells the handlers of every object again, without a request (`SyncAll` of
@@ -250,13 +254,13 @@ impl Cache {
 
     /// Replaces an object without the server, like a client that changes a cached object in place.
     pub fn change_in_place(&mut self, object: Arc<Value>) {
-        self.reflector.store_mut().put(object);
+        Arc::make_mut(&mut self.reflector).store_mut().put(object);
     }
 
     fn step_most(&mut self, server: &mut ApiServer, most: usize) -> CacheStep {
         let before = self.objects().clone();
         let version = self.version().to_owned();
-        let progress = self.reflector.step(server, most);
+        let progress = Arc::make_mut(&mut self.reflector).step(server, most);
         let notifications = match &progress {
             ReflectorProgress::Synced { .. } => self.replaced(&before),
             ReflectorProgress::Received(_) | ReflectorProgress::Closed => {

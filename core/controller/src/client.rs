@@ -45,7 +45,7 @@ pub type Answer<T> = Result<T, ApiError>;
 /// The client of one controller. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
-    manager: String,
+    manager: Arc<str>,
     /// Its last writes, if it reads its own writes; else `None`.
     own_writes: Option<OwnWrites>,
     answered: Option<AnsweredRequest>,
@@ -57,7 +57,7 @@ impl Client {
     /// A client with the name of its controller: its user agent and field manager.
     pub fn new(manager: &str) -> Self {
         Self {
-            manager: manager.to_owned(),
+            manager: manager.into(),
             own_writes: None,
             answered: None,
             loses: None,

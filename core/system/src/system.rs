@@ -23,7 +23,7 @@ pub struct System<Name = ProcessId> {
     pub(super) server: ApiServer,
     pub(super) processes: Vec<Process>,
     /// The name of each process in the ledger.
-    names: Vec<Name>,
+    names: Arc<[Name]>,
     faults: Faults,
     /// The server before the last write, if a fault asks for it.
     pub(super) behind: Option<ApiServer>,
@@ -70,7 +70,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         Self {
             server,
             processes: Vec::new(),
-            names: Vec::new(),
+            names: Arc::default(),
             faults: Faults::default(),
             behind: None,
             ledger: Arc::new(ledger),
@@ -81,7 +81,8 @@ impl<Name: Copy + PartialEq> System<Name> {
     /// Adds a process by its name in the ledger. Somebody who does several things at once is several
     /// processes of one name.
     pub fn with_named(mut self, name: Name, process: impl Into<Process>) -> Self {
-        self.names.push(name);
+        let names = self.names.iter().copied();
+        self.names = names.chain([name]).collect();
         self.processes.push(process.into());
         self
     }
@@ -197,7 +198,7 @@ impl<Name: Copy + PartialEq> System<Name> {
 
     /// The events that are possible.
     pub fn enabled(&self) -> Vec<Event> {
-        let mut enabled = Vec::new();
+        let mut enabled = Vec::with_capacity(8);
         for (id, process) in self.numbered() {
             match process {
                 Process::Idle => {}
@@ -294,7 +295,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         let mut next = Self {
             server: performed.server.clone(),
             processes: self.processes.clone(),
-            names: self.names.clone(),
+            names: Arc::clone(&self.names),
             faults: self.faults,
             behind: self.behind.clone(),
             ledger: Arc::clone(&performed.ledger),

@@ -45,6 +45,8 @@ pub(super) struct Ranks {
     uids: Vec<TextId>,
     /// The rank of each uid, by its number; 0 for one that has not occurred.
     places: Vec<u32>,
+    /// The fewer words of a part.
+    reduced: Vec<Word>,
 }
 
 /// Two odd numbers without a pattern, from the digits of the square roots of 2 and 3.
@@ -61,15 +63,18 @@ impl Ranks {
 
     /// Fewer words that say the same of a part of a state: a number for the words with their ranks in
     /// this part, and once what has a rank among other parts, in the order of the ranks here.
-    pub(super) fn reduced(&mut self, words: &[Word], texts: &Texts) -> Vec<Word> {
+    pub(super) fn reduced(&mut self, words: &[Word], texts: &Texts) -> &[Word] {
         self.rank(words, texts);
-        let mut reduced = self.mixed(words, texts).map(Word::Plain).to_vec();
+        let mixed = self.mixed(words, texts);
+        let reduced = &mut self.reduced;
+        reduced.clear();
+        reduced.extend(mixed.map(Word::Plain));
         reduced.extend(self.versions.iter().copied().map(Word::Version));
         reduced.extend(self.generations.iter().copied().map(Word::Generation));
         reduced.extend(self.names.iter().copied().map(Word::Name));
         reduced.extend(self.uids.iter().copied().map(Word::Uid));
         self.forget_uids();
-        reduced
+        &self.reduced
     }
 
     /// The words with their ranks, as two numbers.

@@ -77,13 +77,13 @@ pub enum StatementStep {
 /// A run of a program for a key. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Run {
-    key: String,
+    key: Arc<str>,
     at: usize,
     variables: OrdMap<String, Variable>,
     /// The objects that each loop has still to go through, by its place.
     loops: OrdMap<usize, Remaining>,
     /// The uid of the object of the key.
-    uid: String,
+    uid: Arc<str>,
     sent: Option<Call>,
     error: Option<ApiError>,
 }
@@ -108,11 +108,11 @@ impl Run {
     /// The start of a run for a key.
     pub fn new(key: &str) -> Self {
         Self {
-            key: key.to_owned(),
+            key: key.into(),
             at: 0,
             variables: OrdMap::new(),
             loops: OrdMap::new(),
-            uid: String::new(),
+            uid: Arc::default(),
             sent: None,
             error: None,
         }
@@ -190,6 +190,9 @@ impl Run {
 
     /// Returns whether the next statement is a cached read that waits for the cache.
     pub fn waits(&self, code: &Code, caches: &[Cache], client: &Client) -> bool {
+        if client.own_writes().is_none() {
+            return false;
+        }
         match code.instruction(self.at) {
             Some(Instruction::Do(Statement::Get {
                 kind,

@@ -140,8 +140,8 @@ impl Run {
         self.variables.remove(into);
         match answer {
             Ok(object) => {
-                if ObjectStore::key(&object) == self.key {
-                    object.uid().clone_into(&mut self.uid);
+                if *ObjectStore::key(&object) == *self.key {
+                    self.uid = object.uid().into();
                 }
                 let variable = Variable::Object { object, shared };
                 self.variables.insert(into.to_owned(), variable);
