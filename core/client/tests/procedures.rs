@@ -5,8 +5,9 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::{ApiServer, Release};
 use optimist_client::{
-    Editor, EditorPlan, IntendedChange, Intent, Next, ObjectRef, OnConflict, OnOwned, Preset,
-    Procedure, Reply, Strategy, Subresource, Tool, ToolPlan, WantedChange, Way, WorkingCopy, Write,
+    Editor, EditorPlan, IntendedChange, Intent, Next, NextRequest, ObjectRef, OnConflict, OnOwned,
+    Preset, Procedure, Reply, Strategy, Subresource, Tool, ToolPlan, WantedChange, Way,
+    WorkingCopy, Write,
 };
 use serde_json::{Value, json};
 
@@ -174,6 +175,53 @@ fn a_copy_that_was_edited_by_hand_is_sent_first_and_redone_after_a_conflict() {
     assert_eq!(sent, ["PUT 409", "sleep 10", "GET 200", "PUT 200", "done"]);
     assert_eq!(stored(&mut server, &object, "/spec/replicas"), 5);
     assert_eq!(stored(&mut server, &object, "/spec/minReadySeconds"), 7);
+}
+
+#[test]
+fn an_editor_makes_the_same_of_an_object_as_one_who_has_read_it_before() {
+    let (_, object) = server();
+    let shown = |version: &str| {
+        Arc::new(json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "resourceVersion": version}, "spec": {"replicas": 3}}))
+    };
+    let reply = |body: &Arc<Value>| Reply {
+        code: 200,
+        body: Arc::clone(body),
+    };
+    // A field with the value that it has already is declared.
+    let mut begins = plan(
+        &object,
+        ("/spec/replicas", 3.into()),
+        update(OnConflict::ReadAgain(3)),
+    );
+    let first = shown("1");
+    let mut copy = WorkingCopy::default();
+    copy.settle(Arc::clone(&first));
+    copy.declare(optimist_apiserver::apply::Path(Vec::new()));
+    let read_before = EditorPlan {
+        copy,
+        ..begins.clone()
+    };
+    begins.copy = WorkingCopy::BLANK;
+    let conflict = refusal(409, "Conflict");
+    for plan in [begins, read_before] {
+        let start = Editor::from(plan);
+        let reads = |mut editor: Editor| {
+            if editor.next_request() != NextRequest::Read {
+                editor.answered(&conflict);
+            }
+            editor
+        };
+        let second = shown("2");
+        let mut before = reads(start.clone());
+        before.answered(&reply(&second));
+        for (other, body) in [(&before, &second), (&before, &first), (&start, &first)] {
+            let (mut alone, mut alike) = (reads(start.clone()), reads(start.clone()));
+            alone.answered(&reply(body));
+            alike.answered_like(&reply(body), Some(other));
+            assert_eq!(alike, alone);
+        }
+    }
 }
 
 #[test]

@@ -30,7 +30,8 @@ struct Known {
     answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
     objects: HashMap<(usize, usize), ReadObject>,
-    bodies: HashMap<BodyKey, DecodedBody>,
+    /// `None` for a body that came once to servers whose answers are kept elsewhere: most come once.
+    bodies: HashMap<BodyKey, Option<DecodedBody>>,
     /// The number of the last place.
     places: u64,
 }
@@ -244,18 +245,24 @@ impl AnswerCache {
             bytes: bytes.into(),
         };
         let mut known = self.lock();
-        if let Some(known) = known.bodies.get(&key) {
+        let came = known.bodies.get(&key);
+        if let Some(Some(known)) = came {
             return known.draft.clone();
         }
+        let is_kept = came.is_some() || self.place.is_some();
         if known.bodies.len() >= MOST {
             known.bodies.clear();
         }
         let draft = body::decode_object(info, bytes);
+        if !is_kept {
+            known.bodies.insert(key, None);
+            return draft;
+        }
         let body = DecodedBody {
             _resource: Arc::clone(&info.resource),
             draft: draft.clone(),
         };
-        known.bodies.insert(key, body);
+        known.bodies.insert(key, Some(body));
         draft
     }
 }

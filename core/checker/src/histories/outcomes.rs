@@ -201,7 +201,15 @@ impl Outcomes {
         let repeats_edits = procedure.repeats_edits();
         let (mut after, who) = (procedure.clone(), *who);
         let answer = memory.ask(server, request, object)?;
-        after.answered(&answer.reply);
+        let read = memory.pool.known(&answer.reply.body);
+        let alike = read.and_then(|read| self.by_copy.get(&(who, read)));
+        let alike = alike.and_then(|alike| self.procedures.get(*alike as usize));
+        match (&mut after, alike.map(|alike| &alike.procedure)) {
+            (Procedure::Editor(after), Some(Procedure::Editor(alike))) => {
+                after.answered_like(&answer.reply, Some(alike));
+            }
+            (after, _) => after.answered(&answer.reply),
+        }
         Some(Outcome {
             code: answer.reply.code,
             server: answer.server,

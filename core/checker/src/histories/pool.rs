@@ -83,6 +83,13 @@ impl Pool {
         id
     }
 
+    /// The number of an object that is known by its address.
+    pub(super) fn known(&self, object: &Arc<Value>) -> Option<ObjectId> {
+        self.by_address
+            .get(&(Arc::as_ptr(object) as usize))
+            .copied()
+    }
+
     pub(super) fn server(&mut self, server: ApiServer, key: &str) -> ServerId {
         let stored = server
             .store()

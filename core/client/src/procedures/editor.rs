@@ -2,6 +2,8 @@
 //! here, and only here.
 
 use std::sync::Arc;
+
+use serde_json::Value;
 use std::time::Duration;
 
 use http::Request;
@@ -178,10 +180,17 @@ impl Editor {
     /// Takes the answer to its request. An object that it reads again it edits again: by its intent, or
     /// else by the edits of its copy.
     pub fn answered(&mut self, reply: &Reply) {
+        self.answered_like(reply, None);
+    }
+
+    /// The same, where another editor may have read the same object before, and made the same of it.
+    pub fn answered_like(&mut self, reply: &Reply, other: Option<&Self>) {
         let reads = self.next == NextRequest::Read;
         if reads && reply.is_accepted() {
             let object = Arc::clone(&reply.body);
-            if self.plan.intent.is_some() {
+            if let Some(other) = other.filter(|other| self.has_made_the_same(other, &object)) {
+                self.copy.clone_from(&other.copy);
+            } else if self.plan.intent.is_some() {
                 self.copy.settle(object);
                 self.plan.edit(&mut self.copy);
             } else {
@@ -203,6 +212,16 @@ impl Editor {
             _ => NextRequest::Nothing,
         };
         self.sleeps = !reads && on_conflict.reads_again() && !self.is_done();
+    }
+
+    /// Returns whether another editor has the copy that this one has after it has read an object: it has read
+    /// this very object by the same plan, and did not begin with it.
+    fn has_made_the_same(&self, other: &Self, object: &Arc<Value>) -> bool {
+        let is_it = |copy: &WorkingCopy| copy.read().is_some_and(|read| Arc::ptr_eq(read, object));
+        self.plan.intent.is_some()
+            && Arc::ptr_eq(&self.plan, &other.plan)
+            && is_it(&other.copy)
+            && !is_it(&self.plan.copy)
     }
 
     /// Returns whether its next request, and what it means, are those of another editor, which may have
