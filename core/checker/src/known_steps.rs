@@ -1,5 +1,9 @@
 //! The steps that a search has performed. An event of one process does the same in every state with the
 //! same server, process and ledger, so it is performed once, although it occurs in many orders.
+//!
+//! This is another question than the one that the server's [cache of
+//! answers](optimist_apiserver::server::ApiServer::cache_answers) knows: most steps send no request, and
+//! two processes can send the same one.
 
 use std::sync::Arc;
 
@@ -138,9 +142,8 @@ impl Moment {
     }
 }
 
-/// The moment of an event, as if it drew nothing. `None` if more than one process takes part in it, or if the
-/// server does not
-/// tell its place.
+/// The moment of an event, as if it drew nothing. `None` if more than one process takes part in it, or if
+/// the server does not tell its place.
 fn moment(state: &System, event: Event) -> Option<Moment> {
     let process = state.processes().get(usize::from(event.process()?))?;
     Some(Moment {
