@@ -30,8 +30,7 @@ struct Known {
     answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
     objects: HashMap<(usize, usize), ReadObject>,
-    /// `None` for a body that came once to servers whose answers are kept elsewhere: most come once.
-    bodies: HashMap<BodyKey, Option<DecodedBody>>,
+    bodies: HashMap<BodyKey, DecodedBody>,
     /// The number of the last place.
     places: u64,
 }
@@ -245,24 +244,18 @@ impl AnswerCache {
             bytes: bytes.into(),
         };
         let mut known = self.lock();
-        let came = known.bodies.get(&key);
-        if let Some(Some(known)) = came {
+        if let Some(known) = known.bodies.get(&key) {
             return known.draft.clone();
         }
-        let is_kept = came.is_some() || self.place.is_some();
         if known.bodies.len() >= MOST {
             known.bodies.clear();
         }
         let draft = body::decode_object(info, bytes);
-        if !is_kept {
-            known.bodies.insert(key, None);
-            return draft;
-        }
         let body = DecodedBody {
             _resource: Arc::clone(&info.resource),
             draft: draft.clone(),
         };
-        known.bodies.insert(key, Some(body));
+        known.bodies.insert(key, body);
         draft
     }
 }
