@@ -15,6 +15,7 @@ mod inspector;
 mod lanes;
 mod learn;
 mod play;
+mod preview;
 mod remote;
 mod report;
 mod share;
@@ -31,6 +32,7 @@ pub use inspector::*;
 pub use lanes::*;
 pub use learn::*;
 pub use play::*;
+pub use preview::*;
 pub use remote::*;
 pub use report::*;
 pub use share::*;
@@ -49,6 +51,7 @@ pub(crate) const ENGLISH: &[&[crate::catalogue::Message]] = &[
     lanes::ENGLISH,
     learn::ENGLISH,
     play::ENGLISH,
+    preview::ENGLISH,
     remote::ENGLISH,
     report::ENGLISH,
     share::ENGLISH,
