@@ -217,6 +217,26 @@ impl Case {
         }
     }
 
+    /// The object as a server had it at one of the versions. `None` if there is no such version, if the object was
+    /// deleted with it, or if it does not say its number: on a server it would get another one.
+    pub fn object_at(&self, version: usize) -> Option<&Value> {
+        let version = self.versions.get(version)?;
+        let is_there = version.event != Some(EventType::Deleted);
+        let object: &Value = &version.object;
+        (is_there && number(object).is_some()).then_some(object)
+    }
+
+    /// The case when one of its versions was the newest. Of the server it has this object alone. `None` if the object
+    /// [was not there](Self::object_at).
+    pub fn at_version(&self, version: usize) -> Option<Self> {
+        let live = self.object_at(version)?.clone();
+        Some(Self {
+            live: Some(live),
+            versions: self.versions[..=version].to_vec(),
+            ..self.clone()
+        })
+    }
+
     /// Another version of the same object makes a history of both.
     fn add_live(&mut self, object: &Value) {
         let another = |live: &&Value| {

@@ -1,4 +1,4 @@
-//! A branch of a log begins with what the server had.
+//! A branch of a log begins with what the server had, and a branch of versions with the object of one of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +8,8 @@ use optimist_apiserver::environment::MicroTime;
 use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId, Release};
 use optimist_diagnose::audit::recorded::{Branch, RecordedHistory};
 use optimist_diagnose::audit::{AuditLog, AuditReader};
+use optimist_diagnose::case::Case;
+use optimist_diagnose::input::detect;
 use optimist_simulation::{Action, ActorId, HistoryTree, Operation};
 use serde_json::{Value, json};
 
@@ -233,4 +235,83 @@ fn a_branch_goes_on_from_there_and_the_log_stays_as_it_is() {
     );
     assert!(after > before);
     assert_eq!(logged.log(), log);
+}
+
+/// The events of a watch of an object, by what a server had after each request; each with the object as it was, or
+/// `None` where it was deleted.
+fn watched(logged: &Logged, path: &str) -> (String, Vec<Option<Value>>) {
+    let (mut lines, mut versions) = (String::new(), Vec::new());
+    let mut last: Option<&Value> = None;
+    for now in logged.after.iter().map(|after| after.get(path)) {
+        let (of, object) = match (last, now) {
+            (None, Some(now)) => ("ADDED", now),
+            (Some(last), Some(now)) if last != now => ("MODIFIED", now),
+            (Some(last), None) => ("DELETED", last),
+            _ => continue,
+        };
+        lines += &format!("{}\n", json!({"type": of, "object": object}));
+        versions.push(now.cloned());
+        last = now;
+    }
+    (lines, versions)
+}
+
+fn case_of(text: &str) -> Case {
+    let input = detect(text).expect("it is detected");
+    Case::all_of([&input]).remove(0)
+}
+
+#[test]
+fn a_branch_of_versions_has_the_object_as_it_was_and_no_other_object_of_its_server() {
+    let logged = logged();
+    let all = |path: &str| {
+        let after = logged.after.iter().filter_map(|after| after.get(path));
+        after.count()
+    };
+    let others = [format!("{MAPS}/a"), format!("{MAPS}/b"), WEB.to_owned()];
+    let mut deleted = 0;
+    for path in &others {
+        assert!(all(path) > 0, "{path}");
+        let (lines, versions) = watched(&logged, path);
+        let case = case_of(&lines);
+        assert_eq!(case.versions.len(), versions.len(), "{path}");
+        for (at, version) in versions.iter().enumerate() {
+            let Some(branch) = case.at_version(at) else {
+                deleted += 1;
+                assert_eq!(*version, None, "{path} {at}");
+                continue;
+            };
+            let world = branch.install().expect("a server can have it").world;
+            // With its managedFields and its version.
+            assert_eq!(read(world.server(), path), *version, "{path} {at}");
+            for other in others.iter().filter(|other| *other != path) {
+                assert_eq!(read(world.server(), other), None, "{path} {at}: {other}");
+            }
+        }
+        assert!(case.at_version(versions.len()).is_none());
+    }
+    assert_eq!(deleted, 2, "a and b were deleted");
+}
+
+#[test]
+fn a_branch_of_versions_goes_on_from_its_version_and_what_was_read_later_is_refused() {
+    let logged = logged();
+    let path = format!("{MAPS}/a");
+    let (lines, versions) = watched(&logged, &path);
+    let case = case_of(&lines);
+    let world = case.at_version(1).expect("it is there").install();
+    let mut server = world.expect("a server can have it").world.server().clone();
+    let mut put = |object: &Value| {
+        let request = Request::put(&path).header("content-type", "application/json");
+        let request = request.body(object.to_string().into_bytes()).unwrap();
+        server.handle(request).status().as_u16()
+    };
+    let [then, later] = [1, 2].map(|at| versions[at].clone().expect("it was there"));
+    assert_eq!((put(&later), put(&then)), (409, 200));
+    // Its number is not told: a server would give it another one, so there is no branch.
+    let mut unnumbered = case.clone();
+    let mut object = then.clone();
+    object["metadata"]["resourceVersion"] = json!("");
+    unnumbered.versions[1].object = object.into();
+    assert!(unnumbered.at_version(1).is_none());
 }

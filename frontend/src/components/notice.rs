@@ -6,7 +6,8 @@ use yew::{Html, html};
 use super::sessions_dialog::called;
 use crate::names::page_name;
 use crate::state::{
-    BranchPoint, Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle, UnreadableData,
+    BranchPoint, BranchSource, Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle,
+    UnreadableData,
 };
 
 /// A notice that goes when it is dismissed.
@@ -35,12 +36,16 @@ fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
     }
 }
 
-/// Says that the session is not the line of the log, and leads back to it.
+/// Says that the session is not the recorded history, and leads back to it.
 pub(crate) fn branch_notice(point: BranchPoint) -> Html {
     let step = point.row + 1;
-    let (says, back) = match point.is_live {
-        true => (label::log_left_live(&step), label::log_back_live()),
-        false => (label::log_left(&step), label::log_back()),
+    let (says, back) = match point.source {
+        BranchSource::LiveLog => (label::log_left_live(&step), label::log_back_live()),
+        BranchSource::Log => (label::log_left(&step), label::log_back()),
+        BranchSource::Versions => (
+            label::versions_left(&step, &point.version),
+            label::versions_back(),
+        ),
     };
     html! {
         <p class="notice" role="status">

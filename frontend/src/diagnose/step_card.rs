@@ -11,7 +11,7 @@ use optimist_messages::{fact, label};
 use yew::{Html, classes, html};
 
 use super::recorded::Recorded;
-use crate::state::{AuditReplay, CaseSection, DiagnoseMsg, Sends, StateHandle};
+use crate::state::{AuditReplay, CaseReading, CaseSection, DiagnoseMsg, Sends, StateHandle};
 
 /// The maximum number of changes and differences that are listed.
 const MAX_LISTED: usize = 40;
@@ -37,7 +37,7 @@ pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> H
             {
                 match history {
                     Recorded::Log(replay) => of_request(store, replay, history, at),
-                    Recorded::Versions(_) => of_version(history, row, at),
+                    Recorded::Versions(reading) => of_version(store, reading, history, row, at),
                 }
             }
             <div class="row-actions">
@@ -60,13 +60,33 @@ pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> H
     }
 }
 
-/// Shows a version: its time, and its changes.
-fn of_version(history: &Recorded, row: &LaneRow, at: usize) -> Html {
+/// Shows a version: its time, its changes, and the way to a branch.
+fn of_version(
+    store: &StateHandle,
+    reading: &CaseReading,
+    history: &Recorded,
+    row: &LaneRow,
+    at: usize,
+) -> Html {
     html! {
         <>
             <p class="says">{ observed_version(row) }</p>
             { changes(&history.changes_of(at)) }
+            if reading.case.object_at(at).is_some() && reading.installed.is_ok() {
+                <div class="row-actions">
+                    { branch(store, label::versions_branch_title()) }
+                </div>
+            }
         </>
+    }
+}
+
+/// The button that leaves the recorded history at the selected step.
+fn branch(store: &StateHandle, title: String) -> Html {
+    html! {
+        <button type="button" class="button small" {title} onclick={store.sends(DiagnoseMsg::Branch)}>
+            { label::log_branch() }
+        </button>
     }
 }
 
@@ -101,14 +121,7 @@ fn of_request(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
                     </button>
                 }
                 if step.after.is_some() {
-                    <button
-                        type="button"
-                        class="button small"
-                        title={label::log_branch_title()}
-                        onclick={store.sends(DiagnoseMsg::Branch)}
-                    >
-                        { label::log_branch() }
-                    </button>
+                    { branch(store, label::log_branch_title()) }
                 }
             </div>
         </>

@@ -51,9 +51,9 @@ pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, se
 pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
-    AuditReplay, AuditRun, BranchPoint, BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping,
-    CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem,
-    LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
+    AuditReplay, AuditRun, BranchPoint, BranchSource, BringProblem, CASE, CASE_PLACE, CaseExample,
+    CaseKeeping, CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState,
+    InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
     NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, RecordedSource,
     SelectedStep, SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of, pruning,
 };
@@ -112,7 +112,7 @@ pub struct State {
     pub explore: ExploreTransfer,
     /// The case of Diagnose.
     pub diagnose: Rc<DiagnoseState>,
-    /// The last branch of a log that was opened in Play.
+    /// The last branch of a recorded history that was opened in Play.
     branch: Option<BranchPoint>,
     /// Sessions as texts.
     pub share: ShareState,

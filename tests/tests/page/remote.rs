@@ -145,6 +145,43 @@ fn an_object_is_followed_while_others_write_it() {
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
+fn a_branch_begins_at_a_version_of_a_followed_object_which_is_followed_on() {
+    let (site, browser) = open();
+    pick(&browser);
+    press(&browser, "The case", "Follow");
+    wait_until_said(&browser, "each new version is a step");
+    scale(&site, &browser, [3, 4]);
+    let second = "
+        document.querySelectorAll('.lane-button')[1]?.click();
+        return document.querySelector('.step-card')?.innerText.includes('Branch here')";
+    browser.wait("the card of the step", second, &[]);
+    press(&browser, "Results", "Branch here");
+    let says = "
+        const said = document.querySelector('.stage')?.textContent ?? '';
+        return [...arguments].every(text => said.includes(text))";
+    let told = "You have left the observed versions";
+    // The object as it was then, and not as it is now.
+    let words = [told, "at version 1002, step 2", "replicas: 3"];
+    browser.wait("Play says it", says, &words.map(Into::into));
+    // What others do meanwhile is there when one comes back.
+    let web = format!("{DEPLOYMENTS}/web");
+    let patch = json!({"spec": {"replicas": 5}});
+    assert_eq!(site.send(sent("PATCH", &web, &patch)), Some(200));
+    browser.run(
+        "document.querySelector('.stage .notice a').click(); return true",
+        &[],
+    );
+    let came = "return document.querySelectorAll('.recorded-lanes .lane-button').length === 4";
+    browser.wait("the version that came meanwhile", came, &[]);
+    wait_until_said(&browser, "each new version is a step");
+    scale(&site, &browser, [6, 7]);
+    assert_eq!(watches(&site), 1, "{:?}", site.asked_of_api());
+    press(&browser, "The case", "Stop following");
+    says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
 fn a_browser_that_reads_no_streams_follows_with_short_watches() {
     let (site, browser) = open();
     browser.run(

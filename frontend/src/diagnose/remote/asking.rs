@@ -11,8 +11,8 @@ use optimist_diagnose::remote::{
 use optimist_messages::label;
 use optimist_messages::remote::{not_answered, not_predicted};
 use serde_json::{Value, json};
-use yew::UseReducerDispatcher;
 
+use super::card::CardDispatcher;
 use super::fetch::fetch;
 use super::state::{Compared, Found, RemoteAction, RemoteState};
 use crate::state::{DiagnoseMsg, Dispatcher, Sends};
@@ -23,7 +23,7 @@ const ATTEMPTS: usize = 3;
 /// Sends requests and tells the card what they are.
 #[derive(Clone)]
 pub(super) struct Asking {
-    pub(super) card: UseReducerDispatcher<RemoteState>,
+    pub(super) card: CardDispatcher,
     pub(super) page: Dispatcher,
 }
 

@@ -2,6 +2,7 @@
 //! comparison of a write. Nothing is asked before somebody presses a button.
 
 mod asking;
+mod card;
 mod compared;
 mod fetch;
 mod follow;
@@ -15,12 +16,10 @@ use optimist_messages::diagnose::client_long;
 use optimist_messages::label;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
-use yew::{
-    Callback, Event, Html, InputEvent, Properties, TargetCast, UseReducerHandle, component, html,
-    use_effect_with, use_mut_ref, use_reducer,
-};
+use yew::{Callback, Event, Html, InputEvent, Properties, TargetCast, component, html};
 
 use self::asking::Asking;
+use self::card::{Card, use_card};
 use self::follow::Follows;
 use self::state::{RemoteAction, RemoteState};
 use crate::browser;
@@ -36,13 +35,7 @@ pub(super) struct RemoteProps {
 /// The card. There is none where no proxy of this machine can have served the page.
 #[component]
 pub(super) fn Remote(props: &RemoteProps) -> Html {
-    let card = use_reducer(RemoteState::default);
-    let follows = use_mut_ref(|| Rc::new(Follows::default()));
-    {
-        let follows = Rc::clone(&follows);
-        // Who leaves the page follows nothing any more.
-        use_effect_with((), move |()| move || follows.borrow().end());
-    }
+    let card = use_card();
     let Some(origin) = fetch::origin() else {
         return Html::default();
     };
@@ -55,23 +48,20 @@ pub(super) fn Remote(props: &RemoteProps) -> Html {
         Callback::from(move |_| spawn_local(asking.clone().look()))
     };
     let start_following = {
-        let (asking, card, follows) = (asking.clone(), card.clone(), Rc::clone(&follows));
+        let (asking, card) = (asking.clone(), card.clone());
         Callback::from(move |()| {
             let Some(kind) = card.kind().cloned() else {
                 return;
             };
             let begins = Rc::new(Follows::default());
-            follows.replace(Rc::clone(&begins)).end();
+            asking.card.follow(Rc::clone(&begins));
             let place = (card.namespace.clone(), card.name.clone());
             spawn_local(asking.clone().follow(kind, place, card.secrets, begins));
         })
     };
     let stop = {
-        let (card, follows) = (card.clone(), Rc::clone(&follows));
-        Callback::from(move |()| {
-            follows.borrow().end();
-            card.dispatch(RemoteAction::Following(None));
-        })
+        let card = card.dispatcher();
+        Callback::from(move |()| card.unfollow())
     };
     html! {
         <details class="remote" open={card.found.is_some()}>
@@ -94,7 +84,7 @@ pub(super) fn Remote(props: &RemoteProps) -> Html {
 }
 
 /// Draws the fields that say which object is meant.
-fn picks(card: &UseReducerHandle<RemoteState>) -> Html {
+fn picks(card: &Card) -> Html {
     let Some(found) = &card.found else {
         return Html::default();
     };
@@ -169,7 +159,7 @@ fn picks(card: &UseReducerHandle<RemoteState>) -> Html {
 /// Draws the buttons for the object that is picked.
 fn actions(
     store: &StateHandle,
-    card: &UseReducerHandle<RemoteState>,
+    card: &Card,
     asking: &Asking,
     start_following: &Callback<()>,
     stop: &Callback<()>,
@@ -230,7 +220,7 @@ fn actions(
 }
 
 /// Draws the comparison of the write of the case.
-fn comparison(store: &StateHandle, card: &UseReducerHandle<RemoteState>, asking: &Asking) -> Html {
+fn comparison(store: &StateHandle, card: &Card, asking: &Asking) -> Html {
     if store.diagnose.written_object().is_none() {
         return html! { <p class="says">{ label::remote_predict_none() }</p> };
     }

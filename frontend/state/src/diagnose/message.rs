@@ -81,7 +81,7 @@ pub enum DiagnoseMsg {
     MoveStep(StepMove),
     /// Opens the world before the request of the step that is selected, in Play.
     StepRecorded,
-    /// Leaves the log: opens what the server had after the selected step, in Play.
+    /// Leaves the recorded history: opens what the server had after the selected step, in Play.
     Branch,
     /// Steps through a way of writing, in Play.
     Step(Way),

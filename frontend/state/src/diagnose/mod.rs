@@ -25,8 +25,8 @@ use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
 use optimist_diagnose::scene::{GivenParts, NoScene};
 
 pub use self::audit_run::{AuditReplay, AuditRun};
-pub use self::branch::BranchPoint;
 use self::branch::BranchRun;
+pub use self::branch::{BranchPoint, BranchSource};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
@@ -95,7 +95,7 @@ pub struct DiagnoseState {
     step: Option<SelectedStep>,
     /// The object at that step, once the history is there.
     pub step_object: Option<Rc<StepObject>>,
-    /// The branch of the log that is being made.
+    /// The branch that is being made.
     branching: Option<BranchRun>,
     /// The position of the object of the audit log that the next log begins with.
     audited: usize,

@@ -8,8 +8,8 @@ use optimist_apiserver::server::ApiServer;
 use optimist_client::WriteMethod;
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    AuditReplay, CASE, CaseSection, DiagnoseMsg, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome,
-    Msg, Platform, RecordedSource, SelectedStep,
+    AuditReplay, BranchSource, CASE, CaseSection, DiagnoseMsg, LiveEditMsg, LiveEditor, LiveEvent,
+    LiveOutcome, Msg, PersistenceMsg, Platform, RecordedSource, SelectedStep,
 };
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ fn a_branch_of_a_live_log_stays_where_it_left_while_the_log_goes_on() {
     observe(&mut page, LiveEvent::Lines(creates(9..12)));
     page.send(Msg::Address("#/play".to_owned()));
     let point = page.state.branch_point().expect("it says so");
-    assert!(point.is_live && point.row == 3);
+    assert_eq!((point.source, point.row), (BranchSource::LiveLog, 3));
     observe(&mut page, LiveEvent::Lines(creates(12..20)));
     let stored = page.state.world().stored().expect("it is there");
     assert_eq!(stored.1["data"]["n"], "4");
@@ -484,6 +484,48 @@ fn the_object_that_is_looked_at_opens_in_play_as_the_server_has_it() {
         0,
         "nothing has happened yet"
     );
+}
+
+#[test]
+fn a_branch_of_a_followed_object_begins_at_the_version_while_more_come() {
+    let mut page = diagnose();
+    follow(&mut page, version("ADDED", 7, "one"), true);
+    follow(&mut page, version("MODIFIED", 9, "two"), false);
+    follow(&mut page, version("DELETED", 12, "two"), false);
+    let select = |page: &mut Page, row| {
+        page.send(DiagnoseMsg::SelectStep(Some(SelectedStep {
+            source: RecordedSource::Versions,
+            row,
+        })));
+        page.send(DiagnoseMsg::Branch);
+        page.finish_work();
+    };
+    select(&mut page, 2);
+    let opened = |page: &Page| page.browser.addresses.borrow().last().cloned();
+    assert_eq!(opened(&page), None, "it was deleted, and is not there");
+    select(&mut page, 0);
+    assert_eq!(opened(&page).as_deref(), Some("#/play"));
+    page.send(Msg::Address("#/play".to_owned()));
+    let stored = |page: &Page| Value::clone(page.state.world().stored().unwrap().1);
+    let at_seven = stored(&page);
+    assert_eq!(at_seven["metadata"]["resourceVersion"], "7");
+    assert_eq!(at_seven["data"]["word"], "one");
+    let point = page.state.branch_point().expect("it says so");
+    let from = (point.source, point.row, point.version, point.missing);
+    assert_eq!(from, (BranchSource::Versions, 0, 7, 0));
+    // It is made anew, and nothing of it changes here.
+    follow(&mut page, version("ADDED", 15, "three"), false);
+    assert_eq!(stored(&page), at_seven);
+    assert_eq!(page.state.branch_point(), Some(point));
+    page.send(Msg::Address("#/diagnose".to_owned()));
+    let case = &page.state.diagnose;
+    assert_eq!(case.selected_step().map(|step| step.row), Some(0));
+    assert_eq!(case.reading().map(|it| it.case.versions.len()), Some(4));
+    // After a reload it still says so.
+    page.send(PersistenceMsg::Save);
+    let mut page = page.reload("#/play");
+    page.finish_work();
+    assert_eq!(page.state.branch_point(), Some(point));
 }
 
 #[test]

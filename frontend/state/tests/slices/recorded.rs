@@ -7,8 +7,8 @@ use optimist_diagnose::audit::recorded::{CoreAnswer, KnownObject};
 use optimist_diagnose::fight_remedy::run_remedies;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    CaseExample, DiagnoseMsg, ManifestMsg, OwnerFilter, Page as WayIn, PersistenceMsg,
-    RecordedSource, SelectedStep, StepMove, StepObject, session_fragment,
+    BranchSource, CaseExample, DiagnoseMsg, ManifestMsg, OwnerFilter, Page as WayIn,
+    PersistenceMsg, RecordedSource, SelectedStep, StepMove, StepObject, session_fragment,
 };
 use serde_json::Value;
 
@@ -190,7 +190,8 @@ fn a_branch_begins_with_the_object_after_the_step_and_says_where_it_left_the_log
     assert_eq!(page.browser.addresses.borrow().last().unwrap(), "#/play");
     page.send(optimist_state::Msg::Address("#/play".to_owned()));
     let point = page.state.branch_point().expect("it says so");
-    assert_eq!((point.row, point.is_live, point.missing), (6, false, 0));
+    let from = (point.source, point.row, point.missing);
+    assert_eq!(from, (BranchSource::Log, 6, 0));
     // What is written goes on from there, and the log stays as it is.
     page.write(ActorId::A, "/spec/replicas", "9");
     assert_eq!(stored(&page)["spec"]["replicas"], 9);
