@@ -17,13 +17,29 @@ use crate::state::{AuditReplay, AuditRun, DiagnoseMsg, Dispatcher, Sends, StateH
 /// The maximum number of findings of one kind that are listed.
 const MAX_LISTED: usize = 40;
 
-/// Draws a log.
-pub(super) fn audit(store: &StateHandle, run: &AuditRun) -> Html {
+/// Draws a log, or the place of the requests to a running server that has had none yet. Both have one form: who
+/// types in the editor when the first request comes goes on.
+pub(super) fn audit(store: &StateHandle, run: Option<&AuditRun>) -> Html {
+    let title = match run {
+        Some(_) => label::audit_title(),
+        None => label::card_served(),
+    };
     html! {
-        <section class="history" aria-label={label::audit_title()}>
-            <h2>{ label::audit_title() }</h2>
+        <section class="history" aria-label={title.clone()}>
+            <h2>{ title }</h2>
             { served(store) }
             { live_editor(store) }
+            if let Some(run) = run {
+                { requests(store, run) }
+            }
+        </section>
+    }
+}
+
+/// Draws the requests of a log.
+fn requests(store: &StateHandle, run: &AuditRun) -> Html {
+    html! {
+        <>
             { progress(store, run) }
             { objects(store, run) }
             if run.cancelled {
@@ -32,13 +48,16 @@ pub(super) fn audit(store: &StateHandle, run: &AuditRun) -> Html {
             if let Some(replay) = &run.replay {
                 { replayed(store, replay) }
             }
-        </section>
+        </>
     }
 }
 
 /// Says which part of the log of a running server is here.
 fn served(store: &StateHandle) -> Html {
     let case = &store.diagnose;
+    if case.awaits_requests() && case.audit.is_none() {
+        return html! { <p class="says" role="status">{ label::live_none() }</p> };
+    }
     if !case.items.iter().any(|item| item.live) {
         return Html::default();
     }

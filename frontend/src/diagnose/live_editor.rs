@@ -19,7 +19,7 @@ pub(super) fn live_editor(store: &StateHandle) -> Html {
         DiagnoseMsg::EditLive(LiveEditMsg::Send)
     });
     html! {
-        <details class="live-editor">
+        <details class="live-editor" open={editor.is_in_use() || store.diagnose.awaits_requests()}>
             <summary>{ label::live_write() }</summary>
             <p class="says">{ label::live_writes_to(&visible(&editor.server)) }</p>
             <form {onsubmit}>
@@ -109,11 +109,13 @@ fn object(store: &StateHandle, editor: &LiveEditor) -> Html {
         Some(read) => label::live_text(&title(read), &read.resource_version()),
         None => label::live_new(),
     };
+    // A short object leaves room for the log below.
+    let rows = (editor.text.lines().count() + 1).clamp(6, 14);
     html! {
         <label class="field">
             <span>{ visible(&about).into_owned() }</span>
             <textarea
-                rows="14"
+                rows={rows.to_string()}
                 readonly={editor.waiting.is_some()}
                 spellcheck="false"
                 autocapitalize="off"

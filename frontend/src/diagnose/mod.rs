@@ -57,6 +57,7 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
     let store = &props.store;
     let case = &store.diagnose;
     let section = |of: CaseSection| section_class(case.section, of);
+    let has_outcome = !case.items.is_empty() || case.is_served();
     html! {
         <>
             <a class="skip" href="#owners">{ label::diagnose_skip() }</a>
@@ -66,12 +67,13 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                 if let Some(says) = case_headline(case) {
                     <p class="case-headline" role="status">{ visible(&says).into_owned() }</p>
                 }
-                if !case.items.is_empty() {
+                if has_outcome {
                     { tabs(store) }
                 }
                 <main class={classes!(
                     "case-body",
                     case.items.is_empty().then_some("start"),
+                    case.is_served().then_some("served"),
                     has_lanes(store).then_some("with-lanes"),
                 )}>
                     <section class={section(CaseSection::Input)} aria-label={label::diagnose_case()}>
@@ -94,7 +96,7 @@ pub(crate) fn Diagnose(props: &DiagnoseProps) -> Html {
                             { middle(store) }
                         }
                     </section>
-                    if !case.items.is_empty() {
+                    if has_outcome {
                         <section class={section(CaseSection::Outcome)} aria-label={label::diagnose_results()}>
                             { outcome(store) }
                         </section>
@@ -133,6 +135,7 @@ fn tabs(store: &StateHandle) -> Html {
     let tab = |of: CaseSection| {
         let name = match of {
             CaseSection::Input => label::diagnose_case(),
+            CaseSection::Owners if store.diagnose.items.is_empty() => label::question_title(),
             CaseSection::Owners => label::owners_title(),
             CaseSection::Outcome => label::diagnose_results(),
         };
@@ -281,8 +284,8 @@ fn outcome(store: &StateHandle) -> Html {
                 <h2>{ label::ways_title() }</h2>
                 <p class="says">{ label::ways_empty() }</p>
             }
-            if let Some(run) = &case.audit {
-                { audit::audit(store, run) }
+            if case.audit.is_some() || case.is_served() {
+                { audit::audit(store, case.audit.as_ref()) }
             }
             if let (Some(reading), Some(_)) = (reading, history) {
                 <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>

@@ -207,9 +207,13 @@ fn answer(
         thread::sleep(Duration::from_millis(10));
     }
     let mut file = read(folder, path);
+    let is_told = {
+        let conditions = lock(conditions);
+        !conditions.events.is_empty() || conditions.server.is_some()
+    };
     if let Some((bytes, _)) = &mut file
         && path == UNDER
-        && !lock(conditions).events.is_empty()
+        && is_told
     {
         let writes = match lock(conditions).server {
             Some(_) => {

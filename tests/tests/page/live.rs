@@ -136,6 +136,32 @@ fn who_writes_on_the_page_is_answered_by_the_server_and_is_one_of_its_clients() 
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
+fn a_server_without_requests_offers_a_new_object_whose_create_is_the_first_row() {
+    let site = Site::serve(&dist());
+    site.write_to(ApiServer::default());
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&site.url());
+    let says = "return document.querySelector('.case-outcome')?.innerText.includes(arguments[0])";
+    let none = "No request for an object has come yet.";
+    browser.wait("it says that there is none", says, &[none.into()]);
+    // The editor is open: nobody has to look for it.
+    press(&browser, ".live-editor[open]", "New object");
+    press(&browser, ".live-editor", "Create");
+    wait_for_codes(&browser, &["201"]);
+    browser.wait("the answer", says, &["POST \u{2192} 201".into()]);
+    // Whoever writes in it goes on.
+    let is_open = "return document.querySelector('.live-editor').open";
+    assert_eq!(browser.run(is_open, &[]), true);
+    let says = browser.run("return document.querySelector('.history').innerText", &[]);
+    assert!(!says.as_str().unwrap_or_default().contains(none), "{says}");
+    let map = "/api/v1/namespaces/default/configmaps/example";
+    assert_eq!(site.request("GET", map, "").0, 200);
+    says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
 fn a_page_that_stays_open_says_that_the_server_was_started_again_and_shows_its_requests_alone() {
     let site = Site::serve(&dist());
     TOLD.lines().for_each(|line| site.tell(line));

@@ -76,6 +76,7 @@ crate::catalogue::messages! {
     versions_branch_title() "Begin a session in Play with the object as it was at this version, and with no other object of its server.";
     versions_left(step, version) "You have left the observed versions: this session branches off at version {version}, step {step}. Other objects of that server are not known here, and nothing that you do here reaches it.";
     versions_back() "Back to the versions";
+    live_none() "No request for an object has come yet. Each one is shown here as it comes, from kubectl or any other client.";
     live_write() "Write to this server";
     live_writes_to(server) "What you send goes to {server}. It is one of the requests that this page shows.";
     live_name() "Your name, as client and field manager";

@@ -43,9 +43,35 @@ pub enum LiveEvent {
     },
 }
 
+impl LiveServer {
+    /// Returns whether a running server serves the page.
+    fn is_known(&self) -> bool {
+        self.run.is_some() || self.editor.is_some()
+    }
+}
+
 impl DiagnoseState {
+    /// Returns whether the page shows the requests of a running server.
+    pub fn is_served(&self) -> bool {
+        self.live.is_known() && !self.live.is_ignored
+    }
+
+    /// Returns whether the page shows the requests of a running server, and none has come yet.
+    pub fn awaits_requests(&self) -> bool {
+        self.is_served() && !self.items.iter().any(|item| item.live)
+    }
+
     /// Takes what a running server says.
     pub(super) fn observe(&mut self, event: &LiveEvent) {
+        let was_known = self.live.is_known();
+        self.take_event(event);
+        if !was_known && self.awaits_requests() && self.items.is_empty() {
+            // A narrow window shows where the requests will stand.
+            self.section = CaseSection::Outcome;
+        }
+    }
+
+    fn take_event(&mut self, event: &LiveEvent) {
         match event {
             LiveEvent::Lines(lines) => self.observe_lines(lines),
             LiveEvent::Run(run) => self.observe_run(run),

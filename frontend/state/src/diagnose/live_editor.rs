@@ -37,6 +37,9 @@ pub struct LiveEditor {
     sent: u32,
 }
 
+/// The name of a person who has typed none.
+const NAME: &str = "page";
+
 /// A new object, to be changed.
 const NEW_OBJECT: &str = "\
 apiVersion: v1
@@ -124,7 +127,7 @@ impl LiveEditor {
         Self {
             server,
             place,
-            name: "page".to_owned(),
+            name: NAME.to_owned(),
             method: Self::METHODS[0],
             text: String::new(),
             creates: false,
@@ -139,6 +142,12 @@ impl LiveEditor {
     /// The object as it was read; `None` before the first read.
     pub fn read(&self) -> Option<&Value> {
         self.copy.read().map(|read| &**read)
+    }
+
+    /// Returns whether somebody has begun to write.
+    pub fn is_in_use(&self) -> bool {
+        let has_begun = self.creates || self.read().is_some() || self.sent > 0;
+        has_begun || self.name != NAME
     }
 
     /// Returns whether a request can be sent: there is a name, and no request waits.

@@ -529,6 +529,51 @@ fn a_branch_of_a_followed_object_begins_at_the_version_while_more_come() {
 }
 
 #[test]
+fn a_server_without_requests_is_awaited_and_takes_a_new_object() {
+    let mut page = diagnose();
+    assert!(!page.state.diagnose.awaits_requests(), "there is no server");
+    let writes = LiveEvent::Writes {
+        server: "https://127.0.0.1:6443".to_owned(),
+        place: "optimist/server".to_owned(),
+    };
+    observe(&mut page, writes);
+    observe(&mut page, LiveEvent::Run("1".to_owned()));
+    let case = &page.state.diagnose;
+    assert!(case.awaits_requests());
+    assert_eq!(
+        case.section,
+        CaseSection::Outcome,
+        "a narrow window shows it"
+    );
+    page.send(DiagnoseMsg::Section(CaseSection::Input));
+    // The connection was lost: nobody is taken away from where they are.
+    observe(&mut page, LiveEvent::Run("1".to_owned()));
+    assert_eq!(page.state.diagnose.section, CaseSection::Input);
+    let editor = |page: &Page| {
+        page.state
+            .diagnose
+            .live
+            .editor
+            .clone()
+            .expect("it is there")
+    };
+    assert!(!editor(&page).is_in_use());
+    for msg in [LiveEditMsg::New, LiveEditMsg::Send] {
+        page.send(DiagnoseMsg::EditLive(msg));
+    }
+    let waiting = editor(&page).waiting.expect("a request");
+    assert_eq!(waiting.request.method, "POST");
+    // Its answer and the first row come in either order, and the editor stays as it is.
+    observe(&mut page, LiveEvent::Lines(creates(1..2)));
+    assert!(!page.state.diagnose.awaits_requests());
+    assert_eq!(replay(&page).history.steps.len(), 1);
+    assert!(editor(&page).is_in_use() && editor(&page).waiting.is_some());
+    // Who removes the log is not told that no request has come.
+    page.send(DiagnoseMsg::Clear);
+    assert!(!page.state.diagnose.awaits_requests());
+}
+
+#[test]
 fn the_editor_creates_an_object_and_goes_on_with_what_was_created() {
     let mut running = Running::new();
     running.edit(LiveEditMsg::Name("anna".to_owned()));
