@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::Request;
-use optimist_apiserver::server::{ApiServer, Release};
+use optimist_apiserver::server::{ApiServer, Fact, Release};
 use optimist_diagnose::audit::findings::{Findings, MIN_REPEATS, Reaction};
 use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, KnownObject, NotRun, RecordedHistory,
@@ -52,6 +52,25 @@ fn every_answer_of_the_recorded_fight_is_predicted() {
         assert_eq!(*compared, expected, "{} {}", event.verb, event.uri);
     }
     assert_eq!(history.counts(), (15, 0, 0));
+}
+
+#[test]
+fn what_explains_a_write_names_the_version_that_it_got() {
+    let log = read(LOG);
+    let history = history(&log);
+    let mut stored = 0;
+    for step in &history.steps {
+        let Some(exchange) = step.exchange() else {
+            continue;
+        };
+        for fact in &exchange.facts {
+            if let Fact::Created(version) | Fact::Stored { after: version, .. } = fact {
+                assert_eq!(step.version_after(), Some(&*version.to_string()));
+                stored += 1;
+            }
+        }
+    }
+    assert!(stored > 1, "{stored}");
 }
 
 #[test]

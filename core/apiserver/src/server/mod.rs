@@ -219,6 +219,13 @@ impl ApiServer {
             .map_err(|refusal| write_body(refuse(&refusal, request.headers()), &self.resources))
     }
 
+    /// Passes over revisions, as if others had written other objects: the next write gets the one after `revision`.
+    /// Nothing happens if that has been reached.
+    pub fn pass_over(&mut self, revision: Revision) {
+        self.moves_on();
+        self.store.pass_over(revision);
+    }
+
     /// Compacts etcd at a revision, as `etcdctl compact` does. Watch caches are not notified: their
     /// contents are served as before.
     ///
