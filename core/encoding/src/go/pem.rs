@@ -91,7 +91,7 @@ mod tests {
         let whole = "-----BEGIN C-----\nAQI=\n-----END C-----\n";
         for part in [
             "-----BEGIN A-----\nAQI=\n-----END B-----\n",
-            "-----BEGIN A-----\nno base64\n-----END A-----\n",
+            "-----BEGIN A-----\nno-base64\n-----END A-----\n",
             "-----BEGIN A-----\nAQI=\n",
             " -----BEGIN A-----\nAQI=\n-----END A-----\n",
             "-----BEGIN A\nAQI=\n-----END A-----\n",
