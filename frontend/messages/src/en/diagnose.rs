@@ -415,7 +415,7 @@ crate::catalogue::messages! {
     next_refused(code) "The answer is {code}. Nothing is written.";
     next_go() "The code in Go";
     next_read_again() "Read again, and repeat your change";
-    next_read_again_says() "The new read has the other client's change. Make your change on it, and send it with the new version. In Go, RetryOnConflict does this.";
+    next_read_again_says() "The new read has the other client's change. Make your change on it, and send it with the new version. In Go, put the read and the change into RetryOnConflict.";
     next_merge_patch() "Send only your change, as a patch";
     next_merge_patch_says() "A patch without a resourceVersion is not compared with the stored version. It writes only its own fields, and a list counts as one field: a merge patch replaces the whole list. If both clients change one field, the last write wins.";
     next_apply() "Apply only your fields, server-side";
