@@ -56,18 +56,6 @@ impl ObjectRef for Echo {
     fn read_watch(&mut self, _: &mut (), _: Duration) -> Result<Vec<Tree>, Unsupported> {
         Ok(Vec::new())
     }
-
-    fn install(&mut self, _: Value) -> Result<Tree, Unsupported> {
-        Err(Unsupported("an object that is there before"))
-    }
-
-    fn compact(&mut self, _: u64) -> Result<(), Unsupported> {
-        Err(Unsupported("a compaction"))
-    }
-
-    fn restart(&mut self) -> Result<(), Unsupported> {
-        Err(Unsupported("a restart"))
-    }
 }
 
 fn not_found() -> Response<Vec<u8>> {

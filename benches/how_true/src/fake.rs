@@ -219,16 +219,4 @@ impl ObjectRef for Fake {
     fn read_watch(&mut self, watch: &mut Vec<Tree>, _: Duration) -> Result<Vec<Tree>, Unsupported> {
         Ok(std::mem::take(watch))
     }
-
-    fn install(&mut self, _: Value) -> Result<Tree, Unsupported> {
-        Err(Unsupported("an object that is there before"))
-    }
-
-    fn compact(&mut self, _: u64) -> Result<(), Unsupported> {
-        Err(Unsupported("a compaction"))
-    }
-
-    fn restart(&mut self) -> Result<(), Unsupported> {
-        Err(Unsupported("a restart"))
-    }
 }

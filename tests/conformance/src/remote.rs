@@ -324,18 +324,6 @@ impl ObjectRef for &mut Remote {
             }
         }
     }
-
-    fn install(&mut self, _: Value) -> Result<Tree, Unsupported> {
-        Err(Unsupported("an object that is installed"))
-    }
-
-    fn compact(&mut self, _: u64) -> Result<(), Unsupported> {
-        Err(Unsupported("compaction"))
-    }
-
-    fn restart(&mut self) -> Result<(), Unsupported> {
-        Err(Unsupported("a restart"))
-    }
 }
 
 impl Remote {

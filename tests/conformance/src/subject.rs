@@ -67,14 +67,22 @@ pub trait ObjectRef {
         idle: Duration,
     ) -> Result<Vec<Tree>, Unsupported>;
 
+    // Whoever has only requests has no hold of the store.
+
     /// Stores an object unchanged, with a new version, and returns it.
-    fn install(&mut self, object: Value) -> Result<Tree, Unsupported>;
+    fn install(&mut self, _: Value) -> Result<Tree, Unsupported> {
+        Err(Unsupported("an object that is installed"))
+    }
 
     /// Compacts the store at a revision.
-    fn compact(&mut self, revision: u64) -> Result<(), Unsupported>;
+    fn compact(&mut self, _: u64) -> Result<(), Unsupported> {
+        Err(Unsupported("compaction"))
+    }
 
     /// Restarts the server, keeping the store.
-    fn restart(&mut self) -> Result<(), Unsupported>;
+    fn restart(&mut self) -> Result<(), Unsupported> {
+        Err(Unsupported("a restart"))
+    }
 }
 
 /// Gives the core what a recording needs.
