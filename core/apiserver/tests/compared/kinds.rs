@@ -435,6 +435,7 @@ fn a_tls_secret_that_is_no_pair_of_pem_gets_a_warning() {
     let certificate = block("CERTIFICATE", "MAIwAA==");
     let key = block("EC PRIVATE KEY", "MAA=");
     let other = block("NOTE", "MAA=");
+    let malformed = block("CERTIFICATE", "AQI=");
     let switched = "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM \
                     inputs may have been switched";
     let no_certificate = "tls: failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks \
@@ -471,6 +472,12 @@ fn a_tls_secret_that_is_no_pair_of_pem_gets_a_warning() {
             "tls: found a certificate rather than a key in the PEM for the private key",
         ),
         (&certificate, &other, no_key),
+        (&malformed, &other, no_key),
+        (
+            &block("CERTIFICATE", "MAMCAQA="),
+            &key,
+            "x509: malformed tbs certificate",
+        ),
     ] {
         let secret = json!({"metadata": {"name": "pair"}, "type": "kubernetes.io/tls",
             "stringData": {"tls.crt": certificate, "tls.key": key}});

@@ -7,7 +7,7 @@ const DASHES: &str = "-----";
 
 /// A block of PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct PemBlock<'a> {
     /// What it says to contain, as `CERTIFICATE`.
     pub label: &'a str,
     /// Whether lines with a name and a value come before the content.
@@ -18,7 +18,7 @@ pub struct Block<'a> {
 
 /// Returns the blocks of a text. A part that is not a whole block is passed over, as by calling `pem.Decode` until it
 /// finds no block.
-pub fn blocks(text: &str) -> Vec<Block<'_>> {
+pub fn blocks(text: &str) -> Vec<PemBlock<'_>> {
     let mut blocks = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("\n-----END ") {
@@ -36,7 +36,7 @@ fn starts_line(text: &str, at: usize) -> bool {
 }
 
 /// Returns the block between the words that begin and end it: `head` begins with its label, `tail` repeats the label.
-fn block<'a>(head: &'a str, tail: &str) -> Option<Block<'a>> {
+fn block<'a>(head: &'a str, tail: &str) -> Option<PemBlock<'a>> {
     let (line, body) = head.split_once('\n').unwrap_or((head, ""));
     let label = line.trim_end().strip_suffix(DASHES)?;
     let end = tail.strip_prefix(label)?.strip_prefix(DASHES)?;
@@ -44,7 +44,7 @@ fn block<'a>(head: &'a str, tail: &str) -> Option<Block<'a>> {
     let (has_headers, body) = skip_headers(body)?;
     let encoded = body.replace([' ', '\t'], "");
     let bytes = base64::decoded(&encoded)?;
-    end.trim_end().is_empty().then_some(Block {
+    end.trim_end().is_empty().then_some(PemBlock {
         label,
         has_headers,
         bytes,
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_block_has_its_label_and_its_content() {
         let text = "note\n-----BEGIN A B-----\nAQ\nI=\n-----END A B-----\n";
-        let expected = Block {
+        let expected = PemBlock {
             label: "A B",
             has_headers: false,
             bytes: vec![1, 2],

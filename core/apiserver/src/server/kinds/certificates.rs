@@ -137,8 +137,19 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*tag, content, rest))
 }
 
+/// Returns why bytes are no certificate by their outer form (`crypto/x509` parseCertificate).
+pub(super) fn malformed_certificate(bytes: &[u8]) -> Option<&'static str> {
+    let Some((SEQUENCE, content, _)) = element(bytes) else {
+        return Some("x509: malformed certificate");
+    };
+    match element(content) {
+        Some((SEQUENCE, ..)) => None,
+        _ => Some("x509: malformed tbs certificate"),
+    }
+}
+
 /// Returns whether bytes are one sequence of ASN.1 that begins with another one.
-pub(super) fn is_sequence(bytes: &[u8]) -> bool {
+fn is_sequence(bytes: &[u8]) -> bool {
     let element = element(bytes);
     element.is_some_and(|(tag, content, rest)| {
         tag == SEQUENCE && rest.is_empty() && content.first() == Some(&SEQUENCE)

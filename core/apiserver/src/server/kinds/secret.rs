@@ -4,10 +4,11 @@
 
 use serde_json::Value;
 
-use super::certificates::{decoded, is_sequence};
+use super::certificates::{decoded, malformed_certificate};
 use super::checks::{Check, Checked};
 use super::config_map::{self, MAX_DATA};
-use crate::go::{base64, pem};
+use crate::go::base64;
+use crate::go::pem::{self, PemBlock};
 use crate::json;
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
@@ -117,52 +118,50 @@ pub(super) fn warn(secret: &Value, _: Option<&Value>) -> Vec<String> {
     if text(secret, "type") != TLS {
         return Vec::new();
     }
-    let data = &secret["data"];
-    let certificate = certificate_problem(&decoded(&data["tls.crt"]));
-    let problem = certificate.or_else(|| key_problem(&decoded(&data["tls.key"])));
-    problem.into_iter().collect()
+    let [certificate, key] = ["tls.crt", "tls.key"].map(|key| decoded(&secret["data"][key]));
+    pair_problem(&certificate, &key).into_iter().collect()
 }
 
-fn certificate_problem(text: &str) -> Option<String> {
-    let blocks = pem::blocks(text);
-    let labels: Vec<&str> = blocks.iter().map(|block| block.label).collect();
+fn pair_problem(certificate: &str, key: &str) -> Option<String> {
+    let blocks = pem::blocks(certificate);
     let Some(first) = blocks.iter().find(|block| block.label == CERTIFICATE) else {
-        return Some(match labels.as_slice() {
-            [] => "tls: failed to find any PEM data in certificate input".to_owned(),
+        return Some(match labels(&blocks).as_slice() {
             [label] if label.ends_with(PRIVATE_KEY) => {
                 "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM \
                  inputs may have been switched"
                     .to_owned()
             }
-            _ => format!(
-                "tls: failed to find \"CERTIFICATE\" PEM block in certificate input after skipping PEM blocks of the \
-                 following types: [{}]",
-                labels.join(" ")
-            ),
+            labels => not_found("\"CERTIFICATE\" PEM block", "certificate", labels),
         });
     };
-    (!is_sequence(&first.bytes)).then(|| "x509: malformed certificate".to_owned())
-}
-
-fn key_problem(text: &str) -> Option<String> {
-    let blocks = pem::blocks(text);
-    let labels: Vec<&str> = blocks.iter().map(|block| block.label).collect();
-    let is_key = |label: &&str| {
-        let before = label.strip_suffix(PRIVATE_KEY);
-        before.is_some_and(|before| before.is_empty() || before.ends_with(' '))
-    };
-    if labels.iter().any(is_key) {
-        return None;
+    let keys = labels(&pem::blocks(key));
+    let is_key = |label: &&str| *label == PRIVATE_KEY || label.ends_with(" PRIVATE KEY");
+    if keys.iter().any(is_key) {
+        return malformed_certificate(&first.bytes).map(str::to_owned);
     }
-    Some(match labels.as_slice() {
-        [] => "tls: failed to find any PEM data in key input".to_owned(),
+    Some(match keys.as_slice() {
         [CERTIFICATE] => {
             "tls: found a certificate rather than a key in the PEM for the private key".to_owned()
         }
-        _ => format!(
-            "tls: failed to find PEM block with type ending in \"PRIVATE KEY\" in key input after skipping PEM blocks of \
-             the following types: [{}]",
-            labels.join(" ")
+        labels => not_found(
+            "PEM block with type ending in \"PRIVATE KEY\"",
+            "key",
+            labels,
         ),
     })
+}
+
+fn labels<'a>(blocks: &[PemBlock<'a>]) -> Vec<&'a str> {
+    blocks.iter().map(|block| block.label).collect()
+}
+
+/// Says that no block of an input is a wanted one.
+fn not_found(wanted: &str, input: &str, labels: &[&str]) -> String {
+    if labels.is_empty() {
+        return format!("tls: failed to find any PEM data in {input} input");
+    }
+    format!(
+        "tls: failed to find {wanted} in {input} input after skipping PEM blocks of the following types: [{}]",
+        labels.join(" ")
+    )
 }
