@@ -1,7 +1,7 @@
 //! Sends requests to the server of the page.
 //!
-//! What this needs of the browser is asked for by name. Each function of `web_sys` would add to the script
-//! and the imports of the first screen.
+//! It asks for functions of the browser by name. Each function of `web_sys` would add to the script and the imports
+//!//! of the first screen.
 
 use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::JsValue;
@@ -79,7 +79,7 @@ pub(crate) async fn whole(response: &JsValue) -> Result<Answer, JsValue> {
 /// The status code of a `Response`.
 ///
 /// # Errors
-/// That of the browser, if it is none.
+/// The error of the browser, if it is none.
 pub(crate) fn code(response: &JsValue) -> Result<u16, JsValue> {
     Ok(get(response, "status")?.as_f64().unwrap_or_default() as u16)
 }

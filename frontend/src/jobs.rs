@@ -1,5 +1,5 @@
-//! Where long work goes on: in a worker with the same program, and in slices in the page where there is
-//! no worker (a saved page, a frame without scripts of its own) and for results that cannot travel.
+//! Runs long work: in a worker with the same program, and in slices in the page where there is no worker (a saved
+//! page, a frame without scripts of its own) and for results that cannot travel.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const WORKER_SLICE: f64 = 100.0;
 /// A worker with jobs that says nothing for this time, in milliseconds, has failed: it reports after each slice.
 const MOST_SILENCE: u32 = 20_000;
 
-/// Who is told the reports.
+/// The function that receives the reports.
 type Tell = Rc<dyn Fn(JobId, JobReport)>;
 
 /// The jobs of the page.

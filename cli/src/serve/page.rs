@@ -24,7 +24,7 @@ use crate::BadInput;
 /// The address of the stream of requests. A page finds it in an element of its head.
 const EVENTS: &str = "optimist/events";
 
-/// What the paths of requests to the server begin with. A page finds it in the same element.
+/// The first part of the paths of requests to the server. A page finds it in the same element.
 const SERVER: &str = "optimist/server";
 
 /// The header by which the page names the client. The request that is passed on has it as its User-Agent, which a

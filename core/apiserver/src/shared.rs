@@ -267,7 +267,7 @@ struct Stream {
     number: u64,
     /// The keys whose changes it waits for.
     waits_for: Option<Box<str>>,
-    /// When something is due that only time brings, on the clock of the server.
+    /// The time at which something happens without a write (`Watch::next_due`), on the clock of the server.
     timer: Option<(Duration, Delay)>,
 }
 

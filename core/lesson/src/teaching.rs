@@ -5,7 +5,7 @@
 pub struct TeacherNotes {
     /// The title of the path.
     pub path: String,
-    /// What to ask, what to expect and what to show: text with the markup of a lesson.
+    /// Questions, expected answers and things to show: text with the markup of a lesson.
     pub text: String,
 }
 

@@ -120,7 +120,7 @@ fn believed_before(store: &StateHandle, course: &Course) -> Html {
     }
 }
 
-/// What the learner chose before the lesson, why it is wrong, and the right choice.
+/// The choice of the learner before the lesson, the reason why it is wrong, and the right choice.
 fn chosen_before(store: &StateHandle, course: &Course, question: &FirstQuestion) -> Html {
     let right = question.choices.iter().find(|it| it.refuted.is_none());
     let chosen = course.first_choice.and_then(|i| question.choices.get(i));

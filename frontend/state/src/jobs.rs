@@ -191,7 +191,7 @@ impl Work for ValueSearch {
         Some(JobResult::LeftOut(CaseLeftOut::Values(found)))
     }
 
-    /// How many cases were compared is known, and not how many are left.
+    /// The number of compared cases is known, and not the number that is left.
     fn progress(&self) -> (usize, usize) {
         (self.attempts(), self.attempts() + 1)
     }

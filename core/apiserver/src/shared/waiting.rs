@@ -1,4 +1,4 @@
-//! Who waits for a server that several clients share, and whom a change wakes.
+//! The streams that wait for a server that several clients share, and those that a change wakes.
 
 use std::collections::BTreeMap;
 use std::task::Waker;

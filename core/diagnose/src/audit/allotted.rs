@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use optimist_apiserver::object::text;
 use serde_json::Value;
 
-/// What a server could not choose in an answer, because the stored object had it or the request names it.
+/// The values that a server could not choose in an answer, because the stored object had them or the request names
+/// them.
 #[derive(Debug, Default)]
 pub(crate) struct NamedValues(BTreeSet<String>);
 

@@ -4,7 +4,7 @@ use super::conflicts;
 use super::parse::{self, Said};
 use super::{ObjectHint, PrintedError};
 
-/// What stands before the verb that a user must not use.
+/// The words before the verb that a user must not use.
 const USER: &str = "User ";
 
 /// ` (shop/web; apps/v1, Kind=Deployment): .spec.b: field not declared in schema`, of a manifest

@@ -33,7 +33,7 @@ const CAUSE: &str = "* ";
 const MODIFIED: &str = "he object has been modified; please apply your changes";
 const NO_VERSION: &str = "metadata.resourceVersion: Invalid value: ";
 const STORED: &str = "StorageError: invalid object, Code: 4, Key: ";
-/// What stands before the user whose right to a path is missing.
+/// The words before the user whose right to a path is missing.
 const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 

@@ -16,7 +16,7 @@ use crate::ways::ReleaseMethod;
 pub struct Hook {
     /// The events at which it runs, in the words of its annotation: `pre-upgrade`, `PostSync`.
     pub events: Vec<String>,
-    /// What the tool does when it runs.
+    /// The action of the tool when it runs.
     pub action: HookAction,
     /// `true` if its object is deleted when it has succeeded.
     pub deleted_if_succeeded: bool,
@@ -24,7 +24,7 @@ pub struct Hook {
     pub deleted_if_failed: bool,
 }
 
-/// What a tool does when it runs a hook.
+/// The action of a tool that runs a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HookAction {

@@ -1,12 +1,12 @@
-//! When a tool looks up the kinds of its manifests.
+//! The moment at which a tool looks up the kinds of its manifests.
 
 use optimist_client::Preset;
 
 use super::Assumed;
 use super::row::{PreviewObject, PreviewRow};
 
-/// What a tool does with an object of a kind that the server serves only once another manifest is written: its definition,
-/// or the next version of it.
+/// The way in which a tool looks up a kind that the server serves only once another manifest is written: its
+/// definition, or the next version of it.
 pub(super) enum KindLookup {
     /// It looks the kind up when it comes to the object.
     InTurn,

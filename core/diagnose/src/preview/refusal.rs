@@ -1,4 +1,4 @@
-//! What a tool does with the other objects when one is refused.
+//! The consequences of a refused object for the other objects of a tool.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -199,7 +199,7 @@ impl Delivery<'_> {
     }
 }
 
-/// Where a tool stops among the manifests.
+/// The place among the manifests at which a tool stops.
 enum Stop {
     /// Before the first.
     AtStart,

@@ -25,7 +25,7 @@ pub(super) struct Removal {
     tool: DeliveryTool,
     by: DeliveredBy,
     earlier: Option<Vec<Key>>,
-    /// Whether the cluster has one of the objects that are written.
+    /// `true` if the cluster has one of the objects that are written.
     exists: bool,
     /// The namespaces of the manifests.
     namespaces: HashSet<String>,

@@ -16,7 +16,7 @@ pub(super) fn is_unnamed(manifest: &Value) -> bool {
     manifest.name().is_empty() && !manifest.meta_text("generateName").is_empty()
 }
 
-/// What a tool does with a manifest that has no name, or that it creates without applying it.
+/// The reaction of a tool to a manifest that has no name, or that it creates without applying it.
 pub(super) enum Treatment {
     /// It refuses it in these words.
     Refuses(String),

@@ -13,12 +13,12 @@ const GONE: u16 = 410;
 /// The longest line of a watch, in bytes. An object has 1.5 MiB at most in etcd, and its event little more.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// How the answer to a watch is read.
+/// The way to read the answer to a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchReading {
     /// While it comes. The watch lasts some minutes.
     Stream,
-    /// As a whole. The watch lasts some seconds, because nothing is seen before its end.
+    /// At its end. The watch lasts some seconds, because nothing is seen before.
     Whole,
 }
 
@@ -39,7 +39,7 @@ pub struct Following {
     rest: Vec<u8>,
 }
 
-/// What part of an answer says.
+/// The content of a part of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FollowedPart {
     /// The events, a line each, as Diagnose reads them.

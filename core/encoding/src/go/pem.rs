@@ -8,9 +8,9 @@ const DASHES: &str = "-----";
 /// A block of PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PemBlock<'a> {
-    /// What it says to contain, as `CERTIFICATE`.
+    /// The kind of its content, as `CERTIFICATE`.
     pub label: &'a str,
-    /// Whether lines with a name and a value come before the content.
+    /// `true` if lines with a name and a value come before the content.
     pub has_headers: bool,
     /// The decoded content.
     pub bytes: Vec<u8>,

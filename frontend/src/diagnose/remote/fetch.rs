@@ -73,7 +73,7 @@ fn words(error: JsValue) -> String {
     message.unwrap_or_default()
 }
 
-/// What a browser can do with the answer to a watch.
+/// The answer to a watch, as the browser can read it.
 pub(super) enum Opened {
     /// It can be read while it comes.
     Stream(Stream),

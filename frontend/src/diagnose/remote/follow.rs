@@ -19,7 +19,7 @@ use crate::state::{DiagnoseMsg, Sends};
 /// The pause between two requests, in milliseconds.
 const PAUSE: u32 = 500;
 
-/// Whether an object is followed, for the one who follows and for the one who ends it.
+/// The state of following an object. The one who follows and the one who ends it share it.
 #[derive(Default)]
 pub(super) struct Follows {
     is_ended: Cell<bool>,

@@ -1,4 +1,4 @@
-//! What was asked of the API server and answered, as a reducer.
+//! The requests to the API server and its answers, as a reducer.
 
 use std::rc::Rc;
 
@@ -45,7 +45,7 @@ pub(super) struct RemoteState {
     pub(super) asking: Option<String>,
     /// The reason why the last request had no use.
     pub(super) problem: Option<String>,
-    /// What is said after the last request.
+    /// The messages after the last request.
     pub(super) says: Vec<String>,
     /// The object that is followed.
     pub(super) following: Option<String>,

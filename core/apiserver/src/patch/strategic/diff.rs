@@ -36,7 +36,7 @@ pub fn strategic_diff(read: &Value, edited: &Value, root: &Arc<Struct>) -> Outco
 /// whoever wrote it.
 ///
 /// # Errors
-/// As in [`strategic_diff`].
+////// The same as of [`strategic_diff`].
 pub fn strategic_three_way(
     last: &Value,
     manifest: &Value,

@@ -164,7 +164,7 @@ fn selectors(resource: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What the server says of selectors that it cannot use: it answers as if they were not there
+/// The errors of selectors that the server cannot use: it answers as if they were not there
 /// (`BuildEvaluationError`).
 fn evaluation_errors(resource: &Value) -> Vec<String> {
     let names = ["fieldSelector", "labelSelector"].into_iter();
@@ -176,7 +176,8 @@ fn evaluation_errors(resource: &Value) -> Vec<String> {
     names.filter_map(problem).collect()
 }
 
-/// How much of a selector is passed over (`labelSelectorAsSelector`, `fieldSelectorAsSelector`).
+/// The words for a selector that the server passes over, wholly or in part (`labelSelectorAsSelector`,
+/// `fieldSelectorAsSelector`).
 fn ignored(name: &str, selector: &Value) -> Option<&'static str> {
     let raw = text(selector, "rawSelector");
     let (labels, fields) = match name {

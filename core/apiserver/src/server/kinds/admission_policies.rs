@@ -74,8 +74,8 @@ fn expression(
     Some(FieldError::invalid(path, &written.into(), detail))
 }
 
-/// What the expressions of a policy see: variables only if it has some, and parameters only if it has a
-/// kind of them.
+/// The variables in the scope of a policy's expressions: `variables` only if it has some, and `params` only if it has
+/// a kind of them.
 fn variables(policy: &Value) -> Vec<&'static str> {
     let spec = &policy["spec"];
     let is_there = |name: &&str| match *name {

@@ -98,12 +98,13 @@ pub(super) const FINALIZE: &str = "finalize";
 /// Fills in an object, given the stored one on update.
 pub type Allocate = fn(&mut Value, Option<&Value>, &Supply<'_>) -> Result<(), NotAllocated>;
 
-/// What the server gives objects from.
+/// The stored objects that a rule reads when it fills in an object: allocated addresses and ports, default classes,
+/// priorities.
 #[derive(Clone, Copy)]
 pub struct Supply<'a> {
     /// All that is stored.
     pub store: &'a Store,
-    /// Whether nothing is taken out of it: the request is a dry run.
+    /// `true` if the request is a dry run, which reserves no address and no port.
     pub dry_run: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the status of a pod says of its resource claims and of the devices of its containers
+//! The checks of the resource claims and of the devices of containers in the status of a pod
 //! (`validatePodResourceClaimStatuses`, `validatePodExtendedResourceClaimStatus` and
 //! `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`).
 

@@ -12,7 +12,7 @@ use crate::status::FieldError;
 
 /// Resources without a domain that a container can have.
 const HUGE_PAGES: &str = "hugepages-";
-/// How quotas name them, too (`IsQuotaHugePageResourceName`).
+/// Their second name in quotas (`IsQuotaHugePageResourceName`).
 const HUGE_PAGES_OF_QUOTAS: &str = "requests.hugepages-";
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 /// Resources without a domain that quotas and nodes know besides.
