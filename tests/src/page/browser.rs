@@ -199,6 +199,15 @@ impl Browser {
         self.post(&format!("/element/{}/click", element.0), &json!({}));
     }
 
+    /// Waits for the first element of a selector, and clicks it by script: wherever it stands.
+    pub fn click_selector(&self, selector: &str) {
+        const SCRIPT: &str = "
+            const found = document.querySelector(arguments[0]);
+            found?.click();
+            return found !== null";
+        self.wait(selector, SCRIPT, &[selector.into()]);
+    }
+
     /// Types into the focused element.
     pub fn type_text(&self, text: &str) {
         let keys: Vec<Value> = text

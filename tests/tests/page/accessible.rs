@@ -162,8 +162,7 @@ impl Visit {
     }
 
     fn click(&self, selector: &str) {
-        let script = format!("document.querySelector({selector:?}).click()");
-        self.browser.run(&script, &[]);
+        self.browser.click_selector(selector);
     }
 
     /// A dialog that a button of the header or of an editor opens.
@@ -266,8 +265,11 @@ impl Visit {
             let wanted = format!(".case-questions li:nth-child({example}) .example");
             self.go(&format!("{url}#/diagnose"), &wanted);
             self.click(&wanted);
-            let brought = "return document.querySelector('.case-cards')";
-            self.browser.wait("what was brought", brought, &[]);
+            // The list of inputs stands there empty until they are read.
+            let read = "return document.querySelector('.case-cards > *')
+                && document.querySelector('.case-tabs')
+                && !document.querySelector('.case-brought progress')";
+            self.browser.wait("the inputs are read", read, &[]);
             // On a wide page, all parts are in sight.
             let parts = if how.starts_with("phone") { 3 } else { 1 };
             for part in (1..=parts).rev() {

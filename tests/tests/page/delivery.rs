@@ -56,11 +56,6 @@ fn wait_until_kept(browser: &Browser) {
     browser.wait("the session is kept", script, &[]);
 }
 
-fn click(browser: &Browser, selector: &str) {
-    let script = "document.querySelector(arguments[0]).click()";
-    browser.run(script, &[selector.into()]);
-}
-
 /// The first file was enough to draw the page: it did not open a second time.
 fn opened_once(browser: &Browser) -> bool {
     browser.run("return history.state === null", &[]) == true
@@ -90,12 +85,12 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
         assert!(!is_shown(&browser, "stopped"), "{fault:?}");
         browser.control("Editor B", "Get");
 
-        click(&browser, "#rest-again");
+        browser.click_selector("#rest-again");
         wait_for(&browser, "rest-failed");
         let again = site.asked(REST);
         assert!(again == 2 || repeats && again > asked, "{fault:?}: {again}");
         site.mend();
-        click(&browser, "#rest-again");
+        browser.click_selector("#rest-again");
         wait_for_steps(&browser, 1);
         assert!(!is_shown(&browser, "rest"), "{fault:?}");
         assert!(browser.text("Editor A").contains("rv 100"), "{fault:?}");
@@ -114,13 +109,13 @@ fn without_a_network_the_second_file_is_missed_once_and_comes_when_it_is_asked_f
     browser.offline(true);
     press(&browser, "Editor A", "Get");
     wait_for(&browser, "rest-held");
-    click(&browser, "#rest-again");
+    browser.click_selector("#rest-again");
     thread::sleep(A_WHILE);
     wait_for(&browser, "rest-failed");
     assert_eq!(site.asked(REST), 1, "the network is gone");
     assert!(!is_shown(&browser, "stopped"));
     browser.offline(false);
-    click(&browser, "#rest-again");
+    browser.click_selector("#rest-again");
     wait_for_steps(&browser, 1);
     assert_eq!(site.asked(REST), 2);
     assert!(!is_shown(&browser, "rest"));
@@ -155,10 +150,10 @@ fn in_a_sandboxed_frame_without_storage_the_page_works_and_says_that_nothing_is_
     wait_for_steps(&browser, 2);
     let told = "return document.body.innerText.includes('This browser keeps nothing')";
     browser.wait("the notice", told, &[]);
-    click(&browser, ".share-button");
+    browser.click_selector(".share-button");
     let link = "return document.querySelector('#share-link')?.value";
     browser.wait("the link", link, &[]);
-    click(&browser, "#dialog-close");
+    browser.click_selector("#dialog-close");
     browser.run("location.hash = '#/learn'", &[]);
     let lessons = "return document.querySelector('a.entry')";
     browser.wait("the lessons", lessons, &[]);
@@ -271,7 +266,7 @@ fn an_address_that_names_more_than_the_empty_page_opens_once_both_files_are_ther
     browser.go(&format!("{}#/learn", site.url()));
     wait_for(&browser, "not-loaded");
     site.mend();
-    click(&browser, "#loading .reload");
+    browser.click_selector("#loading .reload");
     browser.wait(
         "the lessons",
         "return document.querySelector('a.entry')",
@@ -306,7 +301,7 @@ fn a_page_without_its_program_says_so_and_opens_when_it_is_there() {
             browser.go(&site.url());
             wait_for(&browser, "not-loaded");
             site.mend();
-            click(&browser, "#loading .reload");
+            browser.click_selector("#loading .reload");
             browser.control("Editor A", "Get");
         }
     }
@@ -351,7 +346,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
             2,
             "{failure}"
         );
-        click(&browser, "#stopped .reload");
+        browser.click_selector("#stopped .reload");
         let again = "return document.getElementById('stopped')?.open === false";
         browser.wait("the page, loaded again", again, &[]);
         wait_for_steps(&browser, 1);

@@ -82,10 +82,7 @@ fn a_case_of_the_page_around_is_opened_only_if_the_reader_agrees() {
     assert!(asked.contains(&origin) && asked.contains("1 kB"), "{asked}");
     let has_case = "return document.body.textContent.includes('settings')";
     assert_eq!(browser.run(has_case, &[]), json!(false));
-    browser.run(
-        "document.querySelector('.offered-case .primary').click()",
-        &[],
-    );
+    browser.click_selector(".offered-case .primary");
     browser.wait("the case", has_case, &[]);
 }
 

@@ -143,13 +143,13 @@ fn a_newer_release_waits_until_it_is_asked_for_and_the_session_stays() {
     let session = "return sessionStorage.getItem('optimist.session')";
     browser.wait("the session is kept", session, &[]);
     assert_eq!(browser.run(KEPT, &[]), 2);
-    browser.run("document.getElementById('newer-later').click()", &[]);
+    browser.click_selector("#newer-later");
     wait_for_newer(&browser, false);
 
     browser.go(&site.url());
     wait_for_newer(&browser, true);
     browser.run("window.before = true", &[]);
-    browser.run("document.getElementById('newer-open').click()", &[]);
+    browser.click_selector("#newer-open");
     let reloaded = "return !window.before && document.readyState === 'complete'";
     browser.wait("the page of the new release", reloaded, &[]);
     wait_for_steps(&browser, 1);
@@ -163,7 +163,7 @@ fn a_newer_release_waits_until_it_is_asked_for_and_the_session_stays() {
     release(&folder, "third");
     browser.go(&site.url());
     wait_for_newer(&browser, true);
-    browser.run("document.getElementById('newer-open').click()", &[]);
+    browser.click_selector("#newer-open");
     let names = "return caches.keys().then(names =>
         names.map(name => name.split(' ').at(-1)).join(' ') === 'second third')";
     browser.wait("two releases are kept", names, &[]);

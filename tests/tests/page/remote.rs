@@ -167,10 +167,7 @@ fn a_branch_begins_at_a_version_of_a_followed_object_which_is_followed_on() {
     let web = format!("{DEPLOYMENTS}/web");
     let patch = json!({"spec": {"replicas": 5}});
     assert_eq!(site.send(sent("PATCH", &web, &patch)), Some(200));
-    browser.run(
-        "document.querySelector('.stage .notice a').click(); return true",
-        &[],
-    );
+    browser.click_selector(".stage .notice a");
     let came = "return document.querySelectorAll('.recorded-lanes .lane-button').length === 4";
     browser.wait("the version that came meanwhile", came, &[]);
     wait_until_said(&browser, "each new version is a step");

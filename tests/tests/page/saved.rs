@@ -29,8 +29,7 @@ const LARGEST: u64 = 3_800_000;
 fn click(browser: &Browser, selector: &str) {
     let there = "return document.querySelector(arguments[0])?.checkVisibility() === true";
     browser.wait(selector, there, &[selector.into()]);
-    let script = "document.querySelector(arguments[0]).click()";
-    browser.run(script, &[selector.into()]);
+    browser.click_selector(selector);
 }
 
 /// An empty folder.

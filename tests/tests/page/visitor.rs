@@ -251,7 +251,7 @@ fn very_long_names_and_values_stay_in_their_lines_and_can_be_edited() {
     browser.resize(1440, 900);
     browser.go(&site.url());
     browser.control("Editor A", "Get");
-    browser.run("document.querySelector('.load').click()", &[]);
+    browser.click_selector(".load");
     browser.wait(
         "the dialog",
         "return document.querySelector('#manifest')",
