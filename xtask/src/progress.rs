@@ -173,7 +173,14 @@ pub struct Counted {
     pub failed: u64,
     /// The counts that tests reported, by name.
     pub reported: BTreeMap<String, String>,
+    /// The first lines that each failed test printed, below its name.
+    pub failures: Vec<Vec<String>>,
+    /// `true` while the lines are those of a failed test.
+    in_failure: bool,
 }
+
+/// The number of lines of a failed test that the summary repeats.
+const LINES_OF_FAILURE: usize = 12;
 
 impl Counted {
     /// Prints the numbers, if there were tests, and the counts of tests. A count of `expected` that
@@ -188,8 +195,17 @@ impl Counted {
         }
     }
 
-    /// Adds one line of output, if it is a `test result:` line or a `counted:` line.
+    /// Prints what the failed tests printed: in the output of several checks it is hard to find.
+    pub fn print_failures(&self) {
+        for line in self.failures.iter().flatten() {
+            println!("    | {line}");
+        }
+    }
+
+    /// Adds one line of output, if it is a `test result:` line, a `counted:` line, or a line of a
+    /// failed test.
     pub fn read(&mut self, line: &str) {
+        self.read_failure(line.trim_end());
         if let Some((_, told)) = line.split_once("counted: ")
             && let Some((what, count)) = told.split_once(": ")
         {
@@ -208,6 +224,22 @@ impl Counted {
                     _ => {}
                 }
             }
+        }
+    }
+
+    fn read_failure(&mut self, line: &str) {
+        if line.starts_with("---- ") && line.ends_with(" stdout ----") {
+            self.in_failure = true;
+            self.failures.push(Vec::new());
+        } else if line == "failures:" || line.starts_with("stack backtrace:") {
+            self.in_failure = false;
+        }
+        if let Some(lines) = self.failures.last_mut()
+            && self.in_failure
+            && !line.is_empty()
+            && lines.len() < LINES_OF_FAILURE
+        {
+            lines.push(line.to_owned());
         }
     }
 }
@@ -279,6 +311,41 @@ mod tests {
                 ..Counted::default()
             }
         );
+    }
+
+    #[test]
+    fn the_summary_repeats_what_a_failed_test_printed() {
+        let mut counted = Counted::default();
+        for line in [
+            "test a ... FAILED",
+            "failures:",
+            "",
+            "---- a stdout ----",
+            "",
+            "thread 'a' panicked at tests/a.rs:7:5:",
+            "the button is not there",
+            "stack backtrace:",
+            "   0: __rustc::rust_begin_unwind",
+            "",
+            "---- b stdout ----",
+            "thread 'b' panicked at tests/b.rs:9:5:",
+            "failures:",
+            "    a",
+            "    b",
+            "test result: FAILED. 4 passed; 2 failed; finished in 0.01s",
+        ] {
+            counted.read(line);
+        }
+        let of_a = [
+            "---- a stdout ----",
+            "thread 'a' panicked at tests/a.rs:7:5:",
+            "the button is not there",
+        ];
+        let of_b = [
+            "---- b stdout ----",
+            "thread 'b' panicked at tests/b.rs:9:5:",
+        ];
+        assert_eq!(counted.failures, [of_a.to_vec(), of_b.to_vec()]);
     }
 
     #[test]

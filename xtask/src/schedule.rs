@@ -49,6 +49,7 @@ pub fn run(workspace: &Workspace, checks: &[&'static Check]) -> StageResult<()> 
     let start = Instant::now();
     let done = run_at_once(workspace, checks, &mut counted)?;
     sum_up(&done, start.elapsed());
+    counted.print_failures();
     counted.print(&checks::counts_of(checks));
     let failed = done.iter().filter(|one| one.outcome.is_err());
     let failed: Vec<&str> = failed.map(|one| one.check.name).collect();
