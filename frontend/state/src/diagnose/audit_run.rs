@@ -35,6 +35,8 @@ pub struct AuditRun {
     pub cancelled: bool,
     /// The object to look at once the log is read, before [`AuditRun::chosen`].
     wanted: Option<AuditedObject>,
+    /// The object to look at as soon as the log has a request about it.
+    expected: Option<AuditedObject>,
     /// The lines of a growing log that are read next.
     more: String,
 }
@@ -88,6 +90,7 @@ impl AuditRun {
             replay: None,
             cancelled: false,
             wanted: None,
+            expected: None,
             more: String::new(),
         }
     }
@@ -148,8 +151,22 @@ impl AuditRun {
         matches!(*self.stage.borrow(), Stage::Reading(_))
     }
 
+    /// Looks at an object as soon as the log has a request about it, unless another one is chosen
+    /// before.
+    pub(super) fn expect(&mut self, object: AuditedObject) {
+        match self.position(&object) {
+            Some(at) if !self.is_reading() => self.choose(at),
+            _ => self.expected = Some(object),
+        }
+    }
+
+    fn position(&self, object: &AuditedObject) -> Option<usize> {
+        self.objects.iter().position(|(one, _)| one.is(object))
+    }
+
     /// Looks at another object of the log.
     pub(super) fn choose(&mut self, position: usize) {
+        self.expected = None;
         let log = match &*self.stage.borrow() {
             Stage::Reading(_) => {
                 let wanted = self.objects.get(position);
@@ -220,10 +237,12 @@ impl AuditRun {
                 let log = Arc::new(reader.finish());
                 self.objects = Rc::new(log.objects());
                 let wanted = self.wanted.take();
-                let mut objects = self.objects.iter();
-                if let Some(at) = objects.position(|(object, _)| Some(object) == wanted.as_ref()) {
+                let at = |object: &Option<_>| self.position(object.as_ref()?);
+                let expected = at(&self.expected);
+                if let Some(at) = expected.or_else(|| at(&wanted)) {
                     self.chosen = at;
                 }
+                self.expected.take_if(|_| expected.is_some());
                 self.start_replay(log)
             }
             Stage::Replaying(log, history, _) => Stage::Searching(log, history, Box::default()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Resource, Resources};
 use optimist_client::{Call, Sender, WorkingCopy, Write, WriteMethod, get_request};
+use optimist_diagnose::audit::AuditedObject;
 use optimist_diagnose::case::ObjectId;
 use optimist_simulation::ByHand;
 use serde_json::Value;
@@ -229,19 +230,27 @@ impl LiveEditor {
         self.ask(request, resource);
     }
 
-    /// Takes an answer. An object in it is what was read last.
-    fn take(&mut self, number: u32, answer: Option<(u16, String)>) {
-        let Some(waiting) = self.waiting.take_if(|waiting| waiting.number == number) else {
-            return;
-        };
+    /// Takes an answer. An object in it is what was read last. Returns the object if it is new.
+    fn receive(&mut self, number: u32, answer: Option<(u16, String)>) -> Option<AuditedObject> {
+        let waiting = self.waiting.take_if(|waiting| waiting.number == number)?;
         let Some((code, body)) = answer else {
             self.outcome = Some(LiveOutcome::NoAnswer);
-            return;
+            return None;
         };
+        let mut created = None;
         let body: Value = serde_json::from_str(&body).unwrap_or_default();
         let method = waiting.request.method;
         let message = text(&body, "message").to_owned();
         if code < 300 && !body.uid().is_empty() {
+            let version = &waiting.kind.group_version;
+            created = (code == 201).then(|| AuditedObject {
+                group: version.group.clone(),
+                version: version.version.clone(),
+                resource: waiting.kind.plural.clone(),
+                namespace: body.namespace().to_owned(),
+                name: body.name().to_owned(),
+                subresource: String::new(),
+            });
             self.copy.settle(Arc::new(body));
             self.kind = Some(waiting.kind);
             self.creates = false;
@@ -252,6 +261,7 @@ impl LiveEditor {
             code,
             message,
         });
+        created
     }
 }
 
@@ -286,7 +296,12 @@ impl DiagnoseState {
                 editor.create(shown);
             }
             LiveEditMsg::Send => editor.send(),
-            LiveEditMsg::Answered(number, answer) => editor.take(number, answer),
+            LiveEditMsg::Answered(number, answer) => {
+                let created = editor.receive(number, answer);
+                if let (Some(object), Some(log)) = (created, &mut self.audit) {
+                    log.expect(object);
+                }
+            }
         }
     }
 }

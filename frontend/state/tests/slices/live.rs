@@ -256,6 +256,12 @@ impl Running {
         self.page.state.diagnose.live.editor.as_ref().unwrap()
     }
 
+    /// The object whose requests are shown: its resource and its name.
+    fn shown(&self) -> String {
+        let object = &replay(&self.page).history.object;
+        format!("{} {}", object.resource, object.name)
+    }
+
     /// Sends what waits, as the browser does: the code.
     fn answer(&mut self) -> u16 {
         let waiting = self.editor().waiting.clone().expect("a request");
@@ -591,6 +597,17 @@ fn the_editor_creates_an_object_and_goes_on_with_what_was_created() {
     let editor = running.editor();
     assert!(!editor.creates, "it is an object that was read now");
     assert_eq!(editor.read().expect("it was answered").name(), "b");
+    assert_eq!(running.shown(), "configmaps a", "the log does not know it");
+    // Each client meets its own line of the log before or after its answer.
+    let line = |name: &str| {
+        let named = format!("\"name\":\"{name}\"");
+        let line = creates(2..3).replace("configmaps", "secrets");
+        line.replace("\"name\":\"a\"", &named)
+    };
+    observe(&mut running.page, LiveEvent::Lines(line("other")));
+    assert_eq!(running.shown(), "configmaps a", "somebody else created it");
+    observe(&mut running.page, LiveEvent::Lines(line("b")));
+    assert_eq!(running.shown(), "secrets b");
     // The text that is there when another one has the name stays, and is refused.
     running.edit(LiveEditMsg::New);
     running.edit(LiveEditMsg::Text(text.to_owned()));
