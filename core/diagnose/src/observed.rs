@@ -361,6 +361,12 @@ pub struct Fight {
 }
 
 impl Fight {
+    /// Returns whether a manager wrote again after another one. Where each manager wrote once, one after the other,
+    /// nobody took anything back.
+    fn came_back(&self) -> bool {
+        self.flips >= self.managers.len()
+    }
+
     fn add(&mut self, manager: &Manager) {
         if self.last.as_ref().is_some_and(|last| last != manager) {
             self.flips += 1;
@@ -397,7 +403,7 @@ pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
         });
         fights[at].add(manager);
     }
-    fights.retain(|fight| fight.flips >= MIN_FLIPS);
+    fights.retain(|fight| fight.flips >= MIN_FLIPS && fight.came_back());
     fights.sort_by_key(|fight| std::cmp::Reverse(fight.flips));
     fights
 }

@@ -290,7 +290,7 @@ fn the_same_request_again_and_again_is_a_loop() {
     assert_eq!(findings.unchanged.len(), MIN_REPEATS);
     assert_eq!(findings.loops.len(), 1);
     let hot = &findings.loops[0];
-    assert_eq!((hot.steps.len(), hot.changes), (MIN_REPEATS, 0));
+    assert_eq!((hot.steps.len(), hot.changes), (MIN_REPEATS, Some(0)));
     assert_eq!(hot.lasted, (MIN_REPEATS as u64 - 1) * 1_000_000);
 }
 

@@ -108,6 +108,9 @@ pub fn prediction(prediction: &CoreAnswer) -> (String, String) {
                 NotRun::NoBody => en::audit_no_body(),
                 NotRun::NoAnswer => en::audit_no_answer(),
                 NotRun::Verb => en::audit_verb(),
+                NotRun::MissingWrite => en::audit_missing_write(),
+                NotRun::OtherVersion => en::audit_other_version(),
+                NotRun::UnknownOwners => en::audit_unknown_owners(),
             },
         ),
     }
@@ -138,6 +141,7 @@ pub fn recorded_conflict(conflict: &RecordedConflict, who: &str) -> String {
         Reaction::Forced => en::audit_then_forced(),
         Reaction::WithoutVersion => en::audit_without_version(),
         Reaction::WroteOtherwise => en::audit_wrote_otherwise(),
+        Reaction::WroteAgain => en::audit_wrote_again(),
         Reaction::GaveUp => en::audit_gave_up(),
     };
     en::audit_conflict(&(conflict.step + 1), &who, &next)
@@ -151,5 +155,9 @@ pub fn hot_loop(hot: &HotLoop, who: &str) -> String {
         hot.lasted % 1_000_000 / 100_000
     );
     let first = hot.steps.first().map_or(0, |step| step + 1);
-    en::audit_loop(&who, &hot.steps.len(), &seconds, &first, &hot.changes)
+    let says = en::audit_loop(&who, &hot.steps.len(), &seconds, &first);
+    match hot.changes {
+        Some(changes) => format!("{says} {}", en::audit_loop_changes(&changes)),
+        None => says,
+    }
 }

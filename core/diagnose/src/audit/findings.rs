@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use optimist_apiserver::apply::Path;
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
 
@@ -69,8 +69,10 @@ pub enum Reaction {
     Forced,
     /// It wrote without the version that was refused.
     WithoutVersion,
-    /// It wrote something else without a read.
+    /// It wrote something else, and the log has no read of it in between.
     WroteOtherwise,
+    /// It wrote again, and the log has no read of it in between, and not both bodies (level Metadata).
+    WroteAgain,
     /// It wrote no more.
     GaveUp,
 }
@@ -82,8 +84,8 @@ pub struct HotLoop {
     pub client: usize,
     /// The steps.
     pub steps: Vec<usize>,
-    /// The number of them that changed the object.
-    pub changes: usize,
+    /// The number of them that changed the object; `None` if the log does not show it of each.
+    pub changes: Option<usize>,
     /// The time from the first to the last, in microseconds.
     pub lasted: u64,
 }
@@ -227,7 +229,7 @@ fn lost(
             continue;
         };
         let by_other = steps[written].client != step.client || last.by != change.by;
-        if !by_other || carries_version(event) {
+        if !by_other || carries_version(event) || tests_value(event, &change.field) {
             continue;
         }
         let between = || steps[written + 1..*at].iter();
@@ -267,6 +269,23 @@ fn carries_version(event: &AuditEvent) -> bool {
             .any(|operation| text(operation, "path") == "/metadata/resourceVersion")
     });
     in_patch || !body.resource_version().is_empty()
+}
+
+/// Returns whether a JSON patch tests the value that is at a field: its client knows what it replaces. A list is
+/// tested as a whole, because the place of an item is not the path of a field.
+fn tests_value(event: &AuditEvent, field: &Path) -> bool {
+    let names = field.0.iter().map_while(|element| match element {
+        PathElement::Field(name) => Some(name.replace('~', "~0").replace('/', "~1")),
+        _ => None,
+    });
+    let place: String = names.map(|name| format!("/{name}")).collect();
+    let operations = event.request.as_deref().and_then(Value::as_array);
+    operations.into_iter().flatten().any(|operation| {
+        let tested = format!("{}/", text(operation, "path"));
+        let whole = tested.len() > 1 && format!("{place}/").starts_with(&tested);
+        let is_item = field.0.len() > place.matches('/').count();
+        text(operation, "op") == "test" && (whole || is_item && tested.starts_with(&place))
+    })
 }
 
 /// Returns whether the answer to a request showed a client the object, or named the field as another
@@ -311,6 +330,9 @@ fn conflicts(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<RecordedConflic
             None => Reaction::GaveUp,
             Some((_, other)) if forces(other) && !forces(event) => Reaction::Forced,
             Some(_) if read => Reaction::ReadAgain,
+            Some((_, other)) if !(event.has_request() && other.has_request()) => {
+                Reaction::WroteAgain
+            }
             Some((_, other)) if other.uri == event.uri && other.request == event.request => {
                 Reaction::SentAgain
             }
@@ -337,7 +359,7 @@ fn loops(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<HotLoop> {
     let mut found = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         let event = &log.events[step.event];
-        if !event.is_write() {
+        if !event.is_write() || !event.has_request() {
             continue;
         }
         let body = without_version(event);
@@ -348,13 +370,14 @@ fn loops(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<HotLoop> {
                 && *known == body
                 && event.received.saturating_sub(last.received) <= MAX_PAUSE
         });
-        let changed = usize::from(step.changed() == Some(true));
+        let refused = event.code.is_some_and(|code| (400..500).contains(&code));
+        let changed = if refused { Some(false) } else { step.changed() }.map(usize::from);
         match known {
             Some(known) => {
                 let (_, last, _, hot) = &mut open[known];
                 hot.lasted += event.received.saturating_sub(last.received);
                 hot.steps.push(at);
-                hot.changes += changed;
+                hot.changes = hot.changes.zip(changed).map(|(known, one)| known + one);
                 *last = event;
             }
             None => {

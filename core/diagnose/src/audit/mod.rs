@@ -84,12 +84,24 @@ pub struct AuditEvent {
 }
 
 impl AuditEvent {
-    /// Returns whether it is meant to change an object.
+    /// Returns whether it is meant to change an object. A POST that opens a connection, or asks for a token, stores
+    /// nothing.
     pub fn is_write(&self) -> bool {
-        matches!(
+        let stores_nothing = matches!(
+            self.object.subresource.as_str(),
+            "exec" | "attach" | "portforward" | "proxy" | "token"
+        );
+        let writes = matches!(
             self.verb.as_str(),
             "create" | "update" | "patch" | "delete" | "deletecollection"
-        )
+        );
+        writes && !stores_nothing
+    }
+
+    /// Returns whether the log has the body of the request. A request of a level above `Metadata` that has none was
+    /// sent without.
+    pub fn has_request(&self) -> bool {
+        self.request.is_some() || self.level != AuditLevel::Metadata
     }
 
     /// Returns whether the server did what was asked.
@@ -97,9 +109,13 @@ impl AuditEvent {
         self.code.is_some_and(|code| code < 300)
     }
 
-    /// Returns whether it is a dry run.
+    /// Returns whether it is a dry run. A DELETE says it in its body
+    /// (`k8s.io/apimachinery/pkg/apis/meta/v1/types.go DeleteOptions`, v0.36).
     pub fn is_dry_run(&self) -> bool {
-        self.query("dryRun").is_some()
+        let deletes = matches!(self.verb.as_str(), "delete" | "deletecollection");
+        let options = self.request.as_deref().filter(|_| deletes);
+        let said = options.and_then(|options| options.get("dryRun")?.as_array());
+        self.query("dryRun").is_some() || said.is_some_and(|said| !said.is_empty())
     }
 
     /// An option of the query.

@@ -3,6 +3,7 @@
 
 mod branch;
 mod known;
+mod missing;
 mod play;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::case::schemaless;
 use crate::observed::{FieldChange, ObservedVersion};
 pub use branch::{Branch, Branching};
 pub use known::KnownObject;
+pub(super) use missing::is_whole;
 
 /// A client: the same user with the same program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +75,12 @@ pub enum NotRun {
     NoAnswer,
     /// The core does not run this verb.
     Verb,
+    /// The answer to this write has changes of other managers: the log lacks a write before it.
+    MissingWrite,
+    /// The answer to this read has another version than the object had by the requests before.
+    OtherVersion,
+    /// The log has no `managedFields`, so the owners that an apply met are not known.
+    UnknownOwners,
 }
 
 /// A difference between two answers.
@@ -277,17 +285,23 @@ impl RecordedHistory {
     fn step(&mut self, at: usize, event: &AuditEvent) {
         self.prepare(event);
         let (before, known_before) = (self.state.object(), self.state.known());
-        let prediction = self.predict(event, before.as_deref());
-        let accepted = event.is_accepted();
+        let mut prediction = self.predict(event, before.as_deref());
+        let compared = before.as_ref().and_then(|it| self.in_version_of(it, event));
         self.record(event, prediction.exchange());
         let (after, known_after) = (self.state.object(), self.state.known());
         let manager = event.is_write().then(|| manager_of(event, &prediction));
-        let changes = match (&before, &after, &self.resource) {
-            (Some(before), Some(after), Some(resource)) if accepted && event.is_write() => {
+        let wrote = event.is_accepted() && event.is_write();
+        let mut changes = match (&compared, &after, self.resource_of(event)) {
+            (Some(before), Some(after), Some(resource)) if wrote => {
                 changes(before, after, resource, manager.as_ref())
             }
             _ => Vec::new(),
         };
+        if known_after == KnownObject::Recorded
+            && missing::leave_out_others(&mut changes, after.as_deref(), &prediction)
+        {
+            prediction = CoreAnswer::NotRun(NotRun::MissingWrite);
+        }
         let client = self.client(event);
         self.steps.push(Arc::new(RecordedStep {
             event: at,
@@ -300,6 +314,29 @@ impl RecordedHistory {
             known_after,
             changes,
         }));
+    }
+
+    /// The kind in the version in which a request is made.
+    fn resource_of(&self, event: &AuditEvent) -> Option<&Arc<Resource>> {
+        let (object, of) = (&event.object, &self.object);
+        let resources = self.server.resources();
+        let found = resources.by_path(&of.group, &object.version, &of.resource);
+        found.or(self.resource.as_ref())
+    }
+
+    /// The object as it was before a request, in the version in which the request is made: what two versions of a kind
+    /// name otherwise is no change. `None` if the server cannot convert it.
+    fn in_version_of(&mut self, object: &Arc<Value>, event: &AuditEvent) -> Option<Arc<Value>> {
+        let resource = self.resource_of(event)?;
+        if text(object, "apiVersion") == resource.group_version.to_string() {
+            return Some(Arc::clone(object));
+        }
+        let path = resource.path(&self.object.namespace, &self.object.name);
+        let request = optimist_client::get_request(&path, "optimist")?;
+        let response = self.server.handle(request);
+        let read = response.status().is_success();
+        let object: Option<Value> = serde_json::from_slice(response.body()).ok();
+        object.filter(|_| read).map(Arc::new)
     }
 
     /// Learns what a request says of the time before it.
@@ -328,7 +365,14 @@ impl RecordedHistory {
             return CoreAnswer::NotRun(NotRun::UnknownState);
         }
         let known = before.map(|object| (object, self.state.known()));
-        predict(&self.server, event, resource, known)
+        if known.is_some_and(|known| missing::shows_other_version(event, known)) {
+            return CoreAnswer::NotRun(NotRun::OtherVersion);
+        }
+        let answer = predict(&self.server, event, resource, known);
+        if known.is_some_and(|known| missing::lacks_owners(known, &answer)) {
+            return CoreAnswer::NotRun(NotRun::UnknownOwners);
+        }
+        answer
     }
 
     /// A custom resource without a definition is served without a schema.

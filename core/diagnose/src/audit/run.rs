@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::AuditEvent;
 use super::allotted::NamedValues;
-use super::recorded::{Compared, CoreAnswer, Difference, KnownObject, NotRun};
+use super::recorded::{Compared, CoreAnswer, Difference, KnownObject, NotRun, is_whole};
 use crate::observed::{FieldChange, ObservedVersion, field_changes};
 
 /// The first second of every environment: 2026-01-01T00:00:00Z.
@@ -159,9 +159,10 @@ fn send(server: &mut ApiServer, event: &AuditEvent, method: &str, media: &str) -
 }
 
 /// Returns whether the body of an answer says something that the core can know: not for collections, which
-/// have other objects too.
+/// have other objects too, and not if the client asked for another form of it, which the log does not say.
 fn is_comparable(event: &AuditEvent) -> bool {
-    !matches!(event.verb.as_str(), "list" | "watch")
+    let whole = event.response.as_deref().is_none_or(is_whole);
+    whole && !matches!(event.verb.as_str(), "list" | "watch")
 }
 
 /// Returns the differences between the answers. Values that no server can foresee are left out: times, the
@@ -186,12 +187,16 @@ fn differences(
     let recorded = known.filter(|(_, known)| matches!(known, KnownObject::Recorded));
     let before = recorded.map(|(object, _)| object);
     let named = NamedValues::new(before, event.request.as_deref());
-    found.extend(body_differences(
-        response,
-        &exchange.received,
-        known,
-        &named,
-    ));
+    let mut core = Arc::clone(&exchange.received);
+    let owners = |object: &Value| object.metadata()?.get("managedFields").cloned();
+    let resets = event.request.as_deref().and_then(owners).is_some();
+    if owners(response).is_none() && !resets && owners(&core).is_some() {
+        // The policy leaves them out of the log (`omitManagedFields`).
+        Arc::make_mut(&mut core)
+            .metadata_mut()
+            .remove("managedFields");
+    }
+    found.extend(body_differences(response, &core, known, &named));
     found
 }
 
@@ -245,6 +250,12 @@ fn comparable(answer: &Value, known: Option<(&Value, KnownObject)>) -> Value {
     if !answer.get("metadata").is_some_and(Value::is_object) {
         return answer;
     }
+    if text(&answer, "kind") == "Scale"
+        && let Some(Value::Object(status)) = answer.get_mut("status")
+    {
+        // A controller counts them, and its write need not be in the log.
+        status.remove("replicas");
+    }
     let version = known.map(|(object, from)| from.version_of(Some(object)));
     let is_same = version.flatten() == Some(answer.resource_version());
     let is_recorded = matches!(known, Some((_, KnownObject::Recorded)));
@@ -256,6 +267,9 @@ fn comparable(answer: &Value, known: Option<(&Value, KnownObject)>) -> Value {
         meta.insert("resourceVersion".to_owned(), version.into());
     }
     meta.remove("creationTimestamp");
+    if let Some(time) = meta.get_mut("deletionTimestamp") {
+        *time = "a time".into();
+    }
     if !is_recorded {
         meta.remove("uid");
     }
@@ -273,6 +287,7 @@ fn comparable(answer: &Value, known: Option<(&Value, KnownObject)>) -> Value {
 pub(super) fn object_of(event: &AuditEvent) -> Option<Arc<Value>> {
     let response = event.response.as_ref()?;
     let whole = !response.uid().is_empty() && !matches!(text(response, "kind"), "Status" | "Scale");
+    let whole = whole && is_whole(response);
     whole.then(|| Arc::clone(response))
 }
 

@@ -329,7 +329,7 @@ crate::catalogue::messages! {
     audit_cut() "The log has more requests than this page reads. The rest is left out.";
     audit_skipped(count, first) "{count} {count|line is no event|lines are no events}. The first: {first}";
     audit_schemaless() "The definition of this kind is not here, so its fields are merged without a schema.";
-    audit_nothing() "No fight, no lost update, no conflict and no hot loop.";
+    audit_nothing() "The log shows no fight, no lost update, no conflict and no hot loop.";
     audit_lost_title() "Lost updates";
     audit_loops_title() "Hot loops";
     audit_conflicts_title() "Conflicts";
@@ -352,6 +352,9 @@ crate::catalogue::messages! {
     audit_no_body() "The log does not have the body of this request (level Metadata).";
     audit_no_answer() "The log does not have the code of the answer.";
     audit_verb() "This page does not run this verb.";
+    audit_missing_write() "The answer has changes of other managers, so the log lacks a write before this request.";
+    audit_other_version() "The answer has another version of the object than the requests before it: the log lacks a write, or the read is of an older version.";
+    audit_unknown_owners() "The log has no managedFields (omitManagedFields in its policy), so the owners of the fields are not known.";
     audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in step {written}. {loser} replaced it in step {lost} without reading it.";
     audit_lost_watch(loser) "{loser} had a watch, which may have shown the value.";
     audit_conflict(step, who, next) "Step {step}, {who}: {next}";
@@ -359,9 +362,11 @@ crate::catalogue::messages! {
     audit_sent_again() "sent the same request again.";
     audit_then_forced() "applied with force.";
     audit_without_version() "wrote without the resourceVersion.";
-    audit_wrote_otherwise() "wrote something else without a read.";
+    audit_wrote_otherwise() "wrote something else. The log has no read of it in between.";
+    audit_wrote_again() "wrote again. The log has no read of it in between, and not what it wrote.";
     audit_gave_up() "wrote no more.";
-    audit_loop(who, count, seconds, first, changes) "{who} sent the same request {count} times in {seconds} s, from step {first} on. {changes} of them changed the object.";
+    audit_loop(who, count, seconds, first) "{who} sent the same request {count} times in {seconds} s, from step {first} on.";
+    audit_loop_changes(changes) "{changes} of them changed the object.";
 
     // The first sentence of a case.
     headline_accepted(client) "The API server accepts this write by {client}.";

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use http::{Request, header};
 use optimist_apiserver::object::{Metadata, text};
+use optimist_client::Strategy;
 use optimist_simulation::Exchange;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::AuditEvent;
 use super::super::run::{carry_out, object_of};
+use super::missing::lets_go;
 use super::{RecordedHistory, State};
 
 /// The source from which an object is known.
@@ -44,9 +47,19 @@ impl RecordedHistory {
     /// Learns from an answer about the object before the request.
     pub(super) fn learn_before(&mut self, event: &AuditEvent) {
         let created = event.code == Some(201) && event.object.subresource.is_empty();
-        let missing = event.code == Some(404) && event.object.is(&self.object);
+        // The 404 of a subresource can be that of a pod or a service behind a proxy.
+        let missing = event.code == Some(404)
+            && event.object.is(&self.object)
+            && event.object.subresource.is_empty();
         if (created || missing) && matches!(self.state, State::Unknown) {
             self.state = State::Absent;
+        }
+        if let State::Present(known, KnownObject::Recorded) = &self.state
+            && let Some(new) = object_of(event).filter(|_| created && !event.is_dry_run())
+            && new.uid() != known.uid()
+        {
+            // The log does not have how the one before went.
+            self.remove();
         }
         // An accepted write with a version and a uid was made on the object that has them.
         let accepted = event.code == Some(200) && event.verb == "update";
@@ -85,6 +98,9 @@ impl RecordedHistory {
         }
         if let Some(object) = object_of(event) {
             self.install(&object, KnownObject::Recorded);
+            if event.is_write() && lets_go(&object) {
+                self.remove();
+            }
             return;
         }
         let Some(exchange) = run else {
@@ -165,6 +181,9 @@ impl RecordedHistory {
             object_of(event).filter(|object| !object.meta_text("deletionTimestamp").is_empty());
         if let Some(object) = waits {
             self.install(&object, KnownObject::Recorded);
+            if lets_go(&object) {
+                self.remove();
+            }
             return;
         }
         match run {
@@ -195,6 +214,31 @@ impl RecordedHistory {
             }
             Err(_) => State::Unknown,
         };
+    }
+
+    /// Takes the object away from the server: it is gone.
+    fn remove(&mut self) {
+        let Some(resource) = &self.resource else {
+            return;
+        };
+        let path = resource.path(&self.object.namespace, &self.object.name);
+        let free = json!({"metadata": {"finalizers": null}});
+        let now = json!({"gracePeriodSeconds": 0});
+        for (method, media, body) in [
+            ("PATCH", Strategy::MergePatch.media_type(), free),
+            ("DELETE", "application/json", now),
+        ] {
+            let request = Request::builder().method(method).uri(&path);
+            let request = request.header(header::CONTENT_TYPE, media);
+            let request = request.header(header::USER_AGENT, "optimist");
+            if let Ok(request) = request.body(body.to_string().into_bytes()) {
+                self.server.handle(request);
+            }
+        }
+        self.read_state();
+        if !matches!(self.state, State::Absent) {
+            self.state = State::Unknown;
+        }
     }
 
     /// The object as the server has it.

@@ -201,8 +201,12 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
             .steps
             .iter()
             .filter(|it| client(it) == client(first) && text(it, "verb") == text(first, "verb"));
-        let changed = said.number("changes")? <= said.number("count")?;
-        Some(changed && same.count() as u64 >= said.number("count")?)
+        let has_body = first["requestObject"].is_object();
+        Some(has_body && same.count() as u64 >= said.number("count")?)
+    }),
+    ("audit_loop_changes", |said, it| {
+        let writes = it.steps.iter().filter(|it| is_write(it)).count();
+        Some(said.number("changes")? <= writes as u64)
     }),
     ("audit_unchanged", |said, it| {
         let accepted = it.steps.iter().filter(|it| accepted(it)).count();
@@ -345,6 +349,21 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
             .any(|it| is_write(it) && !it["responseObject"].is_object());
         Some(shown.is_none() || unknown || !version_of_object(it))
     }),
+    ("audit_missing_write", |_, it| {
+        let same = version(&it.line()["responseObject"]).zip(it.shown_before());
+        Some(is_write(it.line()) && same.is_some_and(|(now, before)| now != before))
+    }),
+    ("audit_other_version", |_, it| {
+        let same = version(&it.line()["responseObject"]).zip(it.shown_before());
+        Some(text(it.line(), "verb") == "get" && same.is_some_and(|(now, before)| now != before))
+    }),
+    ("audit_unknown_owners", |_, it| {
+        let shown = it.steps[..it.at]
+            .iter()
+            .map(|it| &it["responseObject"]["metadata"]);
+        let mut shown = shown.filter(|it| it["uid"].is_string());
+        Some(shown.any(|it| it["managedFields"].is_null()))
+    }),
     ("audit_no_body", |_, it| {
         Some(
             is_write(it.line())
@@ -409,6 +428,14 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         let (between, next) = it.until_write();
         let read = between.iter().any(|it| text(it, "verb") == "get");
         Some(!read && next?["requestObject"] != it.line()["requestObject"])
+    }),
+    ("audit_wrote_again", |_, it| {
+        let (between, next) = it.until_write();
+        let read = between.iter().any(|it| text(it, "verb") == "get");
+        let without_body = [it.line(), next?]
+            .iter()
+            .any(|it| it["requestObject"].is_null());
+        Some(!read && without_body)
     }),
     ("audit_gave_up", |_, it| Some(it.until_write().1.is_none())),
     ("lane_same", |_, it| Some(it.same()? == (true, true))),
