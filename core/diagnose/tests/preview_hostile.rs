@@ -5,8 +5,8 @@ mod previewed;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, FieldChange, Outcome, Preview, PreviewInput, PreviewRow,
-    Pruning,
+    AfterRefusal, Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput,
+    PreviewRow, Pruning,
 };
 use previewed::row;
 use serde_json::{Value, json};
@@ -336,4 +336,20 @@ fn an_empty_list_that_is_not_stored_changes_its_owners_once_and_no_version_after
         let row = of(subjects);
         assert_eq!((row.outcome, row.troubles), (Outcome::Unchanged, vec![]));
     }
+}
+
+#[test]
+fn a_way_out_that_is_refused_too_is_none() {
+    let kinds = |immutable: bool| {
+        let mut object = in_cluster(settings("fixed", "1"));
+        object["immutable"] = immutable.into();
+        let mut manifest = settings("fixed", "1");
+        manifest["data"]["other"] = "2".into();
+        let preview = run(Preset::Helm4, &[object], None, &[manifest]);
+        let row = row(&preview, "fixed");
+        assert_eq!(row.outcome, Outcome::Conflict);
+        row.hand_overs.iter().map(|it| it.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(false), [HandOverKind::Leave, HandOverKind::TakeOver]);
+    assert_eq!(kinds(true), [HandOverKind::Leave]);
 }

@@ -406,3 +406,30 @@ fn a_tool_that_reads_all_manifests_first_comes_to_none_and_one_that_goes_on_come
         );
     }
 }
+
+#[test]
+fn an_object_without_the_metadata_of_a_release_is_only_taken_to_be_in_one() {
+    let assumed = |preset, label: &str| {
+        let mut object = own("taken", 700);
+        object["metadata"]["labels"]["app.kubernetes.io/managed-by"] = label.into();
+        let next = ["taken", "new"].map(|name| {
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "2"},
+                "metadata": {"name": name, "namespace": "shop"}})
+        });
+        let preview = Preview::run(PreviewInput {
+            earlier: None,
+            live: vec![object],
+            next: next.to_vec(),
+            tool: DeliveryTool::new(preset),
+            namespace: None,
+            release: Release::default(),
+        });
+        let taken = |name| row(&preview, name).assumed.contains(&Assumed::InRelease);
+        ["taken", "new"].map(taken)
+    };
+    for preset in [Preset::Helm3, Preset::Helm4] {
+        assert_eq!(assumed(preset, "Kustomize"), [true, false]);
+        assert_eq!(assumed(preset, "Helm"), [false, false]);
+    }
+    assert_eq!(assumed(Preset::KubectlApply, "Kustomize"), [false, false]);
+}

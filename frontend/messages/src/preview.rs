@@ -123,6 +123,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::PreviousRelease => en::assumed_previous(),
         Assumed::State => en::assumed_state(),
         Assumed::InState => en::assumed_in_state(),
+        Assumed::InRelease => en::assumed_in_release(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
         Assumed::FirstRelease => en::assumed_first_release(),
         Assumed::DefinitionOfCrds => en::assumed_crds(),

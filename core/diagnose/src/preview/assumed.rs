@@ -45,6 +45,10 @@ pub enum Assumed {
     /// Terraform's state was not brought, and the object does not show that Terraform wrote it. The object is taken
     /// to be in the state: Terraform does not write objects that exist already and are not in it.
     InState,
+    /// The manifests of the last release were not brought, and the object does not show that Helm wrote it. It is taken
+    /// to be in the release: Helm refuses an upgrade that would create an object which exists
+    /// (`helm.sh/helm/v4/pkg/action/validate.go existingResourceConflict`, v4.2).
+    InRelease,
     /// Helm owns fields by Update: the last release is taken to have been applied in the client.
     ClientSideRelease,
     /// Nothing shows an earlier release: Helm is taken to install.

@@ -40,7 +40,7 @@ pub enum HandOverKind {
 /// The ways out that keep the hand-over small, the smallest first.
 const KINDS: [RemedyKind; 3] = [RemedyKind::LeaveOut, RemedyKind::Migrate, RemedyKind::Force];
 
-/// The ways out of the conflicts of an object. Without `values`, which may be private, a command names
+/// The ways out of the conflicts of an object, without those that the API server refuses too. Without `values`, which may be private, a command names
 /// the manifest as a file.
 pub(super) fn choices(
     table: &ChangeTable,
@@ -54,6 +54,9 @@ pub(super) fn choices(
 }
 
 fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) -> Option<HandOver> {
+    if out.row.code.is_some_and(|code| code >= 400) {
+        return None;
+    }
     let kind = match out.kind {
         RemedyKind::LeaveOut => HandOverKind::Leave,
         RemedyKind::Migrate => HandOverKind::Migrate,

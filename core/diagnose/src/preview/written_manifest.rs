@@ -12,7 +12,7 @@ use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
 use super::run::Written;
 use super::run_row::{Earlier, stuck};
 use super::{Assumed, PreviewInput, hand_over, removed};
-use crate::ways::{self, ChangeTable, PartialRow, Way, helm_updates};
+use crate::ways::{self, ChangeTable, PartialRow, Way, helm_updates, is_of_release};
 
 /// A manifest that the tool wrote. Its row is independent of what is written after it.
 pub(super) struct WrittenManifest {
@@ -78,6 +78,10 @@ impl WrittenManifest {
         let unsaid = tool.last_release.is_none();
         if helm && unsaid && helm_updates(&run.before) {
             all.push(Assumed::ClientSideRelease);
+        }
+        let of_release = !tool.preset.is_helm() || !exists || is_of_release(&run.before, None);
+        if self.input.earlier.is_none() && !of_release {
+            all.push(Assumed::InRelease);
         }
         let annotations = run
             .before

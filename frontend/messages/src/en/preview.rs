@@ -98,6 +98,7 @@ crate::catalogue::messages! {
     assumed_previous() "the manifests of the last write were not given, so the object itself decides what the tool wrote";
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
+    assumed_in_release() "the object belongs to the release, though its labels and annotations do not say so; if it does not, Helm refuses the upgrade unless it has --take-ownership";
     assumed_client_side() "the last release was applied in the client";
     assumed_first_release() "this is the first release; helm upgrade refuses a manifest without a name";
     assumed_crds() "the definition is in crds/ of the chart; Helm refuses the whole release if it is a template";
