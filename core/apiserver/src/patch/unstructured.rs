@@ -212,88 +212,14 @@ const QUANTITY_FORMAT: &str = "quantities must match the regular expression \
      '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /// The Go type of a field, of its items or of its values, where that is text with a name of its
-/// own, as error messages show it (`k8s.io/api` v0.36).
+/// own, as error messages show it.
 pub fn named_type(owner: &str, field: &str) -> Option<&'static str> {
-    let (_, name) = NAMED_TYPES
-        .iter()
-        .find(|((of, member), _)| *of == owner && *member == field)?;
-    Some(name)
+    let mut lines = include_str!("named_types.facts").lines();
+    lines.find_map(|line| {
+        let rest = line.strip_prefix(owner)?.strip_prefix('.')?;
+        rest.strip_prefix(field)?.strip_prefix(' ')
+    })
 }
-
-#[rustfmt::skip]
-const NAMED_TYPES: &[((&str, &str), &str)] = &[
-    (("OwnerReference", "uid"), "types.UID"),
-    (("ManagedFieldsEntry", "operation"), "v1.ManagedFieldsOperationType"),
-    (("ObjectMeta", "uid"), "types.UID"),
-    (("NamespaceSpec", "finalizers"), "v1.FinalizerName"),
-    (("NamespaceCondition", "type"), "v1.NamespaceConditionType"),
-    (("NamespaceCondition", "status"), "v1.ConditionStatus"),
-    (("NamespaceStatus", "phase"), "v1.NamespacePhase"),
-    (("LabelSelectorRequirement", "operator"), "v1.LabelSelectorOperator"),
-    (("HostPathVolumeSource", "type"), "v1.HostPathType"),
-    (("EmptyDirVolumeSource", "medium"), "v1.StorageMedium"),
-    (("AzureDiskVolumeSource", "cachingMode"), "v1.AzureDataDiskCachingMode"),
-    (("AzureDiskVolumeSource", "kind"), "v1.AzureDataDiskKind"),
-    (("PersistentVolumeClaimSpec", "accessModes"), "v1.PersistentVolumeAccessMode"),
-    (("PersistentVolumeClaimSpec", "volumeMode"), "v1.PersistentVolumeMode"),
-    (("ImageVolumeSource", "pullPolicy"), "v1.PullPolicy"),
-    (("ContainerPort", "protocol"), "v1.Protocol"),
-    (("ContainerResizePolicy", "resourceName"), "v1.ResourceName"),
-    (("ContainerResizePolicy", "restartPolicy"), "v1.ResourceResizeRestartPolicy"),
-    (("ContainerRestartRuleOnExitCodes", "operator"), "v1.ContainerRestartRuleOnExitCodesOperator"),
-    (("ContainerRestartRule", "action"), "v1.ContainerRestartRuleAction"),
-    (("VolumeMount", "recursiveReadOnly"), "v1.RecursiveReadOnlyMode"),
-    (("VolumeMount", "mountPropagation"), "v1.MountPropagationMode"),
-    (("HTTPGetAction", "scheme"), "v1.URIScheme"),
-    (("Lifecycle", "stopSignal"), "v1.Signal"),
-    (("Capabilities", "add"), "v1.Capability"),
-    (("Capabilities", "drop"), "v1.Capability"),
-    (("SeccompProfile", "type"), "v1.SeccompProfileType"),
-    (("AppArmorProfile", "type"), "v1.AppArmorProfileType"),
-    (("SecurityContext", "procMount"), "v1.ProcMountType"),
-    (("Container", "restartPolicy"), "v1.ContainerRestartPolicy"),
-    (("Container", "terminationMessagePolicy"), "v1.TerminationMessagePolicy"),
-    (("Container", "imagePullPolicy"), "v1.PullPolicy"),
-    (("PodSecurityContext", "supplementalGroupsPolicy"), "v1.SupplementalGroupsPolicy"),
-    (("PodSecurityContext", "fsGroupChangePolicy"), "v1.PodFSGroupChangePolicy"),
-    (("PodSecurityContext", "seLinuxChangePolicy"), "v1.PodSELinuxChangePolicy"),
-    (("NodeSelectorRequirement", "operator"), "v1.NodeSelectorOperator"),
-    (("Toleration", "operator"), "v1.TolerationOperator"),
-    (("Toleration", "effect"), "v1.TaintEffect"),
-    (("PodReadinessGate", "conditionType"), "v1.PodConditionType"),
-    (("TopologySpreadConstraint", "whenUnsatisfiable"), "v1.UnsatisfiableConstraintAction"),
-    (("TopologySpreadConstraint", "nodeAffinityPolicy"), "v1.NodeInclusionPolicy"),
-    (("TopologySpreadConstraint", "nodeTaintsPolicy"), "v1.NodeInclusionPolicy"),
-    (("PodOS", "name"), "v1.OSName"),
-    (("PodSpec", "restartPolicy"), "v1.RestartPolicy"),
-    (("PodSpec", "dnsPolicy"), "v1.DNSPolicy"),
-    (("PodSpec", "preemptionPolicy"), "v1.PreemptionPolicy"),
-    (("DeploymentStrategy", "type"), "v1.DeploymentStrategyType"),
-    (("DeploymentCondition", "type"), "v1.DeploymentConditionType"),
-    (("DeploymentCondition", "status"), "v1.ConditionStatus"),
-    (("PodCondition", "type"), "v1.PodConditionType"),
-    (("PodCondition", "status"), "v1.ConditionStatus"),
-    (("VolumeMountStatus", "recursiveReadOnly"), "v1.RecursiveReadOnlyMode"),
-    (("ResourceHealth", "resourceID"), "v1.ResourceID"),
-    (("ResourceHealth", "health"), "v1.ResourceHealthStatus"),
-    (("ResourceStatus", "name"), "v1.ResourceName"),
-    (("ContainerStatus", "stopSignal"), "v1.Signal"),
-    (("PodStatus", "phase"), "v1.PodPhase"),
-    (("PodStatus", "qosClass"), "v1.PodQOSClass"),
-    (("PodStatus", "resize"), "v1.PodResizeStatus"),
-    (("ServicePort", "protocol"), "v1.Protocol"),
-    (("ServiceSpec", "type"), "v1.ServiceType"),
-    (("ServiceSpec", "sessionAffinity"), "v1.ServiceAffinity"),
-    (("ServiceSpec", "externalTrafficPolicy"), "v1.ServiceExternalTrafficPolicy"),
-    (("ServiceSpec", "ipFamilies"), "v1.IPFamily"),
-    (("ServiceSpec", "ipFamilyPolicy"), "v1.IPFamilyPolicy"),
-    (("ServiceSpec", "internalTrafficPolicy"), "v1.ServiceInternalTrafficPolicy"),
-    (("PortStatus", "protocol"), "v1.Protocol"),
-    (("LoadBalancerIngress", "ipMode"), "v1.LoadBalancerIPMode"),
-    (("Condition", "status"), "v1.ConditionStatus"),
-    (("LeaseSpec", "strategy"), "v1.CoordinatedLeaseStrategy"),
-    (("ObjectReference", "uid"), "types.UID"),
-];
 
 #[cfg(test)]
 mod tests {

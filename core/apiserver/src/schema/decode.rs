@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Quantity;
+use super::embedding::embedded;
 use super::empties::Empties;
-use super::{Field, Omit, Scalar, Struct, Type};
+use super::{Field, Omit, Scalar, Struct, Type, kinds};
 use crate::go;
 use crate::json::{MAX_STRICT_ERRORS, Node};
 use crate::object::JsonMap;
@@ -141,7 +142,8 @@ struct Decoder<'a> {
 }
 
 enum Step<'a> {
-    Field(&'a str),
+    /// A field, and the type that has it.
+    Field(&'a str, &'a str),
     /// A map key. Errors about unknown and repeated fields show it, errors about types do not.
     Key(String),
     Index(usize),
@@ -170,7 +172,7 @@ impl<'a> Decoder<'a> {
                 before = earlier.remove(&field.name);
             }
             let outer = std::mem::replace(&mut self.owner, &ty.name);
-            self.path.push(Step::Field(&field.name));
+            self.path.push(Step::Field(&field.name, &ty.name));
             let value = self.value(node, &field.ty, before);
             found.push((position, name, value));
             self.owner = outer;
@@ -226,7 +228,7 @@ impl<'a> Decoder<'a> {
     /// Records an empty list or map, or empty bytes, that are not written.
     fn leave_out(&mut self, field: &str, empty: Value) {
         let path = self.path.iter().map(|step| match step {
-            Step::Field(name) => (*name).to_owned(),
+            Step::Field(name, _) => (*name).to_owned(),
             Step::Key(name) => name.clone(),
             Step::Index(i) => i.to_string(),
         });
@@ -364,34 +366,42 @@ impl<'a> Decoder<'a> {
             Type::Scalar(Scalar::Int32 | Scalar::Int64 | Scalar::IntOrString) => what,
             _ => node.go_kind().to_owned(),
         };
-        let name = match (ty, self.path.last()) {
-            // Only the type of the field itself has a name of its own.
-            (Type::Scalar(Scalar::String), Some(Step::Field(field))) => {
-                crate::patch::named_type(self.owner, field).map(str::to_owned)
-            }
-            _ => None,
-        };
+        let name = self.go_type(ty);
         let unmarshaled = matches!(
             ty,
             Type::Scalar(Scalar::Time | Scalar::MicroTime | Scalar::IntOrString)
         );
-        self.unfit(&what, &name.unwrap_or_else(|| go_type(ty)));
+        self.unfit(&what, &name);
         if unmarshaled && self.fatal.is_none() {
             self.fatal = self.error.clone();
         }
         Value::Null
     }
 
+    /// The Go type of the value that is decoded.
+    fn go_type(&self, ty: &Type) -> String {
+        let mut steps = self.path.iter().rev();
+        let field = steps.find_map(|step| match step {
+            Step::Field(field, owner) => Some((*owner, *field)),
+            Step::Key(_) | Step::Index(_) => None,
+        });
+        let named = |(owner, field)| crate::patch::named_type(owner, field);
+        match (ty, field.and_then(named)) {
+            (Type::Scalar(Scalar::String), Some(name)) => name.to_owned(),
+            (Type::List(list), Some(name)) if matches!(list.item, Type::Scalar(Scalar::String)) => {
+                format!("[]{name}")
+            }
+            _ => go_type(ty),
+        }
+    }
+
     /// A value that cannot be of a type.
     fn unfit(&mut self, what: &str, name: &str) -> Value {
-        let path: Vec<&str> = self
-            .path
-            .iter()
-            .filter_map(|step| match step {
-                Step::Field(name) => Some(*name),
-                Step::Key(_) | Step::Index(_) => None,
-            })
-            .collect();
+        let steps = self.path.iter().filter_map(|step| match step {
+            Step::Field(name, owner) => Some([embedded(owner, name), Some(*name)]),
+            Step::Key(_) | Step::Index(_) => None,
+        });
+        let path: Vec<&str> = steps.flatten().flatten().collect();
         let (owner, path) = (self.owner, path.join("."));
         self.fail(format!(
             "json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {name}"
@@ -412,9 +422,9 @@ impl<'a> Decoder<'a> {
 
     fn complain(&mut self, what: &str, name: &str) {
         let mut path = String::new();
-        for step in self.path.iter().chain([&Step::Field(name)]) {
+        for step in self.path.iter().chain([&Step::Field(name, "")]) {
             let name = match step {
-                Step::Field(name) => name,
+                Step::Field(name, _) => name,
                 Step::Key(name) => name.as_str(),
                 Step::Index(i) => {
                     path.push_str(&format!("[{i}]"));
@@ -460,7 +470,10 @@ fn go_type(ty: &Type) -> String {
             Scalar::Untyped => "interface {}",
         }
         .to_owned(),
-        Type::Struct(inner) => format!("v1.{}", inner.name),
+        Type::Struct(inner) => format!("{}.{}", kinds::go_package(inner), inner.name),
+        Type::Map(inner) if matches!(inner.value, Type::Scalar(Scalar::Quantity)) => {
+            "v1.ResourceList".to_owned()
+        }
         Type::Map(inner) => format!("map[string]{}", go_type(&inner.value)),
         Type::List(inner) => format!("[]{}", go_type(&inner.item)),
         Type::Any => "interface {}".to_owned(),

@@ -52,6 +52,16 @@ pub fn requested(kind: &str) -> Option<&'static Arc<Struct>> {
     REQUESTED.get(kind)
 }
 
+/// The Go package of a type, as error messages show it: the version, since all served ones but one are `v1`.
+pub(super) fn go_package(of: &Struct) -> &'static str {
+    let second = TYPES.get(&format!("autoscaling/v2/{}", of.name));
+    if second.is_some_and(|ty| std::ptr::eq(&raw const **ty, of)) {
+        "v2"
+    } else {
+        "v1"
+    }
+}
+
 /// A kind, as the table describes it.
 #[derive(Debug)]
 pub struct KindFacts {

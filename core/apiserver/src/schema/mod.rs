@@ -5,6 +5,7 @@ mod builtin;
 pub mod custom;
 mod decode;
 mod defaults;
+mod embedding;
 mod empties;
 pub mod kinds;
 pub mod openapi;

@@ -54,6 +54,14 @@ pub(super) fn check_size(body: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Refuses bodies of another type (`NegotiateInputSerializer`).
+pub(super) fn check_media_type(content_type: &str) -> Result<(), Refusal> {
+    if content_type.is_empty() || MEDIA_TYPES.contains(&content_type) {
+        return Ok(());
+    }
+    Err(Status::unsupported_media_type(&MEDIA_TYPES))
+}
+
 /// Decodes the body of a create or update.
 pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Refusal> {
     check_size(body)?;
@@ -273,8 +281,24 @@ fn head(node: &Node) -> Value {
     }
 }
 
+/// The answer to every body that does not decode, if it is for the scale of a custom resource: its scheme
+/// does not know the kind (`transformDecodeError`).
+fn unknown_to_scheme(info: &RequestInfo) -> Option<Refusal> {
+    let parent = info.parent.as_ref()?;
+    (!parent.is_builtin()).then(|| {
+        Status::bad_request(
+            "no kind is registered for the type v1.Scale in scheme \
+             \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\""
+                .to_owned(),
+        )
+    })
+}
+
 /// The error of a body of another kind or version (`transformDecodeError`).
 pub(super) fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: &str) -> Refusal {
+    if let Some(refusal) = unknown_to_scheme(info) {
+        return refusal;
+    }
     let resource = &info.resource;
     let version = match version {
         "" => &resource.group_version.version,
@@ -294,6 +318,9 @@ pub(super) fn undecodable(info: &RequestInfo, version: &str, kind: &str, error: 
 
 /// The error of a body without a kind that can be read (`transformDecodeError`).
 pub(super) fn unrecognized(info: &RequestInfo, error: &str, body: &[u8]) -> Refusal {
+    if let Some(refusal) = unknown_to_scheme(info) {
+        return refusal;
+    }
     let (kind, summary) = (&info.resource.kind, summary(body));
     Status::bad_request(format!(
         "the object provided is unrecognized (must be of type {kind}): {error} ({summary})"
@@ -326,11 +353,5 @@ fn check_version(found: &GroupVersion, expected: &GroupVersion) -> Result<(), Re
 }
 
 fn unhandled(info: &RequestInfo, error: &str) -> Refusal {
-    let resource = &info.resource;
-    Status::bad_request(format!(
-        "{} in version {} cannot be handled as a {}: {error}",
-        resource.kind,
-        go::quote(&resource.group_version.version),
-        resource.kind,
-    ))
+    undecodable(info, "", "", error)
 }

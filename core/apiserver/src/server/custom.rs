@@ -461,6 +461,8 @@ fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) 
         if value.is_null() {
             return None;
         }
+        walked.push('.');
+        walked.push_str(name);
         let Value::Object(map) = value else {
             return Some(format!(
                 "{walked} accessor error: {} is of the type {}, expected map[string]interface{{}}",
@@ -468,8 +470,6 @@ fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) 
                 go::reflect_type(value),
             ));
         };
-        walked.push('.');
-        walked.push_str(name);
         value = map.get(name)?;
     }
     (!fits(value)).then(|| {

@@ -37,6 +37,23 @@ impl Resource {
         }
     }
 
+    /// Refuses a patch of another type. `PatchResource` does this before anything else.
+    pub(super) fn check_patch_type(&self, content_type: &str) -> Result<(), Refusal> {
+        let accepted = self.patch_types();
+        if accepted.contains(&content_type) {
+            return Ok(());
+        }
+        // Requests for built-in kinds are routed by their type, and come to no handler unless
+        // one of several types fits.
+        let fits = |part: &str| accepted.contains(&part.trim());
+        let routed = content_type.split(',').any(fits);
+        Err(if self.is_builtin() && !routed {
+            Status::unroutable_media_type()
+        } else {
+            Status::unsupported_media_type(accepted)
+        })
+    }
+
     pub(super) fn is_builtin(&self) -> bool {
         matches!(self.definition, Definition::Builtin(_))
     }
@@ -101,18 +118,6 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<Answer, Refusal> {
-        let accepted = info.stored_resource().patch_types();
-        if !accepted.contains(&info.content_type.as_str()) {
-            // Requests for built-in kinds are routed by their type, and come to no handler unless
-            // one of several types fits.
-            let fits = |part: &str| accepted.contains(&part.trim());
-            let routed = info.content_type.split(',').any(fits);
-            return Err(if info.stored_resource().is_builtin() && !routed {
-                Status::unroutable_media_type()
-            } else {
-                Status::unsupported_media_type(accepted)
-            });
-        }
         body::check_size(bytes)?;
         let mut noted = Trace::default();
         let takes_version_over = !carries_version(bytes);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request, header};
 
+use super::body;
 use super::list_options::is_true;
 use super::patching::APPLY;
 use super::resource::{Definition, Resource};
@@ -178,9 +179,16 @@ impl RequestInfo {
         };
         let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
         let content_type = content_type.split(';').next().unwrap_or_default().trim();
+        if verb == Verb::Patch {
+            resource.check_patch_type(content_type)?;
+        }
         let include = query.iter().find(|(name, _)| name == "includeObject");
         let include = include.map(|(_, value)| value.as_str());
         let view = View::read(request.headers(), include, resource)?;
+        // Only an update is asked for its type after its options (`createHandler`, `UpdateResource`).
+        if verb == Verb::Create {
+            body::check_media_type(content_type)?;
+        }
         let options = Options::parse(&query, verb, content_type)?;
         let agent = header(header::USER_AGENT).unwrap_or_default();
         let manager = if options.field_manager.is_empty() {

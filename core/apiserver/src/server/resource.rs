@@ -259,6 +259,14 @@ impl Resource {
         }
     }
 
+    /// Returns whether an update is checked with its empty maps.
+    pub(super) fn sees_empty_maps(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.sees_empty_maps,
+            Definition::Custom(_) => false,
+        }
+    }
+
     /// Returns whether the server names a new object that has neither a name nor a prefix for one.
     pub(super) fn is_named_by_uid(&self) -> bool {
         matches!(&self.definition, Definition::Builtin(rules) if rules.named_by_uid)

@@ -5,6 +5,7 @@ use http::Request;
 use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
+mod bodies;
 mod defaults;
 mod kinds;
 mod pods;

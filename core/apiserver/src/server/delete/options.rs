@@ -53,15 +53,11 @@ impl DeleteOptions {
         if let Some(error) = foreign::uninterpretable(&head(node)) {
             return Err(Status::bad_request(error));
         }
-        if let (Some(kind), Some(version)) = (node.text("kind"), node.text("apiVersion"))
-            && kind != "DeleteOptions"
+        let named = |field| node.text(field).filter(|text| !text.is_empty());
+        if let Some(error) = named("kind")
+            .and_then(|kind| foreign::other_options(named("apiVersion"), kind, "DeleteOptions"))
         {
-            return Err(Status::bad_request(format!(
-                "no kind {} is registered for version {} in scheme \
-                 \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
-                crate::go::quote(kind),
-                crate::go::quote(version)
-            )));
+            return Err(Status::bad_request(error));
         }
         let options = Fields("DeleteOptions", "", node);
         let preconditions = node.get("preconditions").unwrap_or(&Node::Null);

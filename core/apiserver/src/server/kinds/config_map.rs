@@ -9,6 +9,7 @@ use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
     validate,
+    sees_empty_maps: true,
     ..Rules::NONE
 };
 
@@ -53,7 +54,8 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// Refuses changes to an immutable object: it stays immutable, and its fields stay as they are.
+/// Refuses changes to an immutable object: it stays immutable, and its fields stay as they are. An empty map
+/// in the place of an absent one is a change (`ValidateConfigMapUpdate`, `ValidateSecretUpdate`).
 pub(super) fn immutable(config_map: &Value, live: &Value, fields: &[&str]) -> Vec<FieldError> {
     let is_set = |object: &Value| object.get("immutable") == Some(&Value::Bool(true));
     if !is_set(live) {

@@ -200,6 +200,9 @@ pub struct Rules {
     /// Checks the changes of an update of the main resource, after [`validate`](Self::validate): for
     /// messages that tell the empty lists of the request from absent ones.
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
+    /// `true` if [`validate`](Self::validate) tells the empty maps of an update from absent ones
+    /// (`reflect.DeepEqual`).
+    pub sees_empty_maps: bool,
     /// The warnings for accepted objects.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
     /// The rules of its `status` subresource, if it has one.
@@ -278,6 +281,7 @@ impl Rules {
         prepare: |_, _| {},
         validate: |_, _| Vec::new(),
         validate_change: |_, _, _| Vec::new(),
+        sees_empty_maps: false,
         warn: |_, _| Vec::new(),
         status: StatusRules {
             prepare: |_, _| {},

@@ -184,6 +184,7 @@ fn rules(facts: &KindFacts) -> Rules {
         rules.warn = warn;
     }
     match facts.kind {
+        "Secret" => rules.sees_empty_maps = true,
         "DaemonSet" => rules.prepare = daemon_set,
         "ReplicaSet" | "ReplicationController" => {
             rules.prepare = pod_disabled::drop_from_template;

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::go;
 use crate::object::{GroupVersion, text};
+use crate::schema::kinds::kinds;
 use crate::server::Resource;
 
 /// The error of decoding an object into a built-in kind if its `apiVersion` or `kind` do not allow
@@ -75,27 +76,35 @@ pub(in crate::server) fn other_kind(
         ));
     }
     // Older versions of a kind convert to it.
-    let own_group = group_of(version) == group_of(&resource.group_version);
-    if kind == resource.kind && own_group {
+    if kind == resource.kind && converts(version, kind, &resource.group_version) {
         return None;
     }
     let package = match resource.group_version.group.split('.').next() {
-        None | Some("") => "core",
+        None | Some("" | "events") => "core",
         Some(group) => group,
     };
+    // The types of these are in one package for all versions.
+    let own = if UNVERSIONED.contains(&kind) || META.contains(&kind) {
+        "v1"
+    } else {
+        &version.version
+    };
     Some(format!(
-        "converting ({}.{kind}) to ({package}.{}): unknown conversion",
-        version.version, resource.kind
+        "converting ({own}.{kind}) to ({package}.{}): unknown conversion",
+        resource.kind
     ))
 }
 
-/// Returns the group that has a group's kinds today: `extensions` became `apps` for the kinds of
-/// both.
-fn group_of(version: &GroupVersion) -> &str {
-    match version.group.as_str() {
-        "extensions" => "apps",
-        group => group,
-    }
+/// Returns whether a kind of one version converts to the same kind of another: they have one internal type.
+fn converts(from: &GroupVersion, kind: &str, to: &GroupVersion) -> bool {
+    let (from, to) = (from.group.as_str(), to.group.as_str());
+    let shared = match kind {
+        "Event" => ["", "events.k8s.io"].as_slice(),
+        "Scale" => &["apps", "autoscaling", "extensions"],
+        "Ingress" | "NetworkPolicy" => &["extensions", "networking.k8s.io"],
+        _ => &["apps", "extensions"],
+    };
+    from == to || [from, to].iter().all(|group| shared.contains(group))
 }
 
 /// The top-level members as strict errors: without a version, an object is decoded into the server's
@@ -108,64 +117,124 @@ pub(super) fn unknown_to_internal(object: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a kind of the groups that are served here is registered with the real server.
-fn registered(version: &GroupVersion, kind: &str) -> bool {
-    const META: [&str; 7] = [
-        "CreateOptions",
-        "DeleteOptions",
-        "GetOptions",
-        "ListOptions",
-        "PatchOptions",
-        "UpdateOptions",
-        "WatchEvent",
+/// The error of decoding an object into the options of a request, if there is one. A body of options
+/// without a version has that of `meta.k8s.io`, whose other kinds do not convert
+/// (`apimachinery/pkg/apis/meta/internalversion/scheme`); any version has the options themselves.
+pub(in crate::server) fn other_options(
+    version: Option<&str>,
+    kind: &str,
+    options: &str,
+) -> Option<String> {
+    const OWN: &str = "meta.k8s.io/v1";
+    let version = version.unwrap_or(OWN);
+    if kind == options {
+        return None;
+    }
+    let views = [
+        "PartialObjectMetadata",
+        "PartialObjectMetadataList",
+        "Table",
     ];
-    let kinds: &[&str] = match (version.group.as_str(), version.version.as_str()) {
-        ("", "v1") => &[
-            "Binding",
-            "ComponentStatus",
-            "ConfigMap",
-            "Endpoints",
-            "Event",
-            "LimitRange",
-            "Namespace",
-            "Node",
-            "PersistentVolume",
-            "PersistentVolumeClaim",
-            "Pod",
-            "PodAttachOptions",
-            "PodExecOptions",
-            "PodLogOptions",
-            "PodPortForwardOptions",
-            "PodProxyOptions",
-            "PodStatusResult",
-            "PodTemplate",
-            "RangeAllocation",
-            "ReplicationController",
-            "ResourceQuota",
-            "Secret",
-            "SerializedReference",
-            "Service",
-            "ServiceAccount",
-        ],
-        ("apps", "v1" | "v1beta2") => &[
-            "ControllerRevision",
-            "DaemonSet",
-            "Deployment",
-            "ReplicaSet",
-            "StatefulSet",
-        ],
-        ("apps", "v1beta1") => &["ControllerRevision", "Deployment", "StatefulSet"],
-        ("extensions", "v1beta1") => &["DaemonSet", "Deployment", "ReplicaSet"],
-        ("autoscaling", "v1") => &["HorizontalPodAutoscaler", "Scale"],
-        ("autoscaling", "v2") => &["HorizontalPodAutoscaler"],
-        ("coordination.k8s.io", "v1") => &["Lease"],
-        ("events.k8s.io", "v1" | "v1beta1") => &["Event"],
-        ("policy", "v1") => &["Eviction", "PodDisruptionBudget"],
-        ("batch", "v1") => &["CronJob", "Job"],
-        _ => return false,
-    };
+    let is_known = version == OWN && (META.contains(&kind) || views.contains(&kind));
+    Some(if is_known || UNVERSIONED.contains(&kind) {
+        format!("converting (v1.{kind}) to (v1.{options}): unknown conversion")
+    } else {
+        format!(
+            "no kind {} is registered for version {} in scheme \
+             \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
+            go::quote(kind),
+            go::quote(version)
+        )
+    })
+}
+
+/// Kinds that every group version has (`AddToGroupVersion` of `apimachinery/pkg/apis/meta/v1`).
+const META: [&str; 7] = [
+    "CreateOptions",
+    "DeleteOptions",
+    "GetOptions",
+    "ListOptions",
+    "PatchOptions",
+    "UpdateOptions",
+    "WatchEvent",
+];
+
+/// Kinds of no version: they are registered under all of them (`Scheme.New`).
+const UNVERSIONED: [&str; 5] = [
+    "APIGroup",
+    "APIGroupList",
+    "APIResourceList",
+    "APIVersions",
+    "Status",
+];
+
+/// Returns whether a kind is registered with the real server.
+fn registered(version: &GroupVersion, kind: &str) -> bool {
+    if UNVERSIONED.contains(&kind) {
+        return true;
+    }
+    let (api_version, current) = (version.to_string(), current(version));
     let single = kind.strip_suffix("List").unwrap_or(kind);
-    kinds.contains(&kind) || kinds.contains(&single) || META.contains(&kind)
+    let mut has_kinds = others(&api_version).next().is_some();
+    let mut is_known = META.contains(&kind) || others(&api_version).any(|other| other == kind);
+    for facts in kinds().iter().filter(|facts| facts.api_version == current) {
+        has_kinds = true;
+        is_known |= facts.kind == single;
+    }
+    has_kinds && is_known
+}
+
+/// The served version that has the kinds of an earlier one, or the version itself.
+fn current(version: &GroupVersion) -> String {
+    const EARLIER: [&str; 15] = [
+        "admissionregistration.k8s.io/v1alpha1",
+        "admissionregistration.k8s.io/v1beta1",
+        "apps/v1beta1",
+        "apps/v1beta2",
+        "certificates.k8s.io/v1beta1",
+        "coordination.k8s.io/v1beta1",
+        "discovery.k8s.io/v1beta1",
+        "events.k8s.io/v1beta1",
+        "node.k8s.io/v1beta1",
+        "policy/v1beta1",
+        "rbac.authorization.k8s.io/v1alpha1",
+        "rbac.authorization.k8s.io/v1beta1",
+        "resource.k8s.io/v1beta1",
+        "scheduling.k8s.io/v1beta1",
+        "storage.k8s.io/v1beta1",
+    ];
+    let name = version.to_string();
+    if EARLIER.contains(&name.as_str()) || version.group.starts_with("flowcontrol.") {
+        return format!("{}/v1", version.group);
+    }
+    name
+}
+
+/// The kinds of a version that have no objects of their own, or no list, or that are served in no version.
+fn others(api_version: &str) -> impl Iterator<Item = &'static str> {
+    let kinds = match api_version {
+        "v1" => {
+            "Binding ComponentStatus ComponentStatusList List NodeProxyOptions PodAttachOptions \
+             PodExecOptions PodLogOptions PodPortForwardOptions PodProxyOptions PodStatusResult \
+             RangeAllocation SerializedReference ServiceProxyOptions"
+        }
+        "apps/v1beta1" | "apps/v1beta2" => "Scale",
+        "extensions/v1beta1" => {
+            "DaemonSet DaemonSetList Deployment DeploymentList Ingress IngressList NetworkPolicy \
+             NetworkPolicyList ReplicaSet ReplicaSetList Scale"
+        }
+        "authentication.k8s.io/v1" => "SelfSubjectReview TokenRequest TokenReview",
+        "authorization.k8s.io/v1" => {
+            "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview \
+             SubjectAccessReview"
+        }
+        "autoscaling/v1" => "Scale",
+        "batch/v1beta1" => "CronJob CronJobList",
+        "networking.k8s.io/v1beta1" => "Ingress IngressList IngressClass IngressClassList",
+        "policy/v1" | "policy/v1beta1" => "Eviction",
+        _ => "",
+    };
+    kinds.split_whitespace()
 }
 
 #[cfg(test)]
@@ -192,6 +261,27 @@ mod tests {
                 "v1",
                 "Pod",
                 "converting (v1.Pod) to (apps.Deployment): unknown conversion",
+            ),
+            (
+                "v1",
+                "Status",
+                "converting (v1.Status) to (apps.Deployment): unknown conversion",
+            ),
+            (
+                "apps/v1beta2",
+                "DeleteOptions",
+                "converting (v1.DeleteOptions) to (apps.Deployment): unknown conversion",
+            ),
+            (
+                "rbac.authorization.k8s.io/v1beta1",
+                "RoleList",
+                "converting (v1beta1.RoleList) to (apps.Deployment): unknown conversion",
+            ),
+            (
+                "batch/v1beta1",
+                "Job",
+                "no kind \"Job\" is registered for version \"batch/v1beta1\" in scheme \
+                 \"pkg/api/legacyscheme/scheme.go:30\"",
             ),
             (
                 "apps/v2",

@@ -56,9 +56,17 @@ pub(super) fn before_update(
         object.set_meta("generation", live.generation() + 1);
     }
     let mut errors = metadata::update(object, live);
-    let found = info
-        .resource
-        .validate(&info.subresource, object, Some(live));
+    let mut found = Vec::new();
+    let mut validate = |object: &mut Value| {
+        found = info
+            .resource
+            .validate(&info.subresource, object, Some(live));
+    };
+    if info.resource.sees_empty_maps() {
+        empties.present(object, validate);
+    } else {
+        validate(object);
+    }
     let changes = info
         .resource
         .validate_change(&info.subresource, object, empties, live);

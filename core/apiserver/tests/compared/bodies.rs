@@ -1,0 +1,186 @@
+//! Bodies that the server does not take, and their order among the other checks of a request.
+
+use http::Request;
+use optimist_apiserver::server::ApiServer;
+use serde_json::{Value, json};
+
+use super::{APPS, CORE, make, pod, send};
+
+/// Sends a body of another media type.
+fn send_as(server: &mut ApiServer, method: &str, path: &str, media_type: &str) -> (u16, String) {
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header("content-type", media_type);
+    let answer = server.handle(request.body(b"{}".to_vec()).unwrap());
+    let body: Value = serde_json::from_slice(answer.body()).unwrap();
+    let message = body["message"].as_str().unwrap_or_default().to_owned();
+    (answer.status().as_u16(), message)
+}
+
+/// `ValidateConfigMapUpdate` and `ValidateSecretUpdate` of `pkg/apis/core/validation` compare by
+/// `reflect.DeepEqual`.
+#[test]
+fn an_empty_map_in_the_place_of_an_absent_one_changes_what_is_immutable() {
+    for (plural, fields) in [
+        ("configmaps", ["data", "binaryData"].as_slice()),
+        ("secrets", &["data"]),
+    ] {
+        let server = &mut ApiServer::default();
+        let path = format!("{CORE}/{plural}");
+        let object = json!({"metadata": {"name": "x"}, "immutable": true});
+        make(server, &path, &object);
+        for field in fields {
+            let patch = json!({ *field: {} });
+            assert_eq!(
+                send(server, "PATCH", &format!("{path}/x"), &patch).causes(),
+                [format!(
+                    "{field}: Forbidden: field is immutable when `immutable` is set"
+                )]
+            );
+        }
+        let label = json!({"metadata": {"labels": {"a": "b"}, "annotations": {}}});
+        let answer = send(server, "PATCH", &format!("{path}/x"), &label);
+        assert_eq!(answer.code, 200, "{}", answer.body);
+    }
+}
+
+/// `PatchResource`, `createHandler` and `UpdateResource` of `pkg/endpoints/handlers`.
+#[test]
+fn only_an_update_reads_its_options_before_the_media_type() {
+    let server = &mut ApiServer::default();
+    let odd = "fieldValidation=Bogus";
+    let (code, message) = send_as(
+        server,
+        "PATCH",
+        &format!("{CORE}/configmaps/x?{odd}"),
+        "text/plain",
+    );
+    assert_eq!(
+        (code, message.as_str()),
+        (415, "415: Unsupported Media Type")
+    );
+    let path = format!("{CORE}/configmaps?{odd}");
+    let (code, message) = send_as(server, "POST", &path, "text/plain");
+    assert_eq!(code, 415, "{message}");
+    let path = format!("{CORE}/configmaps/x?{odd}");
+    let (code, message) = send_as(server, "PUT", &path, "text/plain");
+    assert_eq!(code, 422, "{message}");
+}
+
+/// `Scheme.New` of `apimachinery/pkg/runtime`: all registered kinds decode, and few convert.
+#[test]
+fn registered_kinds_do_not_convert_to_others() {
+    let server = &mut ApiServer::default();
+    let mut said = |version: &str, kind: &str| {
+        let body = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "x"}});
+        let answer = send(server, "POST", &format!("{CORE}/configmaps"), &body);
+        assert_eq!(answer.code, 400);
+        let (_, error) = answer.message().split_once(": ").unwrap();
+        error.split(" in scheme").next().unwrap().to_owned()
+    };
+    for (version, kind, from) in [
+        ("v9", "Status", "v1.Status"),
+        ("storage.k8s.io/v1", "StorageClass", "v1.StorageClass"),
+        ("rbac.authorization.k8s.io/v1beta1", "Role", "v1beta1.Role"),
+        ("apps/v1beta1", "ListOptions", "v1.ListOptions"),
+    ] {
+        assert_eq!(
+            said(version, kind),
+            format!("converting ({from}) to (core.ConfigMap): unknown conversion")
+        );
+    }
+    assert_eq!(
+        said("v9", "ListOptions"),
+        "no kind \"ListOptions\" is registered for version \"v9\""
+    );
+}
+
+/// `DeleteResource` of `pkg/endpoints/handlers/delete.go`: the version is that of the options.
+#[test]
+fn a_body_of_a_deletion_without_a_version_has_that_of_the_options() {
+    let server = &mut ApiServer::default();
+    let path = format!("{CORE}/configmaps/x");
+    for (kind, error) in [
+        (
+            "Pod",
+            "no kind \"Pod\" is registered for version \"meta.k8s.io/v1\" in scheme",
+        ),
+        (
+            "PatchOptions",
+            "converting (v1.PatchOptions) to (v1.DeleteOptions): unknown conversion",
+        ),
+    ] {
+        let answer = send(server, "DELETE", &path, &json!({"kind": kind}));
+        assert_eq!(answer.code, 400);
+        assert!(answer.message().starts_with(error), "{}", answer.message());
+    }
+    let own = json!({"kind": "DeleteOptions"});
+    assert_eq!(send(server, "DELETE", &path, &own).code, 404);
+}
+
+/// `decodeState.object` of `sigs.k8s.io/json`: the field and its type as Go names them.
+#[test]
+fn a_value_of_a_wrong_type_is_named_as_in_go() {
+    let server = &mut ApiServer::default();
+    let mut said = |path: &str, body: &Value| {
+        let answer = send(server, "POST", path, body);
+        assert_eq!(answer.code, 400);
+        let (_, field) = answer.message().split_once("Go struct field ").unwrap();
+        field.to_owned()
+    };
+    let pods = format!("{CORE}/pods");
+    let volume = |volume: Value| pod(&json!({"volumes": [volume]}));
+    let probed = |probe: Value| json!({"metadata": {"name": "x"}, "spec": {"containers": [{"livenessProbe": probe}]}});
+    for (body, field) in [
+        (
+            volume(json!({"name": 5})),
+            "Volume.spec.volumes.name of type string",
+        ),
+        (
+            volume(json!({"secret": 5})),
+            "Volume.spec.volumes.VolumeSource.secret of type v1.SecretVolumeSource",
+        ),
+        (
+            volume(json!({"configMap": {"name": 5}})),
+            "ConfigMapVolumeSource.spec.volumes.VolumeSource.configMap.LocalObjectReference.name \
+             of type string",
+        ),
+        (
+            probed(json!({"httpGet": {"path": 5}})),
+            "HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.path of type string",
+        ),
+        (
+            probed(json!({"periodSeconds": "x"})),
+            "Probe.spec.containers.livenessProbe.periodSeconds of type int32",
+        ),
+        (
+            pod(&json!({"overhead": 5})),
+            "PodSpec.spec.overhead of type v1.ResourceList",
+        ),
+    ] {
+        assert_eq!(said(&pods, &body), field);
+    }
+    let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    assert_eq!(
+        said(slices, &json!({"addressType": {}})),
+        "EndpointSlice.addressType of type v1.AddressType"
+    );
+    let claims = format!("{CORE}/persistentvolumeclaims");
+    for (modes, ty) in [
+        (json!("x"), "[]v1.PersistentVolumeAccessMode"),
+        (json!([5]), "v1.PersistentVolumeAccessMode"),
+    ] {
+        assert_eq!(
+            said(&claims, &json!({"spec": {"accessModes": modes}})),
+            format!("PersistentVolumeClaimSpec.spec.accessModes of type {ty}")
+        );
+    }
+    let scalers = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    assert_eq!(
+        said(scalers, &json!({"spec": {"metrics": 5}})),
+        "HorizontalPodAutoscalerSpec.spec.metrics of type []v2.MetricSpec"
+    );
+    assert_eq!(
+        said(&format!("{APPS}/deployments"), &json!({"metadata": 5})),
+        "Deployment.metadata of type v1.ObjectMeta"
+    );
+}
