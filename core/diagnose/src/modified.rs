@@ -10,7 +10,7 @@ use optimist_code::{ClientRequest, client_go, kubectl_object, namespace_option};
 use optimist_simulation::{Action, ActorId, HistoryTree, NodeId, Operation};
 use serde_json::Value;
 
-use crate::case::Installed;
+use crate::case::{Installed, MadeUpIdentity};
 use crate::ways::Instruction;
 
 /// The annotation of the client that is refused, and that of the client that writes in between.
@@ -43,6 +43,8 @@ pub struct NextAttempt {
     pub keeps_other: bool,
     /// All of it, from the first read on. Its last step is the current one.
     pub history: HistoryTree,
+    /// The parts of the object's identity that the input does not say.
+    pub made_up: MadeUpIdentity,
 }
 
 impl NextAttempt {
@@ -56,11 +58,12 @@ impl NextAttempt {
     /// that nobody should run, and for an object that kubectl cannot name.
     pub fn commands(&self, subresource: Option<&str>) -> Vec<Instruction> {
         let subject = self.history.world().subject();
-        let object = kubectl_object(subject.resource(), subject.namespace(), subject.name());
+        let (namespace, name) = (self.made_up.namespace(subject), self.made_up.name(subject));
+        let object = kubectl_object(subject.resource(), namespace, name);
         let Some(object) = object else {
             return Vec::new();
         };
-        let namespace = namespace_option(subject.namespace());
+        let namespace = namespace_option(namespace);
         let subresource = subresource.map(|name| quote(&format!("--subresource={name}")));
         let subresource = subresource.map_or_else(String::new, |option| format!(" {option}"));
         let says = |says: &str, command: Instruction| Instruction {
@@ -107,6 +110,10 @@ impl NextAttempt {
         let node = *self.history.current_path().last()?;
         let step = self.history.step(node)?;
         let mut call = ClientRequest::of_step(self.history.world_at(node)?, step)?;
+        let subject = self.history.world().subject();
+        let target = self.made_up.target(subject, call.target);
+        let body = self.made_up.body(subject, call.body);
+        (call.target, call.body) = (&target, &body);
         let on_conflict = step.write()?.on_conflict;
         call.attempts = on_conflict.attempts();
         call.reads_again = on_conflict.reads_again();
@@ -167,6 +174,7 @@ pub fn attempt(installed: &Installed, method: WriteMethod) -> Option<NextAttempt
         keeps_own,
         keeps_other,
         history: tree,
+        made_up: installed.made_up,
     })
 }
 

@@ -112,7 +112,7 @@ impl Enumeration<'_> {
         if actor == 0 {
             let installed = Installed {
                 world: world.clone(),
-                notes: self.installed.notes.clone(),
+                ..self.installed.clone()
             };
             let row = ChangeTable::new(&installed, self.change.clone()).row(self.way);
             let row = row.expect("it can carry the change");

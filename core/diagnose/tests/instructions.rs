@@ -3,6 +3,8 @@
 use optimist_client::Preset;
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Input, detect};
+use optimist_diagnose::message::reported_errors;
+use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{
     CaseContent, ChangeTable, Instruction, InstructionLanguage, InstructionWarning, OnOwned,
     RemedyKind, WantedChange, Way,
@@ -384,6 +386,54 @@ fn a_command_of_kubectl_names_the_namespace_of_its_object_also_if_it_is_the_defa
 }
 
 #[test]
+fn no_command_names_a_namespace_or_a_name_that_nothing_says() {
+    // The message of kubectl names neither.
+    let message = "error: Apply failed with 1 conflict: conflict with \"kubectl-edit\" using apps/v1: .spec.replicas";
+    let scene = Scene::rebuild(&reported_errors(message)[0], &GivenParts::default());
+    let scene = scene.expect("the core says it");
+    let table = ChangeTable::new(&scene.installed, scene.change.expect("an apply"));
+    let (mut kubectl, mut all) = (0, 0);
+    for row in table.rows() {
+        for one in table.instructions(&row, false) {
+            for text in [Some(one.text), one.try_first].into_iter().flatten() {
+                assert!(!text.contains("default"), "{:?} {text}", row.way);
+                assert!(!text.contains("example"), "{:?} {text}", row.way);
+                all += 1;
+                if let Some(command) = text.lines().find(|line| line.starts_with("kubectl ")) {
+                    assert!(command.contains(" -n NAMESPACE"), "{command}");
+                    kubectl += 1;
+                }
+            }
+        }
+    }
+    assert!(kubectl > 8 && all > 20, "{kubectl} of {all}");
+    // A live object that somebody has shortened: what was sent has the default namespace.
+    let live = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "uid": "u", "resourceVersion": "5"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "app", "image": "web:1"}]}}}});
+    let mut manifest = live.clone();
+    manifest["metadata"] = json!({"name": "web"});
+    manifest["spec"]["replicas"] = 2.into();
+    let table = table_of(&live.to_string(), manifest);
+    let mut named = 0;
+    for row in table.rows() {
+        for one in table.instructions(&row, true) {
+            assert!(
+                !one.text.contains("default\""),
+                "{:?} {}",
+                row.way,
+                one.text
+            );
+            assert!(!one.text.contains(" default"), "{:?} {}", row.way, one.text);
+            named += usize::from(one.text.contains("NAMESPACE") && one.text.contains("web"));
+        }
+    }
+    assert!(named > 5, "{named}");
+}
+
+#[test]
 fn the_ownership_is_handed_over_in_the_entries_that_the_cluster_has_then() {
     let table = chart();
     let all = out(&table, Preset::Helm4, RemedyKind::Transfer);
@@ -448,7 +498,7 @@ fn fields_that_a_new_object_needs_are_named_before_the_command_that_leaves_them_
         let all = out(&table, Preset::Helm4, RemedyKind::LeaveOut);
         all[0].warnings.clone()
     };
-    let image = "spec.template.spec.containers[0].image".to_owned();
+    let image = "spec.template.spec.containers[name=\"app\"].image".to_owned();
     assert_eq!(
         warnings(manifest("web:3", "spec.nodeName")),
         [InstructionWarning::NeededToCreate(vec![image])]

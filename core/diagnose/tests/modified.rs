@@ -167,6 +167,40 @@ fn the_commands_name_the_object_and_write_no_made_up_value() {
 }
 
 #[test]
+fn the_commands_and_the_code_name_no_namespace_that_nothing_says() {
+    let message = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been \
+        modified; please apply your changes to the latest version and try again";
+    let error = &reported_errors(message)[0];
+    let texts = |given: GivenParts| -> String {
+        let scene = Scene::rebuild(error, &given).expect("the core says it");
+        let next = NEXT.map(|next| attempt_of(&scene.installed, next));
+        let commands = next.iter().flat_map(|it| it.commands(None));
+        let code = next.iter().filter_map(NextAttempt::go);
+        let commands = commands.map(|one| one.text + &one.try_first.unwrap_or_default());
+        commands.chain(code).collect()
+    };
+    let unsaid = texts(GivenParts::default());
+    assert!(
+        unsaid.contains("kubectl get deployment web -n NAMESPACE "),
+        "{unsaid}"
+    );
+    assert!(unsaid.contains("Deployments(\"NAMESPACE\")"), "{unsaid}");
+    assert!(
+        !unsaid.contains("-n default") && !unsaid.contains("\"default\""),
+        "{unsaid}"
+    );
+    // Who adds the namespace gets it.
+    let said = texts(GivenParts {
+        namespace: Some("shop".to_owned()),
+        ..GivenParts::default()
+    });
+    assert!(
+        said.contains("-n shop") && !said.contains("NAMESPACE"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_code_for_a_new_read_retries_on_a_conflict() {
     let attempt = attempt_of(&installed(LIVE[4]), WriteMethod::UpdateReadAgain);
     let go = attempt.go().expect("there is code");

@@ -9,7 +9,7 @@ use std::path::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Preset, bare};
-use optimist_diagnose::case::{Case, Installed};
+use optimist_diagnose::case::{Case, Installed, MadeUpIdentity};
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{ChangeTable, ReleaseMethod, Row, WantedChange, Way};
 use optimist_simulation::{ObjectRef, World};
@@ -215,6 +215,7 @@ fn every_way_sends_what_it_sent_for_an_object_that_is_not_there() {
     let installed = Installed {
         world: World::on_server(server, subject),
         notes: Vec::new(),
+        made_up: MadeUpIdentity::default(),
     };
     let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
     compare("new_manifest", &table);

@@ -19,7 +19,7 @@ use super::sync_wave::SyncWave;
 use super::unnamed::{self, Treatment, is_unnamed};
 use super::written_manifest::WrittenManifest;
 use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, order, sync_wave};
-use crate::case::{Installed, ObjectId};
+use crate::case::{Installed, MadeUpIdentity, ObjectId};
 use crate::ways::{
     ChangeTable, DeliveredBy, OnOwned, RowProgress, WantedChange, Way, is_of_release, tracked_as,
 };
@@ -385,6 +385,7 @@ impl PreviewRun {
         let installed = Installed {
             world: World::on_server(self.cluster.server.clone(), subject),
             notes: Vec::new(),
+            made_up: MadeUpIdentity::default(),
         };
         let exists = installed.object().is_some();
         let sibling = self.cluster.sibling(tool.preset, &self.written.keys);

@@ -21,7 +21,7 @@ use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operat
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::case::{Case, Installed, NotInstalled};
+use crate::case::{Case, Installed, MadeUpIdentity, NotInstalled};
 use crate::completions::Answer;
 use crate::message::{ManagerConflict, PrintedError, ReportedError, Tool};
 use crate::ways::{ReleaseMethod, WantedChange};
@@ -340,7 +340,11 @@ impl Draft<'_> {
         let mut case = Case::about(self.live.clone());
         case.definitions
             .extend(self.kind.definition(&self.error.error, &self.live));
-        let installed = case.install().map_err(NoScene::NotInstalled)?;
+        let mut installed = case.install().map_err(NoScene::NotInstalled)?;
+        installed.made_up = MadeUpIdentity {
+            name: has(&missing, |it| matches!(it, MissingPart::Name { .. })),
+            namespace: has(&missing, |it| matches!(it, MissingPart::Namespace { .. })),
+        };
         let gone = || NoScene::NotInstalled(NotInstalled::NoObject);
         let (requests, history) = if self.error.error == PrintedError::Modified {
             let history = crate::modified::refusal(&installed).ok_or_else(gone)?;
@@ -423,6 +427,10 @@ fn client(tool: Option<Tool>) -> Option<Preset> {
         Tool::ControllerRuntime => Some(Preset::ControllerApply),
         _ => None,
     }
+}
+
+fn has(missing: &[MissingPart], part: fn(&MissingPart) -> bool) -> bool {
+    missing.iter().any(part)
 }
 
 /// Returns the object with the identity that the message gives.

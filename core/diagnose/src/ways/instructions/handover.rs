@@ -19,7 +19,8 @@ impl ChangeTable {
     pub(super) fn handover(&self, out: &Remedy, preset: Preset, values: bool) -> Vec<Instruction> {
         let row = &out.row;
         let subject = self.subject();
-        let object = kubectl_object(subject.resource(), subject.namespace(), subject.name());
+        let (namespace, name) = (self.command_namespace(), self.command_name());
+        let object = kubectl_object(subject.resource(), namespace, name);
         let Some(object) = object else {
             return Vec::new();
         };

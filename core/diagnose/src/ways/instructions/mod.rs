@@ -22,6 +22,8 @@ use serde_json::Value;
 
 use self::lines::changed_lines;
 use self::tool::Tool;
+use crate::case::MadeUpIdentity;
+
 use super::{
     ChangeContent, ChangeTable, DeliveredBy, OnOwned, Remedy, RemedyKind, Row, Way, manifest,
     tracking,
@@ -146,6 +148,7 @@ impl ChangeTable {
         let Way::Client(preset, on_owned) = row.way else {
             return self.file("create", values).into_iter().collect();
         };
+        let sent = row.last_apply().filter(|_| self.sent_is_known(values));
         let mut all = Vec::new();
         if on_owned == OnOwned::LeaveOut {
             let left = row.last_apply().map(|it| (*it.sent).clone());
@@ -154,7 +157,7 @@ impl ChangeTable {
         }
         match preset {
             Preset::KubectlApplyServerSide => {
-                all.extend(self.server_side(row, on_owned, row.last_apply().filter(|_| values)));
+                all.extend(self.server_side(row, on_owned, sent));
             }
             Preset::KubectlApply => all.extend(self.file("apply", values)),
             Preset::KubectlReplace => all.extend(self.file("replace", values)),
@@ -182,7 +185,7 @@ impl ChangeTable {
         let Way::Client(_, on_owned) = row.way else {
             return None;
         };
-        let sent = row.last_apply().filter(|_| values);
+        let sent = row.last_apply().filter(|_| self.sent_is_known(values));
         let mut instruction = self.server_side(row, on_owned, sent)?;
         instruction.warnings.extend(warning::record_of(row));
         Some(instruction)
@@ -237,8 +240,23 @@ impl ChangeTable {
     /// The option that names the namespace of the object. `None` if kubectl would take the namespace for
     /// an option.
     fn namespace(&self) -> Option<String> {
-        let namespace = self.subject().namespace();
+        let namespace = self.command_namespace();
         (!namespace.starts_with('-')).then(|| namespace_option(namespace))
+    }
+
+    /// Returns whether a command can have what was sent: that names the object.
+    fn sent_is_known(&self, values: bool) -> bool {
+        values && self.installed.made_up == MadeUpIdentity::default()
+    }
+
+    /// The namespace of the object for a command.
+    fn command_namespace(&self) -> &str {
+        self.installed.made_up.namespace(self.subject())
+    }
+
+    /// The name of the object for a command.
+    fn command_name(&self) -> &str {
+        self.installed.made_up.name(self.subject())
     }
 
     fn tool<'a>(&'a self, row: &'a Row) -> Tool<'a> {
@@ -278,7 +296,7 @@ impl ChangeTable {
         };
         let yaml = to_yaml(&manifest::in_namespace(said, self.subject().namespace()));
         let namespace = self.namespace()?;
-        if !values || yaml.len() > IN_COMMAND {
+        if !self.sent_is_known(values) || yaml.len() > IN_COMMAND {
             let rest = format!("{namespace} -f MANIFEST.yaml");
             return Some(Instruction::write(command, &rest));
         }
@@ -293,7 +311,8 @@ impl ChangeTable {
     /// A command of kubectl that names the object.
     fn kubectl(&self, command: &str, flags: &str) -> Option<Instruction> {
         let subject = self.subject();
-        let object = kubectl_object(subject.resource(), subject.namespace(), subject.name())?;
+        let (namespace, name) = (self.command_namespace(), self.command_name());
+        let object = kubectl_object(subject.resource(), namespace, name)?;
         let rest = format!(" {object}{flags}");
         Some(if flags.is_empty() {
             Instruction::command(format!("kubectl {command}{rest}\n"))
@@ -330,7 +349,11 @@ impl ChangeTable {
         };
         let mut call = self.call(exchange);
         call.edits = Some(&edits);
-        let edited = row.after_edits();
+        let (made_up, subject) = (self.installed.made_up, self.subject());
+        let target = made_up.target(subject, call.target);
+        let body = made_up.body(subject, call.body);
+        let edited = made_up.body(subject, &row.after_edits());
+        (call.target, call.body) = (&target, &body);
         let snippet = match preset {
             Preset::Update => {
                 call.attempts = 5;

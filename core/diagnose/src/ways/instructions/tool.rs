@@ -39,7 +39,7 @@ impl Tool<'_> {
             Some((argument(name)?, argument(namespace).filter(|it| it != "''")))
         });
         let (name, namespace) = release.unwrap_or_else(|| ("RELEASE".to_owned(), None));
-        let namespace = namespace.or_else(|| argument(self.table.subject().namespace()));
+        let namespace = namespace.or_else(|| argument(self.table.command_namespace()));
         let namespace = namespace.unwrap_or_else(|| "NAMESPACE".to_owned());
         let flags = match (preset, on_owned) {
             (Preset::Helm3, _) => "",
@@ -107,9 +107,10 @@ impl Tool<'_> {
         };
         let subject = self.table.subject();
         let resource = subject.resource();
-        let name = match subject.namespace() {
-            "" => subject.name().to_owned(),
-            namespace => format!("{namespace}/{}", subject.name()),
+        let name = self.table.command_name();
+        let name = match self.table.command_namespace() {
+            "" => name.to_owned(),
+            namespace => format!("{namespace}/{name}"),
         };
         let group = &resource.group_version.group;
         let resource = quote(&format!("{group}:{}:{name}", resource.kind));

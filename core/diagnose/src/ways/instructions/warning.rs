@@ -1,8 +1,9 @@
 //! Warnings to read before running a command.
 
 use http::{Request, header};
-use optimist_apiserver::apply::{Path, field_set};
+use optimist_apiserver::apply::{Path, PathElement, field_set};
 use optimist_apiserver::object::text;
+use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Preset, bare};
 use serde::{Serialize, Serializer};
@@ -18,7 +19,8 @@ pub enum InstructionWarning {
     #[serde(serialize_with = "printed")]
     Removes(Vec<Path>),
     /// The fields that are left out are needed to create the object: without them a server refuses a new
-    /// one, and names these fields.
+    /// one, and names these fields. The items of a list are named by their keys, because a position
+    /// says nothing of a manifest that nobody has brought.
     NeededToCreate(Vec<String>),
     /// A new object that is created from the manifest does not have these fields. They are in the object
     /// that is there.
@@ -110,9 +112,35 @@ impl ChangeTable {
         }
         let causes = answer.pointer("/details/causes").and_then(Value::as_array);
         let fields = causes.into_iter().flatten();
-        let fields = fields.map(|cause| text(cause, "field").to_owned());
+        let root = &subject.resource().root;
+        let fields = fields.map(|cause| by_keys(text(cause, "field"), manifest, root));
         Some(Err(fields.collect()))
     }
+}
+
+/// The field of an error in an object, with the keys of list items in place of their positions. It stays
+/// as it is if it names the key of a map, or nothing in the object.
+fn by_keys(field: &str, object: &Value, root: &Struct) -> String {
+    let mut brackets = field.split('[').skip(1);
+    if brackets.any(|it| !it.starts_with(|first: char| first.is_ascii_digit())) {
+        return field.to_owned();
+    }
+    let positions = field.replace('[', ".").replace("].", ".");
+    let mut there = String::new();
+    let mut missing = Vec::new();
+    for part in positions.trim_end_matches(']').split('.') {
+        let next = format!("{there}/{part}");
+        if missing.is_empty() && object.pointer(&next).is_some() {
+            there = next;
+        } else {
+            missing.push(PathElement::Field(part.to_owned()));
+        }
+    }
+    let Some(mut path) = Path::at(object, &there, root).filter(|_| !there.is_empty()) else {
+        return field.to_owned();
+    };
+    path.0.extend(missing);
+    path.to_string().trim_start_matches('.').to_owned()
 }
 
 /// A warning where kubectl writes by the name of another tool.
