@@ -2,6 +2,7 @@
 
 mod collected;
 mod definition;
+mod made_up;
 mod object_id;
 
 use std::fmt;
@@ -13,7 +14,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::{decode, fill_defaults};
 use optimist_apiserver::server::{EventType, Release, Resource, Resources};
 use optimist_client::to_yaml;
-use optimist_simulation::{LoadError, ObjectRef, Start, World};
+use optimist_simulation::{LoadError, Start, World};
 use serde_json::{Value, json};
 
 use crate::input::Input;
@@ -25,6 +26,7 @@ use crate::ways::forget_unsaid;
 use collected::{add_versions, case_of, number};
 pub(crate) use definition::{deduced_schema, schemaless};
 use definition::{paths_of, selects_items};
+pub use made_up::MadeUpIdentity;
 pub use object_id::ObjectId;
 
 /// All input about one object.
@@ -57,57 +59,6 @@ pub struct Installed {
     pub notes: Vec<Note>,
     /// The parts of its identity that the input does not say.
     pub made_up: MadeUpIdentity,
-}
-
-/// The parts of an object's identity that no input says. The core runs with a value in their place. A
-/// command must not: it could write to another object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MadeUpIdentity {
-    /// `true` if the name is made up.
-    pub name: bool,
-    /// `true` if the namespace is made up.
-    pub namespace: bool,
-}
-
-impl MadeUpIdentity {
-    /// Returns the name of an object for a command: `NAME` if it is made up.
-    pub fn name(self, object: &ObjectRef) -> &str {
-        if self.name { "NAME" } else { object.name() }
-    }
-
-    /// Returns the namespace of an object for a command: `NAMESPACE` if it is made up.
-    pub fn namespace(self, object: &ObjectRef) -> &str {
-        if self.namespace {
-            "NAMESPACE"
-        } else {
-            object.namespace()
-        }
-    }
-
-    /// Returns the target of a request about an object for code, with these names in its path.
-    pub(crate) fn target(self, object: &ObjectRef, target: &str) -> String {
-        let path = object.path();
-        let Some(rest) = target.strip_prefix(&path) else {
-            return target.to_owned();
-        };
-        let resource = object.resource();
-        resource.path(self.namespace(object), self.name(object)) + rest
-    }
-
-    /// Returns the body of a request about an object for code, with these names in it.
-    pub(crate) fn body(self, object: &ObjectRef, body: &Value) -> Value {
-        let mut body = body.clone();
-        let names = [
-            (self.namespace, "namespace", self.namespace(object)),
-            (self.name, "name", self.name(object)),
-        ];
-        for (is_made_up, field, name) in names {
-            if is_made_up && !text(&body["metadata"], field).is_empty() {
-                body.set_meta(field, name);
-            }
-        }
-        body
-    }
 }
 
 /// The object of a case that fits its kind and is on no server yet.
