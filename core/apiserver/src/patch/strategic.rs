@@ -83,58 +83,68 @@ fn merge_map(
     lists::set_element_order(&mut original, patch, shape, into)?;
     let keys: Vec<String> = patch.keys().cloned().collect();
     for key in keys {
-        let Some(value) = patch.get_mut(&key) else {
-            continue;
-        };
-        let deletion = key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
-        if into == Target::Patch && (deletion || value.is_null()) {
-            original.insert(key, value.clone());
-            continue;
-        }
-        let name = if deletion {
-            list_of_deletion(&key)?
-        } else {
-            &key
-        };
-        if value.is_null() {
-            original.remove(name);
-            continue;
-        }
-        let current = original.get_mut(name);
-        let alike = current
-            .as_deref()
-            .is_some_and(|current| go::reflect_kind(current) == go::reflect_kind(value));
-        match (current, value) {
-            (Some(Value::Object(current)), Value::Object(value)) => {
-                let found = shape.field(name)?;
-                if found.field.patch.replace {
-                    current.clone_from(value);
-                    continue;
-                }
-                let inner = found.shape;
-                *current = merge_map(std::mem::take(current), value, inner, into)?;
-            }
-            (Some(Value::Array(current)), Value::Array(value)) => {
-                let list = shape.list(name)?;
-                *current = if list.merges || deletion {
-                    lists::merge(std::mem::take(current), value, &list, deletion, into)?
-                } else {
-                    value.clone()
-                };
-            }
-            (_, value) if alike || !deletion => {
-                if !alike && into == Target::Object {
-                    discard_nulls(value);
-                }
-                match without_directives(value) {
-                    Some(value) => original.insert(name.to_owned(), value),
-                    None => original.remove(name),
-                };
-            }
-            _ => {}
+        if let Some(value) = patch.get_mut(&key) {
+            merge_member(&mut original, &key, value, shape, into)?;
         }
     }
     Ok(original)
+}
+
+/// Merges one member of a patch, whose key can be the directive of a list.
+fn merge_member(
+    original: &mut JsonMap,
+    key: &str,
+    value: &mut Value,
+    shape: Shape<'_>,
+    into: Target,
+) -> Outcome<()> {
+    let deletion = key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
+    if into == Target::Patch && (deletion || value.is_null()) {
+        original.insert(key.to_owned(), value.clone());
+        return Ok(());
+    }
+    let name = if deletion {
+        list_of_deletion(key)?
+    } else {
+        key
+    };
+    if value.is_null() {
+        original.remove(name);
+        return Ok(());
+    }
+    let current = original.get_mut(name);
+    let alike = current
+        .as_deref()
+        .is_some_and(|current| go::reflect_kind(current) == go::reflect_kind(value));
+    match (current, value) {
+        (Some(Value::Object(current)), Value::Object(value)) => {
+            let found = shape.field(name)?;
+            if found.field.patch.replace {
+                current.clone_from(value);
+            } else {
+                *current = merge_map(std::mem::take(current), value, found.shape, into)?;
+            }
+        }
+        (Some(Value::Array(current)), Value::Array(value)) => {
+            let list = shape.list(name)?;
+            *current = if list.merges || deletion {
+                lists::merge(std::mem::take(current), value, &list, deletion, into)?
+            } else {
+                value.clone()
+            };
+        }
+        (_, value) if alike || !deletion => {
+            if !alike && into == Target::Object {
+                discard_nulls(value);
+            }
+            match without_directives(value) {
+                Some(value) => original.insert(name.to_owned(), value),
+                None => original.remove(name),
+            };
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// `$patch`: the patch replaces or deletes the map.

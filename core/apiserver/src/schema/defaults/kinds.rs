@@ -35,45 +35,24 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
                 absent(map, "allocatable", || capacity);
             }
         }
-        "DaemonSet" => {
-            // What the annotation shows is a field inside the server, which always has a number.
-            if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
-                let annotations = metadata.entry("annotations");
-                let annotations = annotations.or_insert_with(|| json!({}));
-                if annotations.get(TEMPLATE_GENERATION).is_none() {
-                    annotations[TEMPLATE_GENERATION] = "0".into();
-                }
-            }
-        }
+        "DaemonSet" => template_generation(map),
         "Job" => {
             if let Some(Value::Object(spec)) = map.get_mut("spec") {
                 job(spec);
             }
-            let labels = map
-                .get("spec")
-                .and_then(|spec| spec.pointer("/template/metadata/labels"))
-                .cloned();
+            let labels = template_labels(map);
             labels_from(map, labels);
         }
-        "FlowSchemaSpec" => unset(map, "matchingPrecedence", 1000),
+        "FlowSchemaSpec" => absent(map, "matchingPrecedence", || 1000.into()),
         "ExemptPriorityLevelConfiguration" => {
             absent(map, "nominalConcurrencyShares", || 0.into());
             absent(map, "lendablePercent", || 0.into());
         }
-        "LimitedPriorityLevelConfiguration" => {
-            // Zero is a number of its own.
-            if map
-                .get("nominalConcurrencyShares")
-                .is_none_or(Value::is_null)
-            {
-                map.insert("nominalConcurrencyShares".to_owned(), 30.into());
-            }
-            absent(map, "lendablePercent", || 0.into());
-        }
+        "LimitedPriorityLevelConfiguration" => concurrency_shares(map),
         "QueuingConfiguration" => {
-            unset(map, "handSize", 8);
-            unset(map, "queues", 64);
-            unset(map, "queueLengthLimit", 50);
+            absent(map, "handSize", || 8.into());
+            absent(map, "queues", || 64.into());
+            absent(map, "queueLengthLimit", || 50.into());
         }
         "ExactDeviceRequest" | "DeviceSubRequest" => device_count(map),
         "NetworkPolicySpec" => policy_types(map),
@@ -81,13 +60,7 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "RoleRef" if text(map, "apiGroup").is_empty() => {
             map.insert("apiGroup".to_owned(), RBAC_GROUP.into());
         }
-        "PersistentVolume" => {
-            // Not for the spec of a volume inside an attachment.
-            if let Some(Value::Object(spec)) = map.get_mut("spec") {
-                absent(spec, "persistentVolumeReclaimPolicy", || "Retain".into());
-                absent(spec, "volumeMode", || "Filesystem".into());
-            }
-        }
+        "PersistentVolume" => volume(map),
         "LimitRangeItem" if text(map, "type") == "Container" => limit(map),
         "ReplicationController" => replication_controller(map),
         "HorizontalPodAutoscalerSpec" if ty.field("metrics").is_some() => autoscaler(map),
@@ -96,6 +69,38 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "CustomResourceDefinition" => stored_versions(map),
         "CustomResourceDefinitionSpec" => definition(map),
         _ => {}
+    }
+}
+
+/// Returns whether a field has a value, which may be zero.
+fn is_given(map: &JsonMap, field: &str) -> bool {
+    map.get(field).is_some_and(|value| !value.is_null())
+}
+
+/// The annotation shows a field inside the server, which always has a number.
+fn template_generation(daemon_set: &mut JsonMap) {
+    if let Some(Value::Object(metadata)) = daemon_set.get_mut("metadata") {
+        let annotations = metadata.entry("annotations");
+        let annotations = annotations.or_insert_with(|| json!({}));
+        if annotations.get(TEMPLATE_GENERATION).is_none() {
+            annotations[TEMPLATE_GENERATION] = "0".into();
+        }
+    }
+}
+
+/// `SetDefaults_LimitedPriorityLevelConfiguration`: zero is a number of its own.
+fn concurrency_shares(limited: &mut JsonMap) {
+    if !is_given(limited, "nominalConcurrencyShares") {
+        limited.insert("nominalConcurrencyShares".to_owned(), 30.into());
+    }
+    absent(limited, "lendablePercent", || 0.into());
+}
+
+/// `SetDefaults_PersistentVolume`, which is not done to the spec of a volume inside an attachment.
+fn volume(volume: &mut JsonMap) {
+    if let Some(Value::Object(spec)) = volume.get_mut("spec") {
+        absent(spec, "persistentVolumeReclaimPolicy", || "Retain".into());
+        absent(spec, "volumeMode", || "Filesystem".into());
     }
 }
 
@@ -173,6 +178,12 @@ fn claims(spec: &mut JsonMap) {
     }
 }
 
+fn template_labels(map: &JsonMap) -> Option<Value> {
+    map.get("spec")?
+        .pointer("/template/metadata/labels")
+        .cloned()
+}
+
 fn labels_from(map: &mut JsonMap, labels: Option<Value>) {
     let Some(Value::Object(labels)) = labels else {
         return;
@@ -190,11 +201,10 @@ fn labels_from(map: &mut JsonMap, labels: Option<Value>) {
 
 /// `SetDefaults_Job`, which is not done to the template of a CronJob.
 fn job(spec: &mut JsonMap) {
-    let given = |spec: &JsonMap, field: &str| spec.get(field).is_some_and(|v| !v.is_null());
-    if !given(spec, "completions") && !given(spec, "parallelism") {
+    if !is_given(spec, "completions") && !is_given(spec, "parallelism") {
         spec.insert("completions".to_owned(), 1.into());
     }
-    if !given(spec, "parallelism") {
+    if !is_given(spec, "parallelism") {
         spec.insert("parallelism".to_owned(), 1.into());
     }
     for (field, default) in [
@@ -202,35 +212,25 @@ fn job(spec: &mut JsonMap) {
         ("suspend", json!(false)),
         ("manualSelector", json!(false)),
     ] {
-        if !given(spec, field) {
+        if !is_given(spec, field) {
             spec.insert(field.to_owned(), default);
         }
     }
-    if !given(spec, "backoffLimit") {
-        let limit = if given(spec, "backoffLimitPerIndex") {
+    if !is_given(spec, "backoffLimit") {
+        let limit = if is_given(spec, "backoffLimitPerIndex") {
             i32::MAX
         } else {
             6
         };
         spec.insert("backoffLimit".to_owned(), limit.into());
     }
-    if !given(spec, "podReplacementPolicy") {
-        let policy = if given(spec, "podFailurePolicy") {
+    if !is_given(spec, "podReplacementPolicy") {
+        let policy = if is_given(spec, "podFailurePolicy") {
             "Failed"
         } else {
             "TerminatingOrFailed"
         };
         spec.insert("podReplacementPolicy".to_owned(), policy.into());
-    }
-}
-
-/// Gives a number that is absent or zero.
-fn unset(map: &mut JsonMap, field: &str, default: i64) {
-    if map
-        .get(field)
-        .is_none_or(|value| value.is_null() || *value == 0)
-    {
-        map.insert(field.to_owned(), default.into());
     }
 }
 
@@ -245,7 +245,7 @@ fn device_count(request: &mut JsonMap) {
         .get("allocationMode")
         .is_some_and(|mode| mode == EXACT)
     {
-        unset(request, "count", 1);
+        absent(request, "count", || 1.into());
     }
 }
 
@@ -299,10 +299,7 @@ fn limit(item: &mut JsonMap) {
 
 /// `SetDefaults_ReplicationController`.
 fn replication_controller(map: &mut JsonMap) {
-    let labels = map
-        .get("spec")
-        .and_then(|spec| spec.pointer("/template/metadata/labels"))
-        .cloned();
+    let labels = template_labels(map);
     if let (Some(Value::Object(spec)), Some(labels)) = (map.get_mut("spec"), &labels)
         && spec
             .get("selector")

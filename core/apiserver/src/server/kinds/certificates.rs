@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::checks::{self, Check, Checked};
 use super::label_selector::list;
 use super::names::{self, NameRule};
-use super::{EmptiedBytes, StatusRules};
+use super::{EmptiedBytes, Rules, StatusRules};
 use crate::field::ErrorPath;
 use crate::go::{self, base64, pem};
 use crate::object::text;
@@ -26,15 +26,25 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("certificate_not_set", certificate_not_set),
 ];
 
+/// Adds the rules of the strategies of a request and of its subresources.
+pub(super) fn add_rules(rules: &mut Rules) {
+    rules.restores = true;
+    rules.emptied_bytes = Some(&EMPTIED);
+    rules.prepare = prepare;
+    rules.status = STATUS;
+    rules.others = &[("approval", APPROVAL)];
+    rules.timed = Some(note_times);
+}
+
 /// The signer may empty the certificate.
-pub(super) const EMPTIED: EmptiedBytes = EmptiedBytes {
+const EMPTIED: EmptiedBytes = EmptiedBytes {
     written_by: "status",
     parent: "/status",
     field: "certificate",
 };
 
 /// The rules by which `/status` writes a request.
-pub(super) const STATUS: StatusRules = StatusRules {
+const STATUS: StatusRules = StatusRules {
     prepare: |csr, live| {
         csr["spec"] = live["spec"].clone();
         // The conditions about the approval that are there already stay as they are.
@@ -53,6 +63,7 @@ pub(super) const STATUS: StatusRules = StatusRules {
     validate: |csr, live| checks::validate_through("status", csr, live).unwrap_or_default(),
 };
 
+/// The rules by which `/approval` writes it.
 const APPROVAL: StatusRules = StatusRules {
     prepare: |csr, live| {
         csr["spec"] = live["spec"].clone();
@@ -69,11 +80,8 @@ const APPROVAL: StatusRules = StatusRules {
     validate: |csr, live| checks::validate_through("approval", csr, live).unwrap_or_default(),
 };
 
-/// The rules by which the other subresource writes it.
-pub(super) const OTHERS: &[(&str, StatusRules)] = &[("approval", APPROVAL)];
-
 /// A new request is of the user who sends it; nothing of the main resource changes later.
-pub(super) fn prepare(csr: &mut Value, live: Option<&Value>) {
+fn prepare(csr: &mut Value, live: Option<&Value>) {
     if let Some(live) = live {
         csr["spec"] = live["spec"].clone();
         csr["status"] = live["status"].clone();
@@ -90,7 +98,7 @@ pub(super) fn prepare(csr: &mut Value, live: Option<&Value>) {
 }
 
 /// Sets the times of changed conditions (`populateConditionTimestamps`).
-pub(super) fn note_times(csr: &mut Value, live: &Value, now: &str) {
+fn note_times(csr: &mut Value, live: &Value, now: &str) {
     let before = list(&live["status"], "conditions");
     let Some(Value::Array(conditions)) = csr["status"].get_mut("conditions") else {
         return;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::checks::{Check, Checked};
 use super::label_selector::list;
 use super::resources::whole_amount;
-use super::{internal, ip, names};
+use super::{Rules, internal, ip, names};
 use crate::field::ErrorPath;
 use crate::go;
 use crate::object::{JsonMap, text};
@@ -22,8 +22,19 @@ pub(super) const CALLS: &[(&str, Check)] = &[
     ("node_features", node_features),
 ];
 
+/// Adds the rules of the strategies of nodes, and of their admission plugins.
+pub(super) fn add_rules(rules: &mut Rules) {
+    rules.restores = true;
+    rules.prepare = prepare;
+    rules.status.prepare = |node, live| node["spec"] = live["spec"].clone();
+    rules.allocate = |node, live, _| {
+        taint_new(node, live);
+        Ok(())
+    };
+}
+
 /// A new node takes no pods until it is ready (the admission plugin TaintNodesByCondition).
-pub(super) fn taint_new(node: &mut Value, live: Option<&Value>) {
+fn taint_new(node: &mut Value, live: Option<&Value>) {
     const NOT_READY: &str = "node.kubernetes.io/not-ready";
     if live.is_some() {
         return;
@@ -42,7 +53,7 @@ pub(super) fn taint_new(node: &mut Value, live: Option<&Value>) {
 
 /// `nodeStrategy`: a new node keeps its status. The source of a configuration is a field of a feature
 /// that is gone.
-pub(super) fn prepare(node: &mut Value, live: Option<&Value>) {
+fn prepare(node: &mut Value, live: Option<&Value>) {
     if let Some(live) = live {
         node["status"] = live["status"].clone();
     }

@@ -98,29 +98,32 @@ pub(in crate::server) fn label_as_node(pod: &mut Value, node: &str, store: &Stor
 /// The key prefix of runtime classes in etcd.
 const RUNTIMES_BELOW: &str = "/registry/runtimeclasses/";
 
-fn forbidden(why: String) -> Result<(), NotAllocated> {
+fn forbidden<T>(why: String) -> Result<T, NotAllocated> {
     Err(NotAllocated::Forbidden(why))
+}
+
+/// The runtime class that a pod names.
+fn runtime_class<'a>(spec: &JsonMap, store: &'a Store) -> Result<Option<&'a Value>, NotAllocated> {
+    match spec.get("runtimeClassName").and_then(Value::as_str) {
+        None => Ok(None),
+        // The client of the plugin sends no request without a name.
+        Some("") => {
+            let why = "resource name may not be empty";
+            Err(NotAllocated::Failed(Status::internal(why)))
+        }
+        Some(name) => match store.get(&format!("{RUNTIMES_BELOW}{name}")) {
+            Some((_, class)) => Ok(Some(class)),
+            None => {
+                let name = go::quote(name);
+                forbidden(format!("pod rejected: RuntimeClass {name} not found"))
+            }
+        },
+    }
 }
 
 /// Gives a new pod the fields that its runtime class needs (`plugin/pkg/admission/runtimeclass`).
 fn run_as_class(spec: &mut JsonMap, store: &Store) -> Result<(), NotAllocated> {
-    let none = Arc::new(Value::Null);
-    let named = spec.get("runtimeClassName").and_then(Value::as_str);
-    let class = match named {
-        None => &none,
-        // The client of the plugin sends no request without a name.
-        Some("") => {
-            let why = "resource name may not be empty";
-            return Err(NotAllocated::Failed(Status::internal(why)));
-        }
-        Some(name) => match store.get(&format!("{RUNTIMES_BELOW}{name}")) {
-            Some((_, class)) => class,
-            None => {
-                let name = go::quote(name);
-                return forbidden(format!("pod rejected: RuntimeClass {name} not found"));
-            }
-        },
-    };
+    let class = runtime_class(spec, store)?.unwrap_or(&Value::Null);
     let fixed = class.pointer("/overhead/podFixed");
     let own = spec.get("overhead").filter(|overhead| !overhead.is_null());
     match (fixed, own) {

@@ -118,21 +118,13 @@ pub(super) fn for_template(template: &Value, template_path: Option<&ErrorPath<'_
     }
     let of_overhead = |resource| fraction(&spec["overhead"], resource, &path.child("overhead"));
     warnings.extend(BYTES.into_iter().filter_map(of_overhead));
-    if spec["securityContext"].get("seccompProfile").is_none() {
-        replaced_annotation(
-            annotations,
-            SECCOMP_OF_POD,
-            path_of_annotations,
-            &mut warnings,
-        );
-    }
+    let of_annotations = (annotations, path_of_annotations);
+    replaced_seccomp(spec, SECCOMP_OF_POD, of_annotations, &mut warnings);
     let containers = containers(spec, path);
     for container in &containers {
         let value = container.value;
-        if value["securityContext"].get("seccompProfile").is_none() {
-            let name = format!("{SECCOMP_OF_CONTAINER}{}", text(value, "name"));
-            replaced_annotation(annotations, &name, path_of_annotations, &mut warnings);
-        }
+        let name = format!("{SECCOMP_OF_CONTAINER}{}", text(value, "name"));
+        replaced_seccomp(value, &name, of_annotations, &mut warnings);
         if template_path.is_some() {
             let of_pod = &spec["securityContext"]["appArmorProfile"];
             let old = pod_profiles::deprecated(annotations, value, of_pod, path_of_annotations);
@@ -209,14 +201,15 @@ fn of_container(container: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<Stri
     hidden_variables(container, path, warnings);
 }
 
-/// A profile that an annotation names and no field does (`api.SeccompPodAnnotationKey`).
-fn replaced_annotation(
-    annotations: &Value,
+/// A profile of a pod or of a container that an annotation names and no field does (`api.SeccompPodAnnotationKey`).
+fn replaced_seccomp(
+    profiled: &Value,
     name: &str,
-    path: &ErrorPath<'_>,
+    (annotations, path): (&Value, &ErrorPath<'_>),
     warnings: &mut Vec<String>,
 ) {
-    if annotations.get(name).is_some() {
+    let field = profiled["securityContext"].get("seccompProfile");
+    if field.is_none() && annotations.get(name).is_some() {
         warnings.push(format!(
             "{path}[{name}]: non-functional in v1.27+; use the \
              \"seccompProfile\" field instead"

@@ -183,7 +183,13 @@ fn rules(facts: &KindFacts) -> Rules {
     if let Some(warn) = warnings::for_kind(facts.kind) {
         rules.warn = warn;
     }
-    match facts.kind {
+    add_own(facts.kind, &mut rules);
+    rules
+}
+
+/// Adds what the strategy and the admission plugins of one kind do besides.
+fn add_own(kind: &str, rules: &mut Rules) {
+    match kind {
         "Secret" => rules.sees_empty_maps = true,
         "DaemonSet" => rules.prepare = daemon_set,
         "ReplicaSet" | "ReplicationController" => {
@@ -204,37 +210,16 @@ fn rules(facts: &KindFacts) -> Rules {
         "LimitRange" => rules.named_by_uid = true,
         "StatefulSet" => rules.prepare = stateful_set,
         "Endpoints" => rules.notices = &endpoints::NOTICES,
-        "Node" => {
-            rules.restores = true;
-            rules.prepare = nodes::prepare;
-            rules.status.prepare = |node, live| node["spec"] = live["spec"].clone();
-            rules.allocate = |object, live, _| {
-                nodes::taint_new(object, live);
-                Ok(())
-            };
+        "Node" => nodes::add_rules(rules),
+        "PersistentVolume" => {
+            add_volume_rules(rules);
+            rules.timed = Some(persistent_volumes::note_phase);
         }
-        "PersistentVolume" | "PersistentVolumeClaim" => {
-            rules.encoded_anew = facts.kind == "PersistentVolumeClaim";
-            rules.prepare = claims::prepare;
-            if facts.kind == "PersistentVolume" {
-                rules.timed = Some(persistent_volumes::note_phase);
-            }
-            rules.allocate = |object, live, supply| {
-                if live.is_none() {
-                    protect_volume(object);
-                    give_class(object, supply.store);
-                }
-                Ok(())
-            };
+        "PersistentVolumeClaim" => {
+            add_volume_rules(rules);
+            rules.encoded_anew = true;
         }
-        "CertificateSigningRequest" => {
-            rules.restores = true;
-            rules.emptied_bytes = Some(&certificates::EMPTIED);
-            rules.prepare = certificates::prepare;
-            rules.status = certificates::STATUS;
-            rules.others = certificates::OTHERS;
-            rules.timed = Some(certificates::note_times);
-        }
+        "CertificateSigningRequest" => certificates::add_rules(rules),
         "APIService" => {
             rules.emptied_bytes = Some(&api_service::EMPTIED);
             rules.prepare = api_service::prepare;
@@ -262,7 +247,18 @@ fn rules(facts: &KindFacts) -> Rules {
         }
         _ => {}
     }
-    rules
+}
+
+/// Adds what a volume and a claim have in common.
+fn add_volume_rules(rules: &mut Rules) {
+    rules.prepare = claims::prepare;
+    rules.allocate = |object, live, supply| {
+        if live.is_none() {
+            protect_volume(object);
+            give_class(object, supply.store);
+        }
+        Ok(())
+    };
 }
 
 /// Drops `maxUnavailable`, a field of a feature that is off (`dropStatefulSetDisabledFields`).
