@@ -297,18 +297,12 @@ fn put_member(number: u32, shape: Shape, value: &Value, out: &mut Vec<u8>) {
                 .iter()
                 .filter(|(name, _)| !is_extension(name) || message == "Schema");
             for (name, value) in members {
-                let mut named = Vec::new();
-                put_bytes(1, name.as_bytes(), &mut named);
-                put_inner(2, message, value, &mut named);
-                put_bytes(number, &named, out);
+                put_named(number, name, |out| put_inner(2, message, value, out), out);
             }
         }
         (Extensions, Value::Object(members)) => {
             for (name, value) in members.iter().filter(|(name, _)| is_extension(name)) {
-                let mut named = Vec::new();
-                put_bytes(1, name.as_bytes(), &mut named);
-                put_any(2, value, &mut named);
-                put_bytes(number, &named, out);
+                put_named(number, name, |out| put_any(2, value, out), out);
             }
         }
         (Any, value) => put_any(number, value, out),
@@ -319,6 +313,14 @@ fn put_member(number: u32, shape: Shape, value: &Value, out: &mut Vec<u8>) {
         }
         _ => {}
     }
+}
+
+/// Writes a message with a name and a value.
+fn put_named(number: u32, name: &str, put_value: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    let mut named = Vec::new();
+    put_bytes(1, name.as_bytes(), &mut named);
+    put_value(&mut named);
+    put_bytes(number, &named, out);
 }
 
 fn is_extension(name: &str) -> bool {

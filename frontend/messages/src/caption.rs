@@ -1,6 +1,8 @@
 //! The caption: the event at the current step, its cause, and a next step to try.
 
 use optimist_apiserver::pointer::unescape;
+use optimist_apiserver::storage::Revision;
+use optimist_client::RequestKind;
 use optimist_simulation::{
     Explanation, ExplanationKind as Kind, HistoryTree, Suggestion, VersionCheck, World,
 };
@@ -172,15 +174,21 @@ fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
             request: sent,
             check,
         } => {
-            let text = match check {
-                VersionCheck::Matched => en::stored_matched(name(*actor), before, after),
-                VersionCheck::NotSent => en::stored_not_sent(&request(*sent), before, after),
-                VersionCheck::Unknown => en::stored_unknown(before, after),
-            };
+            let text = compared(*check, name(*actor), *sent, [*before, *after]);
             Caption::new(en::stored_title(name(*actor), after), [text])
         }
         _ => return None,
     })
+}
+
+/// Says what the server compared before it stored a write.
+fn compared(check: VersionCheck, name: &str, sent: RequestKind, versions: [Revision; 2]) -> String {
+    let [before, after] = &versions;
+    match check {
+        VersionCheck::Matched => en::stored_matched(&name, before, after),
+        VersionCheck::NotSent => en::stored_not_sent(&request(sent), before, after),
+        VersionCheck::Unknown => en::stored_unknown(before, after),
+    }
 }
 
 fn refusal(kind: &Kind, world: &World) -> Caption {

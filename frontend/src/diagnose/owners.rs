@@ -115,12 +115,8 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
         return Html::default();
     };
     let numbers = numbers(ownership, &props.names);
-    let fits = |line: &&OwnedLine| match props.filter {
-        None => true,
-        Some(OwnerFilter::Manager(number)) => line.owners.contains(&number),
-        Some(OwnerFilter::NoOwner) => is_free(line),
-    };
-    let lines: Vec<&OwnedLine> = ownership.lines.iter().filter(fits).collect();
+    let lines = ownership.lines.iter();
+    let lines: Vec<&OwnedLine> = lines.filter(|line| fits(line, props.filter)).collect();
     let folds = props.filter.is_none() && lines.len() > FOLDED;
     let matters = |line: &OwnedLine| matters(line, &props.contested);
     let folds = folds && lines.iter().any(|line| matters(line));
@@ -131,11 +127,6 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
     // A message names owners of the lines with a conflict alone.
     let owners_known = !props.object.is_made_up() || lines.iter().any(|(line, _)| matters(line));
     let lines_class = classes!("owned-lines", (!owners_known).then_some("without-owners"));
-    let more = lines.len().saturating_sub(*shown);
-    let onmore = {
-        let shown = shown.clone();
-        move |_| shown.set(*shown + LINES)
-    };
     html! {
         <>
             <p class="says">
@@ -161,23 +152,49 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
                     }
                 }) }
                 { left_out_lines(left_out) }
-                if more > 0 {
-                    <button type="button" class="button" onclick={onmore}>
-                        { label::owners_more(&more.min(LINES)) }
-                    </button>
-                }
+                { more_button(&shown, lines.len()) }
             </div>
-            <div class="dialog-actions">
-                <Copy
-                    text={AttrValue::from(ownership.to_text())}
-                    label={Some(AttrValue::from(label::owners_copy()))}
-                />
-                <Copy
-                    text={AttrValue::from(ownership.to_markdown())}
-                    label={Some(AttrValue::from(label::owners_copy_markdown()))}
-                />
-            </div>
+            { copies(ownership) }
         </>
+    }
+}
+
+/// The button that shows more lines, if there are more.
+fn more_button(shown: &UseStateHandle<usize>, all: usize) -> Html {
+    let more = all.saturating_sub(**shown);
+    if more == 0 {
+        return Html::default();
+    }
+    let shown = shown.clone();
+    let onclick = move |_| shown.set(*shown + LINES);
+    html! {
+        <button type="button" class="button" {onclick}>
+            { label::owners_more(&more.min(LINES)) }
+        </button>
+    }
+}
+
+/// The buttons that copy the owners of all lines.
+fn copies(ownership: &ObjectOwnership) -> Html {
+    html! {
+        <div class="dialog-actions">
+            <Copy
+                text={AttrValue::from(ownership.to_text())}
+                label={Some(AttrValue::from(label::owners_copy()))}
+            />
+            <Copy
+                text={AttrValue::from(ownership.to_markdown())}
+                label={Some(AttrValue::from(label::owners_copy_markdown()))}
+            />
+        </div>
+    }
+}
+
+fn fits(line: &OwnedLine, filter: Option<OwnerFilter>) -> bool {
+    match filter {
+        None => true,
+        Some(OwnerFilter::Manager(number)) => line.owners.contains(&number),
+        Some(OwnerFilter::NoOwner) => is_free(line),
     }
 }
 

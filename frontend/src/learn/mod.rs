@@ -72,23 +72,25 @@ pub(crate) fn Lessons(props: &LessonsProps) -> Html {
     });
     use_effect_with(seen, |seen| {
         if let Some((_, happened, solved, found)) = *seen {
-            browser::scroll_within(
-                ".lesson-body",
-                match (happened, solved, found) {
-                    (true, true, _) => ".reached, .choice.right",
-                    // A challenge that failed says so below its button.
-                    (true, false, true) => ".found",
-                    // A narrow window has no room for the text and the task.
-                    (true, false, false) if browser::is_narrow() => ".choice.right, .task",
-                    (true, false, false) => ".choice.right",
-                    (false, ..) => ".lesson-title",
-                },
-            );
+            browser::scroll_within(".lesson-body", newest_part(happened, solved, found));
         }
     });
     match &store.learn.course {
         Some(course) => stage(store, Some(lesson::lesson(store, course, notes.as_deref()))),
         None => contents::contents(store),
+    }
+}
+
+/// The selector of the part of a lesson that is new to the learner.
+fn newest_part(happened: bool, solved: bool, found: bool) -> &'static str {
+    match (happened, solved, found) {
+        (true, true, _) => ".reached, .choice.right",
+        // A challenge that failed says so below its button.
+        (true, false, true) => ".found",
+        // A narrow window has no room for the text and the task.
+        (true, false, false) if browser::is_narrow() => ".choice.right, .task",
+        (true, false, false) => ".choice.right",
+        (false, ..) => ".lesson-title",
     }
 }
 

@@ -58,35 +58,26 @@ pub(super) fn predict(
         let differences = differences(event, code, &exchange, known);
         runs.push((media, exchange, differences));
     }
-    let same: Vec<&'static str> = runs
-        .iter()
-        .filter(|(_, _, differences)| differences.is_empty())
-        .map(|(media, ..)| *media)
-        .collect();
-    let at = runs
-        .iter()
-        .position(|(_, _, differences)| differences.is_empty());
-    let compared = if event.response.is_some() && is_comparable(event) {
-        Compared::Answer
-    } else {
-        Compared::Code
-    };
-    let (_, exchange, differences) = runs.swap_remove(at.unwrap_or(0));
-    if at.is_some() {
-        CoreAnswer::Same {
-            exchange,
-            compared,
-            patch_types: if event.verb == "patch" {
-                same
-            } else {
-                Vec::new()
-            },
-        }
-    } else {
-        CoreAnswer::Other {
+    let is_same = |(_, _, differences): &&(_, _, Vec<Difference>)| differences.is_empty();
+    let same: Vec<&'static str> = runs.iter().filter(is_same).map(|run| run.0).collect();
+    let at = runs.iter().position(|run| is_same(&run)).unwrap_or(0);
+    let (_, exchange, differences) = runs.swap_remove(at);
+    if same.is_empty() {
+        return CoreAnswer::Other {
             exchange,
             differences,
-        }
+        };
+    }
+    CoreAnswer::Same {
+        exchange,
+        compared: match event.response.is_some() && is_comparable(event) {
+            true => Compared::Answer,
+            false => Compared::Code,
+        },
+        patch_types: match event.verb.as_str() {
+            "patch" => same,
+            _ => Vec::new(),
+        },
     }
 }
 

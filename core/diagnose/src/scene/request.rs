@@ -40,11 +40,9 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
     match &draft.error.error {
         PrintedError::Apply(conflicts) => {
             let status = |field: &String| field.starts_with(".status");
-            let of_status = conflicts.iter().flat_map(|it| &it.fields).all(status);
-            let target = if of_status {
-                format!("{path}/status")
-            } else {
-                path
+            let target = match conflicts.iter().flat_map(|it| &it.fields).all(status) {
+                true => format!("{path}/status"),
+                false => path,
             };
             vec![("PATCH", apply(&target), APPLY, draft.wanted.clone())]
         }
@@ -55,17 +53,10 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
             other_uid(draft, installed, sent, object)
         }
         PrintedError::Precondition { of, sent, .. } => {
-            let field = match of {
-                Precondition::Uid => "uid",
-                Precondition::ResourceVersion => "resourceVersion",
-            };
-            let body = json!({"kind": "DeleteOptions", "apiVersion": "v1",
-                "preconditions": {field: sent}});
-            vec![("DELETE", path, JSON, body)]
+            vec![("DELETE", path, JSON, deletion_if(*of, sent))]
         }
         PrintedError::AlreadyExists { .. } => {
-            let resource = installed.world.resource();
-            let collection = resource.path(draft.live.namespace(), "");
+            let collection = installed.world.resource().path(draft.live.namespace(), "");
             let mut body = draft.wanted.clone();
             super::sample::skeleton(&mut body);
             vec![("POST", collection, JSON, body)]
@@ -75,11 +66,12 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
             vec![("PATCH", path, "application/json-patch+json", test)]
         }
         PrintedError::ManagedFieldsSent => {
-            let mut body = draft.wanted.clone();
-            let entry = json!({"manager": "a", "operation": "Update", "apiVersion": "v1",
-                "fieldsType": "FieldsV1", "fieldsV1": {}});
-            body.set_meta("managedFields", json!([entry]));
-            vec![("PATCH", apply(&path), APPLY, body)]
+            vec![(
+                "PATCH",
+                apply(&path),
+                APPLY,
+                with_managed_fields(&draft.wanted),
+            )]
         }
         PrintedError::VersionMissing => {
             let mut body = stored_object(installed);
@@ -99,6 +91,24 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
         | PrintedError::TestFailed { .. }
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }
+}
+
+/// The options of a deletion with a precondition.
+fn deletion_if(of: Precondition, sent: &str) -> Value {
+    let field = match of {
+        Precondition::Uid => "uid",
+        Precondition::ResourceVersion => "resourceVersion",
+    };
+    json!({"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {field: sent}})
+}
+
+/// The manifest with an entry of managed fields, as of an object that was read and is applied.
+fn with_managed_fields(manifest: &Value) -> Value {
+    let mut body = manifest.clone();
+    let entry = json!({"manager": "a", "operation": "Update", "apiVersion": "v1",
+        "fieldsType": "FieldsV1", "fieldsV1": {}});
+    body.set_meta("managedFields", json!([entry]));
+    body
 }
 
 /// A write with the uid of a former object: the object has another one, or it is gone.

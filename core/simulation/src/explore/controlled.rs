@@ -268,26 +268,8 @@ impl<'a> ControllerReplay<'a> {
 
     /// Performs a step in a tree. `None` if it is not possible there: a lost message of an editor.
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
-        let control = |tree: &mut HistoryTree, operation| {
-            tree.act_once(Operation::Control(operation)).map(drop)
-        };
         match event {
-            Event::Deliver { cache, .. } => {
-                // A cache without a watch lists and watches first, and then there may be no event.
-                let mut connected = false;
-                while !tree
-                    .world()
-                    .controller()?
-                    .caches()
-                    .get(cache)?
-                    .is_watching()
-                {
-                    control(tree, ControllerOperation::Connect(cache))?;
-                    connected = true;
-                }
-                let delivered = control(tree, ControllerOperation::Deliver(cache));
-                delivered.or(connected.then_some(()))
-            }
+            Event::Deliver { cache, .. } => deliver(tree, cache),
             Event::Take(_) | Event::Step(_) => control(tree, ControllerOperation::Step),
             Event::Wake(_) => control(tree, ControllerOperation::Wake),
             Event::Restart(_) => {
@@ -302,21 +284,7 @@ impl<'a> ControllerReplay<'a> {
             Event::WatchBroken { cache, .. } => {
                 control(tree, ControllerOperation::DropWatch(cache))
             }
-            Event::Compaction => {
-                let compaction = Operation::Compact { restart: true };
-                tree.act_once(compaction)?;
-                // The restart has ended all watches, of which a controller learns at once here.
-                let caches = tree.world().controller()?.caches();
-                let open: Vec<usize> = (0..)
-                    .zip(caches)
-                    .filter(|(_, it)| it.is_watching())
-                    .map(|(cache, _)| cache)
-                    .collect();
-                for cache in open {
-                    control(tree, ControllerOperation::DropWatch(cache))?;
-                }
-                Some(())
-            }
+            Event::Compaction => compact(tree),
             Event::RestartBehind(_) => tree.restart_behind().map(drop),
             // In Play, editors lose no message.
             Event::AnswerLost(process) | Event::RequestLost(process)
@@ -333,6 +301,46 @@ impl<'a> ControllerReplay<'a> {
             }
         }
     }
+}
+
+/// Lets the controller perform an operation.
+fn control(tree: &mut HistoryTree, operation: ControllerOperation) -> Option<()> {
+    tree.act_once(Operation::Control(operation)).map(drop)
+}
+
+/// Delivers the next event to a cache. A cache without a watch lists and watches first, and then there may be no
+/// event.
+fn deliver(tree: &mut HistoryTree, cache: usize) -> Option<()> {
+    let mut connected = false;
+    while !tree
+        .world()
+        .controller()?
+        .caches()
+        .get(cache)?
+        .is_watching()
+    {
+        control(tree, ControllerOperation::Connect(cache))?;
+        connected = true;
+    }
+    let delivered = control(tree, ControllerOperation::Deliver(cache));
+    delivered.or(connected.then_some(()))
+}
+
+/// Compacts the server, whose restart ends all watches. A controller learns of that at once here.
+fn compact(tree: &mut HistoryTree) -> Option<()> {
+    tree.act_once(Operation::Compact { restart: true })?;
+    for cache in 0..tree.world().controller()?.caches().len() {
+        if tree
+            .world()
+            .controller()?
+            .caches()
+            .get(cache)?
+            .is_watching()
+        {
+            control(tree, ControllerOperation::DropWatch(cache))?;
+        }
+    }
+    Some(())
 }
 
 /// Lets an editor send its next request.

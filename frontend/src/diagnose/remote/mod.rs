@@ -11,7 +11,7 @@ mod state;
 use std::rc::Rc;
 
 use optimist_client::visible;
-use optimist_diagnose::remote::ProxyCommand;
+use optimist_diagnose::remote::{ProxyCommand, RemoteKind};
 use optimist_messages::diagnose::client_long;
 use optimist_messages::label;
 use wasm_bindgen_futures::spawn_local;
@@ -83,25 +83,43 @@ pub(super) fn Remote(props: &RemoteProps) -> Html {
     }
 }
 
-/// Draws the fields that say which object is meant.
-fn picks(card: &Card) -> Html {
-    let Some(found) = &card.found else {
-        return Html::default();
-    };
-    let sends = |action: fn(String) -> RemoteAction| {
-        let card = card.dispatcher();
-        Callback::from(move |event: InputEvent| {
-            let input: Option<HtmlInputElement> = event.target_dyn_into();
-            let text = input.map(|input| input.value()).unwrap_or_default();
-            card.dispatch(action(text.trim().to_owned()));
-        })
-    };
-    let onkind = {
+/// Sends what is typed into a field.
+fn sends_text(card: &Card, action: fn(String) -> RemoteAction) -> Callback<InputEvent> {
+    let card = card.dispatcher();
+    Callback::from(move |event: InputEvent| {
+        let input: Option<HtmlInputElement> = event.target_dyn_into();
+        let text = input.map(|input| input.value()).unwrap_or_default();
+        card.dispatch(action(text.trim().to_owned()));
+    })
+}
+
+/// Draws the choice among the kinds of the server.
+fn kind_field(card: &Card, kinds: &[RemoteKind]) -> Html {
+    let onchange = {
         let card = card.dispatcher();
         Callback::from(move |event: Event| {
             let position = browser::selected(&event).parse().unwrap_or_default();
             card.dispatch(RemoteAction::Kind(position));
         })
+    };
+    html! {
+        <label class="field">
+            <span>{ label::remote_kind() }</span>
+            <select aria-label={label::remote_kind()} {onchange}>
+                { for kinds.iter().enumerate().map(|(at, kind)| html! {
+                    <option value={at.to_string()} selected={at == card.kind}>
+                        { visible(&format!("{} ({})", kind.kind, kind.api_version())).into_owned() }
+                    </option>
+                }) }
+            </select>
+        </label>
+    }
+}
+
+/// Draws the fields that say which object is meant.
+fn picks(card: &Card) -> Html {
+    let Some(found) = &card.found else {
+        return Html::default();
     };
     let onsecrets = {
         let card = card.dispatcher();
@@ -112,16 +130,7 @@ fn picks(card: &Card) -> Html {
     let is_namespaced = card.kind().is_some_and(|kind| kind.is_namespaced);
     html! {
         <>
-            <label class="field">
-                <span>{ label::remote_kind() }</span>
-                <select aria-label={label::remote_kind()} onchange={onkind}>
-                    { for found.kinds.iter().enumerate().map(|(at, kind)| html! {
-                        <option value={at.to_string()} selected={at == card.kind}>
-                            { visible(&format!("{} ({})", kind.kind, kind.api_version())).into_owned() }
-                        </option>
-                    }) }
-                </select>
-            </label>
+            { kind_field(card, &found.kinds) }
             <label class="field">
                 <span>{ label::remote_namespace() }</span>
                 <input
@@ -130,7 +139,7 @@ fn picks(card: &Card) -> Html {
                     disabled={!is_namespaced}
                     spellcheck="false"
                     autocapitalize="off"
-                    oninput={sends(RemoteAction::Namespace)}
+                    oninput={sends_text(card, RemoteAction::Namespace)}
                 />
             </label>
             <label class="field">
@@ -142,7 +151,7 @@ fn picks(card: &Card) -> Html {
                     spellcheck="false"
                     autocapitalize="off"
                     autocomplete="off"
-                    oninput={sends(RemoteAction::Name)}
+                    oninput={sends_text(card, RemoteAction::Name)}
                 />
             </label>
             <datalist id="remote-names">
@@ -153,6 +162,14 @@ fn picks(card: &Card) -> Html {
                 { " " }{ label::remote_secrets() }
             </label>
         </>
+    }
+}
+
+fn button(name: String, disabled: bool, onclick: Callback<()>) -> Html {
+    html! {
+        <button type="button" class="button small" {disabled} onclick={onclick.reform(|_| ())}>
+            { name }
+        </button>
     }
 }
 
@@ -170,13 +187,6 @@ fn actions(
     let place = (card.namespace.clone(), card.name.clone());
     let secrets = card.secrets;
     let none = card.name.is_empty();
-    let button = |name: String, disabled: bool, onclick: Callback<()>| {
-        html! {
-            <button type="button" class="button small" {disabled} onclick={onclick.reform(|_| ())}>
-                { name }
-            </button>
-        }
-    };
     let names = {
         let (asking, kind, namespace) = (asking.clone(), kind.clone(), place.0.clone());
         Callback::from(move |()| {

@@ -152,6 +152,23 @@ impl Learn {
         course.is_some_and(|course| course.search.is_some() || course.switches.search.is_some())
     }
 
+    /// Changes the lesson that is open, if there is one.
+    fn change_course(&mut self, change: impl FnOnce(&mut Course)) {
+        if let Some(course) = &mut self.course {
+            change(Rc::make_mut(course));
+        }
+    }
+
+    fn read_catalogue(&mut self, text: &str) {
+        match Catalogue::parse(text) {
+            Ok(catalogue) => {
+                self.catalogue = Some(Rc::new(catalogue));
+                self.check_wanted();
+            }
+            Err(error) => self.problem = Some(LearnProblem::Error(error)),
+        }
+    }
+
     /// Notes a lesson that is not in the catalogue as a problem, once the catalogue is there.
     fn check_wanted(&mut self) {
         let (Some(catalogue), Some(wanted)) = (&self.catalogue, &self.wanted) else {
@@ -167,13 +184,7 @@ impl Learn {
 impl State {
     pub(crate) fn update_learn(&mut self, msg: LearnMsg, fx: &mut Effects<'_>) {
         match msg {
-            LearnMsg::Catalogue(Ok(text)) => match Catalogue::parse(&text) {
-                Ok(catalogue) => {
-                    self.learn.catalogue = Some(Rc::new(catalogue));
-                    self.learn.check_wanted();
-                }
-                Err(error) => self.learn.problem = Some(LearnProblem::Error(error)),
-            },
+            LearnMsg::Catalogue(Ok(text)) => self.learn.read_catalogue(&text),
             LearnMsg::Catalogue(Err(file)) => {
                 self.learn.problem = Some(LearnProblem::NotLoaded(file));
             }
@@ -202,37 +213,27 @@ impl State {
             }
             LearnMsg::Teach => {
                 self.learn.teaching = !self.learn.teaching;
-                if let Some(course) = &mut self.learn.course {
-                    Rc::make_mut(course).hidden = false;
-                }
+                self.learn.change_course(|course| course.hidden = false);
             }
             LearnMsg::Search => self.begin_search(fx),
             LearnMsg::Switch(switch) => self.choose_switch(switch),
             LearnMsg::Restart => self.restart_lesson(fx),
             LearnMsg::ChooseFirst(choice) => {
-                if let Some(course) = &mut self.learn.course {
-                    Rc::make_mut(course).first_choice = Some(choice);
-                }
+                let learn = &mut self.learn;
+                learn.change_course(|course| course.first_choice = Some(choice));
             }
             LearnMsg::Earlier => {
-                if let Some(course) = &mut self.learn.course {
-                    let course = Rc::make_mut(course);
-                    course.earlier = !course.earlier;
-                }
+                let learn = &mut self.learn;
+                learn.change_course(|course| course.earlier = !course.earlier);
             }
             LearnMsg::Tries => {
-                if let Some(course) = &mut self.learn.course {
-                    let course = Rc::make_mut(course);
-                    course.tries = !course.tries;
-                }
+                let learn = &mut self.learn;
+                learn.change_course(|course| course.tries = !course.tries);
             }
-            LearnMsg::Hint => {
-                if let Some(course) = &mut self.learn.course {
-                    let course = Rc::make_mut(course);
-                    let all = course.walk.step().hints().len();
-                    course.hints = (course.hints + 1) % (all + 1);
-                }
-            }
+            LearnMsg::Hint => self.learn.change_course(|course| {
+                let all = course.walk.step().hints().len();
+                course.hints = (course.hints + 1) % (all + 1);
+            }),
             msg => self.walk_lesson(&msg),
         }
     }

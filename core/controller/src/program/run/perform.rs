@@ -264,7 +264,8 @@ impl Run {
         context: &mut Context<'_>,
         sent: &mut Option<Call>,
     ) -> Next {
-        let Some((name, call, on_error)) = self.call(statement) else {
+        let (Some((name, on_error)), Some(call)) = (written(statement), self.call(statement))
+        else {
             // The variable has no object: Go would panic, and controller-runtime recovers.
             return Next::Return(ReconcileResult::Error);
         };
@@ -309,88 +310,71 @@ impl Run {
     /// Returns whether a statement is a write whose variables have objects.
     pub(super) fn can_call(&self, statement: &Statement) -> bool {
         let has = |name: &str| self.object(name).is_some();
-        match statement {
-            Statement::Create { object, .. }
-            | Statement::Update { object, .. }
-            | Statement::Apply { object, .. }
-            | Statement::Delete { object, .. } => has(object),
-            Statement::Patch { object, base, .. } => has(object) && has(base),
-            _ => false,
+        match (statement, written(statement)) {
+            (Statement::Patch { base, .. }, Some((object, _))) => has(object) && has(base),
+            (_, Some((object, _))) => has(object),
+            (_, None) => false,
         }
     }
 
-    /// The variable, the request and the error rows of a write. `None` unless it [can be
-    /// made](Self::can_call).
-    pub(super) fn call<'a>(
-        &self,
-        statement: &'a Statement,
-    ) -> Option<(&'a str, Call, &'a [OnError])> {
-        let object = |name: &str| self.object(name).cloned();
+    /// The request of a write. `None` unless it [can be made](Self::can_call).
+    fn call(&self, statement: &Statement) -> Option<Call> {
         let part = |status: bool| status.then_some(Subresource::Status);
+        let (name, _) = written(statement)?;
+        let object = self.object(name)?.clone();
         Some(match statement {
-            Statement::Create {
-                object: name,
-                on_error,
-            } => {
-                let object = object(name)?;
-                let namespace = object.namespace().to_owned();
-                (name, Call::Create { namespace, object }, on_error)
-            }
-            Statement::Update {
-                object: name,
-                status,
-                on_error,
-            } => {
-                let call = Call::Update {
-                    base: object(name)?,
-                    object: object(name)?,
-                    subresource: part(*status),
-                };
-                (name, call, on_error)
-            }
+            Statement::Create { .. } => Call::Create {
+                namespace: object.namespace().to_owned(),
+                object,
+            },
+            Statement::Update { status, .. } => Call::Update {
+                base: object.clone(),
+                object,
+                subresource: part(*status),
+            },
             Statement::Patch {
-                object: name,
-                base,
-                lock,
-                status,
-                on_error,
-            } => {
-                let (base, object) = (object(base)?, object(name)?);
-                let call = Call::merge_from(&base, &object, *lock, part(*status));
-                (name, call, on_error)
-            }
-            Statement::Apply {
-                object: name,
-                force,
-                status,
-                on_error,
-            } => {
-                let call = Call::Apply {
-                    base: object(name)?,
-                    object: object(name)?,
-                    force: Some(*force),
-                    subresource: part(*status),
-                };
-                (name, call, on_error)
-            }
+                base, lock, status, ..
+            } => Call::merge_from(self.object(base)?, &object, *lock, part(*status)),
+            Statement::Apply { force, status, .. } => Call::Apply {
+                base: object.clone(),
+                object,
+                force: Some(*force),
+                subresource: part(*status),
+            },
             Statement::Delete {
-                object: name,
                 uid,
                 resource_version,
-                on_error,
-            } => {
-                let call = Call::Delete {
-                    object: object(name)?,
-                    preconditions: Preconditions {
-                        uid: *uid,
-                        resource_version: *resource_version,
-                    },
-                    in_background: false,
-                };
-                (name, call, on_error)
-            }
+                ..
+            } => Call::Delete {
+                object,
+                preconditions: Preconditions {
+                    uid: *uid,
+                    resource_version: *resource_version,
+                },
+                in_background: false,
+            },
             _ => return None,
         })
+    }
+}
+
+/// The variable that a statement writes, and the rows of its errors; `None` if it is no write.
+fn written(statement: &Statement) -> Option<(&str, &[OnError])> {
+    match statement {
+        Statement::Create { object, on_error }
+        | Statement::Update {
+            object, on_error, ..
+        }
+        | Statement::Patch {
+            object, on_error, ..
+        }
+        | Statement::Apply {
+            object, on_error, ..
+        }
+        | Statement::Delete {
+            object, on_error, ..
+        } => Some((object, on_error)),
+        _ => None,
     }
 }
 
