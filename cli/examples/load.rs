@@ -49,7 +49,7 @@ impl Connection {
 
     /// Sends a request, and reads the head of its answer: the code, and how long the body is unless it comes in
     /// chunks.
-    async fn begin(
+    async fn read_head(
         &mut self,
         method: &str,
         target: &str,
@@ -75,8 +75,8 @@ impl Connection {
 
     /// Sends a request, and reads its answer.
     async fn send(&mut self, method: &str, target: &str, body: &str) -> Result<u16> {
-        match self.begin(method, target, body).await? {
-            (code, Some(length)) => self.take(length).await.map(|_| code),
+        match self.read_head(method, target, body).await? {
+            (code, Some(length)) => self.read_exact(length).await.map(|_| code),
             (code, None) => {
                 while !self.chunk().await?.is_empty() {}
                 Ok(code)
@@ -87,8 +87,8 @@ impl Connection {
     /// The next part of an answer that streams; empty at its end.
     async fn chunk(&mut self) -> Result<Vec<u8>> {
         let length = String::from_utf8(self.until(b"\r\n").await?)?;
-        let chunk = self.take(usize::from_str_radix(&length, 16)?).await?;
-        self.take(2).await?;
+        let chunk = self.read_exact(usize::from_str_radix(&length, 16)?).await?;
+        self.read_exact(2).await?;
         Ok(chunk)
     }
 
@@ -109,7 +109,7 @@ impl Connection {
         }
     }
 
-    async fn take(&mut self, length: usize) -> Result<Vec<u8>> {
+    async fn read_exact(&mut self, length: usize) -> Result<Vec<u8>> {
         while self.read.len() < length {
             self.fill().await?;
         }
@@ -274,13 +274,13 @@ async fn open_watches(
         let mut connection = Connection::open(authority).await?;
         // From now on: no version is the newest one, with what there is.
         let target = format!("{maps}?watch=1&timeoutSeconds={timeout}");
-        let (code, _) = connection.begin("GET", &target, "").await?;
+        let (code, _) = connection.read_head("GET", &target, "").await?;
         if code != 200 {
             return Err(format!("GET {target} was answered with {code}").into());
         }
         // The object as it is now.
         connection.chunk().await?;
-        open.push(tokio::task::spawn_local(told(watch(
+        open.push(tokio::task::spawn_local(with_text_error(watch(
             connection,
             Rc::clone(written),
         ))));
@@ -303,7 +303,7 @@ async fn load(arguments: &[String], authority: &str, process: u32) -> Result<()>
             format!("{maps}/map"),
             Rc::clone(written),
         );
-        tokio::task::spawn_local(told(async move {
+        tokio::task::spawn_local(with_text_error(async move {
             write(&authority, map, written, every, end).await
         }))
     });
@@ -334,7 +334,7 @@ async fn load(arguments: &[String], authority: &str, process: u32) -> Result<()>
 }
 
 /// Errors as texts, which tasks can hand over.
-async fn told<T>(run: impl Future<Output = Result<T>>) -> std::result::Result<T, Error> {
+async fn with_text_error<T>(run: impl Future<Output = Result<T>>) -> std::result::Result<T, Error> {
     run.await.map_err(|error| Error::other(error.to_string()))
 }
 

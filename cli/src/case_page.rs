@@ -81,7 +81,7 @@ fn page(directory: &Path, case: &Case) -> Result<String, BadInput> {
         title: case.title,
         shown: &shown,
         address: "",
-        note: &note(release.unwrap_or_default()),
+        note: &saved_note(release.unwrap_or_default()),
     };
     let [before, after] = saved_page(&template, &content).ok_or_else(other)?;
     let mut text = before;
@@ -123,7 +123,7 @@ fn fragment(case: &Case) -> Result<String, BadInput> {
 }
 
 /// The line of the page that says what the file is.
-fn note(release: &str) -> String {
+fn saved_note(release: &str) -> String {
     let date = crate::now().to_string();
     SavedNote {
         label: &label::saved_label(),

@@ -82,9 +82,9 @@ fn objects_of(file: &str, text: String, names: &[&str]) -> Result<Vec<Placed>, B
     let mut reader = ObjectReader::of_many(text.into()).map_err(|error| wrong(1, error))?;
     let mut lines = Vec::new();
     loop {
-        let (line, known) = (reader.line(), reader.found().len());
+        let (line, known) = (reader.line(), reader.objects().len());
         let more = reader.advance().map_err(|error| wrong(line, error))?;
-        for object in &reader.found()[known..] {
+        for object in &reader.objects()[known..] {
             check(object, names).map_err(|why| BadInput(format!("{file}:{line}: {why}")))?;
             lines.push(line);
         }

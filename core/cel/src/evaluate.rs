@@ -277,7 +277,7 @@ impl Machine {
 
     fn add_to_result<'a>(&self, item: &'a Expr, scope: &mut Scope<'a>) -> Run {
         self.pay(1)?;
-        let result = scope.take(super::ast::ACCUMULATOR)?;
+        let result = scope.take_value(super::ast::ACCUMULATOR)?;
         let item = self.value(item, scope)?;
         self.pay(1)?;
         match (result, item) {
@@ -390,7 +390,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The value of a variable, which has none afterwards.
-    fn take(&mut self, name: &str) -> Run {
+    fn take_value(&mut self, name: &str) -> Run {
         let place = self.place(name).ok_or(Fault::Unknown)?;
         std::mem::replace(&mut self.0[place].1, Ok(Val::Null))
     }

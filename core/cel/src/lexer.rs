@@ -1,5 +1,7 @@
 //! The words of an expression (`cel-go/parser/gen/CEL.g4`).
 
+use std::fmt;
+
 use super::ast::Mistake;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -15,16 +17,16 @@ pub(super) enum Token {
     End,
 }
 
-impl Token {
-    /// The token as messages show it.
-    pub(super) fn shown(&self) -> String {
+/// The token as messages show it.
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Symbol(text) => (*text).to_owned(),
-            Token::Ident(text) | Token::Int(text) | Token::Float(text) => text.clone(),
-            Token::Uint(text) => format!("{text}u"),
-            Token::String(text) => format!("\"{text}\""),
-            Token::Bytes(_) => "b\"\"".to_owned(),
-            Token::End => "<EOF>".to_owned(),
+            Token::Symbol(text) => f.write_str(text),
+            Token::Ident(text) | Token::Int(text) | Token::Float(text) => f.write_str(text),
+            Token::Uint(text) => write!(f, "{text}u"),
+            Token::String(text) => write!(f, "\"{text}\""),
+            Token::Bytes(_) => f.write_str("b\"\""),
+            Token::End => f.write_str("<EOF>"),
         }
     }
 }

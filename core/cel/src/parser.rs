@@ -107,7 +107,7 @@ impl Parser {
     fn whole(&mut self) -> Read<Expr> {
         let expr = self.expression()?;
         if *self.peek() != Token::End {
-            let found = self.peek().shown();
+            let found = self.peek().to_string();
             return self.wrong(format!("extraneous input '{found}' expecting <EOF>"));
         }
         Ok(expr)
@@ -143,7 +143,7 @@ impl Parser {
         if self.accept(symbol) {
             return Ok(());
         }
-        let found = self.peek().shown();
+        let found = self.peek().to_string();
         self.wrong(format!("mismatched input '{found}' expecting '{symbol}'"))
     }
 
@@ -338,7 +338,7 @@ impl Parser {
                 Ok(name)
             }
             other => {
-                let found = other.shown();
+                let found = other.to_string();
                 let message = format!("no viable alternative at input '.{}{found}'", self.gap());
                 let wrong = self.wrong(message);
                 let goes_on = OPERATORS.contains(&found.as_str());

@@ -254,7 +254,7 @@ impl Digests {
                 let mut others = writers.iter().filter(|writer| **writer != known.owner);
                 others.any(|other| !known.readers.contains(other))
             };
-            let kept = updates.kept().iter().filter(|known| is_danger(known));
+            let kept = updates.kept_edits().iter().filter(|known| is_danger(known));
             let mut kept: Vec<_> = kept.collect();
             kept.sort_by(|a, b| (a.owner, &a.edit.path).cmp(&(b.owner, &b.edit.path)));
             let oldest = oldest_readable(state, key);

@@ -158,7 +158,7 @@ impl ObjectReader {
     }
 
     /// The objects so far.
-    pub fn found(&self) -> &[Value] {
+    pub fn objects(&self) -> &[Value] {
         &self.found
     }
 
@@ -330,7 +330,7 @@ mod tests {
         let mut reader = ObjectReader::of_many(text.into()).unwrap();
         assert_eq!(reader.line(), 3);
         assert_eq!(reader.advance(), Ok(true));
-        assert_eq!((reader.line(), reader.found().len()), (11, 1));
+        assert_eq!((reader.line(), reader.objects().len()), (11, 1));
         while reader.advance().unwrap() {}
         assert_eq!(reader.finish(), objects(text).unwrap());
         let many: String = (0..300)

@@ -17,7 +17,7 @@ fn server() -> ApiServer {
         version: Some(100),
         ..Start::default()
     };
-    let (world, _) = World::begin(start.into()).unwrap();
+    let (world, _) = World::from_start(start.into()).unwrap();
     world.server().clone()
 }
 

@@ -21,7 +21,7 @@ impl Controller {
     /// report and the answer to its request. Returns the effect on the edits of others. `since` is
     /// the version of the store before the step, and `lost` is the message of its request that the
     /// network lost.
-    pub fn note<Id: Copy + PartialEq>(
+    pub fn record_step<Id: Copy + PartialEq>(
         &self,
         ledger: &mut Ledger<Id>,
         who: Id,

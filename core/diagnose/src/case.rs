@@ -74,7 +74,7 @@ impl PartialInstall {
     /// # Errors
     /// If it is not what a server stores.
     pub fn finish(self) -> Result<Installed, NotInstalled> {
-        let (world, _) = World::begin(Arc::new(self.start)).map_err(NotInstalled::Refused)?;
+        let (world, _) = World::from_start(Arc::new(self.start)).map_err(NotInstalled::Refused)?;
         let made_up = MadeUpIdentity {
             name: false,
             namespace: self.notes.contains(&Note::NamespaceMadeUp),

@@ -158,7 +158,7 @@ fn session(texts: &[String]) -> Option<HistoryTree> {
         created_by: Some(manager).filter(|text| text.chars().all(|c| c.is_ascii_graphic())),
         ..Start::default()
     };
-    let (mut world, _) = World::begin(start.into()).ok()?;
+    let (mut world, _) = World::from_start(start.into()).ok()?;
     for id in ActorId::ALL {
         world.actor_mut(id).name = text().into();
         world.actor_mut(id).manager = text().into();

@@ -17,7 +17,7 @@ fn tree() -> HistoryTree {
         installed: true,
         ..Start::with(LIVE)
     };
-    let (world, dropped) = World::begin(Arc::new(start)).expect("it is installed");
+    let (world, dropped) = World::from_start(Arc::new(start)).expect("it is installed");
     assert!(dropped.is_empty());
     let mut tree = HistoryTree::new(world);
     tree.act(Operation::Act(ActorId::A, Action::Get));

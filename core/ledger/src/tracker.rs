@@ -422,7 +422,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 
     /// The acknowledged edits that are still in the object.
-    pub fn kept(&self) -> &[Acknowledged<Id>] {
+    pub fn kept_edits(&self) -> &[Acknowledged<Id>] {
         &self.kept
     }
 

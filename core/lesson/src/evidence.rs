@@ -49,7 +49,7 @@ impl Experiment {
     ) -> Result<(), LessonError> {
         let mut tree = match &self.start {
             Some(start) => {
-                let world = World::begin(Arc::clone(start));
+                let world = World::from_start(Arc::clone(start));
                 let line = self.claims.first().map_or(1, |claim| claim.line);
                 let (mut world, _) =
                     world.map_err(|error| LessonError::new(line, error.to_string()))?;

@@ -338,7 +338,7 @@ impl Lesson {
     }
 
     fn open_world(&self, start: Arc<Start>) -> Result<World, LessonError> {
-        let loaded = World::begin(start);
+        let loaded = World::from_start(start);
         let (mut world, _) =
             loaded.map_err(|error| LessonError::new(self.objects_line, error.to_string()))?;
         self.name_actors(&mut world);

@@ -195,7 +195,7 @@ impl SwitchChallenge {
         let ready = Self::program(lesson)?.clone().with(chosen.iter().copied());
         let mut start = (*lesson.start).clone();
         start.controller.as_mut()?.program = ControllerProgram::Ready(ready);
-        let (mut world, _) = World::begin(Arc::new(start)).ok()?;
+        let (mut world, _) = World::from_start(Arc::new(start)).ok()?;
         lesson.name_actors(&mut world);
         let mut tree = HistoryTree::new(world);
         tree.connect_controller()?;

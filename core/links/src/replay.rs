@@ -64,7 +64,7 @@ impl Replay {
             Some(tree) => tree,
             None => {
                 let start = Arc::clone(&self.session.start);
-                let loaded = World::begin(start);
+                let loaded = World::from_start(start);
                 let (mut world, _) =
                     loaded.map_err(|error| ShareError::Start(error.to_string()))?;
                 touch(&mut world, &self.session.root);
@@ -119,7 +119,7 @@ impl Session {
         let mut start = Start::clone(&self.start);
         start.controller = Some(controller);
         self.start = Arc::new(start);
-        let loaded = World::begin(Arc::clone(&self.start));
+        let loaded = World::from_start(Arc::clone(&self.start));
         let (mut world, _) = loaded.map_err(|error| ShareError::Start(error.to_string()))?;
         touch(&mut world, &self.root);
         let mut tree = HistoryTree::new(world);

@@ -148,7 +148,7 @@ impl Session {
         }
         let kept = |node: NodeId| ids.get(node).copied().flatten().unwrap_or(0);
         let start = Arc::clone(tree.world().start());
-        let root = match (World::begin(Arc::clone(&start)), tree.world_at(0)) {
+        let root = match (World::from_start(Arc::clone(&start)), tree.world_at(0)) {
             (Ok((usual, _)), Some(root)) => {
                 let mut map = Map::new();
                 settings(&usual, root, &mut map);

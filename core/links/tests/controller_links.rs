@@ -14,7 +14,7 @@ fn tree(controller: ControllerStart) -> HistoryTree {
         controller: Some(controller),
         ..Start::with(WIDGET)
     };
-    HistoryTree::new(World::begin(start.into()).unwrap().0)
+    HistoryTree::new(World::from_start(start.into()).unwrap().0)
 }
 
 /// A history in which the controller does everything that it can.

@@ -83,7 +83,7 @@ proptest! {
             )))),
             ..Start::with(WIDGET)
         };
-        let mut tree = HistoryTree::new(World::begin(start.into()).unwrap().0);
+        let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
         tree.connect_controller();
         for operation in operations {
             tree.act(operation);

@@ -159,7 +159,7 @@ fn the_release_of_the_server_is_carried_unless_it_is_the_default() {
             release,
             ..Start::with(manifest)
         };
-        let mut tree = HistoryTree::new(World::begin(Arc::new(start)).unwrap().0);
+        let mut tree = HistoryTree::new(World::from_start(Arc::new(start)).unwrap().0);
         tree.act(Operation::Act(ActorId::A, Action::Get));
         tree
     };

@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn varint(&mut self) -> Result<u64, String> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?.first().copied().unwrap_or_default();
+            let byte = self.take_bytes(1)?.first().copied().unwrap_or_default();
             value |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Ok(value);
@@ -84,20 +84,20 @@ impl<'a> Reader<'a> {
             0 => Wire::Varint(self.varint()?),
             1 => {
                 let mut bytes = [0; 8];
-                bytes.copy_from_slice(self.take(8)?);
+                bytes.copy_from_slice(self.take_bytes(8)?);
                 Wire::Fixed64(bytes)
             }
             2 => {
                 let length = self.varint()?.cast_signed();
                 let length = usize::try_from(length).map_err(|_| NEGATIVE_LENGTH.to_owned())?;
-                Wire::Bytes(self.take(length)?)
+                Wire::Bytes(self.take_bytes(length)?)
             }
             3 => {
                 self.skip_group()?;
                 Wire::Other(3)
             }
             5 => {
-                self.take(4)?;
+                self.take_bytes(4)?;
                 Wire::Other(5)
             }
             other => return Err(format!("proto: illegal wireType {other}")),
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn take(&mut self, length: usize) -> Result<&'a [u8], String> {
+    fn take_bytes(&mut self, length: usize) -> Result<&'a [u8], String> {
         let (taken, rest) = self
             .rest
             .split_at_checked(length)

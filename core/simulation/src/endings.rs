@@ -177,7 +177,13 @@ impl HistoryTree {
         let Some(world) = self.world_at(node) else {
             return false;
         };
-        let owners = || world.updates().kept().iter().map(|known| Some(known.owner));
+        let owners = || {
+            world
+                .updates()
+                .kept_edits()
+                .iter()
+                .map(|known| Some(known.owner))
+        };
         world.verdict() == Verdict::InObject
             && world.updates().replaced().is_empty()
             && owners().any(|owner| owner == step.actor())

@@ -352,13 +352,13 @@ mod tests {
             version: Some(version),
             ..Start::with(NGINX)
         };
-        let (world, _) = World::begin(start(MAX_FIRST_REVISION).into()).unwrap();
+        let (world, _) = World::from_start(start(MAX_FIRST_REVISION).into()).unwrap();
         let mut tree = HistoryTree::new(world);
         tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
         let (version, _) = tree.world().stored().unwrap();
         assert_eq!(version, MAX_FIRST_REVISION);
         for version in [MAX_FIRST_REVISION + 1, u64::MAX - 20, u64::MAX] {
-            let error = World::begin(start(version).into()).unwrap_err();
+            let error = World::from_start(start(version).into()).unwrap_err();
             assert!(error.to_string().contains("at most"), "{error}");
         }
     }

@@ -124,7 +124,7 @@ impl Watcher {
     }
 
     /// The last resourceVersion that it saw. A resumed watch starts there.
-    pub fn seen(&self) -> &str {
+    pub fn last_version(&self) -> &str {
         &self.seen
     }
 
@@ -334,7 +334,7 @@ mod tests {
             events(&change(&mut tree, "5")),
             ["MODIFIED 101 replicas 3→5"]
         );
-        assert_eq!(tree.world().watcher().seen(), "101");
+        assert_eq!(tree.world().watcher().last_version(), "101");
     }
 
     #[test]
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(code(&tree), Some(410));
         let step = watch(&mut tree, WatchAction::List);
         assert_eq!(step.outcome(), Outcome::Read);
-        assert_eq!(tree.world().watcher().seen(), "102");
+        assert_eq!(tree.world().watcher().last_version(), "102");
         assert!(watch(&mut tree, WatchAction::Resume).arrived.is_empty());
         assert_eq!(
             events(&change(&mut tree, "7")),

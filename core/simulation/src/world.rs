@@ -52,7 +52,7 @@ impl World {
     /// # Errors
     /// If the text has no manifest of a known kind, or the server refuses an object.
     pub fn load(manifests: &str) -> Result<(Self, Vec<String>), LoadError> {
-        Self::begin(Arc::new(Start::with(manifests)))
+        Self::from_start(Arc::new(Start::with(manifests)))
     }
 
     /// Creates the world of a start. Its [`start`](Self::start) then has the objects as they were
@@ -61,7 +61,7 @@ impl World {
     ///
     /// # Errors
     /// Those of [`load`](Self::load).
-    pub fn begin(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
+    pub fn from_start(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
         let made = start.make()?;
         let controller = start.make_controller(&made.server, &made.subjects)?;
         let start = match made.manifests {
@@ -167,7 +167,7 @@ impl World {
 
     /// The number of changes that the watcher missed while it had no connection.
     pub fn missed(&self) -> usize {
-        let seen = self.watcher().seen().parse();
+        let seen = self.watcher().last_version().parse();
         seen.map_or(0, |seen| self.revisions_after(seen).count())
     }
 

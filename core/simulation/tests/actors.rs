@@ -390,7 +390,7 @@ fn a_start_says_who_stored_it_how_and_at_which_version() {
         applied: true,
         ..Start::with(NGINX)
     };
-    let (world, _) = World::begin(start.into()).unwrap();
+    let (world, _) = World::from_start(start.into()).unwrap();
     let (version, object) = world.stored().unwrap();
     assert_eq!(version, 57);
     let entry = &object["metadata"]["managedFields"][0];
@@ -558,7 +558,7 @@ fn what_kubectl_prints_of_several_objects_is_loaded_and_what_cannot_be_is_named(
     let text = &loadable.start.manifests;
     assert!(!text.contains("comment") && !text.contains("uid"), "{text}");
 
-    let (world, dropped) = World::begin(loadable.start.into()).unwrap();
+    let (world, dropped) = World::from_start(loadable.start.into()).unwrap();
     assert!(dropped.is_empty(), "it was dropped before");
     let names: Vec<&str> = world.subjects().map(ObjectRef::name).collect();
     assert_eq!(names, ["tom", "last"]);

@@ -22,7 +22,7 @@ fn start(name: ReadyProgramName, switches: &[Switch]) -> Start {
 }
 
 fn tree(name: ReadyProgramName, switches: &[Switch]) -> HistoryTree {
-    let (world, _) = World::begin(start(name, switches).into()).unwrap();
+    let (world, _) = World::from_start(start(name, switches).into()).unwrap();
     HistoryTree::new(world)
 }
 
@@ -69,7 +69,7 @@ fn names(tree: &HistoryTree) -> Vec<String> {
 fn with_libraries(name: ReadyProgramName, release: ClientRelease) -> World {
     let mut start = start(name, &[]);
     start.controller.as_mut().unwrap().release = release;
-    World::begin(start.into()).unwrap().0
+    World::from_start(start.into()).unwrap().0
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn prefix(random: &mut Random, mut tree: HistoryTree, editors: &[ActorId]) -> Hi
 }
 
 fn tracked(updates: &UpdateTracker<u8>) -> Vec<String> {
-    let kept = updates.kept().iter().map(|known| {
+    let kept = updates.kept_edits().iter().map(|known| {
         let (edit, mut readers) = (&known.edit, known.readers.clone());
         readers.sort_unstable();
         format!("{} wrote {edit:?}, shown to {readers:?}", known.owner)

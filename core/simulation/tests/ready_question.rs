@@ -126,7 +126,7 @@ fn nothing_is_asked_where_the_properties_do_not_fit_the_objects() {
     new_owner_and_child(&mut tree);
     assert_eq!(ControllerQuestion::of_ready_program(tree.world()), None);
     let other = Start::with(WIDGET);
-    let world = World::begin(other.into()).unwrap().0;
+    let world = World::from_start(other.into()).unwrap().0;
     assert_eq!(ControllerQuestion::of_ready_program(&world), None);
 }
 

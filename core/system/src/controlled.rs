@@ -40,14 +40,14 @@ impl<Name: Copy + PartialEq> System<Name> {
             && self.keeps_ledger()
         {
             let answered = performed.answered.as_ref();
-            performed.done = self.note(process, report, answered, (since, lost));
+            performed.done = self.record_step(process, report, answered, (since, lost));
         }
         performed.controller = Some(event);
         Some(performed)
     }
 
     /// Tells the ledger the objects that a step of a worker read, and its write.
-    fn note(
+    fn record_step(
         &mut self,
         process: ProcessId,
         report: &WorkerReport,
@@ -63,7 +63,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         let answered = answered.filter(|_| report.call().is_some());
         let (noted, moment) = ((report, answered.map(Into::into)), (&self.server, since));
         let ledger = Arc::make_mut(&mut self.ledger);
-        controller.note(ledger, who, noted, moment, lost)
+        controller.record_step(ledger, who, noted, moment, lost)
     }
 
     /// The next event of a cache. A cache without a watch lists and watches first.
@@ -79,7 +79,7 @@ impl<Name: Copy + PartialEq> System<Name> {
     }
 
     /// The worker takes the next key.
-    pub(super) fn take(&mut self, process: ProcessId) -> Option<Performed<Name>> {
+    pub(super) fn take_key(&mut self, process: ProcessId) -> Option<Performed<Name>> {
         let (controller, _) = self.controller_mut(process)?;
         controller.can_take().then_some(())?;
         self.control(process, ControllerOperation::Step)

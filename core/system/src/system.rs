@@ -272,7 +272,7 @@ impl<Name: Copy + PartialEq> System<Name> {
             Event::WatchBroken { process, cache } => {
                 self.control(process, ControllerOperation::DropWatch(cache))
             }
-            Event::Take(process) => self.take(process),
+            Event::Take(process) => self.take_key(process),
             Event::Step(process) => self.step(process, None),
             Event::Wake(process) => self.control(process, ControllerOperation::Wake),
             Event::Restart(process) => self.restart(process),

@@ -156,7 +156,7 @@ impl TestClient {
         let response = self.server.act(|server, record| {
             let since = server.store().revision();
             let response = match &interception.answer {
-                Some((code, body)) => made(*code, body),
+                Some((code, body)) => json_response(*code, body),
                 None => server.handle(request),
             };
             let facts = response.extensions().get::<Facts>().cloned();
@@ -306,7 +306,7 @@ impl TestClient {
                 exchange.received = content(&bytes);
                 Response::from_parts(head, Body::whole(bytes))
             }
-            Err(error) => made(500, &Value::from(error.to_string())).map(Body::whole),
+            Err(error) => json_response(500, &Value::from(error.to_string())).map(Body::whole),
         };
         exchange.code = response.status().as_u16();
         exchange.lost = interception.drops_answer.then_some(Lost::Answer);
@@ -351,7 +351,7 @@ fn content(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or_else(|_| text())
 }
 
-fn made(code: u16, body: &Value) -> Response<Vec<u8>> {
+fn json_response(code: u16, body: &Value) -> Response<Vec<u8>> {
     let mut response = Response::new(body.to_string().into_bytes());
     *response.status_mut() =
         StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

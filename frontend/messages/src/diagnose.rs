@@ -199,7 +199,7 @@ pub fn line_owners(ownership: &ObjectOwnership, line: &OwnedLine) -> String {
 }
 
 /// Says what was added to a case, or is not known in it.
-pub fn note(note: &Note) -> String {
+pub fn case_note(note: &Note) -> String {
     match note {
         Note::NoManagedFields => en::note_no_managed_fields(),
         Note::WasDeleted => en::note_deleted(),

@@ -35,7 +35,7 @@ fn seen_version(seen: &str) -> String {
 /// Says the state of the watcher's connection.
 pub fn connection(world: &World) -> String {
     let watcher = world.watcher();
-    let seen = seen_version(watcher.seen());
+    let seen = seen_version(watcher.last_version());
     let missed = || match world.missed() {
         0 => en::missed_none(),
         missed => en::missed(&missed),

@@ -22,7 +22,7 @@ pub(crate) fn owners(out: &mut CaseDocument, reading: &CaseReading) {
     out.says(&label::owners_of(&reading.case.id, &version));
     let notes = reading.installed.as_ref().map(|installed| &installed.notes);
     for note in notes.into_iter().flatten() {
-        out.says(&messages::note(note));
+        out.says(&messages::case_note(note));
     }
     for entry in &ownership.managers {
         let name = messages::owner(&entry.manager);

@@ -279,7 +279,7 @@ fn notes(reading: &CaseReading) -> Html {
     let notes = reading.installed.as_ref().map(|installed| &installed.notes);
     let notes = notes.into_iter().flatten();
     html! {
-        { for notes.map(|note| html! { <p class="says note">{ messages::note(note) }</p> }) }
+        { for notes.map(|note| html! { <p class="says note">{ messages::case_note(note) }</p> }) }
     }
 }
 

@@ -195,7 +195,7 @@ impl State {
             controller: Some(ControllerStart::from(ReadyProgram::new(name))),
             ..Start::default()
         };
-        let Ok((world, _)) = World::begin(start.into()) else {
+        let Ok((world, _)) = World::from_start(start.into()) else {
             // The manifests are part of this program, and its tests load them.
             return;
         };

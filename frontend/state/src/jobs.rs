@@ -127,7 +127,7 @@ impl JobRequest {
         }
     }
 
-    fn begin(self) -> Box<dyn Work> {
+    fn into_work(self) -> Box<dyn Work> {
         match self {
             Self::Orders(request) => Box::new(OrdersWork::new(request)),
             Self::Replay(session) => Box::new(session.replay()),
@@ -219,7 +219,7 @@ impl JobQueue {
     pub fn start(&mut self, id: JobId, request: JobRequest, now: f64) {
         self.jobs.push_back(Job {
             id,
-            work: request.begin(),
+            work: request.into_work(),
             reported: now,
         });
     }

@@ -74,7 +74,7 @@ impl State {
         let release = self.world().server().release();
         let loaded = Start::loadable(&self.manifest.text).and_then(|mut loadable| {
             loadable.start.release = release;
-            let (world, _) = World::begin(loadable.start.into())?;
+            let (world, _) = World::from_start(loadable.start.into())?;
             Ok((world, loadable.dropped, loadable.left_out))
         });
         let (world, dropped, left_out) = match loaded {

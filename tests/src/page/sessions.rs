@@ -20,7 +20,7 @@ pub fn session_to_search() -> String {
         ))),
         ..Start::default()
     };
-    let mut tree = HistoryTree::new(World::begin(start.into()).expect("it loads").0);
+    let mut tree = HistoryTree::new(World::from_start(start.into()).expect("it loads").0);
     tree.connect_controller();
     tree.act(Operation::Act(ActorId::A, Action::Get));
     let copy = tree.world_mut().copy_mut(ActorId::A);

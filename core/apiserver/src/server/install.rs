@@ -178,7 +178,7 @@ fn check_metadata(resource: &Resource, object: &Value) -> Result<Option<Revision
     let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
     if let Err(why) = Managers::decode(managed) {
         let field = "metadata.managedFields";
-        errors.push(FieldError::invalid(field, &Value::Null, why).shown(String::new()));
+        errors.push(FieldError::invalid(field, &Value::Null, why).shown_as(String::new()));
     }
     let version = object.resource_version();
     let own = match version {

@@ -236,7 +236,7 @@ impl LabelParser {
                         .requirement()
                         .map_err(|error| format!("unable to parse requirement: {error}"))?;
                     requirements.push(requirement);
-                    match parser.take().as_str() {
+                    match parser.next_token().as_str() {
                         "" => return Ok(requirements),
                         "," => {
                             let after = parser.peek();
@@ -263,10 +263,10 @@ impl LabelParser {
     }
 
     fn requirement(&mut self) -> Result<LabelRequirement, String> {
-        let mut token = self.take();
+        let mut token = self.next_token();
         let negated = token == "!";
         if negated {
-            token = self.take();
+            token = self.next_token();
         }
         if !is_word(&token) {
             return Err(format!("found '{token}', expected: identifier"));
@@ -279,7 +279,7 @@ impl LabelParser {
         if matches!(self.peek(), "" | ",") {
             return Ok(requirement(LabelTest::Exists));
         }
-        let operator = self.take();
+        let operator = self.next_token();
         let test = match operator.as_str() {
             "in" => LabelTest::In(self.values()?),
             "notin" => LabelTest::NotIn(self.values()?),
@@ -306,19 +306,19 @@ impl LabelParser {
     fn value(&mut self) -> Result<String, String> {
         match self.peek() {
             "" | "," => Ok(String::new()),
-            token if is_word(token) => Ok(self.take()),
+            token if is_word(token) => Ok(self.next_token()),
             token => Err(format!("found '{token}', expected: identifier")),
         }
     }
 
     fn values(&mut self) -> Result<Vec<String>, String> {
-        let open = self.take();
+        let open = self.next_token();
         if open != "(" {
             return Err(format!("found '{open}' expected: '('"));
         }
         match self.peek() {
             ")" => {
-                self.take();
+                self.next_token();
                 return Ok(vec![String::new()]);
             }
             token if is_word(token) || token == "," => {}
@@ -327,7 +327,7 @@ impl LabelParser {
         // `parseIdentifiersList`
         let mut values = Vec::new();
         loop {
-            match self.take().as_str() {
+            match self.next_token().as_str() {
                 "," => {
                     if values.is_empty() || matches!(self.peek(), "," | ")") {
                         values.push(String::new());
@@ -347,7 +347,7 @@ impl LabelParser {
                 token => return Err(format!("found '{token}', expected: ',', or identifier")),
             }
         }
-        self.take();
+        self.next_token();
         Ok(values)
     }
 
@@ -355,7 +355,7 @@ impl LabelParser {
         self.tokens.get(self.next).map_or("", String::as_str)
     }
 
-    fn take(&mut self) -> String {
+    fn next_token(&mut self) -> String {
         let token = self.peek().to_owned();
         self.next += 1;
         token

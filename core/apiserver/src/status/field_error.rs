@@ -95,7 +95,7 @@ impl FieldError {
     }
 
     /// An error that shows the value as this text.
-    pub fn shown(mut self, value: String) -> Self {
+    pub fn shown_as(mut self, value: String) -> Self {
         self.value = Some(value);
         self
     }

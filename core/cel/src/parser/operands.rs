@@ -42,7 +42,7 @@ impl Parser {
                 self.number(place, &token, "")
             }
             other => {
-                let found = other.shown();
+                let found = other.to_string();
                 self.wrong(format!("mismatched input '{found}' expecting {OPERAND}"))
             }
         }

@@ -119,7 +119,7 @@ impl Ledgers {
         });
         let mut lost: Vec<[u32; 3]> = lost.collect();
         // Only an edit that another process may still overwrite can be lost or replaced.
-        let kept = updates.kept().iter();
+        let kept = updates.kept_edits().iter();
         let kept = kept.map(|known| (known, active & !bit(known.owner)));
         let kept = kept.filter(|(_, others)| *others != 0);
         let mut kept: Vec<[u32; 3]> = kept
@@ -163,7 +163,7 @@ fn outline(updates: &UpdateTracker<ProcessId>) -> u64 {
     ];
     counts.hash(&mut hasher);
     updates.who_was_refused().hash(&mut hasher);
-    for known in updates.kept() {
+    for known in updates.kept_edits() {
         (known.owner, known.since, &known.readers).hash(&mut hasher);
     }
     for (who, version, changed) in updates.shown_versions() {
@@ -203,7 +203,7 @@ mod tests {
         let mut ledgers = Ledgers::default();
         let changed = ledgers.intern(ledger(true, root));
         let unchanged = ledgers.intern(ledger(false, root));
-        assert_eq!(ledgers.get(changed).kept(), [], "nobody was told");
+        assert_eq!(ledgers.get(changed).kept_edits(), [], "nobody was told");
         let mut same =
             |sends| ledgers.form(changed, 0b11, sends) == ledgers.form(unchanged, 0b11, sends);
         assert!(!same(0b01), "it overwrites what it was not shown");
@@ -222,7 +222,7 @@ mod tests {
                 ..Intention::default()
             };
             updates.answered(2, &write, intention, root);
-            updates.kept()[0].readers.contains(&0)
+            updates.kept_edits()[0].readers.contains(&0)
         };
         assert!(!readers(ledger(true, root)) && readers(ledger(false, root)));
     }

@@ -71,7 +71,7 @@ fn an_editor_whose_answer_was_lost_meets_its_own_write_and_nothing_is_lost() {
     assert_eq!(stored(&system)["spec"]["size"], 2);
     let updates = |system: &System| system.ledger().updates(STORED).unwrap().clone();
     assert!(
-        updates(&system).kept().is_empty(),
+        updates(&system).kept_edits().is_empty(),
         "nobody was promised anything"
     );
     assert!(!system.enabled().contains(&Event::AnswerLost(0)), "once");
@@ -82,7 +82,7 @@ fn an_editor_whose_answer_was_lost_meets_its_own_write_and_nothing_is_lost() {
     perform(&mut system, &[Event::Request(0), Event::Request(0)]);
     assert!(!system.processes()[0].is_writer(), "it is done");
     assert!(
-        updates(&system).kept().is_empty(),
+        updates(&system).kept_edits().is_empty(),
         "it read its own edit, and had none left to send"
     );
     let performed = system.perform(Event::Request(1)).unwrap();

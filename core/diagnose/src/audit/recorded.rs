@@ -164,7 +164,7 @@ enum State {
 }
 
 impl State {
-    fn known(&self) -> KnownObject {
+    fn known_object(&self) -> KnownObject {
         match self {
             State::Unknown => KnownObject::Unknown,
             State::Absent => KnownObject::Absent,
@@ -284,11 +284,11 @@ impl RecordedHistory {
 
     fn step(&mut self, at: usize, event: &AuditEvent) {
         self.prepare(event);
-        let (before, known_before) = (self.state.object(), self.state.known());
+        let (before, known_before) = (self.state.object(), self.state.known_object());
         let mut prediction = self.predict(event, before.as_deref());
         let compared = before.as_ref().and_then(|it| self.in_version_of(it, event));
         self.record(event, prediction.exchange());
-        let (after, known_after) = (self.state.object(), self.state.known());
+        let (after, known_after) = (self.state.object(), self.state.known_object());
         let manager = event.is_write().then(|| manager_of(event, &prediction));
         let wrote = event.is_accepted() && event.is_write();
         let mut changes = match (&compared, &after, self.resource_of(event)) {
@@ -364,7 +364,7 @@ impl RecordedHistory {
         if matches!(self.state, State::Unknown) && !of_collection {
             return CoreAnswer::NotRun(NotRun::UnknownState);
         }
-        let known = before.map(|object| (object, self.state.known()));
+        let known = before.map(|object| (object, self.state.known_object()));
         if known.is_some_and(|known| missing::shows_other_version(event, known)) {
             return CoreAnswer::NotRun(NotRun::OtherVersion);
         }

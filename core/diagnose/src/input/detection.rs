@@ -81,7 +81,7 @@ impl Detection {
     pub fn advance(&mut self, bytes: usize) -> bool {
         let done = Stage::Done(Err(NotDetected::Empty));
         self.stage = match std::mem::replace(&mut self.stage, done) {
-            Stage::Begin => self.begin(),
+            Stage::Begin => self.first_stage(),
             Stage::Watch(reader) => watched(&self.text, reader, bytes),
             Stage::Json(at, found) => self.json(at, found, bytes),
             Stage::Documents(reader) => read_document(reader),
@@ -102,7 +102,7 @@ impl Detection {
         }
     }
 
-    fn begin(&self) -> Stage {
+    fn first_stage(&self) -> Stage {
         let text = &*self.text;
         if text.len() > MAX_LOG {
             return Stage::Done(Err(too_large(text.len(), MAX_LOG)));
@@ -221,9 +221,9 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> Stage {
 }
 
 fn read_document(mut reader: ObjectReader) -> Stage {
-    let known = reader.found().len();
+    let known = reader.objects().len();
     let more = reader.advance().map_err(wrong_document);
-    match more.and_then(|more| checked(reader.found(), known).map(|()| more)) {
+    match more.and_then(|more| checked(reader.objects(), known).map(|()| more)) {
         Ok(true) => Stage::Documents(reader),
         Ok(false) => concluded(reader.finish()),
         Err(why) => Stage::Words(why),

@@ -103,7 +103,7 @@ impl RemoteAnswer {
             if !object.is_object() {
                 return Err(NotAnswered::NotAnApiServer);
             }
-            *object = kept(kind, object.take(), secrets);
+            *object = normalized(kind, object.take(), secrets);
         }
         Ok(RemoteList {
             objects,
@@ -140,7 +140,7 @@ impl RemoteAnswer {
 }
 
 /// An object as it is kept: as one of this kind, and without the values of a Secret unless they are asked for.
-pub(super) fn kept(kind: &RemoteKind, mut object: Value, secrets: bool) -> Value {
+pub(super) fn normalized(kind: &RemoteKind, mut object: Value, secrets: bool) -> Value {
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.kind.as_str().into();
     match secrets {

@@ -4,7 +4,7 @@
 use optimist_apiserver::object::{Metadata, text};
 use serde_json::{Value, json};
 
-use super::answer::kept;
+use super::answer::normalized;
 use super::{NotAnswered, RemoteAnswer, RemoteKind, RemoteRequest};
 
 /// The code that says that the server no longer has the versions after the one that was named.
@@ -193,7 +193,7 @@ impl Following {
             of @ ("ADDED" | "MODIFIED" | "DELETED") => {
                 self.go_on_after(object);
                 if object.name() == self.name {
-                    part.tell(of, &kept(&self.kind, object.clone(), self.secrets));
+                    part.tell(of, &normalized(&self.kind, object.clone(), self.secrets));
                     self.told = identity(object);
                 }
             }

@@ -165,11 +165,11 @@ impl Scanner<'_> {
     }
 
     fn escape(&mut self) -> Result<(), Fault> {
-        match self.take() {
+        match self.next_byte() {
             b'b' | b'f' | b'n' | b'r' | b't' | b'\\' | b'/' | b'"' => Ok(()),
             b'u' => {
                 for _ in 0..4 {
-                    let byte = self.take();
+                    let byte = self.next_byte();
                     if !byte.is_ascii_hexdigit() {
                         return Err(invalid(byte, "in \\u hexadecimal character escape"));
                     }
@@ -183,7 +183,7 @@ impl Scanner<'_> {
     /// The rest of a literal, its first letter being read.
     fn literal(&mut self, word: &str) -> Result<(), Fault> {
         for expected in word.bytes().skip(1) {
-            let byte = self.take();
+            let byte = self.next_byte();
             if byte != expected {
                 let expected = char::from(expected);
                 let context = format!("in literal {word} (expecting '{expected}')");
@@ -197,7 +197,7 @@ impl Scanner<'_> {
     fn number(&mut self, first: u8) -> Result<(), Fault> {
         let mut lead = first;
         if first == b'-' {
-            lead = self.take();
+            lead = self.next_byte();
             if !lead.is_ascii_digit() {
                 return Err(invalid(lead, "in numeric literal"));
             }
@@ -222,7 +222,7 @@ impl Scanner<'_> {
     }
 
     fn digit(&mut self, context: &str) -> Result<(), Fault> {
-        let byte = self.take();
+        let byte = self.next_byte();
         if byte.is_ascii_digit() {
             return Ok(());
         }
@@ -236,7 +236,7 @@ impl Scanner<'_> {
     }
 
     /// The next byte; at the end a space, as in Go.
-    fn take(&mut self) -> u8 {
+    fn next_byte(&mut self) -> u8 {
         let byte = self.text.get(self.at).copied().unwrap_or(b' ');
         self.at += 1;
         byte

@@ -29,7 +29,7 @@ pub(super) fn watched(tree: &HistoryTree, step: &Step, action: &WatchAction) -> 
     if step.outcome() == Outcome::Refused {
         return refused(step);
     }
-    let seen = || tree.world().watcher().seen().to_owned();
+    let seen = || tree.world().watcher().last_version().to_owned();
     let asked = step.asked_version();
     let (kind, next) = match action {
         WatchAction::Drop => (

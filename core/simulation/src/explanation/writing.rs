@@ -82,7 +82,7 @@ fn has_taken(scene: Scene<'_>, edit: &Edit) -> bool {
 fn kept_edits(scene: Scene<'_>) -> Vec<Arc<Edit>> {
     let both = scene.tree.ending_outcome(scene.tree.current()) == Some(EndingOutcome::BothKept);
     let updates = scene.world().updates();
-    let edits = updates.kept().iter().filter(|_| both);
+    let edits = updates.kept_edits().iter().filter(|_| both);
     edits.map(|known| Arc::clone(&known.edit)).collect()
 }
 

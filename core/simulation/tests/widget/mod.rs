@@ -10,7 +10,7 @@ pub fn tree(name: ReadyProgramName, switches: &[Switch]) -> HistoryTree {
         controller: Some(program.into()),
         ..Start::with(WIDGET)
     };
-    let mut tree = HistoryTree::new(World::begin(start.into()).unwrap().0);
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
     tree.connect_controller().unwrap();
     tree
 }

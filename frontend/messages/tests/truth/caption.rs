@@ -339,11 +339,10 @@ pub const NEXT: &[(&str, Condition)] = &[
     ("next_resume_list", |_, at| {
         let mut world = at.world().clone();
         let step = world.act(Operation::Watch(WatchAction::Resume))?;
-        Some(
-            step.exchange?
-                .target
-                .contains(&format!("resourceVersion={}", at.world().watcher().seen())),
-        )
+        Some(step.exchange?.target.contains(&format!(
+            "resourceVersion={}",
+            at.world().watcher().last_version()
+        )))
     }),
 ];
 

@@ -31,7 +31,7 @@ pub fn begin(seed: u64) -> HistoryTree {
         applied: random.once_in(3),
         ..start
     };
-    let mut tree = HistoryTree::new(World::begin(start.into()).expect("the object loads").0);
+    let mut tree = HistoryTree::new(World::from_start(start.into()).expect("the object loads").0);
     if random.below(4) > 0 {
         tree.connect_controller();
     }

@@ -287,7 +287,7 @@ pub fn fixed(hearing: &mut Hearing) {
             controller: Some(ReadyProgram::new(name).into()),
             ..Start::with(WIDGET)
         };
-        let mut tree = HistoryTree::new(World::begin(start.into()).expect("it loads").0);
+        let mut tree = HistoryTree::new(World::from_start(start.into()).expect("it loads").0);
         tree.connect_controller();
         tree.act(Operation::Act(ActorId::A, Action::Get));
         let copy = tree.world_mut().copy_mut(ActorId::A);

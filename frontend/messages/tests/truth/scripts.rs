@@ -26,7 +26,7 @@ struct Script<'a> {
 
 impl<'a> Script<'a> {
     fn new(start: Start, hear: Hear<'a>) -> Self {
-        let tree = HistoryTree::new(World::begin(start.into()).expect("the object loads").0);
+        let tree = HistoryTree::new(World::from_start(start.into()).expect("the object loads").0);
         hear(&tree);
         Self { tree, hear }
     }

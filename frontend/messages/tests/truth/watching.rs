@@ -159,7 +159,12 @@ fn revision(at: &Moment<'_>) -> u64 {
 
 /// Returns how many changes of the object came after what its watcher saw last.
 fn missed(at: &Moment<'_>) -> usize {
-    let seen = at.world().watcher().seen().parse().unwrap_or(u64::MAX - 1);
+    let seen = at
+        .world()
+        .watcher()
+        .last_version()
+        .parse()
+        .unwrap_or(u64::MAX - 1);
     let key = at.world().subject().key();
     let log = at.world().server().store().log_after(seen);
     log.filter(|change| *change.key == *key).count()
@@ -170,12 +175,12 @@ fn missed(at: &Moment<'_>) -> usize {
 fn has_seen(said: &Said, at: &Moment<'_>) -> bool {
     let seen = match said.inner("seen") {
         Some(nothing) => {
-            return nothing.name() == "nothing" && at.world().watcher().seen().is_empty();
+            return nothing.name() == "nothing" && at.world().watcher().last_version().is_empty();
         }
         None => said.text("seen"),
     };
     if at.world().subjects().count() > 1 {
-        return at.world().watcher().seen() == seen;
+        return at.world().watcher().last_version() == seen;
     }
     let mut last = String::new();
     for it in &at.so_far {

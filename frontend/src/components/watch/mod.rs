@@ -165,7 +165,7 @@ fn presses(world: &World, from: &str) -> Vec<Press> {
         Connection::Dropped | Connection::Closed | Connection::Listed => vec![
             open(false),
             Press {
-                name: match watcher.seen() {
+                name: match watcher.last_version() {
                     "" => label::watch_resume(),
                     seen => label::watch_resume_from(&seen),
                 },

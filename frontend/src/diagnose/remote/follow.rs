@@ -79,7 +79,7 @@ impl Asking {
             let request = request.ok_or_else(label::remote_no_path)?;
             if following.lists() {
                 let (target, answer) = self.ask(Some(request)).await?;
-                self.told(follows, &target, following.listed(&answer))?;
+                self.receive(follows, &target, following.listed(&answer))?;
             } else if reading == WatchReading::Stream {
                 reading = self.streamed(&mut following, &request, follows).await?;
             } else {
@@ -88,7 +88,7 @@ impl Asking {
                     200 => following.whole(&answer),
                     _ => following.refused(&answer),
                 };
-                self.told(follows, &target, part)?;
+                self.receive(follows, &target, part)?;
             }
             TimeoutFuture::new(PAUSE).await;
         }
@@ -110,7 +110,7 @@ impl Asking {
             Opened::Stream(stream) => stream,
             Opened::NoStream => return Ok(WatchReading::Whole),
             Opened::Refused(answer) => {
-                self.told(follows, target, following.refused(&answer))?;
+                self.receive(follows, target, following.refused(&answer))?;
                 return Ok(WatchReading::Stream);
             }
         };
@@ -119,14 +119,14 @@ impl Asking {
             match stream.next().await {
                 Ok(Some(bytes)) => {
                     has_come = true;
-                    self.told(follows, target, following.read(&bytes))?;
+                    self.receive(follows, target, following.read(&bytes))?;
                     if following.lists() {
                         follows.stream.cancel();
                         break;
                     }
                 }
                 Ok(None) => {
-                    self.told(follows, target, following.ended())?;
+                    self.receive(follows, target, following.ended())?;
                     break;
                 }
                 // It broke off: the next one goes on after the last version that came whole.
@@ -141,7 +141,7 @@ impl Asking {
     }
 
     /// Takes what part of an answer says, unless it came after the end.
-    fn told(&self, follows: &Follows, target: &str, part: FollowedPart) -> Result<(), Failure> {
+    fn receive(&self, follows: &Follows, target: &str, part: FollowedPart) -> Result<(), Failure> {
         if follows.is_ended.get() {
             return Ok(());
         }

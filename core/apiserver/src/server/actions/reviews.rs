@@ -121,7 +121,7 @@ fn metadata(review: &Value, local: bool) -> Option<FieldError> {
         false => "must be empty",
     };
     let shown = wire::of_type("ObjectMeta", &review["metadata"]);
-    Some(FieldError::invalid("metadata", &Value::Null, detail).shown(shown))
+    Some(FieldError::invalid("metadata", &Value::Null, detail).shown_as(shown))
 }
 
 fn selectors(resource: &Value) -> Vec<FieldError> {

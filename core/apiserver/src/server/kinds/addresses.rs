@@ -25,7 +25,7 @@ fn service_ranges(ranges: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let spec = &ranges.object["spec"];
         let shown = internal::field(ranges.object, &crate::field::ErrorPath::new("spec"), spec);
         let error = FieldError::invalid(ranges.path, spec, "may only hold up to 2 values");
-        errors.push(error.shown(shown));
+        errors.push(error.shown_as(shown));
         return;
     }
     for (i, range) in all.iter().enumerate() {

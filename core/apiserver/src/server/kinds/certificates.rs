@@ -212,7 +212,7 @@ fn request(request: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let shown: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:x}")).collect();
     let shown = format!("[]byte{{{}}}", shown.join(", "));
     let error = FieldError::invalid(request.path, request.value, detail);
-    errors.push(error.shown(shown));
+    errors.push(error.shown_as(shown));
 }
 
 const USAGES: [&str; 23] = [

@@ -74,7 +74,7 @@ fn claim_status(status: &Checked<'_>, errors: &mut Errors) {
         Some(_) => {
             let shown = internal::field(status.object, &path, allocation);
             let error = FieldError::invalid(path, allocation, metadata::IMMUTABLE);
-            errors.push(error.shown(shown));
+            errors.push(error.shown_as(shown));
         }
         None => {
             let known = requests(&status.object["spec"]["devices"]);
@@ -187,7 +187,7 @@ fn device_status(
         let shown = json!({"Driver": {}, "Pool": {}, "Device": {}, "ShareID": {}});
         let detail = "must be an allocated device in the claim";
         let error = FieldError::invalid(path, &Value::Null, detail);
-        errors.push(error.shown(shown.to_string()));
+        errors.push(error.shown_as(shown.to_string()));
     }
     let told = list(device, "conditions");
     let field = path.child("conditions");

@@ -289,6 +289,6 @@ fn claim_sources_agree(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if old.is_object() && new.is_object() && !["apiGroup", "kind", "name"].into_iter().all(same) {
         // Upstream gives the path of the field for its value: a struct that shows nothing.
         let error = FieldError::invalid(spec.path, &Value::Null, "must match dataSourceRef");
-        errors.push(error.shown("{}".to_owned()));
+        errors.push(error.shown_as("{}".to_owned()));
     }
 }

@@ -245,7 +245,7 @@ pub(super) fn seccomp(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> 
             let detail = "can only be set when seccomp type is Localhost";
             let shown = internal::compact("SeccompProfile", profile);
             let error = FieldError::invalid(field("localhostProfile"), profile, detail);
-            errors.push(error.shown(shown));
+            errors.push(error.shown_as(shown));
         }
         (_, None) => {}
     }
@@ -329,7 +329,7 @@ fn escalation(context: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut wrong = |other: &str| {
         let detail = format!("cannot set `allowPrivilegeEscalation` to false and {other}");
         let shown = internal::compact("SecurityContext", context);
-        errors.push(FieldError::invalid(path, &Value::Null, detail).shown(shown));
+        errors.push(FieldError::invalid(path, &Value::Null, detail).shown_as(shown));
     };
     if context["privileged"] == true {
         wrong("`privileged` to true");

@@ -99,7 +99,7 @@ fn strategy(strategy: &Value) -> Vec<FieldError> {
             let shown = format!("{{\"Type\":{kind},\"RollingUpdate\":{rolling}}}");
             let supported = ["Recreate", "RollingUpdate"];
             let error = FieldError::not_supported("spec.strategy", &kind, &supported);
-            vec![error.shown(shown)]
+            vec![error.shown_as(shown)]
         }
     }
 }

@@ -92,7 +92,7 @@ fn nodes(spec: &Checked<'_>, errors: &mut Errors) {
             let terms = selector.get("nodeSelectorTerms").unwrap_or(&Value::Null);
             let shown = internal::field(spec.object, &path, terms);
             let detail = "must have exactly one node selector term";
-            errors.push(FieldError::invalid(path, terms, detail).shown(shown));
+            errors.push(FieldError::invalid(path, terms, detail).shown_as(shown));
         }
     }
     for (field, name) in [
@@ -274,7 +274,7 @@ fn attribute(attribute: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
         1 => {}
         _ => {
             let error = FieldError::invalid(path, attribute, detail);
-            errors.push(error.shown(shown_inside(attribute)));
+            errors.push(error.shown_as(shown_inside(attribute)));
         }
     }
 }

@@ -225,7 +225,7 @@ fn immutable_fields(event: &Value, live: &Value) -> Vec<FieldError> {
         let error = FieldError::invalid(shown, value, metadata::IMMUTABLE);
         if value.is_object() {
             let path = ErrorPath::new(field);
-            return error.shown(internal::field(event, &path, value));
+            return error.shown_as(internal::field(event, &path, value));
         }
         error
     };

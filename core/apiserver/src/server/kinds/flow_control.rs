@@ -112,7 +112,7 @@ fn fixed_spec(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
 /// The value is wrong, and is shown in the server's own form.
 fn shown_inside(checked: &Checked<'_>, detail: &str) -> FieldError {
     let shown = internal::field(checked.object, checked.path, checked.value);
-    FieldError::invalid(checked.path, checked.value, detail).shown(shown)
+    FieldError::invalid(checked.path, checked.value, detail).shown_as(shown)
 }
 
 fn matching_precedence(precedence: &Checked<'_>, errors: &mut Vec<FieldError>) {
@@ -136,7 +136,7 @@ fn distinguisher_method(method: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if !SUPPORTED.contains(&text(method.value, "type")) {
         let path = method.path.child("type");
         let error = FieldError::not_supported(path, method.value, &SUPPORTED);
-        errors.push(error.shown(internal::field(method.object, method.path, method.value)));
+        errors.push(error.shown_as(internal::field(method.object, method.path, method.value)));
     }
 }
 

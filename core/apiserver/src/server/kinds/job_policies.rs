@@ -138,7 +138,7 @@ fn success_policy(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if !is_indexed(spec.value) {
         let shown = internal::field(spec.object, &path, policy);
         let detail = "requires indexed completion mode";
-        errors.push(FieldError::invalid(path, policy, detail).shown(shown));
+        errors.push(FieldError::invalid(path, policy, detail).shown_as(shown));
         return;
     }
     let rules = list(policy, "rules");

@@ -196,7 +196,7 @@ fn finished(job: &Checked<'_>, change: &mut Change<'_>) {
         let path = STATUS.child("uncountedTerminatedPods");
         let shown = internal::field(job.object, &path, uncounted);
         let detail = "must be empty for finished job";
-        let error = FieldError::invalid(path, uncounted, detail).shown(shown);
+        let error = FieldError::invalid(path, uncounted, detail).shown_as(shown);
         change.errors.push(error);
     }
 }

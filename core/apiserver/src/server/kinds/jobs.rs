@@ -303,7 +303,7 @@ fn same_job_template(template: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     let mut refuse = |path: &ErrorPath<'_>, value: &Value| {
         let shown = internal::field(template.object, path, value);
-        errors.push(FieldError::invalid(path, value, IMMUTABLE).shown(shown));
+        errors.push(FieldError::invalid(path, value, IMMUTABLE).shown_as(shown));
     };
     if !(suspended && rests) {
         if kept != *template.value {

@@ -69,7 +69,7 @@ pub(super) fn invalid(field: &str, selector: &Value, detail: &str) -> FieldError
         Value::Null => "null".to_owned(),
         selector => wire::of_type("LabelSelector", selector),
     };
-    FieldError::invalid(field, &Value::Null, detail).shown(shown)
+    FieldError::invalid(field, &Value::Null, detail).shown_as(shown)
 }
 
 /// Returns whether a selector is there and asks for nothing.

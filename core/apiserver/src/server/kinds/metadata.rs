@@ -227,7 +227,7 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
         }
         if api_version == "v1" && text(owner, "kind") == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(PATH, owner, detail).shown(one(owner)));
+            errors.push(FieldError::invalid(PATH, owner, detail).shown_as(one(owner)));
         }
         if owner.get("controller") == Some(&Value::Bool(true)) {
             let this = format!("{}/{}", text(owner, "kind"), text(owner, "name"));
@@ -237,7 +237,7 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
                         "Only one reference can have Controller set to true. \
                          Found \"true\" in references for {first} and {this}"
                     );
-                    errors.push(FieldError::invalid(PATH, list, detail).shown(all(list)));
+                    errors.push(FieldError::invalid(PATH, list, detail).shown_as(all(list)));
                 }
                 None => controller = Some(this),
             }

@@ -93,7 +93,7 @@ fn taints(taints: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let same = |other: &Value| text(other, "key") == key && text(other, "effect") == effect;
         if items[..i].iter().any(same) {
             let shown = internal::field(taints.object, &taints.path.index(i), taint);
-            let mut error = FieldError::duplicate(path, taint).shown(shown);
+            let mut error = FieldError::duplicate(path, taint).shown_as(shown);
             error.detail = "taints must be unique by key and effect pair".to_owned();
             errors.push(error);
         }
@@ -190,7 +190,7 @@ fn node_addresses(addresses: &Checked<'_>, errors: &mut Vec<FieldError>) {
         if items[..i].contains(address) {
             let path = addresses.path.index(i);
             let shown = internal::field(addresses.object, &path, address);
-            errors.push(FieldError::duplicate(path, address).shown(shown));
+            errors.push(FieldError::duplicate(path, address).shown_as(shown));
         }
     }
 }

@@ -215,7 +215,7 @@ fn volume_source_kept(volume: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let mut refuse = |field: &'static str, detail: &str| {
         let after = &volume.object["spec"][field];
         let shown = internal::field(volume.object, &path.child(field), after);
-        errors.push(FieldError::invalid(field, after, detail).shown(shown));
+        errors.push(FieldError::invalid(field, after, detail).shown_as(shown));
     };
     if live["spec"]["volumeMode"] != volume.object["spec"]["volumeMode"] {
         refuse("volumeMode", IMMUTABLE);

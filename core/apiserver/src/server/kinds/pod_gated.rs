@@ -70,14 +70,14 @@ fn terms(now: &Value, before: &Value) -> Vec<FieldError> {
         } else {
             Value::Array(now)
         };
-        return vec![FieldError::invalid(path, &Value::Null, detail).shown(shown(&now))];
+        return vec![FieldError::invalid(path, &Value::Null, detail).shown_as(shown(&now))];
     }
     let pairs = now.iter().zip(&before).enumerate();
     let changed = pairs.filter(|(_, (now, before))| !only_adds(now, before));
     changed
         .map(|(i, (now, _))| {
             let detail = "only additions are allowed (no mutations or deletions)";
-            FieldError::invalid(path.index(i), &Value::Null, detail).shown(shown(now))
+            FieldError::invalid(path.index(i), &Value::Null, detail).shown_as(shown(now))
         })
         .collect()
 }

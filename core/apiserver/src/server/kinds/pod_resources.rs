@@ -132,7 +132,7 @@ pub(super) fn claims(spec: &Value, pod: Option<&Value>, path: &ErrorPath<'_>) ->
         };
         if let Some(detail) = detail {
             let shown = internal::compact("PodResourceClaim", claim);
-            errors.push(FieldError::invalid(path, claim, detail).shown(shown));
+            errors.push(FieldError::invalid(path, claim, detail).shown_as(shown));
         }
         for source in sources {
             if let Some(name) = claim.get(source).and_then(Value::as_str) {

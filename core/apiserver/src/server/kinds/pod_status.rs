@@ -274,7 +274,7 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
     if families.len() != 2 || now.len() > 2 {
         let shown = internal::compact(ty, &status[name]);
         let detail = "may specify no more than one IP for each IP family";
-        errors.push(FieldError::invalid(path, &Value::Null, detail).shown(shown));
+        errors.push(FieldError::invalid(path, &Value::Null, detail).shown_as(shown));
     }
     errors
 }

@@ -29,5 +29,5 @@ fn one_budget(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     );
     let detail = "minAvailable and maxUnavailable cannot be both set";
     let error = FieldError::invalid(spec.path, &Value::Null, detail);
-    errors.push(error.shown(shown));
+    errors.push(error.shown_as(shown));
 }

@@ -179,7 +179,7 @@ fn quota_selector(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
         for _ in inapplicable(scope, spec.value) {
             let shown = internal::field(spec.object, &around, selector);
             let detail = "unsupported scope applied to resource";
-            errors.push(FieldError::invalid(path, selector, detail).shown(shown));
+            errors.push(FieldError::invalid(path, selector, detail).shown_as(shown));
         }
         let field = path.child("operator");
         let needs_values = matches!(scope, "PriorityClass" | "VolumeAttributesClass");

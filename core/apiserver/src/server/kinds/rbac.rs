@@ -106,6 +106,6 @@ fn same_role(role: &Checked<'_>, errors: &mut Vec<FieldError>) {
             field("name")
         );
         let error = FieldError::invalid(role.path, role.value, "cannot change roleRef");
-        errors.push(error.shown(shown));
+        errors.push(error.shown_as(shown));
     }
 }

@@ -76,7 +76,7 @@ fn tolerations_once(tolerations: &Checked<'_>, errors: &mut Vec<FieldError>) {
         if !known.insert(key) {
             let path = tolerations.path.index(i);
             let shown = internal::field(tolerations.object, &path, toleration);
-            errors.push(FieldError::duplicate(path, toleration).shown(shown));
+            errors.push(FieldError::duplicate(path, toleration).shown_as(shown));
         }
     }
 }

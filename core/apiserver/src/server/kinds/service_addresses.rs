@@ -108,7 +108,7 @@ fn families(spec: &Value) -> Vec<FieldError> {
 }
 
 /// Refuses changes to allocated values (`validateUpgradeDowngradeClusterIPs`, `...IPFamilies`).
-pub(super) fn kept(service: &Value, live: &Value) -> Vec<FieldError> {
+pub(super) fn allocated_values_kept(service: &Value, live: &Value) -> Vec<FieldError> {
     if !needs_cluster_ip(service) || !needs_cluster_ip(live) {
         return Vec::new();
     }

@@ -88,7 +88,7 @@ pub(super) fn repeated(service: &Value) -> Vec<FieldError> {
                 Value::from(protocol)
             );
             let field = PORTS.index(i);
-            errors.push(FieldError::duplicate(field, &Value::Null).shown(key));
+            errors.push(FieldError::duplicate(field, &Value::Null).shown_as(key));
         }
     }
     errors

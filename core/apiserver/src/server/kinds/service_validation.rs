@@ -9,7 +9,7 @@ use super::pod_template::one_of;
 use super::service::{
     is_external, is_headless, needs_cluster_ip, needs_health_check_port, needs_node_port,
 };
-use super::service_addresses::{cluster_ips, kept};
+use super::service_addresses::{allocated_values_kept, cluster_ips};
 use super::{ip, names, service_load_balancer, service_ports};
 use crate::field::ErrorPath;
 use crate::object::text;
@@ -26,7 +26,7 @@ pub(super) fn validate(service: &Value, live: Option<&Value>) -> Vec<FieldError>
     let mut errors = Vec::new();
     if let Some(live) = live {
         errors.extend(metadata::builtin_update(service, live));
-        errors.extend(kept(service, live));
+        errors.extend(allocated_values_kept(service, live));
         errors.extend(service_load_balancer::class(service, Some(live)));
         let port = |service: &Value| service["spec"]["healthCheckNodePort"].clone();
         if needs_health_check_port(live)

@@ -310,7 +310,7 @@ fn node_drivers_kept(drivers: &Checked<'_>, errors: &mut Vec<FieldError>) {
             if text(&driver, "name") == text(old, "name") && driver != kept(old) {
                 let shown = internal::field(drivers.object, &drivers.path.index(i), &driver);
                 let error = FieldError::invalid(drivers.path, &driver, IMMUTABLE);
-                errors.push(error.shown(shown));
+                errors.push(error.shown_as(shown));
             }
         }
     }

@@ -146,7 +146,7 @@ fn daemon_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
             let supported = ["RollingUpdate", "OnDelete"];
             let error = FieldError::not_supported(strategy.path, &other.into(), &supported);
             let shown = internal::field(strategy.object, strategy.path, strategy.value);
-            errors.push(error.shown(shown));
+            errors.push(error.shown_as(shown));
         }
     }
 }
@@ -240,7 +240,7 @@ fn pod_management(policy: &Checked<'_>, errors: &mut Vec<FieldError>) {
 fn stateful_set_strategy(strategy: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let shown = |path: &ErrorPath<'_>, value: &Value, detail: &str| {
         let shown = internal::field(strategy.object, path, value);
-        FieldError::invalid(path, value, detail).shown(shown)
+        FieldError::invalid(path, value, detail).shown_as(shown)
     };
     let path = strategy.path.child("rollingUpdate");
     match (

@@ -186,5 +186,5 @@ fn world<'a>(found: impl IntoIterator<Item = &'a Found>) -> Option<World> {
         installed: true,
         ..Start::with(&texts.join("---\n"))
     };
-    Some(World::begin(Arc::new(start)).ok()?.0)
+    Some(World::from_start(Arc::new(start)).ok()?.0)
 }

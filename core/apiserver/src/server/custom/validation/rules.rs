@@ -193,7 +193,7 @@ impl<'a> Place<'a> {
                 }
                 Some(Err(Unusable::Wrong(why))) => {
                     let error = FieldError::invalid(field("rule"), &Value::Null, why.as_str());
-                    found.errors.push(error.shown(internal(json)));
+                    found.errors.push(error.shown_as(internal(json)));
                 }
                 Some(Err(Unusable::Unknown)) | None => continue,
             }
@@ -205,7 +205,7 @@ impl<'a> Place<'a> {
                 Some(Err(Unusable::Wrong(why))) => {
                     let field = field("messageExpression");
                     let error = FieldError::invalid(field, &Value::Null, why.as_str());
-                    found.errors.push(error.shown(internal(json)));
+                    found.errors.push(error.shown_as(internal(json)));
                 }
                 Some(Err(Unusable::Unknown)) | None => {}
             }

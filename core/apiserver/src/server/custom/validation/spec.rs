@@ -116,7 +116,7 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
         errors.extend(deprecation(version, &path));
     }
     let invalid = |detail: &str| {
-        FieldError::invalid("spec.versions", &Value::Null, detail).shown(internal(spec))
+        FieldError::invalid("spec.versions", &Value::Null, detail).shown_as(internal(spec))
     };
     if !unique {
         errors.push(invalid("must contain unique version names"));

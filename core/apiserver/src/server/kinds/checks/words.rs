@@ -272,7 +272,7 @@ fn invalid(checked: &Checked<'_>, detail: &str) -> FieldError {
         Value::Null => FieldError::with_value(Problem::Invalid, checked.path, &"".into(), detail),
         Value::Object(_) | Value::Array(_) => {
             let shown = internal::field(checked.object, checked.path, checked.value);
-            FieldError::invalid(checked.path, checked.value, detail).shown(shown)
+            FieldError::invalid(checked.path, checked.value, detail).shown_as(shown)
         }
         value => FieldError::invalid(checked.path, value, detail),
     }
