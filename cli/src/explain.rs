@@ -4,15 +4,15 @@ use optimist_diagnose::input::detect;
 use optimist_messages::diagnose::not_detected;
 use optimist_report::case_markdown;
 use optimist_sessions::{StorageArea, StorageContents};
-use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run as run_effects};
+use optimist_state::{BrowserEffect, DiagnoseMsg, Msg, Platform, State, run as run_effects};
 
-use crate::case_page::{self, Case};
+use crate::case_page::{self, SavedCase};
 use crate::style::print;
 use crate::{BadInput, CommandResult, input};
 
 /// The message to explain, and the form of the explanation.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ExplainArguments {
     /// Files with what a tool printed, and with objects that it is about; - is the standard input.
     #[arg(default_values_t = ["-".to_owned()])]
     files: Vec<String>,
@@ -39,8 +39,8 @@ impl Platform for Nowhere {
 
 /// Prints the case as Markdown: what is known, who owns what, what each way of writing does, and the
 /// ways out.
-pub fn run(arguments: &Arguments) -> CommandResult {
-    let nothing = |_: &Effect| true;
+pub fn run(arguments: &ExplainArguments) -> CommandResult {
+    let nothing = |_: &BrowserEffect| true;
     let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
     run_effects(&mut state, effects, &Nowhere, &nothing);
     let mut texts = Vec::new();
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> CommandResult {
         let effects = state.update(Msg::Work, &Nowhere);
         run_effects(&mut state, effects, &Nowhere, &nothing);
     }
-    arguments.page.write(|| Case {
+    arguments.page.write(|| SavedCase {
         title: "optimist explain",
         texts,
         preset: state.diagnose.client(),

@@ -7,14 +7,14 @@ use crate::{CommandResult, input};
 
 /// The lessons to run.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct LessonArguments {
     /// Files of lessons; - is the standard input.
     #[arg(required = true)]
     files: Vec<String>,
 }
 
 /// Runs lessons, prints what happens in them and what is false.
-pub fn run(arguments: &Arguments) -> CommandResult {
+pub fn run(arguments: &LessonArguments) -> CommandResult {
     let mut is_true = true;
     for file in &arguments.files {
         let report = report_on_lesson(file, &input::read(file)?);

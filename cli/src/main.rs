@@ -33,15 +33,15 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Says what a tool will do to each object: refused, changed, overwritten, kept, created, deleted.
-    Preview(preview::Arguments),
+    Preview(preview::PreviewArguments),
     /// Says who owns each line of an object, as `kubectl get -o yaml --show-managed-fields` prints it.
-    Owners(owners::Arguments),
+    Owners(owners::OwnersArguments),
     /// Says what an error of kubectl, Helm, Argo CD, Flux or Terraform means, from the standard input.
-    Explain(explain::Arguments),
+    Explain(explain::ExplainArguments),
     /// Serves a Kubernetes API for tests and teaching, without a cluster.
-    Serve(serve::Arguments),
+    Serve(serve::ServeArguments),
     /// Runs lessons and reports claims that are false.
-    Lesson(lesson::Arguments),
+    Lesson(lesson::LessonArguments),
     /// Prints the completions of a shell.
     Completions {
         /// The shell.

@@ -11,14 +11,14 @@ use crate::{BadInput, CommandResult, input};
 
 /// The objects to show, and the form of the output.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct OwnersArguments {
     /// Files with objects; - is the standard input.
     #[arg(required = true)]
     files: Vec<String>,
 }
 
 /// Prints every object with the owners of its lines.
-pub fn run(arguments: &Arguments) -> CommandResult {
+pub fn run(arguments: &OwnersArguments) -> CommandResult {
     let objects = input::objects(&arguments.files)?;
     let input: Vec<Input> = objects.into_iter().map(Input::Live).collect();
     let cases = Case::all_of(&input);

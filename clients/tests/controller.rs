@@ -13,7 +13,7 @@ use kube::core::GroupVersionKind;
 use kube::runtime::{Controller, controller::Action, watcher};
 use kube::{Client, Resource, ResourceExt};
 use optimist_apiserver::server::ApiServer;
-use optimist_apiserver::shared::{Body, Clock, SharedServer};
+use optimist_apiserver::shared::{Clock, ResponseBody, SharedServer};
 use optimist_client::{Call, ListMode, Sender};
 use optimist_controller::program::{ChildMaker, Kind, Program, StatusWriter};
 use optimist_controller::{Source, WorkerReport};
@@ -88,9 +88,9 @@ struct Recorded {
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 impl Service<Request<kube::client::Body>> for Recorded {
-    type Response = Response<Body>;
+    type Response = Response<ResponseBody>;
     type Error = Failure;
-    type Future = BoxFuture<'static, Result<Response<Body>, Failure>>;
+    type Future = BoxFuture<'static, Result<Response<ResponseBody>, Failure>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         Poll::Ready(Ok(()))

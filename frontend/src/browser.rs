@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use js_sys::{Array, Function, Reflect, Uint8Array};
 use optimist_sessions::{StorageArea, StorageContents};
-use optimist_state::{Effect, Platform};
+use optimist_state::{BrowserEffect, Platform};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -381,15 +381,17 @@ pub(crate) fn salt() -> u64 {
 }
 
 /// Performs an effect of the state; `false` if the browser has no room in a storage or forbids it.
-pub(crate) fn perform(effect: &Effect) -> bool {
+pub(crate) fn perform(effect: &BrowserEffect) -> bool {
     match effect {
-        Effect::Storage(effect) | Effect::MustStore(effect) => return storage::change(effect),
-        Effect::GoTo(fragment) => go(fragment),
-        Effect::ReplaceAddress(fragment) => replace_fragment(fragment),
-        Effect::Focus(id) => focus_soon(id.clone()),
-        Effect::StartJob(id, request) => jobs::start(*id, request),
-        Effect::CancelJob(id) => jobs::cancel(*id),
-        Effect::Then(_) => {}
+        BrowserEffect::Storage(effect) | BrowserEffect::MustStore(effect) => {
+            return storage::change(effect);
+        }
+        BrowserEffect::GoTo(fragment) => go(fragment),
+        BrowserEffect::ReplaceAddress(fragment) => replace_fragment(fragment),
+        BrowserEffect::Focus(id) => focus_soon(id.clone()),
+        BrowserEffect::StartJob(id, request) => jobs::start(*id, request),
+        BrowserEffect::CancelJob(id) => jobs::cancel(*id),
+        BrowserEffect::Then(_) => {}
     }
     true
 }

@@ -10,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 use crate::saved_page::{call, get, window};
 
 /// An answer.
-pub(crate) struct Answer {
+pub(crate) struct FetchedResponse {
     /// The status code.
     pub(crate) code: u16,
     /// The Warning headers, joined with commas; empty if there is none.
@@ -28,7 +28,7 @@ pub(crate) async fn fetch<'a>(
     options: &[(&str, &str)],
     headers: impl IntoIterator<Item = (&'static str, &'a str)>,
     body: Option<&str>,
-) -> Result<Answer, JsValue> {
+) -> Result<FetchedResponse, JsValue> {
     whole(&send(address, options, headers, body).await?).await
 }
 
@@ -65,11 +65,11 @@ pub(crate) async fn send<'a>(
 ///
 /// # Errors
 /// The error of the browser, if the body broke off.
-pub(crate) async fn whole(response: &JsValue) -> Result<Answer, JsValue> {
+pub(crate) async fn whole(response: &JsValue) -> Result<FetchedResponse, JsValue> {
     let headers = get(response, "headers")?;
     let warning = call(&headers, "get", &Array::of1(&"warning".into()))?;
     let body = resolved(call(response, "text", &Array::new())?).await?;
-    Ok(Answer {
+    Ok(FetchedResponse {
         code: code(response)?,
         warning: warning.as_string().unwrap_or_default(),
         body: body.as_string().unwrap_or_default(),

@@ -4,7 +4,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{OnOwned, Preset, WantedChange, Way};
 use optimist_diagnose::case::Case;
-use optimist_diagnose::remote::{Prediction, RemoteAnswer, RemoteKind};
+use optimist_diagnose::remote::{RemoteAnswer, RemoteKind, RemotePrediction};
 use optimist_tests::conformance::replay::Problem;
 use optimist_tests::conformance::{Exceptions, Outcome, Recording, replay_with};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn server_with_web() -> (ApiServer, Value) {
     (server, live)
 }
 
-fn predicted(live: &Value, preset: Preset, on_owned: OnOwned) -> Prediction {
+fn predicted(live: &Value, preset: Preset, on_owned: OnOwned) -> RemotePrediction {
     let kind = RemoteKind {
         kind: "Deployment".to_owned(),
         group: "apps".to_owned(),
@@ -43,10 +43,10 @@ fn predicted(live: &Value, preset: Preset, on_owned: OnOwned) -> Prediction {
     manifest.as_object_mut().unwrap().remove("status");
     let change = WantedChange::manifest(manifest);
     let way = Way::Client(preset, on_owned);
-    Prediction::new(&Case::about(live.clone()), &kind, change, way, false).unwrap()
+    RemotePrediction::new(&Case::about(live.clone()), &kind, change, way, false).unwrap()
 }
 
-fn answered(server: &mut ApiServer, prediction: &Prediction) -> RemoteAnswer {
+fn answered(server: &mut ApiServer, prediction: &RemotePrediction) -> RemoteAnswer {
     let response = server.handle(prediction.request().request().clone());
     RemoteAnswer {
         code: response.status().as_u16(),
@@ -159,7 +159,7 @@ fn service_elsewhere(spec: &Value) -> Value {
     unreachable!("the last one is the Service");
 }
 
-fn predicted_service(live: &Value, wanted: &Value) -> Prediction {
+fn predicted_service(live: &Value, wanted: &Value) -> RemotePrediction {
     let kind = RemoteKind {
         kind: "Service".to_owned(),
         group: String::new(),
@@ -169,7 +169,7 @@ fn predicted_service(live: &Value, wanted: &Value) -> Prediction {
     };
     let change = WantedChange::manifest(service(wanted));
     let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
-    Prediction::new(&Case::about(live.clone()), &kind, change, way, false).unwrap()
+    RemotePrediction::new(&Case::about(live.clone()), &kind, change, way, false).unwrap()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::{Request, Response};
 use optimist_apiserver::server::{ApiServer, Watch};
 use optimist_client::Preset;
-use optimist_diagnose::preview::{DeliveryTool, FieldChange, Outcome, Preview, PreviewInput};
+use optimist_diagnose::preview::{DeliveryTool, FieldChangeKind, Outcome, Preview, PreviewInput};
 use optimist_tests::conformance::replay::replay_against;
 use optimist_tests::conformance::subject::{ObjectRef, Opened, Unsupported};
 use optimist_tests::conformance::tree::Tree;
@@ -120,7 +120,7 @@ impl Predicted<'_> {
         let refused = row
             .fields
             .into_iter()
-            .filter(|it| it.change == FieldChange::Refused);
+            .filter(|it| it.change == FieldChangeKind::Refused);
         Some((row.outcome, refused.map(|it| it.field).collect()))
     }
 }

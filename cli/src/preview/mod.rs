@@ -17,13 +17,13 @@ use optimist_messages::preview as messages;
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use serde_json::{Value, json};
 
-use crate::case_page::{self, Case};
+use crate::case_page::{self, SavedCase};
 use crate::style::{Style, print};
 use crate::{BadInput, CommandResult, input};
 
 /// The upgrade to preview, and the form of the output.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct PreviewArguments {
     /// The objects in the cluster: `kubectl get … -o yaml --show-managed-fields`; - is the standard
     /// input.
     #[arg(long, num_args = 1.., value_name = "FILE")]
@@ -123,7 +123,7 @@ impl Tool {
 }
 
 /// Prints a preview. Returns whether nothing is refused.
-pub fn run(arguments: Arguments) -> CommandResult {
+pub fn run(arguments: PreviewArguments) -> CommandResult {
     let (tool, options) = tool(&arguments)?;
     let files = [&arguments.live, &arguments.next, &arguments.before];
     if files
@@ -208,7 +208,7 @@ fn hand_over(text: &str) -> Result<(Option<String>, HandOverKind), String> {
 }
 
 /// Prints the script, and on the standard error which objects it does not hand over.
-fn script(preview: &Preview, arguments: &Arguments) -> Result<(), BadInput> {
+fn script(preview: &Preview, arguments: &PreviewArguments) -> Result<(), BadInput> {
     let mut choice = HandOverChoice::default();
     for (object, kind) in &arguments.hand_over {
         match object {
@@ -235,7 +235,7 @@ fn script(preview: &Preview, arguments: &Arguments) -> Result<(), BadInput> {
 }
 
 /// The tool with its options, and its name. An option that means nothing to the tool is refused.
-fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
+fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, String), BadInput> {
     let preset = arguments.tool.preset();
     let name = arguments.tool.to_possible_value();
     let name = name.map(|it| it.get_name().to_owned()).unwrap_or_default();
@@ -270,7 +270,7 @@ fn tool(arguments: &Arguments) -> Result<(DeliveryTool, String), BadInput> {
 }
 
 /// The case of the page: it shows what the tool does without options.
-fn case_of(input: &PreviewInput) -> Case {
+fn case_of(input: &PreviewInput) -> SavedCase {
     let list = |objects: &[Value]| {
         json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()
     };
@@ -278,7 +278,7 @@ fn case_of(input: &PreviewInput) -> Case {
     let earlier = input.earlier.as_deref().unwrap_or_default();
     let all = [&input.live[..], earlier, &input.next[..]];
     let all = all.into_iter().filter(|objects| !objects.is_empty());
-    Case {
+    SavedCase {
         title: "optimist preview",
         texts: all.map(list).collect(),
         preset: input.tool.preset,

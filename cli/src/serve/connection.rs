@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use optimist_apiserver::server::{ApiServer, AuditEntry, MAX_BODY_SIZE};
-use optimist_apiserver::shared::{Body, SharedServer};
+use optimist_apiserver::shared::{ResponseBody, SharedServer};
 use optimist_apiserver::status::Status;
 use optimist_apiserver::storage::Revision;
 use tokio::net::{TcpListener, TcpStream};
@@ -37,7 +37,7 @@ pub struct Connections {
 }
 
 /// The answer to a request: of the server, or a refusal before it.
-type Answer = Response<Either<Body, Full<Bytes>>>;
+type ServedResponse = Response<Either<ResponseBody, Full<Bytes>>>;
 
 impl Connections {
     /// Connections to a server: its writes are kept if there is a log, and there is TLS with a certificate.
@@ -92,7 +92,7 @@ impl Connections {
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>) -> ServedResponse {
         if let Err(why) = self.check_sender(&request) {
             return refused(&forbidden(why));
         }
@@ -110,7 +110,7 @@ impl Connections {
         }
     }
 
-    async fn perform(&self, request: Request<Bytes>) -> Answer {
+    async fn perform(&self, request: Request<Bytes>) -> ServedResponse {
         if self.log.is_some() && is_write(request.method()) {
             return self.write(request.map(Vec::from)).map(Either::Right);
         }
@@ -122,7 +122,7 @@ impl Connections {
     }
 
     /// Answers a request, and tells of it.
-    async fn perform_audited(&self, audit: &Audit, request: Request<Vec<u8>>) -> Answer {
+    async fn perform_audited(&self, audit: &Audit, request: Request<Vec<u8>>) -> ServedResponse {
         let entry = self.look(|server| AuditEntry::new(server, &request, audit.next_id()));
         if entry.is_watch() {
             let received = audit::now();
@@ -304,7 +304,7 @@ pub fn forbidden(message: String) -> Status {
     }
 }
 
-fn refused(status: &Status) -> Answer {
+fn refused(status: &Status) -> ServedResponse {
     refusal(status).map(Either::Right)
 }
 

@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// A controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Controller {
+pub enum ClusterController {
     /// The garbage collector: objects go with their owners.
     Gc,
     /// The namespace controller, and the service account `default` of each namespace.
@@ -25,13 +25,13 @@ pub enum Controller {
 }
 
 /// These controllers; `None` if there are none. Namespaces get the authority of the server.
-pub fn chosen(chosen: &[Controller], authority: Option<&str>) -> Option<Controllers> {
-    let has = |one: Controller| chosen.contains(&one);
+pub fn chosen(chosen: &[ClusterController], authority: Option<&str>) -> Option<Controllers> {
+    let has = |one: ClusterController| chosen.contains(&one);
     let controllers = Controllers::new(Switches {
-        garbage_collector: has(Controller::Gc),
-        namespaces: has(Controller::Namespace),
-        pods: has(Controller::Pod),
-        deployments: has(Controller::Deployment),
+        garbage_collector: has(ClusterController::Gc),
+        namespaces: has(ClusterController::Namespace),
+        pods: has(ClusterController::Pod),
+        deployments: has(ClusterController::Deployment),
     });
     let controllers = match authority {
         Some(authority) => controllers.with_root_ca(authority.to_owned()),

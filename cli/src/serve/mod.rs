@@ -30,10 +30,10 @@ use tokio::net::TcpListener;
 use self::audit::Audit;
 use self::certificate::Certificate;
 use self::connection::Connections;
-use self::controllers::Controller;
+use self::controllers::ClusterController;
 use self::kubeconfig::Kubeconfig;
 use self::log::{ChangeLog, Opened};
-use self::page::Page;
+use self::page::PageService;
 use crate::style::print;
 use crate::{BadInput, CommandResult};
 
@@ -42,7 +42,7 @@ const LAST_REQUESTS: Duration = Duration::from_secs(2);
 
 /// The options of the server.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ServeArguments {
     /// The port; 0 takes one that is free.
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -96,7 +96,7 @@ pub struct Arguments {
     rbac: bool,
     /// The controllers beside the server: a bare API server has none of these.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    controllers: Vec<Controller>,
+    controllers: Vec<ClusterController>,
     /// The file for the kubeconfig; else a temporary file, which is removed at the end.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
@@ -116,7 +116,7 @@ enum Output {
 }
 
 /// Serves until SIGINT or SIGTERM.
-pub fn run(arguments: &Arguments) -> CommandResult {
+pub fn run(arguments: &ServeArguments) -> CommandResult {
     let (server, log) = server(arguments)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> CommandResult {
 }
 
 /// The server as it is at the start, and its log.
-fn server(arguments: &Arguments) -> Result<(ApiServer, Option<ChangeLog>), BadInput> {
+fn server(arguments: &ServeArguments) -> Result<(ApiServer, Option<ChangeLog>), BadInput> {
     let Some(path) = &arguments.log else {
         return Ok((new_server(arguments)?, None));
     };
@@ -156,14 +156,14 @@ fn server(arguments: &Arguments) -> Result<(ApiServer, Option<ChangeLog>), BadIn
     Ok((server, Some(log)))
 }
 
-fn new_server(arguments: &Arguments) -> Result<ApiServer, BadInput> {
+fn new_server(arguments: &ServeArguments) -> Result<ApiServer, BadInput> {
     let mut server = ApiServer::fresh(environment()?, authorization(arguments));
     server.set_release(arguments.release);
     load::into(&mut server, arguments.crds.as_deref(), &arguments.objects)?;
     Ok(server)
 }
 
-fn authorization(arguments: &Arguments) -> Authorization {
+fn authorization(arguments: &ServeArguments) -> Authorization {
     if arguments.rbac {
         Authorization::Rbac
     } else {
@@ -182,7 +182,7 @@ fn environment() -> Result<Environment, BadInput> {
 }
 
 async fn serve(
-    arguments: &Arguments,
+    arguments: &ServeArguments,
     server: ApiServer,
     log: Option<ChangeLog>,
 ) -> Result<(), BadInput> {
@@ -238,7 +238,7 @@ async fn serve(
 
 /// The page, and where it is served.
 struct ServedPage {
-    page: Page,
+    page: PageService,
     listener: TcpListener,
     url: String,
 }
@@ -246,7 +246,7 @@ struct ServedPage {
 impl ServedPage {
     /// Reads the page, and takes its port; `None` if there is no page to serve.
     async fn open(
-        arguments: &Arguments,
+        arguments: &ServeArguments,
         audit: Option<Audit>,
         server: &str,
     ) -> Result<Option<Self>, BadInput> {
@@ -254,7 +254,7 @@ impl ServedPage {
             return Ok(None);
         };
         let writes_to = arguments.page_writes.then_some(server);
-        let page = Page::new(directory, audit, arguments.hosts.clone(), writes_to)?;
+        let page = PageService::new(directory, audit, arguments.hosts.clone(), writes_to)?;
         let wanted = SocketAddr::new(arguments.address, arguments.page_port);
         let bad = |error: io::Error| BadInput(format!("{wanted}: {error}"));
         let listener = TcpListener::bind(wanted).await.map_err(bad)?;
@@ -267,7 +267,7 @@ impl ServedPage {
     }
 
     /// Lets the page write to the server, if that is asked for.
-    fn writing(self, arguments: &Arguments, server: &Connections) -> Self {
+    fn writing(self, arguments: &ServeArguments, server: &Connections) -> Self {
         if !arguments.page_writes {
             return self;
         }
@@ -285,7 +285,7 @@ impl ServedPage {
     }
 }
 
-fn say_ready(arguments: &Arguments, kubeconfig: &Kubeconfig, page: Option<&ServedPage>) {
+fn say_ready(arguments: &ServeArguments, kubeconfig: &Kubeconfig, page: Option<&ServedPage>) {
     let (url, path) = (kubeconfig.url(), kubeconfig.path().display());
     match arguments.output {
         Output::Json => {

@@ -33,7 +33,7 @@ const CLIENT: &str = "optimist-client";
 
 /// The page, and what it is told.
 #[derive(Clone)]
-pub struct Page {
+pub struct PageService {
     files: Arc<BTreeMap<String, Bytes>>,
     audit: Audit,
     hosts: Arc<[String]>,
@@ -41,9 +41,9 @@ pub struct Page {
     server: Option<Connections>,
 }
 
-type Answer = Response<Either<EventStream, Full<Bytes>>>;
+type PageResponse = Response<Either<EventStream, Full<Bytes>>>;
 
-impl Page {
+impl PageService {
     /// Reads the files of a built page. `writes_to`: the address of the server that the page says, if it may write to it.
     pub fn new(
         directory: &Path,
@@ -93,7 +93,7 @@ impl Page {
         .await;
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>) -> PageResponse {
         let host = text(&request, &header::HOST).unwrap_or_default();
         if !is_called(&self.hosts, host) {
             return plain(
@@ -108,7 +108,7 @@ impl Page {
     }
 
     /// Answers a request of the page for the server.
-    async fn pass_on(&self, server: &Connections, request: Request<Incoming>) -> Answer {
+    async fn pass_on(&self, server: &Connections, request: Request<Incoming>) -> PageResponse {
         let answer = match passed_on(&request) {
             Ok(head) => {
                 let body = request.into_body();
@@ -120,7 +120,7 @@ impl Page {
     }
 
     /// Answers with a file, or with the requests as they come.
-    fn read(&self, request: &Request<Incoming>) -> Answer {
+    fn read(&self, request: &Request<Incoming>) -> PageResponse {
         if ![Method::GET, Method::HEAD].contains(request.method()) {
             return plain(StatusCode::METHOD_NOT_ALLOWED, "the page only reads");
         }
@@ -232,7 +232,7 @@ fn media_type(name: &str) -> &'static str {
     }
 }
 
-fn plain(code: StatusCode, text: &'static str) -> Answer {
+fn plain(code: StatusCode, text: &'static str) -> PageResponse {
     let mut answer = Response::new(Either::Right(Full::new(Bytes::from_static(
         text.as_bytes(),
     ))));
@@ -245,7 +245,7 @@ fn plain(code: StatusCode, text: &'static str) -> Answer {
     answer
 }
 
-fn set(answer: &mut Answer, name: header::HeaderName, value: &'static str) {
+fn set(answer: &mut PageResponse, name: header::HeaderName, value: &'static str) {
     let value = header::HeaderValue::from_static(value);
     answer.headers_mut().insert(name, value);
 }

@@ -12,8 +12,8 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::{OnOwned, Preset, WantedChange, Way};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::remote::{
-    Following, Prediction, ProxyCommand, RemoteAnswer, RemoteKind, RemoteRequest, WatchReading,
-    kinds,
+    Following, ProxyCommand, RemoteAnswer, RemoteKind, RemotePrediction, RemoteRequest,
+    WatchReading, kinds,
 };
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ fn deployment() -> RemoteKind {
 }
 
 /// Reads the Deployment, and predicts an apply of three replicas by force.
-fn predicted(authority: &str) -> Prediction {
+fn predicted(authority: &str) -> RemotePrediction {
     let kind = deployment();
     let read = RemoteRequest::object(&kind, "default", "web").unwrap();
     let live = ask(authority, &read)
@@ -139,7 +139,7 @@ fn predicted(authority: &str) -> Prediction {
     });
     let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
     let change = WantedChange::manifest(manifest);
-    Prediction::new(&Case::about(live), &kind, change, way, false).unwrap()
+    RemotePrediction::new(&Case::about(live), &kind, change, way, false).unwrap()
 }
 
 fn version(program: &Program) -> String {

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use bytes::{Buf, Bytes};
 use futures_timer::Delay;
 use http::{Request, Response};
-use http_body::{Body as HttpBody, Frame};
+use http_body::{Body, Frame};
 
 use self::lines::Lines;
 use self::waiting::Waiting;
-use crate::server::{Answered, ApiServer, Watch};
+use crate::server::{ApiServer, ServerResponse, Watch};
 
 mod lines;
 mod waiting;
@@ -188,11 +188,11 @@ impl State {
 
 impl<B> tower_service::Service<Request<B>> for SharedServer
 where
-    B: HttpBody + Send + 'static,
+    B: Body + Send + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    type Response = Response<Body>;
+    type Response = Response<ResponseBody>;
     type Error = Box<dyn std::error::Error + Send + Sync>;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
@@ -211,10 +211,10 @@ where
             let number = state.waiting.number();
             drop(state);
             Ok(match answered {
-                Answered::Whole(response) => response.map(|bytes| Body {
+                ServerResponse::Whole(response) => response.map(|bytes| ResponseBody {
                     content: Content::Whole(Some(Bytes::from(bytes))),
                 }),
-                Answered::Stream(head, watch) => head.map(|()| Body {
+                ServerResponse::Stream(head, watch) => head.map(|()| ResponseBody {
                     content: Content::Stream(Box::new(Stream {
                         shared,
                         watch: *watch,
@@ -232,7 +232,7 @@ where
 ///
 /// # Errors
 /// Those of the body.
-pub async fn read<B: HttpBody>(body: B) -> Result<Vec<u8>, B::Error> {
+pub async fn read<B: Body>(body: B) -> Result<Vec<u8>, B::Error> {
     let mut body = Box::pin(body);
     let mut bytes = Vec::new();
     while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await
@@ -251,7 +251,7 @@ pub async fn read<B: HttpBody>(body: B) -> Result<Vec<u8>, B::Error> {
 
 /// The body of an answer: whole, or the events of a watch as they come.
 #[derive(Debug)]
-pub struct Body {
+pub struct ResponseBody {
     content: Content,
 }
 
@@ -286,7 +286,7 @@ impl std::fmt::Debug for Stream {
     }
 }
 
-impl HttpBody for Body {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -365,7 +365,7 @@ mod tests {
     /// A body that is there at once.
     struct Given(Option<Bytes>);
 
-    impl HttpBody for Given {
+    impl Body for Given {
         type Data = Bytes;
         type Error = Infallible;
 
@@ -377,7 +377,11 @@ mod tests {
         }
     }
 
-    fn call(server: &SharedServer, request: http::request::Builder, body: &str) -> Response<Body> {
+    fn call(
+        server: &SharedServer,
+        request: http::request::Builder,
+        body: &str,
+    ) -> Response<ResponseBody> {
         let request = request
             .body(Given(Some(Bytes::from(body.to_owned()))))
             .unwrap();
@@ -391,7 +395,7 @@ mod tests {
         }
     }
 
-    fn next(body: &mut Body) -> Poll<Option<String>> {
+    fn next(body: &mut ResponseBody) -> Poll<Option<String>> {
         let frame = Pin::new(body).poll_frame(&mut Context::from_waker(Waker::noop()));
         frame.map(|frame| {
             let bytes = frame?.unwrap().into_data().unwrap();
@@ -476,7 +480,7 @@ mod tests {
             Request::post(CONFIG_MAPS),
             r#"{"metadata": {"name": "b"}}"#,
         );
-        let woken = |watches: &[(Body, Arc<Count>); 4]| {
+        let woken = |watches: &[(ResponseBody, Arc<Count>); 4]| {
             let counts = watches.iter().map(|(_, count)| count);
             counts
                 .map(|count| count.0.load(std::sync::atomic::Ordering::Relaxed))

@@ -40,7 +40,7 @@ pub enum CachedObjects {
 }
 
 /// The answer to a read or a write.
-pub type Answer<T> = Result<T, ApiError>;
+pub type ClientResult<T> = Result<T, ApiError>;
 
 /// The client of one controller. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +98,7 @@ impl Client {
     ///
     /// # Errors
     /// The client's own NotFound.
-    pub fn get(&self, cache: &Cache, namespace: &str, name: &str) -> Answer<Arc<Value>> {
+    pub fn get(&self, cache: &Cache, namespace: &str, name: &str) -> ClientResult<Arc<Value>> {
         let key = cache.key(namespace, name);
         let object = cache.get(&key).cloned();
         object.ok_or_else(|| ApiError::not_in_cache(cache.resource(), name))
@@ -137,7 +137,7 @@ impl Client {
         server: &mut ApiServer,
         resource: &Resource,
         call: &Call,
-    ) -> Answer<Arc<Value>> {
+    ) -> ClientResult<Arc<Value>> {
         let Some(request) = call.request(resource, Sender::new(&self.manager)) else {
             return Err(ApiError::no_path());
         };

@@ -28,7 +28,7 @@ mod version;
 
 pub use api_error::ApiError;
 pub use cache::{Cache, CacheStep, Notification};
-pub use client::{Answer, CachedObjects, Client, Source, key};
+pub use client::{CachedObjects, Client, ClientResult, Source, key};
 pub use controller::{Controller, UnknownKind};
 pub use handler::{Handler, controller_of, owner_references};
 pub use noted::change_of;

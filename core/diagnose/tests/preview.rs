@@ -6,8 +6,8 @@ use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput,
-    Pruning, Trouble,
+    AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Outcome, Preview,
+    PreviewInput, Pruning, Trouble,
 };
 use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
 use previewed::row;
@@ -110,7 +110,7 @@ fn one_look_says_what_is_refused_created_deleted_and_left_alone_the_worst_first(
     let refused: Vec<(&str, &[String])> = web
         .fields
         .iter()
-        .filter(|field| field.change == FieldChange::Refused)
+        .filter(|field| field.change == FieldChangeKind::Refused)
         .map(|field| (field.field.as_str(), field.owners.as_slice()))
         .collect();
     let owners = ["kube-controller-manager (Update, /scale)".to_owned()];
@@ -158,7 +158,7 @@ fn force_says_whose_values_it_overwrites_and_who_writes_them_back() {
     let field = &web.fields[0];
     assert_eq!(
         (field.field.as_str(), field.change),
-        (".spec.replicas", FieldChange::Overwritten)
+        (".spec.replicas", FieldChangeKind::Overwritten)
     );
     assert_eq!(
         (&field.before, &field.after),

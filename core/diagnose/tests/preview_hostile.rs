@@ -5,8 +5,8 @@ mod previewed;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, FieldChange, HandOverKind, Outcome, Preview, PreviewInput,
-    PreviewRow, Pruning,
+    AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Outcome, Preview,
+    PreviewInput, PreviewRow, Pruning,
 };
 use previewed::row;
 use serde_json::{Value, json};
@@ -208,7 +208,7 @@ fn what_only_the_decoder_says_is_not_what_the_manifest_wants() {
             std::slice::from_ref(&next),
         );
         let row = row(&preview, "widgets.example.com");
-        let is_kept = |change| change == FieldChange::NotReverted;
+        let is_kept = |change| change == FieldChangeKind::NotReverted;
         assert!(!row.fields.iter().any(|it| is_kept(it.change)), "{row:#?}");
         assert!(
             !row.fields.iter().any(|it| it.field.starts_with(".status")),
@@ -218,7 +218,7 @@ fn what_only_the_decoder_says_is_not_what_the_manifest_wants() {
 }
 
 /// A row without its options, which differ.
-fn effects(row: &PreviewRow) -> (Outcome, String, Vec<(String, FieldChange)>) {
+fn effects(row: &PreviewRow) -> (Outcome, String, Vec<(String, FieldChangeKind)>) {
     let fields = row
         .fields
         .iter()

@@ -10,7 +10,7 @@ use http::Request;
 use optimist_apiserver::server::{ApiServer, Release, Selector};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    DeliveryTool, FieldChange, Outcome, Preview, PreviewInput, PreviewRow, Pruning, Trouble,
+    DeliveryTool, FieldChangeKind, Outcome, Preview, PreviewInput, PreviewRow, Pruning, Trouble,
 };
 use optimist_diagnose::ways::ReleaseMethod;
 use proptest::prelude::*;
@@ -266,7 +266,7 @@ fn differing(before: &Value, after: &Value, writer: &str) -> (BTreeSet<String>, 
     (fields, of_others)
 }
 
-fn fields(row: &PreviewRow, wanted: impl Fn(FieldChange) -> bool) -> BTreeSet<String> {
+fn fields(row: &PreviewRow, wanted: impl Fn(FieldChangeKind) -> bool) -> BTreeSet<String> {
     let fields = row.fields.iter().filter(|it| wanted(it.change));
     fields.map(|it| it.field.clone()).collect()
 }
@@ -317,7 +317,7 @@ fn judge(
             row.outcome, row.code
         ));
     }
-    let said = fields(row, |it| it == FieldChange::Refused);
+    let said = fields(row, |it| it == FieldChangeKind::Refused);
     if said != refused {
         return Err(format!("refused: {refused:?}, said: {said:?}"));
     }
@@ -328,12 +328,12 @@ fn judge(
     let said = row
         .fields
         .iter()
-        .filter(|it| it.before != it.after && it.change != FieldChange::Refused);
+        .filter(|it| it.before != it.after && it.change != FieldChangeKind::Refused);
     let said: BTreeSet<String> = said.map(|it| it.field.clone()).collect();
     if !same(&said, &changed) {
         return Err(format!("said {said:?}, changed {changed:?}"));
     }
-    let overwritten = fields(row, |it| it == FieldChange::Overwritten);
+    let overwritten = fields(row, |it| it == FieldChangeKind::Overwritten);
     if !same(&overwritten, &of_others) {
         return Err(format!(
             "overwritten {overwritten:?}, of others {of_others:?}"

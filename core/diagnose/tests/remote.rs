@@ -7,8 +7,8 @@ use optimist_client::{OnOwned, Preset, WantedChange, Way};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::remote::{
-    Following, NotAllowed, NotAnswered, NotPredicted, Prediction, ProxyCommand, RemoteAnswer,
-    RemoteKind, RemoteRequest, RemoteVersion, kinds,
+    Following, NotAllowed, NotAnswered, NotPredicted, ProxyCommand, RemoteAnswer, RemoteKind,
+    RemotePrediction, RemoteRequest, RemoteVersion, kinds,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -338,7 +338,7 @@ fn a_server_that_answers_like_the_core_differs_in_nothing() {
         }
         let installed = case.install().unwrap();
         for way in Way::all() {
-            let made = Prediction::new(&case, &kind, change.clone(), way, true);
+            let made = RemotePrediction::new(&case, &kind, change.clone(), way, true);
             let prediction = match made {
                 Ok(prediction) => prediction,
                 Err(NotPredicted::Unable | NotPredicted::NothingSent) => continue,
@@ -355,10 +355,10 @@ fn a_server_that_answers_like_the_core_differs_in_nothing() {
     assert!(predicted > 50, "{predicted}");
 }
 
-fn server_side(text: &str) -> (Case, Prediction) {
+fn server_side(text: &str) -> (Case, RemotePrediction) {
     let (case, kind, change) = labelled(text);
     let way = Way::Client(Preset::KubectlApplyServerSide, OnOwned::Force);
-    let prediction = Prediction::new(&case, &kind, change, way, false).unwrap();
+    let prediction = RemotePrediction::new(&case, &kind, change, way, false).unwrap();
     (case, prediction)
 }
 
@@ -425,7 +425,7 @@ fn a_prediction_names_its_manager_because_a_browser_names_itself() {
     for (at, preset) in [(1, Preset::KubectlApply), (4, Preset::Helm3)] {
         let (case, kind, change) = labelled(LIVE[at]);
         let way = Way::Client(preset, OnOwned::Usual);
-        let prediction = Prediction::new(&case, &kind, change, way, false).unwrap();
+        let prediction = RemotePrediction::new(&case, &kind, change, way, false).unwrap();
         let target = prediction.request().target();
         assert!(target.contains("fieldManager="), "{target}");
         assert!(target.contains("dryRun=All"), "{target}");
@@ -440,10 +440,10 @@ fn secrets_without_values_and_kinds_of_other_servers_are_not_predicted() {
         labelled(LIVE.iter().find(is_it).expect("there is one"))
     };
     let (case, secret, change) = of("Secret");
-    let made = Prediction::new(&case, &secret, change, way, false);
+    let made = RemotePrediction::new(&case, &secret, change, way, false);
     assert_eq!(made.err(), Some(NotPredicted::Secret));
     let (case, backup, change) = of("Backup");
-    let made = Prediction::new(&case, &backup, change, way, false);
+    let made = RemotePrediction::new(&case, &backup, change, way, false);
     assert_eq!(made.err(), Some(NotPredicted::UnknownKind));
 }
 

@@ -55,7 +55,7 @@ pub use model::{
 pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
 pub use prose::{Block, Span, blocks, spans};
-pub use question::{Forbidden, Question, RestCondition};
+pub use question::{ChallengeQuestion, Forbidden, RestCondition};
 pub use report::{LessonReport, report_on_lesson};
 pub use script::{ScriptAction, ScriptActionKind, ScriptEdit};
 pub use switches::{SwitchCase, SwitchChallenge, SwitchFinding, SwitchSearch};

@@ -19,7 +19,7 @@ pub(super) const MOST_STATES: usize = 20_000;
 
 /// The properties of every history, and the events that can happen in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct ChallengeQuestion {
     /// The edits of each editor. An editor acts once: it reads the current object, edits it and
     /// sends an Update.
     pub editors: Vec<(ActorId, Vec<ScriptEdit>)>,
@@ -59,7 +59,7 @@ pub enum RestCondition {
     Contains(FieldPath, String),
 }
 
-impl Question {
+impl ChallengeQuestion {
     /// Reads the members of a question.
     pub(super) fn read(located: &Located) -> Read<Self> {
         Self::from_fields(&Fields::read(
@@ -261,7 +261,7 @@ fn at_rest(located: &Located) -> Read<Vec<RestCondition>> {
     }
 }
 
-impl fmt::Display for Question {
+impl fmt::Display for ChallengeQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = self.never.iter().map(Forbidden::to_string).collect();
         if self.settles {

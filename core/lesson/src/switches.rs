@@ -16,7 +16,7 @@ use super::controller::camel;
 use super::feedback::hints;
 use super::fields::{Fields, Read, text};
 use super::model::Lesson;
-use super::question::{MOST_STATES, Question};
+use super::question::{ChallengeQuestion, MOST_STATES};
 
 /// A challenge: find the switches with which something holds in every history from the lesson's
 /// start.
@@ -29,7 +29,7 @@ pub struct SwitchChallenge {
     /// Hints, shown one after the other.
     pub hints: Vec<String>,
     /// The properties that must hold.
-    pub question: Question,
+    pub question: ChallengeQuestion,
     /// `true` if a switch that is not needed is a mistake.
     pub nothing_else: bool,
     /// The switches before the learner chooses.
@@ -119,14 +119,14 @@ impl SwitchChallenge {
             "also right",
             "reached",
         ];
-        known.extend(Question::KEYS);
+        known.extend(ChallengeQuestion::KEYS);
         let fields = Fields::read(located, "a controller challenge", &known)?;
         fields.needed("solution")?;
         Ok(Self {
             line: located.line,
             ask: fields.needed_text("ask")?,
             hints: hints(&fields)?,
-            question: Question::from_fields(&fields)?,
+            question: ChallengeQuestion::from_fields(&fields)?,
             nothing_else: fields.flag("nothing else")?.unwrap_or(false),
             at_first: named(&fields, "at first")?,
             solution: named(&fields, "solution")?,

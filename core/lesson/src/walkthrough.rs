@@ -22,7 +22,7 @@ struct Mark {
 
 /// A page that was opened.
 #[derive(Clone, Debug)]
-struct Page {
+struct OpenedPage {
     begin: Mark,
     /// The node after its actions; `None` before they happened.
     end: Option<Mark>,
@@ -41,7 +41,7 @@ pub struct Walkthrough {
     /// The page that is open.
     at: usize,
     /// The pages up to the last one that was opened.
-    pages: Vec<Page>,
+    pages: Vec<OpenedPage>,
 }
 
 /// The state of a page without its worlds, to save or share it.
@@ -105,11 +105,11 @@ impl Walkthrough {
         &self.lesson.steps[self.at]
     }
 
-    fn page(&self) -> &Page {
+    fn page(&self) -> &OpenedPage {
         &self.pages[self.at]
     }
 
-    fn page_mut(&mut self) -> &mut Page {
+    fn page_mut(&mut self) -> &mut OpenedPage {
         &mut self.pages[self.at]
     }
 
@@ -130,7 +130,7 @@ impl Walkthrough {
 
     /// The number of opened pages whose prediction was right, and the number of pages that ask.
     pub fn right_answers(&self) -> (usize, usize) {
-        let right = |page: &&Page| page.chosen.is_some() && page.chosen == page.right;
+        let right = |page: &&OpenedPage| page.chosen.is_some() && page.chosen == page.right;
         let asks = |step: &&LessonStep| step.prediction.is_some();
         let asked = self.lesson.steps.iter().filter(asks).count();
         (self.pages.iter().filter(right).count(), asked)
@@ -158,7 +158,7 @@ impl Walkthrough {
             return Ok(());
         };
         let (asks, solved) = (step.prediction.is_some(), step.task.is_none());
-        self.pages.push(Page {
+        self.pages.push(OpenedPage {
             begin: mark(tree),
             end: None,
             chosen: None,
@@ -426,7 +426,7 @@ impl Walkthrough {
             } else {
                 None
             };
-            pages.push(Page {
+            pages.push(OpenedPage {
                 right: end
                     .as_ref()
                     .and_then(|_| right_choice(step, &script, begin.node)),

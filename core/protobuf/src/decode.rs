@@ -5,7 +5,9 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 
 use crate::PREFIX;
-use crate::facts::{Alternative, Facts, Field, Message, Shape, Type};
+use crate::facts::{
+    Alternative, Cardinality, Descriptors, FieldDescriptor, FieldType, MessageDescriptor,
+};
 use crate::reader::{Reader, Wire};
 use crate::time;
 
@@ -62,7 +64,7 @@ impl Envelope {
 /// # Errors
 /// If the bytes are not of the message of the kind, or if it has none.
 pub fn decode(envelope: &Envelope, api_version: &str, kind: &str) -> Result<Value, Error> {
-    let facts = Facts::get();
+    let facts = Descriptors::get();
     let Some(message) = facts.of_kind(api_version, kind) else {
         return Err(Error(format!("{kind} has no protobuf message")));
     };
@@ -98,14 +100,14 @@ fn unknown(bytes: &[u8]) -> Result<Envelope, String> {
 }
 
 struct Decoder<'a> {
-    facts: &'a Facts,
+    facts: &'a Descriptors,
 }
 
 impl Decoder<'_> {
     /// A message; `before` is the value that it adds to, as where a field is there twice.
     fn message(
         &self,
-        message: &Message,
+        message: &MessageDescriptor,
         bytes: &[u8],
         before: Option<Value>,
         depth: usize,
@@ -136,21 +138,24 @@ impl Decoder<'_> {
 
     fn field(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         wire: Wire<'_>,
         before: Option<Value>,
         depth: usize,
     ) -> Result<Value, String> {
         match field.shape {
-            Shape::One | Shape::Pointer => self.value(field, wire, before, depth),
-            Shape::List => {
+            Cardinality::One | Cardinality::Pointer => self.value(field, wire, before, depth),
+            Cardinality::List => {
                 let mut items = match before {
                     Some(Value::Array(items)) => items,
                     _ => Vec::new(),
                 };
                 match (wire, field.ty) {
                     // Numbers can be packed into one field.
-                    (Wire::Bytes(packed), Type::Bool | Type::Int32 | Type::Int64) => {
+                    (
+                        Wire::Bytes(packed),
+                        FieldType::Bool | FieldType::Int32 | FieldType::Int64,
+                    ) => {
                         let mut reader = Reader::new(packed, "");
                         while !reader.is_at_end() {
                             let wire = Wire::Varint(reader.varint()?);
@@ -161,7 +166,7 @@ impl Decoder<'_> {
                 }
                 Ok(Value::Array(items))
             }
-            Shape::Map => {
+            Cardinality::Map => {
                 let mut members = match before {
                     Some(Value::Object(members)) => members,
                     _ => Map::new(),
@@ -175,7 +180,12 @@ impl Decoder<'_> {
     }
 
     /// An entry of a map: a message with a key and a value, which can both be left out.
-    fn entry(&self, field: &Field, bytes: &[u8], depth: usize) -> Result<(String, Value), String> {
+    fn entry(
+        &self,
+        field: &FieldDescriptor,
+        bytes: &[u8],
+        depth: usize,
+    ) -> Result<(String, Value), String> {
         let (mut key, mut value) = (String::new(), None);
         let mut reader = Reader::new(bytes, "");
         while let Some((number, wire)) = reader.next()? {
@@ -187,9 +197,9 @@ impl Decoder<'_> {
         }
         let value = match (value, field.ty) {
             (Some(value), _) => value,
-            (None, Type::String) => "".into(),
-            (None, Type::Quantity) => "0".into(),
-            (None, Type::Message(index)) => {
+            (None, FieldType::String) => "".into(),
+            (None, FieldType::Quantity) => "0".into(),
+            (None, FieldType::Message(index)) => {
                 self.message(self.facts.message(index), &[], None, depth)?
             }
             (None, _) => Value::Null,
@@ -199,36 +209,40 @@ impl Decoder<'_> {
 
     fn value(
         &self,
-        field: &Field,
+        field: &FieldDescriptor,
         wire: Wire<'_>,
         before: Option<Value>,
         depth: usize,
     ) -> Result<Value, String> {
         match (field.ty, wire) {
-            (Type::Bool, Wire::Varint(value)) => return Ok((value != 0).into()),
+            (FieldType::Bool, Wire::Varint(value)) => return Ok((value != 0).into()),
             // Go keeps the lower bits.
-            (Type::Int32, Wire::Varint(value)) => return Ok((value as u32 as i32).into()),
-            (Type::Int64, Wire::Varint(value)) => return Ok(value.cast_signed().into()),
-            (Type::Number, Wire::Fixed64(bytes)) => return Ok(number(bytes)),
+            (FieldType::Int32, Wire::Varint(value)) => return Ok((value as u32 as i32).into()),
+            (FieldType::Int64, Wire::Varint(value)) => return Ok(value.cast_signed().into()),
+            (FieldType::Number, Wire::Fixed64(bytes)) => return Ok(number(bytes)),
             _ => {}
         }
         let scalar = matches!(
             field.ty,
-            Type::Bool | Type::Int32 | Type::Int64 | Type::Number
+            FieldType::Bool | FieldType::Int32 | FieldType::Int64 | FieldType::Number
         );
         let bytes = match wire {
             Wire::Bytes(bytes) if !scalar => bytes,
             wire => return Err(wrong_type(wire, &field.in_go(self.facts))),
         };
         match field.ty {
-            Type::String => Ok(text(bytes).into()),
-            Type::Bytes => Ok(BASE64_STANDARD.encode(bytes).into()),
-            Type::Time | Type::MicroTime => moment(bytes, field.ty == Type::MicroTime),
-            Type::Quantity => quantity(bytes),
-            Type::IntOrString => int_or_string(bytes),
-            Type::Any => json(bytes),
-            Type::SchemaOr(other) => self.schema_or(other, bytes, depth),
-            Type::Message(index) => self.message(self.facts.message(index), bytes, before, depth),
+            FieldType::String => Ok(text(bytes).into()),
+            FieldType::Bytes => Ok(BASE64_STANDARD.encode(bytes).into()),
+            FieldType::Time | FieldType::MicroTime => {
+                moment(bytes, field.ty == FieldType::MicroTime)
+            }
+            FieldType::Quantity => quantity(bytes),
+            FieldType::IntOrString => int_or_string(bytes),
+            FieldType::Any => json(bytes),
+            FieldType::SchemaOr(other) => self.schema_or(other, bytes, depth),
+            FieldType::Message(index) => {
+                self.message(self.facts.message(index), bytes, before, depth)
+            }
             _ => Ok(Value::Null),
         }
     }

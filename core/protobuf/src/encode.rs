@@ -5,7 +5,9 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 
 use crate::PREFIX;
-use crate::facts::{Alternative, Facts, Field, Message, Shape, Type};
+use crate::facts::{
+    Alternative, Cardinality, Descriptors, FieldDescriptor, FieldType, MessageDescriptor,
+};
 use crate::time;
 
 const VARINT: u8 = 0;
@@ -21,7 +23,7 @@ pub type WriteJson<'a> = &'a dyn Fn(&str, &Value) -> String;
 pub fn encode(object: &Value, write_json: WriteJson<'_>) -> Option<Vec<u8>> {
     let of_head = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (of_head("apiVersion"), of_head("kind"));
-    let facts = Facts::get();
+    let facts = Descriptors::get();
     let message = facts.of_kind(api_version, kind)?;
     let encoder = Encoder { facts, write_json };
     let mut head = Vec::new();
@@ -52,12 +54,12 @@ pub fn watch_event(event_type: &str, object: &[u8]) -> Vec<u8> {
 }
 
 struct Encoder<'a> {
-    facts: &'a Facts,
+    facts: &'a Descriptors,
     write_json: WriteJson<'a>,
 }
 
 impl Encoder<'_> {
-    fn message(&self, message: &Message, value: Option<&Value>, out: &mut Vec<u8>) {
+    fn message(&self, message: &MessageDescriptor, value: Option<&Value>, out: &mut Vec<u8>) {
         for field in &message.fields {
             let member = match field.json {
                 "." => value,
@@ -67,18 +69,18 @@ impl Encoder<'_> {
         }
     }
 
-    fn field(&self, field: &Field, member: Option<&Value>, out: &mut Vec<u8>) {
+    fn field(&self, field: &FieldDescriptor, member: Option<&Value>, out: &mut Vec<u8>) {
         match (field.shape, member) {
-            (Shape::One, _) | (Shape::Pointer, Some(_)) => {
+            (Cardinality::One, _) | (Cardinality::Pointer, Some(_)) => {
                 self.value(field.number, field, member, out);
             }
-            (Shape::List, Some(Value::Array(items))) => {
+            (Cardinality::List, Some(Value::Array(items))) => {
                 for item in items {
                     let item = Some(item).filter(|item| !item.is_null());
                     self.value(field.number, field, item, out);
                 }
             }
-            (Shape::Map, Some(Value::Object(members))) => {
+            (Cardinality::Map, Some(Value::Object(members))) => {
                 self.entries(field, members, out);
             }
             _ => {}
@@ -86,7 +88,7 @@ impl Encoder<'_> {
     }
 
     /// A map: a message for each entry, by key.
-    fn entries(&self, field: &Field, members: &Map<String, Value>, out: &mut Vec<u8>) {
+    fn entries(&self, field: &FieldDescriptor, members: &Map<String, Value>, out: &mut Vec<u8>) {
         let mut members: Vec<(&String, &Value)> = members.iter().collect();
         members.sort_unstable_by_key(|(key, _)| *key);
         for (key, value) in members {
@@ -99,25 +101,31 @@ impl Encoder<'_> {
     }
 
     /// One value, or the zero value of the type.
-    fn value(&self, number: u32, field: &Field, value: Option<&Value>, out: &mut Vec<u8>) {
+    fn value(
+        &self,
+        number: u32,
+        field: &FieldDescriptor,
+        value: Option<&Value>,
+        out: &mut Vec<u8>,
+    ) {
         let text = || value.and_then(Value::as_str).unwrap_or_default();
         match field.ty {
-            Type::String => put_bytes(number, text().as_bytes(), out),
-            Type::Bool => {
+            FieldType::String => put_bytes(number, text().as_bytes(), out),
+            FieldType::Bool => {
                 let set = value.and_then(Value::as_bool).unwrap_or_default();
                 put_integer(number, i64::from(set), out);
             }
-            Type::Int32 | Type::Int64 => {
+            FieldType::Int32 | FieldType::Int64 => {
                 let integer = value.and_then(Value::as_i64).unwrap_or_default();
                 put_integer(number, integer, out);
             }
-            Type::Number => {
+            FieldType::Number => {
                 put_tag(number, FIXED_64, out);
                 let float = value.and_then(Value::as_f64).unwrap_or_default();
                 out.extend(float.to_le_bytes());
             }
             // No bytes are not even an empty field.
-            Type::Bytes => {
+            FieldType::Bytes => {
                 if value.is_some() {
                     let bytes = BASE64_STANDARD.decode(text()).unwrap_or_default();
                     put_bytes(number, &bytes, out);
@@ -132,37 +140,37 @@ impl Encoder<'_> {
     }
 
     /// The fields of a value that is a message on the wire.
-    fn inner(&self, field: &Field, value: Option<&Value>, out: &mut Vec<u8>) {
+    fn inner(&self, field: &FieldDescriptor, value: Option<&Value>, out: &mut Vec<u8>) {
         let text = value.and_then(Value::as_str);
         match field.ty {
-            Type::Message(index) => self.message(self.facts.message(index), value, out),
-            Type::Time => {
+            FieldType::Message(index) => self.message(self.facts.message(index), value, out),
+            FieldType::Time => {
                 let moment = text.and_then(time::parse);
                 if let Some((seconds, _)) = moment.filter(|(s, _)| *s != time::ZERO) {
                     put_integer(1, seconds, out);
                     put_integer(2, 0, out);
                 }
             }
-            Type::MicroTime => {
+            FieldType::MicroTime => {
                 let moment = text.and_then(time::parse);
                 if let Some((seconds, nanos)) = moment.filter(|m| *m != (time::ZERO, 0)) {
                     put_integer(1, seconds, out);
                     put_integer(2, i64::from(nanos / 1000 * 1000), out);
                 }
             }
-            Type::Quantity => put_bytes(1, text.unwrap_or("0").as_bytes(), out),
-            Type::IntOrString => {
+            FieldType::Quantity => put_bytes(1, text.unwrap_or("0").as_bytes(), out),
+            FieldType::IntOrString => {
                 let number = value.and_then(Value::as_i64).unwrap_or_default();
                 put_integer(1, i64::from(text.is_some()), out);
                 put_integer(2, number, out);
                 put_bytes(3, text.unwrap_or_default().as_bytes(), out);
             }
-            Type::Any => {
+            FieldType::Any => {
                 if let Some(value) = value {
                     put_bytes(1, (self.write_json)(field.json, value).as_bytes(), out);
                 }
             }
-            Type::SchemaOr(other) => self.schema_or(other, value, out),
+            FieldType::SchemaOr(other) => self.schema_or(other, value, out),
             _ => {}
         }
     }

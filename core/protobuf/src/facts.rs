@@ -9,32 +9,32 @@ const TABLE: &str = include_str!("messages.facts");
 const META: &str = "meta/v1";
 
 /// All messages.
-pub(crate) struct Facts {
-    messages: Vec<Message>,
+pub(crate) struct Descriptors {
+    messages: Vec<MessageDescriptor>,
     /// By package and name, `core/v1/Pod`.
     index: BTreeMap<String, usize>,
 }
 
 /// A message: the fields by number.
-pub(crate) struct Message {
+pub(crate) struct MessageDescriptor {
     pub(crate) package: &'static str,
     pub(crate) name: &'static str,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<FieldDescriptor>,
 }
 
-pub(crate) struct Field {
+pub(crate) struct FieldDescriptor {
     /// The member in JSON; `.` if the field is in the message's own JSON.
     pub(crate) json: &'static str,
     pub(crate) number: u32,
-    pub(crate) shape: Shape,
-    pub(crate) ty: Type,
+    pub(crate) shape: Cardinality,
+    pub(crate) ty: FieldType,
     /// The name in Go, which errors show; empty if it follows from the one in JSON.
     in_go: &'static str,
 }
 
 /// The number of values of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum Cardinality {
     /// One, which is written even if it is zero.
     One,
     /// One or none.
@@ -45,7 +45,7 @@ pub(crate) enum Shape {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Type {
+pub(crate) enum FieldType {
     String,
     Bool,
     Int32,
@@ -70,14 +70,14 @@ pub(crate) enum Alternative {
     Strings,
 }
 
-impl Facts {
+impl Descriptors {
     pub(crate) fn get() -> &'static Self {
-        static FACTS: LazyLock<Facts> = LazyLock::new(read);
+        static FACTS: LazyLock<Descriptors> = LazyLock::new(read);
         &FACTS
     }
 
     /// The message of a kind.
-    pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&Message> {
+    pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<&MessageDescriptor> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let first = match group.split('.').next() {
             None | Some("") => "core",
@@ -92,22 +92,23 @@ impl Facts {
         (ours && !message.is_list()).then_some(message)
     }
 
-    pub(crate) fn message(&self, index: usize) -> &Message {
+    pub(crate) fn message(&self, index: usize) -> &MessageDescriptor {
         &self.messages[index]
     }
 
     /// The package of each message that is in a kind, by the name of the message.
     pub(crate) fn packages_of(&self, api_version: &str, kind: &str) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
-        let mut open: Vec<&Message> = self.of_kind(api_version, kind).into_iter().collect();
+        let mut open: Vec<&MessageDescriptor> =
+            self.of_kind(api_version, kind).into_iter().collect();
         while let Some(message) = open.pop() {
             let package = message.package.to_owned();
             if found.insert(message.name.to_owned(), package).is_some() {
                 continue;
             }
             open.extend(message.fields.iter().filter_map(|field| match field.ty {
-                Type::Message(index) => Some(self.message(index)),
-                Type::SchemaOr(_) => self.schema().map(|index| self.message(index)),
+                FieldType::Message(index) => Some(self.message(index)),
+                FieldType::SchemaOr(_) => self.schema().map(|index| self.message(index)),
                 _ => None,
             }));
         }
@@ -136,23 +137,23 @@ impl Facts {
     }
 }
 
-impl Message {
-    pub(crate) fn field(&self, number: u32) -> Option<&Field> {
+impl MessageDescriptor {
+    pub(crate) fn field(&self, number: u32) -> Option<&FieldDescriptor> {
         let place = self.fields.binary_search_by_key(&number, |f| f.number);
         place.ok().map(|i| &self.fields[i])
     }
 
     /// The type of the items if the message is a list in JSON.
     pub(crate) fn is_list(&self) -> bool {
-        matches!(self.fields.as_slice(), [field] if field.json == "." && field.shape == Shape::List)
+        matches!(self.fields.as_slice(), [field] if field.json == "." && field.shape == Cardinality::List)
     }
 }
 
-impl Field {
+impl FieldDescriptor {
     /// The name in Go.
-    pub(crate) fn in_go(&self, facts: &Facts) -> String {
+    pub(crate) fn in_go(&self, facts: &Descriptors) -> String {
         match (self.in_go, self.json, self.ty) {
-            ("", ".", Type::Message(index)) => facts.message(index).name.to_owned(),
+            ("", ".", FieldType::Message(index)) => facts.message(index).name.to_owned(),
             ("", json, _) => {
                 let (first, rest) = json.split_at(json.len().min(1));
                 first.to_ascii_uppercase() + rest
@@ -162,7 +163,7 @@ impl Field {
     }
 }
 
-fn read() -> Facts {
+fn read() -> Descriptors {
     let lines = || TABLE.lines().filter(|line| !line.starts_with('#'));
     let mut index = BTreeMap::new();
     let mut package = "";
@@ -176,7 +177,7 @@ fn read() -> Facts {
             None => {}
         }
     }
-    let mut messages: Vec<Message> = Vec::with_capacity(index.len());
+    let mut messages: Vec<MessageDescriptor> = Vec::with_capacity(index.len());
     for line in lines() {
         if let Some(named) = line.strip_prefix('@') {
             package = named;
@@ -188,47 +189,51 @@ fn read() -> Facts {
             }
         } else {
             let fields = Vec::new();
-            messages.push(Message {
+            messages.push(MessageDescriptor {
                 package,
                 name: line,
                 fields,
             });
         }
     }
-    Facts { messages, index }
+    Descriptors { messages, index }
 }
 
-fn field(declared: &'static str, package: &str, index: &BTreeMap<String, usize>) -> Option<Field> {
+fn field(
+    declared: &'static str,
+    package: &str,
+    index: &BTreeMap<String, usize>,
+) -> Option<FieldDescriptor> {
     let mut words = declared.split(' ');
     let (json, number, shaped) = (words.next()?, words.next()?, words.next()?);
     let (shape, name) = if let Some(name) = shaped.strip_prefix('*') {
-        (Shape::Pointer, name)
+        (Cardinality::Pointer, name)
     } else if let Some(name) = shaped.strip_prefix("[]") {
-        (Shape::List, name)
+        (Cardinality::List, name)
     } else if let Some(name) = shaped.strip_prefix("{}") {
-        (Shape::Map, name)
+        (Cardinality::Map, name)
     } else {
-        (Shape::One, shaped)
+        (Cardinality::One, shaped)
     };
     let ty = match name {
-        "string" => Type::String,
-        "bool" => Type::Bool,
-        "int32" => Type::Int32,
-        "int64" => Type::Int64,
-        "number" => Type::Number,
-        "bytes" => Type::Bytes,
-        "time" => Type::Time,
-        "microtime" => Type::MicroTime,
-        "quantity" => Type::Quantity,
-        "intorstring" => Type::IntOrString,
-        "any" => Type::Any,
-        "schemaorbool" => Type::SchemaOr(Alternative::Bool),
-        "schemaorlist" => Type::SchemaOr(Alternative::Schemas),
-        "schemaorstrings" => Type::SchemaOr(Alternative::Strings),
-        name if name.contains('/') => Type::Message(*index.get(name)?),
-        name => Type::Message(*index.get(&format!("{package}/{name}"))?),
+        "string" => FieldType::String,
+        "bool" => FieldType::Bool,
+        "int32" => FieldType::Int32,
+        "int64" => FieldType::Int64,
+        "number" => FieldType::Number,
+        "bytes" => FieldType::Bytes,
+        "time" => FieldType::Time,
+        "microtime" => FieldType::MicroTime,
+        "quantity" => FieldType::Quantity,
+        "intorstring" => FieldType::IntOrString,
+        "any" => FieldType::Any,
+        "schemaorbool" => FieldType::SchemaOr(Alternative::Bool),
+        "schemaorlist" => FieldType::SchemaOr(Alternative::Schemas),
+        "schemaorstrings" => FieldType::SchemaOr(Alternative::Strings),
+        name if name.contains('/') => FieldType::Message(*index.get(name)?),
+        name => FieldType::Message(*index.get(&format!("{package}/{name}"))?),
     };
-    Some(Field {
+    Some(FieldDescriptor {
         json,
         number: number.parse().ok()?,
         shape,
@@ -243,12 +248,16 @@ mod tests {
 
     #[test]
     fn every_line_of_the_table_is_a_field_with_a_number_of_its_own() {
-        let fields: usize = Facts::get().messages.iter().map(|m| m.fields.len()).sum();
+        let fields: usize = Descriptors::get()
+            .messages
+            .iter()
+            .map(|m| m.fields.len())
+            .sum();
         assert_eq!(
             fields,
             TABLE.lines().filter(|l| l.starts_with('\t')).count()
         );
-        for message in &Facts::get().messages {
+        for message in &Descriptors::get().messages {
             let ascending = message.fields.is_sorted_by(|a, b| a.number < b.number);
             assert!(ascending, "{}", message.name);
         }
@@ -256,7 +265,7 @@ mod tests {
 
     #[test]
     fn kinds_of_groups_that_are_not_built_in_have_no_message() {
-        let facts = Facts::get();
+        let facts = Descriptors::get();
         assert!(facts.of_kind("v1", "Pod").is_some());
         assert!(facts.of_kind("policy/v1", "DeleteOptions").is_some());
         assert!(

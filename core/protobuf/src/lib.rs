@@ -31,11 +31,11 @@ pub const PREFIX: [u8; 4] = *b"k8s\0";
 
 /// The package, such as `core/v1`, of each type that is in a kind, by the name of the type.
 pub fn packages_of(api_version: &str, kind: &str) -> std::collections::BTreeMap<String, String> {
-    facts::Facts::get().packages_of(api_version, kind)
+    facts::Descriptors::get().packages_of(api_version, kind)
 }
 
 /// Returns the version and kind of each message that [`decode()`] takes. The options and answers that any
 /// group can have are listed for `v1` only.
 pub fn kinds() -> impl Iterator<Item = (String, &'static str)> {
-    facts::Facts::get().kinds()
+    facts::Descriptors::get().kinds()
 }

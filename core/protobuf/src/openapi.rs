@@ -21,7 +21,7 @@ pub fn openapi_v2(document: &Value) -> Vec<u8> {
 
 /// The form of a member.
 #[derive(Clone, Copy)]
-enum Shape {
+enum MemberForm {
     Text,
     /// A boolean that is written if it is `true`.
     Flag,
@@ -42,10 +42,12 @@ enum Shape {
     Any,
     Anys,
 }
-use Shape::{Any, Anys, Choice, Extensions, Flag, Many, Named, Number, One, Text, Texts, Whole};
+use MemberForm::{
+    Any, Anys, Choice, Extensions, Flag, Many, Named, Number, One, Text, Texts, Whole,
+};
 
 /// A member: its name in JSON (`.` is the value itself), its number, its form.
-type Member = (&'static str, u32, Shape);
+type Member = (&'static str, u32, MemberForm);
 
 /// The messages, with the members that documents of Kubernetes have.
 const MESSAGES: [(&str, &[Member]); 18] = [
@@ -257,7 +259,7 @@ fn put_inner(number: u32, message: &str, value: &Value, out: &mut Vec<u8>) {
     put_bytes(number, &inner, out);
 }
 
-fn put_member(number: u32, shape: Shape, value: &Value, out: &mut Vec<u8>) {
+fn put_member(number: u32, shape: MemberForm, value: &Value, out: &mut Vec<u8>) {
     match (shape, value) {
         (Text | Texts, Value::String(text)) if !text.is_empty() => {
             put_bytes(number, text.as_bytes(), out);

@@ -26,7 +26,7 @@ pub struct Body(Content);
 #[derive(Debug)]
 enum Content {
     Whole(Option<Bytes>),
-    Watch(Box<shared::Body>, TestClient),
+    Watch(Box<shared::ResponseBody>, TestClient),
 }
 
 impl Body {
@@ -34,7 +34,7 @@ impl Body {
         Self(Content::Whole(Some(bytes.into())))
     }
 
-    pub(crate) fn watch(events: shared::Body, client: TestClient) -> Self {
+    pub(crate) fn watch(events: shared::ResponseBody, client: TestClient) -> Self {
         Self(Content::Watch(Box::new(events), client))
     }
 }

@@ -16,9 +16,9 @@ use serde_json::Value;
 use tower_service::Service;
 
 use crate::body::Body;
-use crate::exchange::Exchange;
+use crate::exchange::LoggedRequest;
 use crate::rule::Interception;
-use crate::server::{Record, TestServer};
+use crate::server::{RequestRecord, TestServer};
 
 /// A client of a [`TestServer`] by name, which `kube::Client::new` takes. Clones are the same client.
 ///
@@ -184,7 +184,13 @@ impl TestClient {
     }
 
     /// Tells the ledger the effect of a request, and the objects in its answer if it comes at once.
-    fn account(&self, exchange: &Exchange, at_once: bool, server: &ApiServer, record: &mut Record) {
+    fn account(
+        &self,
+        exchange: &LoggedRequest,
+        at_once: bool,
+        server: &ApiServer,
+        record: &mut RequestRecord,
+    ) {
         let nothing = Value::Null;
         let answered = Answered {
             method: &exchange.method,
@@ -226,7 +232,7 @@ impl TestClient {
     }
 
     /// The known facts of a request before its answer.
-    fn begun(&self, request: &Request<Vec<u8>>) -> Exchange {
+    fn begun(&self, request: &Request<Vec<u8>>) -> LoggedRequest {
         let header = |name| {
             let value = request.headers().get(name)?;
             Some(value.to_str().ok()?.to_owned())
@@ -234,7 +240,7 @@ impl TestClient {
         let (revision, time) = self
             .server
             .act(|server, _| (server.store().revision(), server.environment().micro_time()));
-        Exchange {
+        LoggedRequest {
             client: self.name.clone(),
             method: request.method().clone(),
             target: request.uri().to_string(),
@@ -252,7 +258,7 @@ impl TestClient {
     }
 
     /// Records a request, and tells those who observe it.
-    fn record(&self, exchange: Exchange, interception: &Interception) {
+    fn record(&self, exchange: LoggedRequest, interception: &Interception) {
         for observer in &interception.observers {
             observer.tell(&exchange);
         }

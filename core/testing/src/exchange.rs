@@ -24,7 +24,7 @@ use serde_json::Value;
 /// assert!(request.to_string().contains("POST   /api/v1/namespaces/default/configmaps -> 201"));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct LoggedRequest {
     /// The name of the client.
     pub client: String,
     /// The method.
@@ -54,7 +54,7 @@ pub struct Exchange {
     pub lost: Option<Lost>,
 }
 
-impl Exchange {
+impl LoggedRequest {
     /// Returns whether it is a write that was accepted and changed nothing.
     ///
     /// ```
@@ -122,7 +122,7 @@ fn bytes(body: &Value) -> Vec<u8> {
     }
 }
 
-impl fmt::Display for Exchange {
+impl fmt::Display for LoggedRequest {
     /// Writes a line: the sender, the request and its result.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

@@ -8,7 +8,7 @@ use std::{fs, io, thread};
 
 use optimist_apiserver::shared::SharedServer;
 
-use crate::server::Record;
+use crate::server::RequestRecord;
 
 /// The report of a failed test: the place of its files, and the program that draws its page.
 #[derive(Clone, Debug, Default)]
@@ -20,16 +20,20 @@ pub(crate) struct Report {
 
 /// Reports the requests if the test fails: when the last client of the server goes.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct FailureReport {
     shared: SharedServer,
-    record: Arc<Mutex<Record>>,
+    record: Arc<Mutex<RequestRecord>>,
     report: Mutex<Report>,
     /// `true` if an assertion has printed the requests.
     told: AtomicBool,
 }
 
-impl Failure {
-    pub(crate) fn new(shared: SharedServer, record: Arc<Mutex<Record>>, report: Report) -> Self {
+impl FailureReport {
+    pub(crate) fn new(
+        shared: SharedServer,
+        record: Arc<Mutex<RequestRecord>>,
+        report: Report,
+    ) -> Self {
         Self {
             shared,
             record,
@@ -91,7 +95,7 @@ fn draw(log: &Path, program: &Path, page: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other(why.trim().to_owned()))
 }
 
-impl Drop for Failure {
+impl Drop for FailureReport {
     fn drop(&mut self) {
         if !thread::panicking() {
             return;

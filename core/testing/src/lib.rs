@@ -156,7 +156,7 @@ mod server;
 
 pub use body::Body;
 pub use client::{Answer, NoAnswer, TestClient};
-pub use exchange::Exchange;
+pub use exchange::LoggedRequest;
 pub use lost_update::LostUpdate;
 pub use optimist_client::Lost;
 pub use rule::Rule;

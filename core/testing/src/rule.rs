@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::exchange::Exchange;
+use crate::exchange::LoggedRequest;
 
 /// A rule about some requests: "the third PATCH of a Lease answers 409", "the answer to the first create is
 /// lost". Of several rules about one request each has its effect; of several answers the first one is given,
@@ -32,13 +32,13 @@ pub struct Rule {
     client: Option<String>,
     /// The requests that it means, of those that it is about, counted from 1.
     numbers: Option<std::ops::RangeInclusive<usize>>,
-    effect: Effect,
+    effect: RuleEffect,
     seen: usize,
 }
 
 /// The effect of a rule on a request.
 #[derive(Clone, Debug)]
-enum Effect {
+enum RuleEffect {
     Answer(u16, Value),
     DropRequest,
     DropAnswer,
@@ -49,7 +49,7 @@ enum Effect {
 
 /// The facts of a request for a rule.
 #[derive(Clone)]
-pub(crate) struct Observer(Arc<dyn Fn(&Exchange) + Send + Sync>);
+pub(crate) struct Observer(Arc<dyn Fn(&LoggedRequest) + Send + Sync>);
 
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,7 +58,7 @@ impl fmt::Debug for Observer {
 }
 
 impl Observer {
-    pub(crate) fn tell(&self, exchange: &Exchange) {
+    pub(crate) fn tell(&self, exchange: &LoggedRequest) {
         (self.0)(exchange);
     }
 }
@@ -101,7 +101,7 @@ impl Rule {
             path: path.to_owned(),
             client: None,
             numbers: None,
-            effect: Effect::Answer(500, status(500)),
+            effect: RuleEffect::Answer(500, status(500)),
             seen: 0,
         }
     }
@@ -204,7 +204,7 @@ impl Rule {
     /// ```
     #[must_use]
     pub fn answers(self, code: u16, body: Value) -> Self {
-        self.with(Effect::Answer(code, body))
+        self.with(RuleEffect::Answer(code, body))
     }
 
     /// Loses the request: the server does not see it, and the client gets an error of the connection.
@@ -221,7 +221,7 @@ impl Rule {
     /// ```
     #[must_use]
     pub fn drops_request(self) -> Self {
-        self.with(Effect::DropRequest)
+        self.with(RuleEffect::DropRequest)
     }
 
     /// Loses the answer: the server did the work, and the client gets an error of the connection.
@@ -239,7 +239,7 @@ impl Rule {
     /// ```
     #[must_use]
     pub fn drops_answer(self) -> Self {
-        self.with(Effect::DropAnswer)
+        self.with(RuleEffect::DropAnswer)
     }
 
     /// The request is on its way for some time, on the clock of the [test](crate::TestServer::advance), before
@@ -259,7 +259,7 @@ impl Rule {
     /// ```
     #[must_use]
     pub fn delays_request(self, by: Duration) -> Self {
-        self.with(Effect::DelayRequest(by))
+        self.with(RuleEffect::DelayRequest(by))
     }
 
     /// The answer is on its way for some time, on the clock of the [test](crate::TestServer::advance): the
@@ -279,7 +279,7 @@ impl Rule {
     /// ```
     #[must_use]
     pub fn delays_answer(self, by: Duration) -> Self {
-        self.with(Effect::DelayAnswer(by))
+        self.with(RuleEffect::DelayAnswer(by))
     }
 
     /// Tells of each request, once it is answered and before its client has the answer. A write of another
@@ -301,11 +301,11 @@ impl Rule {
     /// assert_eq!(seen.load(Ordering::Relaxed), 1);
     /// ```
     #[must_use]
-    pub fn observes(self, observe: impl Fn(&Exchange) + Send + Sync + 'static) -> Self {
-        self.with(Effect::Observe(Observer(Arc::new(observe))))
+    pub fn observes(self, observe: impl Fn(&LoggedRequest) + Send + Sync + 'static) -> Self {
+        self.with(RuleEffect::Observe(Observer(Arc::new(observe))))
     }
 
-    fn with(self, effect: Effect) -> Self {
+    fn with(self, effect: RuleEffect) -> Self {
         Self { effect, ..self }
     }
 
@@ -327,19 +327,19 @@ impl Rule {
             return;
         }
         match &self.effect {
-            Effect::Answer(code, body) => {
+            RuleEffect::Answer(code, body) => {
                 let answer = &mut interception.answer;
                 answer.get_or_insert_with(|| (*code, body.clone()));
             }
-            Effect::DropRequest => interception.drops_request = true,
-            Effect::DropAnswer => interception.drops_answer = true,
-            Effect::DelayRequest(by) => {
+            RuleEffect::DropRequest => interception.drops_request = true,
+            RuleEffect::DropAnswer => interception.drops_answer = true,
+            RuleEffect::DelayRequest(by) => {
                 interception.request_delay = interception.request_delay.saturating_add(*by);
             }
-            Effect::DelayAnswer(by) => {
+            RuleEffect::DelayAnswer(by) => {
                 interception.answer_delay = interception.answer_delay.saturating_add(*by);
             }
-            Effect::Observe(observer) => interception.observers.push(observer.clone()),
+            RuleEffect::Observe(observer) => interception.observers.push(observer.clone()),
         }
     }
 }

@@ -15,8 +15,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::client::TestClient;
-use crate::exchange::Exchange;
-use crate::failure::{Failure, Report};
+use crate::exchange::LoggedRequest;
+use crate::failure::{FailureReport, Report};
 use crate::lost_update::LostUpdate;
 use crate::rule::{Interception, Rule};
 
@@ -32,14 +32,14 @@ use crate::rule::{Interception, Rule};
 #[derive(Clone, Debug)]
 pub struct TestServer {
     shared: SharedServer,
-    record: Arc<Mutex<Record>>,
-    failure: Arc<Failure>,
+    record: Arc<Mutex<RequestRecord>>,
+    failure: Arc<FailureReport>,
 }
 
 /// The requests so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
-    pub(crate) exchanges: Vec<Exchange>,
+pub(crate) struct RequestRecord {
+    pub(crate) exchanges: Vec<LoggedRequest>,
     pub(crate) ledger: Ledger<usize>,
     clients: Vec<String>,
     rules: Vec<Rule>,
@@ -70,13 +70,13 @@ impl TestServer {
     /// assert_eq!(version["gitVersion"], "v1.36.2");
     /// ```
     pub fn new(server: ApiServer) -> Self {
-        Self::with_record(server, Record::default(), Report::default())
+        Self::with_record(server, RequestRecord::default(), Report::default())
     }
 
-    fn with_record(server: ApiServer, record: Record, report: Report) -> Self {
+    fn with_record(server: ApiServer, record: RequestRecord, report: Report) -> Self {
         let shared = SharedServer::new(server, Clock::Virtual);
         let record = Arc::new(Mutex::new(record));
-        let failure = Failure::new(shared.clone(), Arc::clone(&record), report);
+        let failure = FailureReport::new(shared.clone(), Arc::clone(&record), report);
         Self {
             shared,
             record,
@@ -269,7 +269,7 @@ impl TestServer {
     /// server.client("c").send("GET", "/api/v1/namespaces/none", &serde_json::Value::Null);
     /// assert_eq!(server.requests()[0].code, 404);
     /// ```
-    pub fn requests(&self) -> Vec<Exchange> {
+    pub fn requests(&self) -> Vec<LoggedRequest> {
         self.act(|_, record| record.exchanges.clone())
     }
 
@@ -284,9 +284,9 @@ impl TestServer {
     /// server.client("c").send("PATCH", "/api/v1/namespaces/default/configmaps/a", &json!({"metadata": {}}));
     /// assert_eq!(server.writes_without_change()[0].client, "c");
     /// ```
-    pub fn writes_without_change(&self) -> Vec<Exchange> {
+    pub fn writes_without_change(&self) -> Vec<LoggedRequest> {
         let mut requests = self.requests();
-        requests.retain(Exchange::is_write_without_change);
+        requests.retain(LoggedRequest::is_write_without_change);
         requests
     }
 
@@ -451,7 +451,7 @@ impl TestServer {
     }
 
     /// Does something with the server and with the record of the requests.
-    pub(crate) fn act<T>(&self, act: impl FnOnce(&mut ApiServer, &mut Record) -> T) -> T {
+    pub(crate) fn act<T>(&self, act: impl FnOnce(&mut ApiServer, &mut RequestRecord) -> T) -> T {
         self.shared.with(|server| {
             let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
             act(server, &mut record)
@@ -459,7 +459,7 @@ impl TestServer {
     }
 }
 
-impl Record {
+impl RequestRecord {
     /// The effect of the rules on a request.
     pub(crate) fn intercept(&mut self, client: &str, method: &Method, path: &str) -> Interception {
         let mut interception = Interception::default();

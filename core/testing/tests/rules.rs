@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use http::{Request, Response};
-use optimist_testing::{Body, Exchange, Lost, Rule, TestClient, TestServer};
+use optimist_testing::{Body, LoggedRequest, Lost, Rule, TestClient, TestServer};
 use serde_json::{Value, json};
 use tower_service::Service;
 
@@ -185,7 +185,7 @@ fn a_delay_lets_the_time_pass_for_a_client_that_waits() {
 fn an_observer_can_write_between_two_requests_of_another() {
     let server = server();
     let other = server.client("other");
-    let seen: Arc<Mutex<Vec<Exchange>>> = Arc::default();
+    let seen: Arc<Mutex<Vec<LoggedRequest>>> = Arc::default();
     let told = Arc::clone(&seen);
     server.add(
         Rule::on("GET", SETTINGS)

@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::ManagedFieldsOperation;
 use optimist_client::visible;
-use optimist_diagnose::audit::findings::{HotLoop, LostUpdate, Reaction, RecordedConflict};
+use optimist_diagnose::audit::findings::{HotLoop, LostUpdateFinding, Reaction, RecordedConflict};
 use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, NotRun, RecordedHistory, RecordedStep,
 };
@@ -117,7 +117,7 @@ pub fn prediction(prediction: &CoreAnswer) -> (String, String) {
 }
 
 /// Says that an update was lost: steps are counted from 1.
-pub fn lost_update(lost: &LostUpdate, writer: &str, loser: &str) -> String {
+pub fn lost_update(lost: &LostUpdateFinding, writer: &str, loser: &str) -> String {
     let says = en::audit_lost(
         &writer,
         &field(&lost.field),

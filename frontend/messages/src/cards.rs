@@ -133,7 +133,7 @@ pub fn foresight(world: &World, editor: ActorId) -> Option<String> {
 
 /// The troubles up to the current step, for a chip each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct StepTrouble {
     /// The kind of the trouble.
     pub kind: TroubleKind,
     /// Its words.
@@ -158,7 +158,7 @@ pub enum TroubleKind {
 }
 
 /// Returns the troubles up to the current step. If there are none, one entry says so.
-pub fn trouble(tree: &HistoryTree) -> Vec<Trouble> {
+pub fn trouble(tree: &HistoryTree) -> Vec<StepTrouble> {
     let so_far = &tree.current_path()[..=tree.position()];
     let steps = || so_far.iter().filter_map(|&node| tree.step(node));
     let is_conflict = |step: &&Step| step.exchange.as_ref().is_some_and(Exchange::is_conflict);
@@ -169,7 +169,7 @@ pub fn trouble(tree: &HistoryTree) -> Vec<Trouble> {
     let world = tree.world();
     let broken = world.controller().map(|_| world.broken_properties());
     let mut found = Vec::new();
-    let mut add = |kind, text, title| found.push(Trouble { kind, text, title });
+    let mut add = |kind, text, title| found.push(StepTrouble { kind, text, title });
     if let Some(property) = broken.unwrap_or_default().first() {
         add(TroubleKind::Broken, en::broken(), orders::broken(property));
     }
@@ -188,7 +188,7 @@ pub fn trouble(tree: &HistoryTree) -> Vec<Trouble> {
         add(TroubleKind::Conflicts, text, String::new());
     }
     if found.is_empty() {
-        found.push(Trouble {
+        found.push(StepTrouble {
             kind: TroubleKind::None,
             text: en::no_conflict(),
             title: String::new(),

@@ -5,7 +5,7 @@ use optimist_apiserver::go;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, visible};
 use optimist_diagnose::completions::Settling;
-use optimist_diagnose::preview::{FieldChange, Outcome, Preview, PreviewField, PreviewRow};
+use optimist_diagnose::preview::{FieldChangeKind, Outcome, Preview, PreviewField, PreviewRow};
 use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Remedy, Row, Way};
 use serde_json::Value;
 
@@ -147,7 +147,7 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
         let (client, message) = (client_long(tool), visible(&message).into_owned());
         return Some(en::headline_invalid_object(&client, &named(row), &message));
     }
-    let is_refused = |it: &&PreviewField| it.change == FieldChange::Refused;
+    let is_refused = |it: &&PreviewField| it.change == FieldChangeKind::Refused;
     let refused: Vec<&PreviewField> = row.fields.iter().filter(is_refused).collect();
     if row.outcome != Outcome::Conflict || refused.is_empty() {
         return None;

@@ -3,8 +3,8 @@
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, FieldChange, HandOver, HandOverKind, Hook, HookAction, Outcome, Preview,
-    PreviewField, PreviewRow, Trouble,
+    AfterRefusal, Assumed, FieldChangeKind, HandOver, HandOverKind, Hook, HookAction, Outcome,
+    Preview, PreviewField, PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -220,9 +220,9 @@ pub fn troubles(row: &PreviewRow) -> Vec<String> {
 pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let fields = row.fields.iter();
     let shown = fields.filter(|field| match (row.intended(), field.change) {
-        (outcome, change) if outcome.is_refusal() => change == FieldChange::Refused,
+        (outcome, change) if outcome.is_refusal() => change == FieldChangeKind::Refused,
         (Outcome::Created, _) => false,
-        (_, change) => change < FieldChange::Default,
+        (_, change) => change < FieldChangeKind::Default,
     });
     let mut shown: Vec<&PreviewField> = shown.collect();
     // It repeats the manifest.
@@ -244,7 +244,7 @@ pub fn open_fields(row: &PreviewRow) -> Vec<&PreviewField> {
     }
     let fields = row.fields.iter();
     fields
-        .filter(|field| field.change == FieldChange::Default)
+        .filter(|field| field.change == FieldChangeKind::Default)
         .collect()
 }
 
@@ -269,19 +269,21 @@ pub fn change(field: &PreviewField) -> String {
     };
     let (before, after) = (text(&field.before), text(&field.after));
     match field.change {
-        FieldChange::Refused | FieldChange::NotReverted => {
+        FieldChangeKind::Refused | FieldChangeKind::NotReverted => {
             en::upgrade_wants(&before, &text(&field.wanted))
         }
-        FieldChange::Overwritten | FieldChange::Changed | FieldChange::Added
+        FieldChangeKind::Overwritten | FieldChangeKind::Changed | FieldChangeKind::Added
             if field.after.is_some() =>
         {
             en::upgrade_becomes(&before, &after)
         }
-        FieldChange::Overwritten
-        | FieldChange::Changed
-        | FieldChange::Added
-        | FieldChange::Removed => en::upgrade_goes(&before),
-        FieldChange::KeptAlthoughRemoved | FieldChange::Owners => en::upgrade_stays(&before),
-        FieldChange::Default => en::upgrade_default(&after),
+        FieldChangeKind::Overwritten
+        | FieldChangeKind::Changed
+        | FieldChangeKind::Added
+        | FieldChangeKind::Removed => en::upgrade_goes(&before),
+        FieldChangeKind::KeptAlthoughRemoved | FieldChangeKind::Owners => {
+            en::upgrade_stays(&before)
+        }
+        FieldChangeKind::Default => en::upgrade_default(&after),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::saved_session::{PREFIX, SavedSession, key};
-use super::tab::Record;
+use super::tab::TabRecord;
 use super::{OPENING, OWN, OfferStatus, Sessions, StorageArea, StorageEffect, TAB, remove, write};
 
 /// The key in which earlier versions kept the last session of all tabs.
@@ -83,9 +83,9 @@ impl Sessions {
         }
     }
 
-    fn read_record(&mut self, found: &StorageContents) -> Record {
+    fn read_record(&mut self, found: &StorageContents) -> TabRecord {
         let value = found.tab.get(TAB);
-        let record = value.map(|value| Record::of_value(value));
+        let record = value.map(|value| TabRecord::of_value(value));
         if let Some(None) = record {
             self.unreadable.push((StorageArea::Tab, TAB.to_owned()));
         }
@@ -94,7 +94,7 @@ impl Sessions {
     }
 
     /// The tab's own session from before a reload. If another tab has changed it since, both stay.
-    fn find_own(&mut self, text: &str, record: Record, now: f64) -> Option<StorageEffect> {
+    fn find_own(&mut self, text: &str, record: TabRecord, now: f64) -> Option<StorageEffect> {
         let stored = self.entry(&record.live).cloned();
         let drafts = record.drafts;
         let entry = match stored.filter(|entry| entry.text == text) {

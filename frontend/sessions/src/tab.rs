@@ -7,7 +7,7 @@ use super::{Sessions, StorageArea, StorageEffect, TAB, write};
 
 /// The record of a tab, as it was found.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct TabRecord {
     pub(crate) live: String,
     pub(crate) shown: bool,
     pub(crate) away: Vec<String>,
@@ -16,7 +16,7 @@ pub(crate) struct Record {
     pub(crate) manifest: String,
 }
 
-impl Record {
+impl TabRecord {
     /// Reads the tab's storage; `None` if it is not a record.
     pub(crate) fn of_value(value: &str) -> Option<Self> {
         let json: Value = serde_json::from_str(value).ok()?;
@@ -63,7 +63,7 @@ impl Sessions {
 
     /// Keeps the unfinished manifest if there is nothing else to keep.
     pub fn save_manifest(&mut self) -> Option<StorageEffect> {
-        let drafts = self.record.as_deref().and_then(Record::of_value);
+        let drafts = self.record.as_deref().and_then(TabRecord::of_value);
         let drafts = drafts.map(|record| record.drafts);
         if self.record.is_none() && self.manifest.is_empty() {
             return None;

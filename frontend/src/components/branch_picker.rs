@@ -12,7 +12,7 @@ const CROWDED: usize = 2;
 
 /// One of the branches that go on from the same place.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Branch {
+pub(crate) struct BranchRow {
     pub(crate) node: NodeId,
     /// Its name, or its outcome.
     pub(crate) label: String,
@@ -22,8 +22,8 @@ pub(crate) struct Branch {
 }
 
 /// Draws the buttons of the branches.
-pub(crate) fn branch_picker(branches: &[Branch], dispatcher: &Dispatcher) -> Html {
-    let choice = |(i, branch): (usize, &Branch)| {
+pub(crate) fn branch_picker(branches: &[BranchRow], dispatcher: &Dispatcher) -> Html {
+    let choice = |(i, branch): (usize, &BranchRow)| {
         html! {
             <button
                 type="button"

@@ -5,7 +5,7 @@ use optimist_messages::{self as messages, label};
 use optimist_simulation::{ActorId, EventArrow, NodeId, Outcome, RunPart, Step};
 use yew::{Classes, Html, Properties, classes, component, html};
 
-use super::branch_picker::{Branch, branch_picker};
+use super::branch_picker::{BranchRow, branch_picker};
 use super::icon::{Icon, icon};
 use super::watch::arrows::{self, Events};
 use crate::state::{Dispatcher, Lane, Sends, SessionMsg, State};
@@ -54,7 +54,7 @@ pub(crate) struct StepRowProps {
     /// The row's text for screen readers.
     pub(crate) sentence: String,
     /// The branches that part here; empty where there is only one.
-    pub(crate) branches: Vec<Branch>,
+    pub(crate) branches: Vec<BranchRow>,
     pub(crate) dispatcher: Dispatcher,
 }
 
@@ -74,7 +74,7 @@ fn pill_tone(step: &Step) -> &'static str {
 }
 
 /// The branches that part before a node; empty where there is only one.
-fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<Branch> {
+fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<BranchRow> {
     let tree = &state.session.tree;
     if tree.branches(parent).len() < 2 {
         return Vec::new();
@@ -82,7 +82,7 @@ fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<Branch> {
     let labels = messages::branch_labels(tree, parent).into_iter();
     let labels = labels.filter_map(|(sibling, label)| {
         let step = tree.step(sibling)?;
-        Some(Branch {
+        Some(BranchRow {
             node: sibling,
             label,
             summary: messages::summary(step, state.world()),

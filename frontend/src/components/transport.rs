@@ -1,7 +1,7 @@
 //! Stepping back and forth, and where in the history we are.
 
 use optimist_client::visible;
-use optimist_messages::cards::{self, Trouble, TroubleKind};
+use optimist_messages::cards::{self, StepTrouble, TroubleKind};
 use optimist_messages::label;
 use optimist_simulation::{ActorId, HistoryTree, NodeId, Outcome, Step};
 use web_sys::HtmlInputElement;
@@ -99,7 +99,7 @@ fn counts(tree: &HistoryTree) -> Html {
         TroubleKind::Conflicts => "conflicts refused",
         TroubleKind::None => "plain",
     };
-    let chip = |one: Trouble| {
+    let chip = |one: StepTrouble| {
         let title = Some(one.title).filter(|title| !title.is_empty());
         html! { <span class={classes!("chip", class(one.kind))} {title}>{ one.text }</span> }
     };

@@ -7,7 +7,7 @@ use crate::persistence::PersistenceMsg;
 use crate::{Msg, State};
 
 /// The queries that the state can ask of the browser. None of them changes the browser: an
-/// [`Effect`] does.
+/// [`BrowserEffect`] does.
 pub trait Platform {
     /// The time, in milliseconds since 1970.
     fn now(&self) -> f64;
@@ -21,7 +21,7 @@ pub trait Platform {
 
 /// A change that the state asks of the browser.
 #[derive(Clone, Debug)]
-pub enum Effect {
+pub enum BrowserEffect {
     /// Changes a storage. If the browser refuses, nothing else is done.
     Storage(StorageEffect),
     /// Changes a storage. If the browser refuses, [`PersistenceMsg::Refused`] follows.
@@ -63,7 +63,7 @@ pub fn slice<T>(
 /// The effects of one update, and the questions that it may ask the browser.
 pub(crate) struct Effects<'a> {
     platform: &'a dyn Platform,
-    list: Vec<Effect>,
+    list: Vec<BrowserEffect>,
 }
 
 impl<'a> Effects<'a> {
@@ -74,30 +74,31 @@ impl<'a> Effects<'a> {
         }
     }
 
-    pub(crate) fn into_list(self) -> Vec<Effect> {
+    pub(crate) fn into_list(self) -> Vec<BrowserEffect> {
         self.list
     }
 
-    pub(crate) fn push(&mut self, effect: Effect) {
+    pub(crate) fn push(&mut self, effect: BrowserEffect) {
         self.list.push(effect);
     }
 
     pub(crate) fn then(&mut self, msg: impl Into<Msg>) {
-        self.push(Effect::Then(Box::new(msg.into())));
+        self.push(BrowserEffect::Then(Box::new(msg.into())));
     }
 
     pub(crate) fn go_to(&mut self, fragment: &str) {
-        self.push(Effect::GoTo(fragment.to_owned()));
+        self.push(BrowserEffect::GoTo(fragment.to_owned()));
     }
 
     pub(crate) fn keep(&mut self, effects: impl IntoIterator<Item = StorageEffect>) {
-        self.list.extend(effects.into_iter().map(Effect::MustStore));
+        self.list
+            .extend(effects.into_iter().map(BrowserEffect::MustStore));
     }
 
     /// Writes to a storage or removes from it; a refusal only means that nothing is remembered.
     pub(crate) fn write(&mut self, place: StorageArea, key: &str, value: Option<String>) {
         let key = key.to_owned();
-        self.push(Effect::Storage(match value {
+        self.push(BrowserEffect::Storage(match value {
             Some(value) => StorageEffect::Write { place, key, value },
             None => StorageEffect::Remove { place, key },
         }));
@@ -115,7 +116,7 @@ impl<'a> Effects<'a> {
     pub(crate) fn read(&self, area: StorageArea, key: &str) -> Option<String> {
         for effect in self.list.iter().rev() {
             match effect {
-                Effect::Storage(effect) | Effect::MustStore(effect) => match effect {
+                BrowserEffect::Storage(effect) | BrowserEffect::MustStore(effect) => match effect {
                     StorageEffect::Write {
                         place,
                         key: written,
@@ -140,19 +141,19 @@ impl<'a> Effects<'a> {
 }
 
 /// Carries out effects and everything that follows from them. `perform` does one in the browser and
-/// says whether the browser let it; it is never asked about [`Effect::Then`].
+/// says whether the browser let it; it is never asked about [`BrowserEffect::Then`].
 pub fn run(
     state: &mut State,
-    effects: Vec<Effect>,
+    effects: Vec<BrowserEffect>,
     platform: &dyn Platform,
-    perform: &dyn Fn(&Effect) -> bool,
+    perform: &dyn Fn(&BrowserEffect) -> bool,
 ) {
-    let mut left: Vec<Effect> = effects.into_iter().rev().collect();
+    let mut left: Vec<BrowserEffect> = effects.into_iter().rev().collect();
     while let Some(effect) = left.pop() {
         let msg = match effect {
-            Effect::Then(msg) => *msg,
+            BrowserEffect::Then(msg) => *msg,
             effect => match (perform(&effect), effect) {
-                (false, Effect::MustStore(effect)) => PersistenceMsg::Refused(effect).into(),
+                (false, BrowserEffect::MustStore(effect)) => PersistenceMsg::Refused(effect).into(),
                 _ => continue,
             },
         };

@@ -1,6 +1,6 @@
 //! Long work as jobs: one mechanism for everything that takes longer than a frame.
 //!
-//! The state asks for a job by [`Effect::StartJob`] and keeps its number. Whoever performs the effect
+//! The state asks for a job by [`BrowserEffect::StartJob`] and keeps its number. Whoever performs the effect
 //! runs the job in a [`JobQueue`] and sends what it reports back as [`Msg::Job`](crate::Msg::Job): the
 //! page in slices, a worker of the page, a test. A request that is data can go to a worker
 //! ([`JobMsg`]); the result of any other one is too large to travel, and stays in the page.
@@ -18,7 +18,7 @@ use optimist_simulation::explore::{Search, SearchStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::State;
-use crate::effect::{Effect, Effects, slice};
+use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
 use crate::without_values::CaseLeftOut;
@@ -277,7 +277,7 @@ impl Jobs {
         self.last += 1;
         let id = JobId(self.last);
         self.running.insert(id, request.progress());
-        fx.push(Effect::StartJob(id, Box::new(request)));
+        fx.push(BrowserEffect::StartJob(id, Box::new(request)));
         id
     }
 
@@ -289,7 +289,7 @@ impl Jobs {
             .collect::<Vec<_>>()
         {
             self.running.remove(&id);
-            fx.push(Effect::CancelJob(id));
+            fx.push(BrowserEffect::CancelJob(id));
         }
     }
 

@@ -2,7 +2,7 @@
 //! messages.
 //!
 //! The code is pure. [`State::update`] takes a message, may ask the browser through [`Platform`],
-//! and returns [`Effect`]s on the storages, the address and the keyboard. [`run`] performs them by
+//! and returns [`BrowserEffect`]s on the storages, the address and the keyboard. [`run`] performs them by
 //! functions that the page passes in. So everything here is tested without a browser.
 //!
 //! The state has a slice for each subject, with a message type of its own:
@@ -59,7 +59,7 @@ pub use diagnose::{
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
-pub use effect::{Effect, Platform, SLICE, run, slice};
+pub use effect::{BrowserEffect, Platform, SLICE, run, slice};
 pub use explore::{
     BarPart, EditSource, ExplorableEdits, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow,
     ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
@@ -184,7 +184,7 @@ slices!(
 impl State {
     /// Opens the page at a fragment, and returns the effects of that. `salt` is a number that
     /// differs between tabs.
-    pub fn open(fragment: &str, salt: u64, platform: &dyn Platform) -> (Self, Vec<Effect>) {
+    pub fn open(fragment: &str, salt: u64, platform: &dyn Platform) -> (Self, Vec<BrowserEffect>) {
         let mut fx = Effects::new(platform);
         let world = World::load(NGINX)
             .expect("the nginx Deployment is part of this program and loads")
@@ -213,7 +213,7 @@ impl State {
     }
 
     /// Applies a message, and returns its effects in order.
-    pub fn update(&mut self, msg: Msg, platform: &dyn Platform) -> Vec<Effect> {
+    pub fn update(&mut self, msg: Msg, platform: &dyn Platform) -> Vec<BrowserEffect> {
         let mut fx = Effects::new(platform);
         let before = Rc::clone(&self.session.tree);
         self.apply(msg, &mut fx);
@@ -280,7 +280,7 @@ impl State {
                 self.view.show_all_controls_here(fx);
                 self.archive_waiting(fx);
                 // Before anything is done: a reload is not to try again what brought a page down.
-                fx.push(Effect::ReplaceAddress(address.place.to_owned()));
+                fx.push(BrowserEffect::ReplaceAddress(address.place.to_owned()));
                 fx.then(ShareMsg::Open(text.to_owned()));
             }
             None => self.restore(fx),

@@ -5,7 +5,7 @@ use optimist_simulation::{Action, ActorId, ByHand, Operation, Preconditions};
 
 use crate::State;
 use crate::editing::FIELD;
-use crate::effect::{Effect, Effects};
+use crate::effect::{BrowserEffect, Effects};
 use crate::view::Dialog;
 
 /// A request that is being written.
@@ -99,7 +99,7 @@ impl State {
         let wrong_value =
             in_place.is_some_and(|editing| editing.editor == editor && editing.error.is_some());
         if wrong_value {
-            fx.push(Effect::Focus(FIELD.to_owned()));
+            fx.push(BrowserEffect::Focus(FIELD.to_owned()));
         }
         if wrong_value || self.editing.is_wrong(editor) {
             return;

@@ -4,7 +4,7 @@ use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError};
 use optimist_report::case_markdown;
 use optimist_sessions::{StorageArea, StorageContents};
-use optimist_state::{DiagnoseMsg, Effect, Msg, Platform, State, run};
+use optimist_state::{BrowserEffect, DiagnoseMsg, Msg, Platform, State, run};
 use serde_json::{Value, json};
 
 use crate::input;
@@ -35,7 +35,7 @@ pub fn explain(error: &str, object: Option<&str>) -> Result<Value, String> {
         return Err("the text is no error message".to_owned());
     };
     let object = object.map(input::object).transpose()?;
-    let nothing = |_: &Effect| true;
+    let nothing = |_: &BrowserEffect| true;
     let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
     run(&mut state, effects, &Nowhere, &nothing);
     let texts = std::iter::once(error.to_owned()).chain(object.map(|it| it.to_string()));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::typed::{ItemKey, Shape, equal, groups, shape, sorted_items};
-use super::{Comparison, Path, PathElement, Places, Set, compare};
+use super::{Path, PathElement, Places, Set, TypedComparison, compare};
 use crate::object::JsonMap;
 use crate::schema::{ListType, Struct, Type};
 
@@ -24,7 +24,12 @@ pub fn differing(before: &Value, after: &Value, root: &Struct) -> Vec<Path> {
     found
 }
 
-fn collect(set: &Set, comparison: &Comparison, path: &mut Vec<PathElement>, found: &mut Vec<Path>) {
+fn collect(
+    set: &Set,
+    comparison: &TypedComparison,
+    path: &mut Vec<PathElement>,
+    found: &mut Vec<Path>,
+) {
     for node in set.nodes() {
         path.push(node.element.clone());
         let field = matches!(node.element, PathElement::Field(_));

@@ -22,7 +22,7 @@ pub use manager::{Applied, FieldManager};
 pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};
 pub use owners::Owners;
 pub use set::{Path, Set};
-pub use typed::{Comparison, compare, extract, field_set, merge, remove, validate};
+pub use typed::{TypedComparison, compare, extract, field_set, merge, remove, validate};
 pub use updater::{Conflict, FieldManagerError};
 pub use versions::Versions;
 

@@ -16,7 +16,7 @@ use super::{Path, PathElement};
 use crate::object::JsonMap;
 use crate::schema::{ListKind, ListType, MapType, Struct, Type};
 
-pub use compare::{Comparison, compare};
+pub use compare::{TypedComparison, compare};
 pub use extract::extract;
 pub use field_set::field_set;
 pub(super) use item_key::ItemKey;

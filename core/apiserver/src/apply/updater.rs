@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::managers::{Managers, Owned};
-use super::typed::{Comparison, compare, equal, field_set, merge_into, remove};
+use super::typed::{TypedComparison, compare, equal, field_set, merge_into, remove};
 use super::versions::Converter;
 use super::{ManagedFieldsOperation, Manager, Path, Set};
 use crate::object::without_managers;
@@ -44,7 +44,7 @@ pub(super) struct Merged {
     /// The object without its managers; `None` if it stays as it is.
     pub(super) object: Option<Value>,
     /// The differences from the live object.
-    pub(super) comparison: Comparison,
+    pub(super) comparison: TypedComparison,
     /// The fields that lost their last member. Releases differ in the result.
     pub(super) emptied: Vec<String>,
 }
@@ -99,11 +99,11 @@ fn equal_but_for_managers(live: &Value, new: &Value) -> bool {
 
 /// An object before and after a write, compared in each version in which someone owns fields.
 struct Compared {
-    by_version: Vec<(String, Comparison)>,
+    by_version: Vec<(String, TypedComparison)>,
 }
 
 impl Compared {
-    fn at(&self, version: &str) -> Option<&Comparison> {
+    fn at(&self, version: &str) -> Option<&TypedComparison> {
         let mut all = self.by_version.iter();
         let found = all.find(|(known, _)| known == version);
         found.map(|(_, comparison)| comparison)
@@ -116,7 +116,7 @@ impl Updater<'_> {
         live: &Value,
         new: &Value,
         version: &str,
-    ) -> Result<Option<Comparison>, FieldManagerError> {
+    ) -> Result<Option<TypedComparison>, FieldManagerError> {
         let failed = |which: &str| {
             let which = which.to_owned();
             move |why| FieldManagerError::Failed(format!("failed to convert {which} object: {why}"))
@@ -145,7 +145,7 @@ impl Updater<'_> {
         managers: &mut Managers,
         workflow: &Manager,
         force: bool,
-    ) -> Result<Comparison, FieldManagerError> {
+    ) -> Result<TypedComparison, FieldManagerError> {
         let mut compared = Compared {
             by_version: Vec::new(),
         };

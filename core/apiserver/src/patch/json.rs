@@ -218,12 +218,12 @@ fn mistyped(raw: &Raw, into: &str) -> String {
     format!("json: cannot unmarshal {kind} into Go value of type {into}")
 }
 
-type Outcome<T> = Result<T, JsonPatchError>;
+type JsonPatchResult<T> = Result<T, JsonPatchError>;
 
 struct Operation<'a>(&'a Raw);
 
 impl Operation<'_> {
-    fn apply(&self, root: &mut Tree, copied: &mut usize) -> Outcome<()> {
+    fn apply(&self, root: &mut Tree, copied: &mut usize) -> JsonPatchResult<()> {
         match self.text("op").as_deref() {
             Ok("add") => find(root, &self.text("path")?)?.add(self.value()),
             Ok("remove") => find(root, &self.text("path")?)?.remove().map(drop),
@@ -265,7 +265,7 @@ impl Operation<'_> {
         steps("path") + value
     }
 
-    fn text(&self, member: &str) -> Outcome<String> {
+    fn text(&self, member: &str) -> JsonPatchResult<String> {
         let text = self.0.get(member).and_then(Raw::string);
         text.ok_or(JsonPatchError::DoesNotApply)
     }
@@ -277,7 +277,7 @@ impl Operation<'_> {
         })
     }
 
-    fn replace(&self, root: &mut Tree) -> Outcome<()> {
+    fn replace(&self, root: &mut Tree) -> JsonPatchResult<()> {
         let path = self.text("path")?;
         if path.is_empty() {
             let mut whole = self.value().ok_or(JsonPatchError::Panics)?;
@@ -293,7 +293,7 @@ impl Operation<'_> {
         place.set(self.value())
     }
 
-    fn test(&self, root: &mut Tree) -> Outcome<()> {
+    fn test(&self, root: &mut Tree) -> JsonPatchResult<()> {
         let path = self.text("path")?;
         let wanted = self.value();
         let wanted = wanted.as_ref().map(View::Tree);

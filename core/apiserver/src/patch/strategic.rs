@@ -37,9 +37,9 @@ pub enum StrategicError {
     Panics,
 }
 
-type Outcome<T> = Result<T, StrategicError>;
+type StrategicResult<T> = Result<T, StrategicError>;
 
-fn other<T>(message: impl Into<String>) -> Outcome<T> {
+fn other<T>(message: impl Into<String>) -> StrategicResult<T> {
     Err(StrategicError::Other(message.into()))
 }
 
@@ -53,7 +53,7 @@ pub fn strategic_merge(
     original: JsonMap,
     patch: &mut JsonMap,
     root: &Arc<Struct>,
-) -> Outcome<JsonMap> {
+) -> StrategicResult<JsonMap> {
     let ty = Type::Struct(Arc::clone(root));
     merge_map(original, patch, Shape::new(&ty, false), Target::Object)
 }
@@ -72,7 +72,7 @@ fn merge_map(
     patch: &mut JsonMap,
     shape: Shape<'_>,
     into: Target,
-) -> Outcome<JsonMap> {
+) -> StrategicResult<JsonMap> {
     if patch.contains_key(PATCH) {
         return apply_directive(patch);
     }
@@ -97,7 +97,7 @@ fn merge_member(
     value: &mut Value,
     shape: Shape<'_>,
     into: Target,
-) -> Outcome<()> {
+) -> StrategicResult<()> {
     let deletion = key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
     if into == Target::Patch && (deletion || value.is_null()) {
         original.insert(key.to_owned(), value.clone());
@@ -148,7 +148,7 @@ fn merge_member(
 }
 
 /// `$patch`: the patch replaces or deletes the map.
-fn apply_directive(patch: &mut JsonMap) -> Outcome<JsonMap> {
+fn apply_directive(patch: &mut JsonMap) -> StrategicResult<JsonMap> {
     match patch.get(PATCH).and_then(Value::as_str) {
         Some("replace") => {
             patch.remove(PATCH);
@@ -163,14 +163,14 @@ fn apply_directive(patch: &mut JsonMap) -> Outcome<JsonMap> {
 }
 
 /// The list from which `$deleteFromPrimitiveList/…` deletes; the key itself if it names none.
-fn list_of_deletion(key: &str) -> Outcome<&str> {
+fn list_of_deletion(key: &str) -> StrategicResult<&str> {
     let malformed = StrategicError::Malformed("invalid patch format of primitive list");
     let name = list_of(key, DELETE_FROM_PRIMITIVE_LIST).ok_or(malformed)?;
     Ok(if name.is_empty() { key } else { name })
 }
 
 /// `$retainKeys`: of the original only the listed keys stay, and the patch may have no others.
-fn retain_keys(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
+fn retain_keys(original: &mut JsonMap, patch: &mut JsonMap) -> StrategicResult<()> {
     const MALFORMED: StrategicError =
         StrategicError::Malformed("invalid patch format of retainKeys");
     let Some(directive) = patch.remove(RETAIN_KEYS) else {
@@ -197,7 +197,7 @@ fn retain_keys(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
 /// Moves the directives of a map from a patch to the patch into which it is merged. Both patches are about one
 /// object that is wanted, so they have the same directives (`applyRetainKeysDirective`,
 /// `mergePatchIntoOriginal`).
-fn keep_directives(original: &mut JsonMap, patch: &mut JsonMap) -> Outcome<()> {
+fn keep_directives(original: &mut JsonMap, patch: &mut JsonMap) -> StrategicResult<()> {
     let orders = patch.iter();
     let orders = orders.filter(|(key, _)| key.starts_with(SET_ELEMENT_ORDER));
     let mut directives: Vec<(String, Value)> = orders
@@ -260,7 +260,7 @@ fn unknown_directive(directive: &Value, map: &JsonMap) -> StrategicError {
     StrategicError::Other(format!("unknown patch type: {directive} in map: {map}"))
 }
 
-fn mistyped<T>(expected: &Value, actual: &Value) -> Outcome<T> {
+fn mistyped<T>(expected: &Value, actual: &Value) -> StrategicResult<T> {
     other(format!(
         "expected a {}, but received a {}",
         go::reflect_type(expected),
@@ -274,7 +274,7 @@ fn unhashable(value: &Value) -> bool {
 }
 
 /// Go's `==` on two decoded values, which panics where both are maps or both are lists.
-fn same(left: &Value, right: &Value) -> Outcome<bool> {
+fn same(left: &Value, right: &Value) -> StrategicResult<bool> {
     if unhashable(left) && go::reflect_kind(left) == go::reflect_kind(right) {
         return Err(StrategicError::Panics);
     }

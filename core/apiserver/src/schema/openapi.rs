@@ -7,7 +7,7 @@ use optimist_values::Pattern;
 use serde_json::Value;
 
 use super::ListKind;
-use super::custom::{Rule, numbers_as_read};
+use super::custom::{ValidationRule, numbers_as_read};
 use crate::object::JsonMap;
 
 /// A schema deeper than this is refused, so that nothing that walks one runs out of stack.
@@ -46,7 +46,7 @@ pub struct Schema {
     /// The format as it was given.
     pub format: String,
     /// Its validation rules in CEL.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<ValidationRule>,
 }
 
 /// The members that an object may have besides its declared ones.
@@ -229,7 +229,7 @@ fn node(json: &Value, path: &mut Vec<String>) -> Result<Schema, String> {
         rules: map
             .get("x-kubernetes-validations")
             .and_then(Value::as_array)
-            .map(|rules| rules.iter().map(Rule::parse).collect())
+            .map(|rules| rules.iter().map(ValidationRule::parse).collect())
             .unwrap_or_default(),
         ..Schema::default()
     };

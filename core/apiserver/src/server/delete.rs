@@ -13,7 +13,7 @@ use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
 use super::kinds::Collection;
 use super::list_options::ListOptions;
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, custom, storage_key};
+use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, custom, storage_key};
 use crate::environment::Timestamp;
 use crate::object::{GroupName, Metadata};
 use crate::status::{Refusal, Status};
@@ -34,7 +34,7 @@ impl ApiServer {
         info: &RequestInfo,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let options = DeleteOptions::read(info, bytes)?;
         trace.warnings.extend(options.unsaid(&info.resource));
         if let Some(why) = info.resource.immortal(&info.name) {
@@ -54,9 +54,9 @@ impl ApiServer {
         } else {
             StatusCode::OK
         };
-        Ok(Answer {
+        Ok(ObjectAnswer {
             code,
-            ..Answer::ok(body)
+            ..ObjectAnswer::ok(body)
         })
     }
 
@@ -67,7 +67,7 @@ impl ApiServer {
         info: &RequestInfo,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         // Namespaces go one by one.
         if info.resource.is_namespaces() {
             return Err(Status::method_not_allowed());
@@ -87,7 +87,7 @@ impl ApiServer {
                 answer => drop(answer?),
             }
         }
-        Ok(Answer::ok(super::read::list_of(info, meta, items)))
+        Ok(ObjectAnswer::ok(super::read::list_of(info, meta, items)))
     }
 
     /// Deletes an object as a controller does, without options.

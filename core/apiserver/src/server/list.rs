@@ -11,7 +11,7 @@ use super::continue_token::ContinueToken;
 use super::list_options::{ListOptions, VersionMatch, parse_version};
 use super::read::{ListMeta, list_of};
 use super::scope::Scope;
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace};
+use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace};
 use crate::status::{Refusal, Status};
 use crate::storage::{Entry, Revision};
 
@@ -54,11 +54,11 @@ impl ApiServer {
         info: &RequestInfo,
         options: &ListOptions,
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let (meta, items) = self.list_objects(info, options)?;
         trace.facts.push(Fact::Read(meta.version));
         let list = list_of(info, meta, items);
-        Ok(Answer::ok(list))
+        Ok(ObjectAnswer::ok(list))
     }
 
     /// The objects of a list, and the metadata of the list.

@@ -57,7 +57,7 @@ pub use resource::{Definition, Endpoint, Generation, Resource};
 pub use resources::Resources;
 pub use selector::Selector;
 pub use table::{Include, JsonPath, MetaVersion, PrinterColumn};
-pub use view::{Format, Shape, View};
+pub use view::{Format, ResponseForm, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::answer_cache::AnswerCache;
@@ -91,14 +91,14 @@ impl Default for ApiServer {
 
 /// The answer of a verb: the object and the status code.
 #[derive(Debug)]
-struct Answer {
+struct ObjectAnswer {
     body: Arc<Value>,
     code: StatusCode,
 }
 
 /// The answer to a request: whole, or the head of one whose body is the events of a watch.
 #[derive(Debug)]
-pub enum Answered {
+pub enum ServerResponse {
     /// All of it.
     Whole(Response<Vec<u8>>),
     /// A watch, to be polled until it is no longer open.
@@ -190,19 +190,19 @@ impl ApiServer {
     }
 
     /// Answers one request, a watch by a stream, as a host that serves requests needs it.
-    pub fn answer(&mut self, request: Request<Vec<u8>>) -> Answered {
+    pub fn answer(&mut self, request: Request<Vec<u8>>) -> ServerResponse {
         let parsed = RequestInfo::parse(&request, &self.resources);
         if !parsed.is_ok_and(|info| info.verb == Verb::Watch) {
-            return Answered::Whole(self.handle(request));
+            return ServerResponse::Whole(self.handle(request));
         }
         match self.watch(&request) {
             Ok(watch) => {
                 let mut head = Response::new(());
                 let media_type = HeaderValue::from_static(watch.media_type());
                 head.headers_mut().insert(header::CONTENT_TYPE, media_type);
-                Answered::Stream(head, Box::new(watch))
+                ServerResponse::Stream(head, Box::new(watch))
             }
-            Err(refusal) => Answered::Whole(refusal),
+            Err(refusal) => ServerResponse::Whole(refusal),
         }
     }
 
@@ -269,7 +269,7 @@ impl ApiServer {
         info: &RequestInfo,
         body: &[u8],
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let answer = match (info.verb, info.name.is_empty()) {
             (verb, _) if info.subresource == kinds::FINALIZE && verb != Verb::Update => {
                 Err(Status::method_not_allowed())

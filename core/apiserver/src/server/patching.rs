@@ -9,7 +9,7 @@ use super::body::Draft;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, normalize_namespace};
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, body, wire};
+use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, body, wire};
 use crate::go;
 use crate::json::{self, Node, Raw};
 use crate::limits;
@@ -117,7 +117,7 @@ impl ApiServer {
         info: &RequestInfo,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         body::check_size(bytes)?;
         let mut noted = Trace::default();
         let takes_version_over = !carries_version(bytes);

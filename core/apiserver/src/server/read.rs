@@ -7,12 +7,16 @@ use serde_json::{Value, json};
 
 use super::list_options::parse_version;
 use super::resource::Definition;
-use super::{Answer, ApiServer, Fact, RequestInfo, Trace, scale, storage_key};
+use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, scale, storage_key};
 use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 impl ApiServer {
-    pub(super) fn get(&mut self, info: &RequestInfo, trace: &mut Trace) -> Result<Answer, Refusal> {
+    pub(super) fn get(
+        &mut self,
+        info: &RequestInfo,
+        trace: &mut Trace,
+    ) -> Result<ObjectAnswer, Refusal> {
         self.wait_until_not_older(info)?;
         let key = storage_key(info.stored_resource(), &info.namespace, &info.name);
         let (revision, object) = self
@@ -21,7 +25,7 @@ impl ApiServer {
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
         let object = self.read_back(info.stored_resource(), object);
         trace.facts.push(Fact::Read(revision));
-        Ok(Answer::ok(match &info.parent {
+        Ok(ObjectAnswer::ok(match &info.parent {
             Some(parent) => Arc::new(scale::read(parent, &object)?),
             None => object,
         }))
@@ -97,7 +101,7 @@ pub(super) fn list_of(info: &RequestInfo, meta: ListMeta, mut items: Vec<Value>)
     list
 }
 
-impl Answer {
+impl ObjectAnswer {
     pub(super) fn ok(body: impl Into<Arc<Value>>) -> Self {
         Self {
             body: body.into(),

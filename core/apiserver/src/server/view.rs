@@ -15,7 +15,7 @@ use crate::status::{Refusal, Status};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// The shape of the answer.
-    pub shape: Shape,
+    pub shape: ResponseForm,
     /// In which version of `meta.k8s.io` it is shown.
     pub version: MetaVersion,
     /// The format in which it is written.
@@ -39,7 +39,7 @@ pub enum Format {
 
 /// The shape in which an answer shows its objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum ResponseForm {
     /// All of it.
     #[default]
     Whole,
@@ -98,7 +98,9 @@ impl View {
         let accept = accept.and_then(|value| value.to_str().ok());
         let view = clauses(accept.unwrap_or_default())
             .into_iter()
-            .find_map(|clause| of_clause(clause, true).filter(|view| view.shape == Shape::Whole));
+            .find_map(|clause| {
+                of_clause(clause, true).filter(|view| view.shape == ResponseForm::Whole)
+            });
         view.unwrap_or_default().format
     }
 
@@ -113,10 +115,10 @@ impl View {
         body: &Value,
         now: Timestamp,
     ) -> Result<Option<Value>, Refusal> {
-        if self.shape == Shape::Whole || text(body, "kind") == "Status" {
+        if self.shape == ResponseForm::Whole || text(body, "kind") == "Status" {
             return Ok(None);
         }
-        if self.shape == Shape::Table {
+        if self.shape == ResponseForm::Table {
             table::check_include(info.query("includeObject"))?;
         }
         let items = body.get("items").and_then(Value::as_array);
@@ -128,8 +130,10 @@ impl View {
             map.remove("continue");
         }
         Ok(Some(match (self.shape, items) {
-            (Shape::Metadata, None) => table::metadata_of(&info.resource, body, self.version),
-            (Shape::MetadataList, Some(items)) => json!({
+            (ResponseForm::Metadata, None) => {
+                table::metadata_of(&info.resource, body, self.version)
+            }
+            (ResponseForm::MetadataList, Some(items)) => json!({
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": self.version.api_version(),
                 "metadata": metadata,
@@ -142,24 +146,24 @@ impl View {
                         .collect(),
                 },
             }),
-            (Shape::Metadata, Some(_)) => {
+            (ResponseForm::Metadata, Some(_)) => {
                 return Err(Status::not_acceptable(&format!(
                     "you requested PartialObjectMetadata, but the requested object is a list ({})",
                     go_type(&info.resource, "List")
                 )));
             }
-            (Shape::MetadataList, None) => {
+            (ResponseForm::MetadataList, None) => {
                 return Err(Status::not_acceptable(&format!(
                     "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
                     go_type(&info.resource, "")
                 )));
             }
-            (Shape::Table, Some(items)) => {
+            (ResponseForm::Table, Some(items)) => {
                 let shown = (self.version, self.include);
                 table::table(&info.resource, metadata, items.clone(), shown, now)
             }
-            (Shape::Table, None) => self.row(&info.resource, body, now),
-            (Shape::Whole, _) => return Ok(None),
+            (ResponseForm::Table, None) => self.row(&info.resource, body, now),
+            (ResponseForm::Whole, _) => return Ok(None),
         }))
     }
 
@@ -179,9 +183,9 @@ impl View {
         now: Timestamp,
     ) -> Option<Value> {
         match self.shape {
-            Shape::Whole | Shape::MetadataList => None,
-            Shape::Metadata => Some(table::metadata_of(resource, object, self.version)),
-            Shape::Table => {
+            ResponseForm::Whole | ResponseForm::MetadataList => None,
+            ResponseForm::Metadata => Some(table::metadata_of(resource, object, self.version)),
+            ResponseForm::Table => {
                 let mut table = self.row(resource, object, now);
                 if !first {
                     table["columnDefinitions"] = Value::Null;
@@ -265,20 +269,20 @@ fn of_clause(clause: &str, builtin: bool) -> Option<View> {
         }
     }
     let shape = match (name, group) {
-        ("", _) => Shape::Whole,
-        ("Table", META) => Shape::Table,
-        ("PartialObjectMetadata", META) => Shape::Metadata,
-        ("PartialObjectMetadataList", META) => Shape::MetadataList,
+        ("", _) => ResponseForm::Whole,
+        ("Table", META) => ResponseForm::Table,
+        ("PartialObjectMetadata", META) => ResponseForm::Metadata,
+        ("PartialObjectMetadataList", META) => ResponseForm::MetadataList,
         _ => return None,
     };
     #[cfg(feature = "protobuf")]
     match (format, shape) {
-        (Format::Protobuf, Shape::Table) => return None,
-        (Format::Protobuf, Shape::Whole) if !builtin => return None,
+        (Format::Protobuf, ResponseForm::Table) => return None,
+        (Format::Protobuf, ResponseForm::Whole) if !builtin => return None,
         _ => {}
     }
     let version = match shape {
-        Shape::Whole => MetaVersion::default(),
+        ResponseForm::Whole => MetaVersion::default(),
         _ => MetaVersion::parse(version)?,
     };
     Some(View {
@@ -298,23 +302,23 @@ mod tests {
     #[test]
     fn the_best_clause_that_the_server_has_is_taken() {
         for (accept, shape, format) in [
-            ("*/*", Shape::Whole, Format::Json),
+            ("*/*", ResponseForm::Whole, Format::Json),
             (
                 "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-                Shape::Table,
+                ResponseForm::Table,
                 Format::Json,
             ),
             (
                 "application/json;as=Table;v=v9;g=meta.k8s.io, application/json",
-                Shape::Whole,
+                ResponseForm::Whole,
                 Format::Json,
             ),
             (
                 "application/json;q=0.5, application/yaml",
-                Shape::Whole,
+                ResponseForm::Whole,
                 Format::Yaml,
             ),
-            ("*/*, application/yaml", Shape::Whole, Format::Yaml),
+            ("*/*, application/yaml", ResponseForm::Whole, Format::Yaml),
         ] {
             let view = negotiated(accept, true).unwrap();
             assert_eq!((view.shape, view.format), (shape, format), "{accept}");

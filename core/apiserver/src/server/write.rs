@@ -16,7 +16,7 @@ use self::prepare::before_update;
 use super::body::Draft;
 use super::resource::Endpoint;
 use super::{
-    Answer, ApiServer, Fact, RequestInfo, Trace, admission, delete, kinds::NotAllocated,
+    ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, admission, delete, kinds::NotAllocated,
     kinds::Supply, kinds::metadata::merge_owners, scale, storage_key,
 };
 use crate::apply::FieldManager;
@@ -44,7 +44,7 @@ impl ApiServer {
         info: &RequestInfo,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let mut draft = self.decode_object(info, bytes)?;
         trace.warnings.append(&mut draft.warnings);
         normalize_namespace(info, &mut draft.object)?;
@@ -91,7 +91,7 @@ impl ApiServer {
         may_create: bool,
         trace: &mut Trace,
         produce: impl FnOnce(&Self, &Value) -> Result<Draft, Refusal>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let Some(parent) = &info.parent else {
             return self.write_object(info, uid, may_create, trace, produce);
         };
@@ -116,7 +116,7 @@ impl ApiServer {
         may_create: bool,
         trace: &mut Trace,
         produce: impl FnOnce(&Self, &Value) -> Result<Draft, Refusal>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let found = self.store.get(&key);
         let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
@@ -158,7 +158,7 @@ impl ApiServer {
         keep_idle_times(&mut object, &live);
         if delete::should_delete_during_update(&object, &live) && !info.resource.holds(&object) {
             self.finish_deletion(info, &key, revision, trace)?;
-            return Ok(Answer::ok(object));
+            return Ok(ObjectAnswer::ok(object));
         }
         let before = Stored {
             key: &key,
@@ -177,18 +177,18 @@ impl ApiServer {
         empties: &Empties,
         before: Stored<'_>,
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         info.resource.before_storing(&mut object);
         info.resource
             .keep_empty_bytes(&info.subresource, &mut object, empties, &before.stored);
         if object == *before.stored && !self.is_written_anyway(info, &before) {
             trace.facts.push(Fact::Unchanged(before.revision));
-            return Ok(Answer::ok(before.live));
+            return Ok(ObjectAnswer::ok(before.live));
         }
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
             let object = info.resource.read_back(&Arc::new(object));
-            return Ok(Answer::ok(object));
+            return Ok(ObjectAnswer::ok(object));
         }
         info.resource
             .fit(before.key, before.revision, &mut object)?;
@@ -202,7 +202,7 @@ impl ApiServer {
         });
         let stored = put.map_err(|_| Status::modified(&info.group_resource(), &info.name))?;
         let object = self.read_back(&info.resource, &stored);
-        Ok(Answer::ok(object))
+        Ok(ObjectAnswer::ok(object))
     }
 
     /// Returns whether a write gets a new version although its object is equal to the stored one.

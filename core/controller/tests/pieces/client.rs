@@ -8,7 +8,7 @@ use optimist_client::{
     Call, Editor, EditorPlan, IntendedChange, Intent, Next, NextRequest, ObjectRef, OnConflict,
     Preconditions, Reply, Sender, Subresource, WorkingCopy, Write,
 };
-use optimist_controller::{Answer, Cache, Client};
+use optimist_controller::{Cache, Client, ClientResult};
 use serde_json::{Value, json};
 
 use crate::server::{config_map, config_maps, delete, synced, write};
@@ -18,7 +18,7 @@ fn stored(server: &ApiServer, name: &str) -> Arc<Value> {
     Arc::clone(server.store().get(&key).expect("it exists").1)
 }
 
-fn send(client: &mut Client, server: &mut ApiServer, call: Call) -> Answer<Arc<Value>> {
+fn send(client: &mut Client, server: &mut ApiServer, call: Call) -> ClientResult<Arc<Value>> {
     let resource = config_maps(server);
     client.send(server, &resource, &call)
 }

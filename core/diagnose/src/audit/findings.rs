@@ -22,7 +22,7 @@ pub struct Findings {
     /// The fields that managers set in turn, the most flips first.
     pub fights: Vec<Fight>,
     /// The lost updates.
-    pub lost: Vec<LostUpdate>,
+    pub lost: Vec<LostUpdateFinding>,
     /// The conflicts (409).
     pub conflicts: Vec<RecordedConflict>,
     /// The steps of accepted writes that changed nothing.
@@ -33,7 +33,7 @@ pub struct Findings {
 
 /// A value that a client wrote and another client replaced or removed without having read it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LostUpdate {
+pub struct LostUpdateFinding {
     /// The field.
     pub field: Path,
     /// The value that was lost.
@@ -218,7 +218,7 @@ fn lost(
     history: &RecordedHistory,
     log: &AuditLog,
     changes: &[(usize, FieldChange)],
-) -> Vec<LostUpdate> {
+) -> Vec<LostUpdateFinding> {
     let steps = &history.steps;
     let mut found = Vec::new();
     let mut latest: BTreeMap<&Path, (usize, &FieldChange)> = BTreeMap::new();
@@ -247,7 +247,7 @@ fn lost(
         let Some(value) = change.before.clone() else {
             continue;
         };
-        found.push(LostUpdate {
+        found.push(LostUpdateFinding {
             field: change.field.clone(),
             value,
             written,

@@ -41,7 +41,7 @@ pub use hook::{Hook, HookAction};
 pub use pruning::Pruning;
 pub use refusal::AfterRefusal;
 pub use row::{
-    FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
+    FieldChangeKind, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
 };
 pub use run::PreviewRun;
 

@@ -172,7 +172,7 @@ pub struct PreviewField {
     /// Its path, as the server prints it.
     pub field: String,
     /// The change.
-    pub change: FieldChange,
+    pub change: FieldChangeKind,
     /// The value before. Values that look private are masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
@@ -195,7 +195,7 @@ pub struct PreviewField {
 /// A kind of change of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum FieldChange {
+pub enum FieldChangeKind {
     /// The write is refused because of it.
     Refused,
     /// The value of another manager changes or goes.

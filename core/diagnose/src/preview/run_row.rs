@@ -9,7 +9,7 @@ use optimist_masking::{MASK, Masking};
 use serde_json::Value;
 
 use super::row::{
-    FieldChange, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
+    FieldChangeKind, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
 };
 use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Row};
@@ -95,16 +95,16 @@ fn field(row: &Row, of: &FieldOutcome, masked: &Masked) -> PreviewField {
         .or(said.filter(|_| !of.refused_by.is_empty()));
     let by_others = owners.iter().any(|it| it.name != row.writer);
     let change = match of.effect {
-        FieldEffect::Refused => FieldChange::Refused,
-        FieldEffect::TakenOver => FieldChange::Overwritten,
-        FieldEffect::Changed | FieldEffect::Removed if by_others => FieldChange::Overwritten,
-        FieldEffect::Changed => FieldChange::Changed,
-        FieldEffect::Removed => FieldChange::Removed,
-        FieldEffect::Added if of.wanted.is_some() || said.is_some() => FieldChange::Added,
-        FieldEffect::Added => FieldChange::Default,
-        FieldEffect::Kept => FieldChange::NotReverted,
-        FieldEffect::LeftBehind => FieldChange::KeptAlthoughRemoved,
-        FieldEffect::Shared | FieldEffect::OwnersChanged => FieldChange::Owners,
+        FieldEffect::Refused => FieldChangeKind::Refused,
+        FieldEffect::TakenOver => FieldChangeKind::Overwritten,
+        FieldEffect::Changed | FieldEffect::Removed if by_others => FieldChangeKind::Overwritten,
+        FieldEffect::Changed => FieldChangeKind::Changed,
+        FieldEffect::Removed => FieldChangeKind::Removed,
+        FieldEffect::Added if of.wanted.is_some() || said.is_some() => FieldChangeKind::Added,
+        FieldEffect::Added => FieldChangeKind::Default,
+        FieldEffect::Kept => FieldChangeKind::NotReverted,
+        FieldEffect::LeftBehind => FieldChangeKind::KeptAlthoughRemoved,
+        FieldEffect::Shared | FieldEffect::OwnersChanged => FieldChangeKind::Owners,
     };
     let back = row.taken_back.iter();
     let back = back.filter(|it| it.field.0.starts_with(&of.field.0));
@@ -140,7 +140,7 @@ fn refused_without_value(row: &Row, known: &[PreviewField]) -> Vec<PreviewField>
             Some(same) => same.refused_by.push(manager.clone()),
             None => found.push(PreviewField {
                 field: field.clone(),
-                change: FieldChange::Refused,
+                change: FieldChangeKind::Refused,
                 before: None,
                 wanted: None,
                 after: None,
@@ -177,21 +177,24 @@ fn troubles(row: &Row, new: &PreviewRow) -> Vec<Trouble> {
         (Trouble::Refused, refused),
         (Trouble::Deleted, new.outcome == Outcome::Deleted),
         (Trouble::CreatedAgain, is_new(row)),
-        (Trouble::Overwritten, has(FieldChange::Overwritten)),
+        (Trouble::Overwritten, has(FieldChangeKind::Overwritten)),
         (Trouble::WrittenBack, !row.taken_back.is_empty()),
         (
             Trouble::KeptAlthoughRemoved,
-            has(FieldChange::KeptAlthoughRemoved),
+            has(FieldChangeKind::KeptAlthoughRemoved),
         ),
         (
             Trouble::NotReverted,
-            !refused && has(FieldChange::NotReverted),
+            !refused && has(FieldChangeKind::NotReverted),
         ),
         (Trouble::NeverRests, again.is_some_and(|it| it.never_rests)),
         (
             Trouble::ChangesNothing,
             owners
-                && new.fields.iter().all(|it| it.change > FieldChange::Owners)
+                && new
+                    .fields
+                    .iter()
+                    .all(|it| it.change > FieldChangeKind::Owners)
                 && !owners_differ(row),
         ),
     ];
@@ -234,7 +237,7 @@ impl Earlier<'_> {
             let owners = crate::ways::owners_of(&path, &managers);
             PreviewField {
                 field: path.to_string(),
-                change: FieldChange::KeptAlthoughRemoved,
+                change: FieldChangeKind::KeptAlthoughRemoved,
                 before: masked.value(&path, path.find(&row.before), &masked.before),
                 wanted: None,
                 after: masked.value(&path, path.find(&row.after), &masked.after),

@@ -23,7 +23,7 @@ const AGENT: &str = "optimist";
 
 /// A write of a client with the core's answer, to be compared with that of a real server.
 #[derive(Clone, Debug)]
-pub struct Prediction {
+pub struct RemotePrediction {
     request: RemoteRequest,
     core: Exchange,
     live: Arc<Value>,
@@ -70,7 +70,7 @@ impl fmt::Display for NotPredicted {
 
 impl std::error::Error for NotPredicted {}
 
-impl Prediction {
+impl RemotePrediction {
     /// Runs the first write of a client on the core, as a dry run. `case` has the object as the server has it
     /// now, the manifest, and the definition of a custom resource; `secrets` says whether it has the values of
     /// Secrets.

@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::Located;
 
 use super::{Claim, Condition, Past};
 use crate::fields::Read;
-use crate::question::Question;
+use crate::question::ChallengeQuestion;
 
 /// A page waits for the result, so the search stops after this many states. Then the condition
 /// counts as false.
@@ -15,10 +15,12 @@ const MOST_STATES: usize = 2_000;
 
 /// Everything that is asked for holds in every history.
 #[derive(Debug)]
-struct EveryHistory(Question);
+struct EveryHistory(ChallengeQuestion);
 
 pub(super) fn every_history(value: &Located) -> Read<Vec<Condition>> {
-    Ok(vec![Condition::new(EveryHistory(Question::read(value)?))])
+    Ok(vec![Condition::new(EveryHistory(ChallengeQuestion::read(
+        value,
+    )?))])
 }
 
 impl Claim for EveryHistory {

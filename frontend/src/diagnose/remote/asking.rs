@@ -5,8 +5,8 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::{OnOwned, Preset, WantedChange, Way};
 use optimist_diagnose::case::Case;
 use optimist_diagnose::remote::{
-    NotAnswered, Prediction, RemoteAnswer, RemoteKind, RemoteRequest, RemoteVersion, is_controlled,
-    kinds,
+    NotAnswered, RemoteAnswer, RemoteKind, RemotePrediction, RemoteRequest, RemoteVersion,
+    is_controlled, kinds,
 };
 use optimist_messages::label;
 use optimist_messages::remote::{not_answered, not_predicted};
@@ -28,13 +28,13 @@ pub(super) struct Asking {
 }
 
 /// The reason why a work ended, in words.
-pub(super) type Failure = String;
+pub(super) type AskingError = String;
 
 impl Asking {
     pub(super) async fn ask(
         &self,
         request: Option<RemoteRequest>,
-    ) -> Result<(String, RemoteAnswer), Failure> {
+    ) -> Result<(String, RemoteAnswer), AskingError> {
         let request = request.ok_or_else(label::remote_no_path)?;
         let target = request.target().to_owned();
         self.card.dispatch(RemoteAction::Asking(target.clone()));
@@ -43,7 +43,7 @@ impl Asking {
         Ok((target, answer))
     }
 
-    fn tell(&self, done: Result<RemoteAction, Failure>) {
+    fn tell(&self, done: Result<RemoteAction, AskingError>) {
         self.card
             .dispatch(done.unwrap_or_else(RemoteAction::Failed));
     }
@@ -53,7 +53,7 @@ impl Asking {
         self.tell(self.find_server().await.map(RemoteAction::Found));
     }
 
-    async fn find_server(&self) -> Result<Found, Failure> {
+    async fn find_server(&self) -> Result<Found, AskingError> {
         let (target, answer) = self.ask(RemoteRequest::version()).await?;
         let no_server = |why| label::remote_not_found(&not_answered(&target, &why));
         let version = RemoteVersion::read(&answer.document().map_err(no_server)?);
@@ -89,7 +89,7 @@ impl Asking {
         kind: &RemoteKind,
         (namespace, name): (&str, &str),
         secrets: bool,
-    ) -> Result<(Value, Option<Value>), Failure> {
+    ) -> Result<(Value, Option<Value>), AskingError> {
         let request = RemoteRequest::object(kind, namespace, name);
         let (target, answer) = self.ask(request).await?;
         let objects = answer.objects(kind, secrets);
@@ -174,7 +174,7 @@ impl Asking {
         &self,
         state: &RemoteState,
         (case, change, client): (Case, WantedChange, Preset),
-    ) -> Result<Compared, Failure> {
+    ) -> Result<Compared, AskingError> {
         let found = state.found.as_ref().ok_or_else(label::remote_no_path)?;
         if !found.version.has_dry_run() {
             return Err(label::remote_no_dry_run(&found.version.name));
@@ -193,7 +193,7 @@ impl Asking {
                 errors: Vec::new(),
                 ..case.clone()
             };
-            let prediction = Prediction::new(&now, kind, change.clone(), way, state.secrets)
+            let prediction = RemotePrediction::new(&now, kind, change.clone(), way, state.secrets)
                 .map_err(|why| label::remote_not_predicted(&not_predicted(&why, &case.id)))?;
             let (_, answer) = self.ask(Some(prediction.request().clone())).await?;
             let (after, _) = self.object(kind, place, state.secrets).await?;

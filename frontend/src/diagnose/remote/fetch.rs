@@ -6,7 +6,7 @@ use js_sys::{Array, Uint8Array};
 use optimist_diagnose::remote::{RemoteAnswer, RemoteRequest};
 use wasm_bindgen::JsValue;
 
-use crate::fetch::{Answer, code, resolved, send, whole};
+use crate::fetch::{FetchedResponse, code, resolved, send, whole};
 use crate::saved_page::{call, get, window};
 
 /// The options of every request: it goes to the origin of the page and to no other, not after a redirection either.
@@ -56,8 +56,8 @@ async fn sent(request: &RemoteRequest) -> Result<JsValue, JsValue> {
     send(target, &options, headers, body).await
 }
 
-impl From<Answer> for RemoteAnswer {
-    fn from(answer: Answer) -> Self {
+impl From<FetchedResponse> for RemoteAnswer {
+    fn from(answer: FetchedResponse) -> Self {
         Self {
             code: answer.code,
             warning: answer.warning,

@@ -11,7 +11,7 @@ use optimist_messages::label;
 use optimist_messages::remote::not_answered;
 use serde_json::json;
 
-use super::asking::{Asking, Failure};
+use super::asking::{Asking, AskingError};
 use super::fetch::{Opened, StreamPlace, open};
 use super::state::RemoteAction;
 use crate::state::{DiagnoseMsg, Sends};
@@ -60,7 +60,7 @@ impl Asking {
         (namespace, name): &(String, String),
         secrets: bool,
         follows: &Follows,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), AskingError> {
         let (object, definition) = self.object(kind, (namespace, name), secrets).await?;
         if follows.is_ended.get() {
             return Ok(());
@@ -102,7 +102,7 @@ impl Asking {
         following: &mut Following,
         request: &RemoteRequest,
         follows: &Follows,
-    ) -> Result<WatchReading, Failure> {
+    ) -> Result<WatchReading, AskingError> {
         let target = request.target();
         let opened = open(request, &follows.stream).await;
         let opened = opened.map_err(|why| label::remote_unanswered(&target, &why))?;
@@ -141,7 +141,12 @@ impl Asking {
     }
 
     /// Takes what part of an answer says, unless it came after the end.
-    fn receive(&self, follows: &Follows, target: &str, part: FollowedPart) -> Result<(), Failure> {
+    fn receive(
+        &self,
+        follows: &Follows,
+        target: &str,
+        part: FollowedPart,
+    ) -> Result<(), AskingError> {
         if follows.is_ended.get() {
             return Ok(());
         }

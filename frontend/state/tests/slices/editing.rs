@@ -2,7 +2,7 @@
 
 use optimist_simulation::ActorId;
 use optimist_state::{
-    EditMsg, Effect, FIELD, ManifestMsg, ObjectView, RequestMsg, SessionMsg, Typing,
+    BrowserEffect, EditMsg, FIELD, ManifestMsg, ObjectView, RequestMsg, SessionMsg, Typing,
 };
 
 use crate::page::Page;
@@ -80,7 +80,7 @@ fn a_wrong_value_is_not_sent_and_its_field_gets_the_keyboard() {
     assert_eq!(editing.text, "no-colon");
     assert!(editing.error.is_some());
     let effects = page.effects(RequestMsg::Send(A));
-    assert!(matches!(effects.as_slice(), [Effect::Focus(id)] if id == FIELD));
+    assert!(matches!(effects.as_slice(), [BrowserEffect::Focus(id)] if id == FIELD));
     assert_eq!(page.steps(), 1);
     // The other editor is free.
     page.send(RequestMsg::Get(ActorId::B));

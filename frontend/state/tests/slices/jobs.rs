@@ -3,9 +3,9 @@
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_simulation::ActorId;
 use optimist_state::{
-    CaseExample, ControllerMsg, DiagnoseMsg, Dialog, Effect, JobId, JobMsg, JobQueue, JobReport,
-    JobRequest, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
-    WorkerMsg, lesson_fragment,
+    BrowserEffect, CaseExample, ControllerMsg, DiagnoseMsg, Dialog, JobId, JobMsg, JobQueue,
+    JobReport, JobRequest, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg, ValuesLeftOut, ViewMsg,
+    Withheld, WorkerMsg, lesson_fragment,
 };
 
 use super::page::Page;
@@ -27,7 +27,7 @@ fn with_controller() -> Page {
 fn job(page: &mut Page, msg: impl Into<Msg>) -> (JobId, JobRequest) {
     let effects = page.effects(msg);
     let job = effects.into_iter().find_map(|effect| match effect {
-        Effect::StartJob(id, request) => Some((id, *request)),
+        BrowserEffect::StartJob(id, request) => Some((id, *request)),
         _ => None,
     });
     job.expect("it asks for a job")
@@ -203,7 +203,8 @@ fn another_moment_ends_the_search() {
     let mut page = with_controller();
     let (id, _) = job(&mut page, ControllerMsg::SearchOrders);
     let effects = page.effects(ControllerMsg::Step);
-    let stopped = |effect: &Effect| matches!(effect, Effect::CancelJob(job) if *job == id);
+    let stopped =
+        |effect: &BrowserEffect| matches!(effect, BrowserEffect::CancelJob(job) if *job == id);
     assert!(effects.iter().any(stopped), "{effects:?}");
     assert!(!page.state.is_working());
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use optimist_simulation::ActorId;
 use optimist_state::{
-    EditMsg, Effect, JobQueue, JobRequest, Msg, Platform, RequestMsg, SLICE, State, Typing, run,
+    BrowserEffect, EditMsg, JobQueue, JobRequest, Msg, Platform, RequestMsg, SLICE, State, Typing,
+    run,
 };
 
 /// A stand-in for the browser.
@@ -46,19 +47,23 @@ impl Platform for Memory {
 }
 
 impl Memory {
-    fn perform(&self, effect: &Effect) -> bool {
+    fn perform(&self, effect: &BrowserEffect) -> bool {
         match effect {
-            Effect::Storage(effect) | Effect::MustStore(effect) => return self.change(effect),
-            Effect::GoTo(fragment) | Effect::ReplaceAddress(fragment) => {
+            BrowserEffect::Storage(effect) | BrowserEffect::MustStore(effect) => {
+                return self.change(effect);
+            }
+            BrowserEffect::GoTo(fragment) | BrowserEffect::ReplaceAddress(fragment) => {
                 self.addresses.borrow_mut().push(fragment.clone());
             }
-            Effect::Focus(id) => self.focused.borrow_mut().push(id.clone()),
-            Effect::StartJob(id, request) => {
+            BrowserEffect::Focus(id) => self.focused.borrow_mut().push(id.clone()),
+            BrowserEffect::StartJob(id, request) => {
                 let request = JobRequest::clone(request);
                 self.jobs.borrow_mut().start(*id, request, self.now());
             }
-            Effect::CancelJob(id) => self.jobs.borrow_mut().cancel(*id),
-            Effect::Then(msg) => panic!("{msg:?} is a message, and none of the browser's effects"),
+            BrowserEffect::CancelJob(id) => self.jobs.borrow_mut().cancel(*id),
+            BrowserEffect::Then(msg) => {
+                panic!("{msg:?} is a message, and none of the browser's effects")
+            }
         }
         true
     }
@@ -112,7 +117,7 @@ impl Page {
     }
 
     /// Returns the effects that a message asks of the browser.
-    pub fn effects(&mut self, msg: impl Into<Msg>) -> Vec<Effect> {
+    pub fn effects(&mut self, msg: impl Into<Msg>) -> Vec<BrowserEffect> {
         self.state.update(msg.into(), &self.browser)
     }
 

@@ -3,7 +3,7 @@
 use optimist_apiserver::server::Release;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    Dialog, Effect, ExplorableEdits, Lane, ManifestMsg, Msg, Page as WayIn, PersistenceMsg,
+    BrowserEffect, Dialog, ExplorableEdits, Lane, ManifestMsg, Msg, Page as WayIn, PersistenceMsg,
     ReplayState, RequestMsg, ServerTab, SessionMsg, ShareMsg, TransferMsg, ViewMsg, Withheld,
     session_fragment,
 };
@@ -37,10 +37,10 @@ fn a_link_leaves_the_address_before_it_is_opened() {
     let effects = page.effects(Msg::Address(link()));
     let replaced = effects
         .iter()
-        .position(|effect| matches!(effect, Effect::ReplaceAddress(to) if to == "#/play"));
+        .position(|effect| matches!(effect, BrowserEffect::ReplaceAddress(to) if to == "#/play"));
     let opened = effects
         .iter()
-        .position(|effect| matches!(effect, Effect::Then(_)));
+        .position(|effect| matches!(effect, BrowserEffect::Then(_)));
     assert!(replaced.is_some() && replaced < opened, "{effects:?}");
     assert!(!page.state.is_working(), "nothing is opened yet");
 }

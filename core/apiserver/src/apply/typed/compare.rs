@@ -9,7 +9,7 @@ use crate::schema::{ListType, Struct, Type};
 /// The differences between one object and another one of the same type. No field is in two of the
 /// sets, except an item that is there twice in only one of the objects.
 #[derive(Clone, Debug, Default)]
-pub struct Comparison {
+pub struct TypedComparison {
     /// Fields that only the first one has.
     pub removed: Set,
     /// Fields that both have, with different values.
@@ -18,7 +18,7 @@ pub struct Comparison {
     pub added: Set,
 }
 
-impl Comparison {
+impl TypedComparison {
     /// Without the fields of a set and all below them.
     pub fn without(&self, set: &Set) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Comparison {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
 
-    fn add(&mut self, element: &PathElement, mark: Mark, below: Comparison) {
+    fn add(&mut self, element: &PathElement, mark: Mark, below: TypedComparison) {
         for (set, this, children) in [
             (&mut self.removed, Mark::Removed, below.removed),
             (&mut self.modified, Mark::Modified, below.modified),
@@ -55,16 +55,20 @@ enum Mark {
 }
 
 /// Compares two objects.
-pub fn compare(before: &Value, after: &Value, root: &Struct) -> Comparison {
+pub fn compare(before: &Value, after: &Value, root: &Struct) -> TypedComparison {
     compare_members(Some(before), Some(after), Shape::Struct(root))
 }
 
-fn compare_values(before: Option<&Value>, after: Option<&Value>, ty: &Type) -> (Mark, Comparison) {
+fn compare_values(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    ty: &Type,
+) -> (Mark, TypedComparison) {
     let whole = match (before, after) {
         (None, _) => Mark::Added,
         (_, None) => Mark::Removed,
         (Some(before), Some(after)) if equal(before, after) => {
-            return (Mark::Same, Comparison::default());
+            return (Mark::Same, TypedComparison::default());
         }
         _ => Mark::Modified,
     };
@@ -74,7 +78,7 @@ fn compare_values(before: Option<&Value>, after: Option<&Value>, ty: &Type) -> (
         let shape_before = shape(ty, before);
         let differ = std::mem::discriminant(&shape_before) != std::mem::discriminant(&shape_after);
         if differ {
-            let mut comparison = Comparison::default();
+            let mut comparison = TypedComparison::default();
             for shape in [shape_before, shape_after] {
                 if matches!(shape, Shape::AnyMap) {
                     comparison = compare_members(before, after, shape);
@@ -93,7 +97,7 @@ fn compare_values(before: Option<&Value>, after: Option<&Value>, ty: &Type) -> (
             .any(|side| as_map(*side).is_some_and(|map| !map.is_empty())),
     };
     if !descends {
-        return (whole, Comparison::default());
+        return (whole, TypedComparison::default());
     }
     let below = match shape_after {
         Shape::List(list) => compare_items(before, after, list),
@@ -102,8 +106,12 @@ fn compare_values(before: Option<&Value>, after: Option<&Value>, ty: &Type) -> (
     (if both { Mark::Same } else { whole }, below)
 }
 
-fn compare_members(before: Option<&Value>, after: Option<&Value>, shape: Shape<'_>) -> Comparison {
-    let mut comparison = Comparison::default();
+fn compare_members(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    shape: Shape<'_>,
+) -> TypedComparison {
+    let mut comparison = TypedComparison::default();
     let (before, after) = (as_map(before), as_map(after));
     let mut visit = |key: &String, a: Option<&Value>, b: Option<&Value>| {
         let ty = shape.member(key).unwrap_or(&Type::Any);
@@ -127,8 +135,8 @@ fn compare_items<'a>(
     before: Option<&'a Value>,
     after: Option<&'a Value>,
     list: &'a ListType,
-) -> Comparison {
-    let mut comparison = Comparison::default();
+) -> TypedComparison {
+    let mut comparison = TypedComparison::default();
     let items = sorted_items([before, after], list);
     for (key, [a, b]) in groups(&items) {
         let first = |side: &[Item<'a>]| side.first().map(|item| item.value);
@@ -138,21 +146,21 @@ fn compare_items<'a>(
                 let mut pairs = a.iter().zip(b);
                 let same = a.len() == b.len() && pairs.all(|(a, b)| equal(a.value, b.value));
                 let mark = if same { Mark::Same } else { Mark::Modified };
-                (mark, Comparison::default())
+                (mark, TypedComparison::default())
             }
             ([_, _, ..], _) => {
                 if let Some(item) = first(b) {
                     let (mark, below) = compare_values(None, Some(item), &list.item);
                     comparison.add(&key.to_element(), mark, below);
                 }
-                (Mark::Removed, Comparison::default())
+                (Mark::Removed, TypedComparison::default())
             }
             (_, [_, _, ..]) => {
                 if let Some(item) = first(a) {
                     let (mark, below) = compare_values(Some(item), None, &list.item);
                     comparison.add(&key.to_element(), mark, below);
                 }
-                (Mark::Added, Comparison::default())
+                (Mark::Added, TypedComparison::default())
             }
         };
         if mark != Mark::Same || !below.is_empty() {

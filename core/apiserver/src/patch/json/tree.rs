@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use imbl::Vector;
 use serde_json::Value;
 
-use super::{JsonPatchError, Outcome};
+use super::{JsonPatchError, JsonPatchResult};
 use crate::go;
 use crate::json::Raw;
 use crate::pointer::unescape;
@@ -35,7 +35,7 @@ pub(super) enum Place<'a> {
 }
 
 /// Follows a path up to its last part. The text before the first slash does not count.
-pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> Outcome<Place<'a>> {
+pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> JsonPatchResult<Place<'a>> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
     let last = parts.pop().ok_or(JsonPatchError::DoesNotApply)?;
     let mut tree = root;
@@ -55,7 +55,7 @@ pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> Outcome<Place<'a>> {
 }
 
 /// The position of an item that is there; negative indices count from the end.
-fn existing(index: &str, length: usize) -> Outcome<usize> {
+fn existing(index: &str, length: usize) -> JsonPatchResult<usize> {
     let at: i64 = index.parse().map_err(|_| JsonPatchError::DoesNotApply)?;
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let at = if at < 0 {
@@ -71,7 +71,7 @@ fn existing(index: &str, length: usize) -> Outcome<usize> {
 
 impl<'a> Place<'a> {
     /// The value; an absent key is as good as a `null`, an absent index is a mistake.
-    pub(super) fn get(&self) -> Outcome<Option<&Tree>> {
+    pub(super) fn get(&self) -> JsonPatchResult<Option<&Tree>> {
         Ok(match self {
             Place::Key(map, key) => map.get(key).and_then(Option::as_ref),
             Place::Index(list, index) => list
@@ -91,7 +91,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    pub(super) fn add(self, value: Slot) -> Outcome<()> {
+    pub(super) fn add(self, value: Slot) -> JsonPatchResult<()> {
         match self {
             Place::Key(map, key) => {
                 map.insert(key, value);
@@ -106,7 +106,7 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    pub(super) fn set(self, value: Slot) -> Outcome<()> {
+    pub(super) fn set(self, value: Slot) -> JsonPatchResult<()> {
         match self {
             Place::Key(map, key) => {
                 map.insert(key, value);
@@ -122,7 +122,7 @@ impl<'a> Place<'a> {
     }
 
     /// Takes the value away.
-    pub(super) fn remove(self) -> Outcome<Slot> {
+    pub(super) fn remove(self) -> JsonPatchResult<Slot> {
         match self {
             Place::Key(map, key) => map.remove(&key).ok_or(JsonPatchError::DoesNotApply),
             Place::Index(list, index) => {
@@ -171,7 +171,7 @@ impl Tree {
         }
     }
 
-    fn place(&mut self, part: String) -> Outcome<Place<'_>> {
+    fn place(&mut self, part: String) -> JsonPatchResult<Place<'_>> {
         self.open();
         match self {
             Tree::Map(map) => Ok(Place::Key(map, part)),
@@ -304,7 +304,7 @@ impl<'a> View<'a> {
 
 /// Maps and lists are equal by their content, scalars by their spelling. The library does not
 /// expect `null` in a list.
-pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> Outcome<bool> {
+pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> JsonPatchResult<bool> {
     let (Some(left), Some(right)) = (left, right) else {
         return Err(JsonPatchError::Panics);
     };
@@ -326,7 +326,7 @@ pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> Outcome<bool> {
     Ok(left.spelled() == right.spelled())
 }
 
-fn equal_members(left: View<'_>, right: View<'_>) -> Outcome<bool> {
+fn equal_members(left: View<'_>, right: View<'_>) -> JsonPatchResult<bool> {
     let (left, right) = (left.members(), right.members());
     for (key, left) in left {
         let same = match (left, right.get(key)) {

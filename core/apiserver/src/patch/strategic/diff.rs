@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::shape::{List, Shape};
 use super::{
-    DELETE_FROM_PRIMITIVE_LIST, Outcome, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, Target, lists,
-    merge_map,
+    DELETE_FROM_PRIMITIVE_LIST, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, StrategicResult, Target,
+    lists, merge_map,
 };
 use crate::go;
 use crate::json::sorted_text;
@@ -24,7 +24,7 @@ use crate::schema::{Struct, Type};
 /// # Errors
 /// The same errors as in the client: for an object or list that differs and whose field the kind
 /// does not have, and for items without their merge key.
-pub fn strategic_diff(read: &Value, edited: &Value, root: &Arc<Struct>) -> Outcome<Value> {
+pub fn strategic_diff(read: &Value, edited: &Value, root: &Arc<Struct>) -> StrategicResult<Value> {
     let ty = Type::Struct(Arc::clone(root));
     let (read, edited) = (lists::as_map(read)?, lists::as_map(edited)?);
     diff_maps(read, edited, Shape::new(&ty, false), false, Wanted::ALL).map(Value::Object)
@@ -42,7 +42,7 @@ pub fn strategic_three_way(
     manifest: &Value,
     read: &Value,
     root: &Arc<Struct>,
-) -> Outcome<Value> {
+) -> StrategicResult<Value> {
     let ty = Type::Struct(Arc::clone(root));
     let shape = Shape::new(&ty, false);
     let manifest = lists::as_map(manifest)?;
@@ -93,7 +93,7 @@ fn diff_maps(
     shape: Shape<'_>,
     retains_keys: bool,
     wanted: Wanted,
-) -> Outcome<JsonMap> {
+) -> StrategicResult<JsonMap> {
     let mut patch = JsonMap::new();
     for (key, new) in after {
         match (before.get(key), new) {
@@ -146,7 +146,7 @@ fn diff_maps(
 }
 
 /// A field that the kind does not have matters only where it differs.
-fn ignore_if_equal<T>(found: Outcome<T>, alike: bool) -> Outcome<Option<T>> {
+fn ignore_if_equal<T>(found: StrategicResult<T>, alike: bool) -> StrategicResult<Option<T>> {
     match found {
         Err(_) if alike => Ok(None),
         found => found.map(Some),
@@ -160,7 +160,7 @@ fn diff_lists(
     list: &List<'_>,
     patch: &mut JsonMap,
     wanted: Wanted,
-) -> Outcome<()> {
+) -> StrategicResult<()> {
     let mut put = |name: String, items: Vec<Value>| {
         if !items.is_empty() {
             patch.insert(name, Value::Array(items));
@@ -212,7 +212,7 @@ fn diff_items(
     after: &[Value],
     list: &List<'_>,
     wanted: Wanted,
-) -> Outcome<Vec<Value>> {
+) -> StrategicResult<Vec<Value>> {
     let (old_keys, new_keys) = (keys(before, list)?, keys(after, list)?);
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
     for pair in paired(&old_keys, &new_keys) {
@@ -253,7 +253,7 @@ fn with_key(mut item: JsonMap, list: &List<'_>, key: &Value) -> Value {
     Value::Object(item)
 }
 
-fn keys<'a>(items: &'a [Value], list: &List<'_>) -> Outcome<Vec<&'a Value>> {
+fn keys<'a>(items: &'a [Value], list: &List<'_>) -> StrategicResult<Vec<&'a Value>> {
     let key = |item| lists::member(lists::as_map(item)?, list.key);
     items.iter().map(key).collect()
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::shape::{List, Shape};
 use super::{
-    Outcome, PATCH, SET_ELEMENT_ORDER, StrategicError, Target, list_of, merge_map, mistyped, other,
-    same, unhashable, unknown_directive, without_directives,
+    PATCH, SET_ELEMENT_ORDER, StrategicError, StrategicResult, Target, list_of, merge_map,
+    mistyped, other, same, unhashable, unknown_directive, without_directives,
 };
 use crate::go;
 use crate::json::sorted_text;
@@ -22,7 +22,7 @@ pub(super) fn set_element_order(
     patch: &mut JsonMap,
     shape: Shape<'_>,
     into: Target,
-) -> Outcome<()> {
+) -> StrategicResult<()> {
     let directives = patch
         .keys()
         .filter(|key| key.starts_with(SET_ELEMENT_ORDER));
@@ -68,7 +68,7 @@ pub(super) fn merge(
     list: &List<'_>,
     deletion: bool,
     into: Target,
-) -> Outcome<Vec<Value>> {
+) -> StrategicResult<Vec<Value>> {
     if original.is_empty() && patch.is_empty() {
         return Ok(original);
     }
@@ -121,7 +121,7 @@ fn follow_directives<'a>(
     mut original: Vec<Value>,
     patch: &'a mut [Value],
     key: &str,
-) -> Outcome<(Vec<Value>, Vec<&'a mut Value>)> {
+) -> StrategicResult<(Vec<Value>, Vec<&'a mut Value>)> {
     let mut plain = Vec::with_capacity(patch.len());
     let mut replace = false;
     let positions = Positions::new(&original, key);
@@ -164,7 +164,7 @@ fn follow_directives<'a>(
 }
 
 /// The items of a patch must be in the order that it names, and it must name all of them.
-fn check_order(patch: &[Value], order: &[Value], key: &str) -> Outcome<()> {
+fn check_order(patch: &[Value], order: &[Value], key: &str) -> StrategicResult<()> {
     if patch.is_empty() || order.is_empty() {
         return Ok(());
     }
@@ -204,7 +204,11 @@ fn check_order(patch: &[Value], order: &[Value], key: &str) -> Outcome<()> {
 }
 
 /// Parts the items that a list names from the others.
-fn partition(items: Vec<Value>, named: &[Value], key: &str) -> Outcome<(Vec<Value>, Vec<Value>)> {
+fn partition(
+    items: Vec<Value>,
+    named: &[Value],
+    key: &str,
+) -> StrategicResult<(Vec<Value>, Vec<Value>)> {
     if key.is_empty() {
         if items.iter().chain(named).any(unhashable) {
             return Err(StrategicError::Panics);
@@ -235,7 +239,7 @@ fn in_order(
     before: &[Value],
     key: &str,
     maps: bool,
-) -> Outcome<Vec<Value>> {
+) -> StrategicResult<Vec<Value>> {
     if maps {
         for item in named.iter().chain(order).chain(&rest).chain(before) {
             member(as_map(item)?, key)?;
@@ -362,7 +366,7 @@ pub(super) fn deduplicate(items: Vec<Value>) -> Vec<Value> {
 }
 
 /// The one kind of all items.
-pub(super) fn element_kind(lists: &[&[Value]]) -> Outcome<&'static str> {
+pub(super) fn element_kind(lists: &[&[Value]]) -> StrategicResult<&'static str> {
     let mut kind = None;
     for item in lists.iter().flat_map(|list| list.iter()) {
         let this = go::reflect_kind(item);
@@ -407,7 +411,7 @@ impl Positions {
     }
 
     /// The first item whose key has this value.
-    fn find(&self, items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>> {
+    fn find(&self, items: &[Value], key: &str, value: &Value) -> StrategicResult<Option<usize>> {
         match (&self.known, value) {
             (Some(known), Value::String(text)) => Ok(known.get(text).copied()),
             _ => position(items, key, value),
@@ -426,7 +430,7 @@ impl Positions {
 }
 
 /// The first item whose key has this value, by a linear search.
-fn position(items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>> {
+fn position(items: &[Value], key: &str, value: &Value) -> StrategicResult<Option<usize>> {
     for (i, item) in items.iter().enumerate() {
         let Value::Object(map) = item else {
             return other(format!("value for key {i} is not a map"));
@@ -440,7 +444,7 @@ fn position(items: &[Value], key: &str, value: &Value) -> Outcome<Option<usize>>
     Ok(None)
 }
 
-pub(super) fn member<'a>(map: &'a JsonMap, key: &str) -> Outcome<&'a Value> {
+pub(super) fn member<'a>(map: &'a JsonMap, key: &str) -> StrategicResult<&'a Value> {
     match map.get(key) {
         Some(value) => Ok(value),
         None => other(format!(
@@ -450,21 +454,21 @@ pub(super) fn member<'a>(map: &'a JsonMap, key: &str) -> Outcome<&'a Value> {
     }
 }
 
-pub(super) fn as_map(value: &Value) -> Outcome<&JsonMap> {
+pub(super) fn as_map(value: &Value) -> StrategicResult<&JsonMap> {
     match value {
         Value::Object(map) => Ok(map),
         value => mistyped(&Value::Object(JsonMap::new()), value),
     }
 }
 
-fn as_list(value: &Value) -> Outcome<&Vec<Value>> {
+fn as_list(value: &Value) -> StrategicResult<&Vec<Value>> {
     match value {
         Value::Array(items) => Ok(items),
         value => mistyped(&Value::Array(Vec::new()), value),
     }
 }
 
-fn as_list_mut(value: &mut Value) -> Outcome<&mut Vec<Value>> {
+fn as_list_mut(value: &mut Value) -> StrategicResult<&mut Vec<Value>> {
     match value {
         Value::Array(items) => Ok(items),
         value => mistyped(&Value::Array(Vec::new()), value),

@@ -1,7 +1,7 @@
 //! The types' rules for merging (`strategicpatch/meta.go`, and the fork of `encoding/json` that
 //! looks up struct fields).
 
-use super::{Outcome, other};
+use super::{StrategicResult, other};
 use crate::go;
 use crate::schema::{Field, Scalar, Type};
 
@@ -53,7 +53,7 @@ impl<'a> Shape<'a> {
     }
 
     /// A field of a struct; in a pinch one whose name differs in case only.
-    pub(super) fn field(self, name: &str) -> Outcome<Found<'a>> {
+    pub(super) fn field(self, name: &str) -> StrategicResult<Found<'a>> {
         let pointed = Shape::new(self.ty, false);
         if pointed.kind() != "struct" {
             return other(format!(
@@ -89,7 +89,7 @@ impl<'a> Shape<'a> {
     }
 
     /// A list field of a struct.
-    pub(super) fn list(self, name: &str) -> Outcome<List<'a>> {
+    pub(super) fn list(self, name: &str) -> StrategicResult<List<'a>> {
         let Found { shape, field } = self.field(name)?;
         let item = match shape.ty {
             Type::List(list) => Shape::new(&list.item, false),

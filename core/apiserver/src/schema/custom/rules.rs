@@ -22,7 +22,7 @@ const MAX_MESSAGE: usize = 5 * 1024;
 
 /// A rule that a value must satisfy.
 #[derive(Debug)]
-pub struct Rule {
+pub struct ValidationRule {
     /// The rule as it was written.
     pub text: String,
     message: String,
@@ -43,7 +43,7 @@ pub struct Compiled {
     pub message: Option<Result<Program, Unusable>>,
 }
 
-impl Rule {
+impl ValidationRule {
     /// Reads one rule of a schema.
     pub fn parse(json: &Value) -> Self {
         Self {
@@ -285,7 +285,7 @@ impl Walk {
     /// Checks one rule.
     fn rule<'a>(
         &mut self,
-        rule: &Rule,
+        rule: &ValidationRule,
         subject: &Subject,
         value: &'a Value,
         before: &Correlated<'a>,
@@ -321,7 +321,7 @@ impl Walk {
     /// The program of a rule; `None` if there is none that can be run, which is noted.
     fn program<'r>(
         &mut self,
-        rule: &Rule,
+        rule: &ValidationRule,
         compiled: &'r Compiled,
         place: &Place<'_>,
         ty: &Value,
@@ -341,7 +341,7 @@ impl Walk {
     fn is_broken(
         &mut self,
         outcome: Outcome,
-        rule: &Rule,
+        rule: &ValidationRule,
         place: &Place<'_>,
         ty: &Value,
     ) -> Result<bool, OutOfBudget> {
@@ -365,7 +365,7 @@ impl Walk {
     /// Returns the message of a rule that does not hold (`evalMessageExpression`).
     fn message(
         &mut self,
-        rule: &Rule,
+        rule: &ValidationRule,
         compiled: &Compiled,
         subject: &Subject,
         place: &Place<'_>,
@@ -444,7 +444,7 @@ fn failed(why: &str, named: &str) -> String {
 }
 
 /// `fieldErrorForReason`: objects and lists are not shown.
-fn error(rule: &Rule, value: &Value, field: String, detail: String) -> FieldError {
+fn error(rule: &ValidationRule, value: &Value, field: String, detail: String) -> FieldError {
     let problem = match rule.reason.as_str() {
         "FieldValueForbidden" => return FieldError::forbidden(field, detail),
         "FieldValueRequired" => return FieldError::required(field, detail),

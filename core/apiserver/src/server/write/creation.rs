@@ -16,7 +16,9 @@ use crate::server::body::Draft;
 use crate::server::kinds::metadata::{self, merge_owners};
 use crate::server::kinds::namespace::TERMINATING;
 use crate::server::resource::Generation;
-use crate::server::{Answer, ApiServer, DEFAULT_NAMESPACE, Fact, RequestInfo, Trace, storage_key};
+use crate::server::{
+    ApiServer, DEFAULT_NAMESPACE, Fact, ObjectAnswer, RequestInfo, Trace, storage_key,
+};
 use crate::status::{Cause, Refusal, Status};
 use crate::storage::Revision;
 
@@ -27,7 +29,7 @@ impl ApiServer {
         info: &RequestInfo,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         let Draft {
             mut object,
             empties,
@@ -51,9 +53,9 @@ impl ApiServer {
         self.manager(info, endpoint(info)?)
             .update(&self.nothing(info), &mut object, &info.manager);
         let object = self.create_object(info, object, &empties, carries_version, trace)?;
-        Ok(Answer {
+        Ok(ObjectAnswer {
             code: StatusCode::CREATED,
-            ..Answer::ok(object)
+            ..ObjectAnswer::ok(object)
         })
     }
 
@@ -63,14 +65,14 @@ impl ApiServer {
         info: &RequestInfo,
         mut object: Value,
         trace: &mut Trace,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ObjectAnswer, Refusal> {
         version_of(&object)?;
         trace.warnings.extend(merge_owners(&mut object, true));
         let none = Empties::default();
         let object = self.create_object(info, object, &none, false, trace)?;
-        Ok(Answer {
+        Ok(ObjectAnswer {
             code: StatusCode::CREATED,
-            ..Answer::ok(object)
+            ..ObjectAnswer::ok(object)
         })
     }
 

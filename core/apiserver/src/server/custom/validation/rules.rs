@@ -9,7 +9,7 @@ use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::schema::ListKind;
-use crate::schema::custom::Rule;
+use crate::schema::custom::ValidationRule;
 use crate::schema::openapi::{Additional, Schema};
 use crate::status::FieldError;
 
@@ -219,7 +219,12 @@ impl<'a> Place<'a> {
 
     /// The error of a rule that uses `oldSelf` where there is none, or allows it to be absent
     /// without using it.
-    fn old_self(&self, rule: &Rule, used: bool, path: &ErrorPath<'_>) -> Option<FieldError> {
+    fn old_self(
+        &self,
+        rule: &ValidationRule,
+        used: bool,
+        path: &ErrorPath<'_>,
+    ) -> Option<FieldError> {
         if used {
             let around = self.uncorrelatable.as_ref()?;
             let detail = format!(
@@ -272,7 +277,7 @@ fn internal(rule: &Value) -> String {
     let [rule_text, message, expression, field_path] =
         texts.map(|name| go::json(&text(rule, name).into()));
     format!(
-        "{{\"Rule\":{rule_text},\"Message\":{message},\"MessageExpression\":{expression},\
+        "{{\"ValidationRule\":{rule_text},\"Message\":{message},\"MessageExpression\":{expression},\
          \"Reason\":{},\"FieldPath\":{field_path},\"OptionalOldSelf\":{}}}",
         rule["reason"], rule["optionalOldSelf"],
     )
