@@ -206,7 +206,8 @@ proptest! {
         let mut parts = 0;
         while detection.advance(bytes) {
             parts += 1;
-            prop_assert!(parts <= text.len() + 10);
+            // A text without structure is read once for each beginning of a message.
+            prop_assert!(parts <= text.len() + 300);
         }
         prop_assert_eq!(detection.finish(), detect(&text));
     }

@@ -12,7 +12,7 @@ use super::{
     AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, check, is_cut_log, of_objects, too_large,
     wrong_document, wrong_version,
 };
-use crate::message::reported_errors;
+use crate::message::{ErrorReader, ReportedError};
 use crate::observed::VersionReader;
 
 /// The detection of a text like [`detect`](super::detect), a slice at a time.
@@ -35,6 +35,8 @@ enum Stage {
     Documents(ObjectReader),
     /// Nothing with structure: error messages may be in it.
     Words(NotDetected),
+    /// The errors in it are searched for.
+    Errors(Box<ErrorReader>, NotDetected),
     Done(Result<Input, NotDetected>),
 }
 
@@ -71,7 +73,7 @@ impl Detection {
             Stage::Watch(reader) => reader.progress().0,
             Stage::Json(read, _) => *read,
             Stage::Done(_) => self.text.len(),
-            Stage::Begin | Stage::Documents(_) | Stage::Words(_) => 0,
+            Stage::Begin | Stage::Documents(_) | Stage::Words(_) | Stage::Errors(..) => 0,
         };
         (read, self.text.len())
     }
@@ -85,7 +87,14 @@ impl Detection {
             Stage::Watch(reader) => watched(&self.text, reader, bytes),
             Stage::Json(at, found) => self.json(at, found, bytes),
             Stage::Documents(reader) => read_document(reader),
-            Stage::Words(why) => self.words(why),
+            Stage::Words(why) => {
+                let reader = ErrorReader::new(Arc::clone(&self.text));
+                Stage::Errors(Box::new(reader), why)
+            }
+            Stage::Errors(mut reader, why) => match reader.advance(bytes) {
+                true => Stage::Errors(reader, why),
+                false => self.words(reader.finish(), why),
+            },
             done => done,
         };
         !matches!(self.stage, Stage::Done(_))
@@ -160,8 +169,7 @@ impl Detection {
         Stage::Json(begin + documents.byte_offset(), found)
     }
 
-    fn words(&mut self, why: NotDetected) -> Stage {
-        let errors = reported_errors(&self.text);
+    fn words(&mut self, errors: Vec<ReportedError>, why: NotDetected) -> Stage {
         if !errors.is_empty() {
             return Stage::Done(Ok(Input::Errors(errors)));
         }

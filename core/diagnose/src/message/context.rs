@@ -62,22 +62,23 @@ const MARKS: [(&str, Tool); 49] = [
 const OF_KUBECTL: [&str; 2] = ["error: ", "The "];
 
 /// The places in a text that have marks of tools.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Marks(Vec<(usize, usize)>);
 
 impl Marks {
-    /// Reads a text once.
-    pub(super) fn find(text: &str) -> Self {
-        let mut found = Vec::new();
-        for (which, (mark, _)) in MARKS.iter().enumerate() {
-            let escaped = mark.contains('"').then(|| mark.replace('"', "\\\""));
-            for mark in [Some((*mark).to_owned()), escaped].into_iter().flatten() {
-                let places = text.match_indices(&mark).map(|(at, _)| at);
-                let places = places.filter(|at| !is_in_name(text, *at));
-                found.extend(places.map(|at| (at, which)));
-            }
+    /// Adds the places of one of the marks. Returns whether there are more marks.
+    pub(super) fn add(&mut self, text: &str, which: usize) -> bool {
+        let Some((mark, _)) = MARKS.get(which) else {
+            self.0.sort_unstable();
+            return false;
+        };
+        let escaped = mark.contains('"').then(|| mark.replace('"', "\\\""));
+        for mark in [Some((*mark).to_owned()), escaped].into_iter().flatten() {
+            let places = text.match_indices(&mark).map(|(at, _)| at);
+            let places = places.filter(|at| !is_in_name(text, *at));
+            self.0.extend(places.map(|at| (at, which)));
         }
-        found.sort_unstable();
-        Self(found)
+        true
     }
 
     /// The tool that prints a message which begins at `start`: by the lines up to it, and by those behind

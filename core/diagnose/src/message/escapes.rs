@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Removes the additions of terminals, pipelines and letters from each line: colours, carriage
-/// returns, times, marks of quotations.
-pub(super) fn without_decoration(text: &str) -> String {
-    let text = without_colours(text).replace("\r\n", "\n");
+/// Removes the additions of pipelines and letters from each line: carriage returns, times, marks of
+/// quotations.
+pub(super) fn without_line_decoration(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
     let mut lines: Vec<&str> = text.lines().collect();
     for decoration in [time, quotation] {
         let bare = |line: &&str| line.is_empty() || decoration(line).is_some();
@@ -33,7 +33,7 @@ fn quotation(line: &str) -> Option<&str> {
 }
 
 /// A text without the sequences by which terminals change colours (ECMA-48, CSI).
-fn without_colours(text: &str) -> String {
+pub(super) fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut parts = text.split("\u{1b}[");
     out.push_str(parts.next().unwrap_or_default());

@@ -6,12 +6,15 @@ mod context;
 mod escapes;
 mod forms;
 mod parse;
+mod reader;
 
 use std::fmt;
 use std::sync::Arc;
 
 use optimist_apiserver::object::GroupVersion;
 use optimist_apiserver::server::{Resource, Resources};
+
+pub use reader::ErrorReader;
 
 /// An error that a text reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,29 +237,9 @@ pub const MAX_ERRORS: usize = 1000;
 /// Returns the errors that a text reports, each once, in the order of the text: at most
 /// [`MAX_ERRORS`]. The list is empty if the text holds none of the messages that are known here.
 pub fn reported_errors(text: &str) -> Vec<ReportedError> {
-    let text = escapes::without_frame(&escapes::without_decoration(text));
-    let marks = context::Marks::find(&text);
-    let mut found: Vec<ReportedError> = Vec::new();
-    for place in parse::places(&text) {
-        let before = parse::end_of(&text[..place.start]);
-        let behind = parse::beginning_of(&text[place.end..]);
-        let mut object = context::object(before, behind);
-        object.add(place.object);
-        let one = ReportedError {
-            tool: own_tool(&place.error).or_else(|| marks.tool(&text, place.start)),
-            manager: context::manager(before),
-            address: context::address(before, behind),
-            object,
-            error: place.error,
-        };
-        if !found.contains(&one) {
-            found.push(one);
-        }
-        if found.len() == MAX_ERRORS {
-            break;
-        }
-    }
-    found
+    let mut reader = ErrorReader::new(text.into());
+    while reader.advance(usize::MAX) {}
+    reader.finish()
 }
 
 impl ReportedError {

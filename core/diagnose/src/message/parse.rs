@@ -77,47 +77,50 @@ const BEGINNINGS: [(&str, Read); 21] = [
     }),
 ];
 
-/// The errors of a text, in its order.
-pub(super) fn places(text: &str) -> impl Iterator<Item = Place> {
-    let mut beginnings: Vec<(usize, usize)> = Vec::new();
-    for (which, (beginning, _)) in BEGINNINGS.iter().enumerate() {
-        let places = text.match_indices(beginning);
-        beginnings.extend(places.map(|(at, _)| (at, which)));
+/// Adds the places of one of the beginnings. Returns whether there are more beginnings; once there are none, the
+/// places are in the order of the text.
+pub(super) fn find(text: &str, which: usize, found: &mut Vec<(usize, usize)>) -> bool {
+    let Some((beginning, _)) = BEGINNINGS.get(which) else {
+        found.sort_unstable();
+        return false;
+    };
+    found.extend(text.match_indices(beginning).map(|(at, _)| (at, which)));
+    true
+}
+
+/// Reads the message that begins at a place; `None` if it is none, or part of another one.
+pub(super) fn place(text: &str, start: usize, which: usize) -> Option<Place> {
+    let (beginning, read) = BEGINNINGS[which];
+    let before = end_of(&text[..start]);
+    let inner = [MODIFIED, NO_VERSION, STORED].contains(&beginning);
+    if beginning == RIGHTS && before.ends_with("is ") {
+        return None;
     }
-    beginnings.sort_unstable();
-    beginnings.into_iter().filter_map(|(start, which)| {
-        let (beginning, read) = BEGINNINGS[which];
+    if inner && is_inside(before) || is_told_again(before, &text[start..]) {
+        return None;
+    }
+    // One string may hold several messages: the next begins behind this beginning.
+    let end = start + beginning.len();
+    let (object, error) = if beginning == EXISTS {
+        already_exists(end_of(&text[..start]))?
+    } else if [INVALID, FORBIDDEN].contains(&beginning) {
         let before = end_of(&text[..start]);
-        let inner = [MODIFIED, NO_VERSION, STORED].contains(&beginning);
-        if beginning == RIGHTS && before.ends_with("is ") {
-            return None;
-        }
-        if inner && is_inside(before) || is_told_again(before, &text[start..]) {
-            return None;
-        }
-        // One string may hold several messages: the next begins behind this beginning.
-        let end = start + beginning.len();
-        let (object, error) = if beginning == EXISTS {
-            already_exists(end_of(&text[..start]))?
-        } else if [INVALID, FORBIDDEN].contains(&beginning) {
-            let before = end_of(&text[..start]);
-            let (begin, read): (usize, Read) = match named_before(before) {
-                Some((begin, _, _)) if beginning == INVALID => (begin, invalid),
-                Some((begin, _, _)) => (begin, forbidden),
-                None if beginning == INVALID => return None,
-                None => (forms::resource_before(before)?, forms::rights_to_resource),
-            };
-            let from = start - before.len() + begin;
-            read(&unquoted(beginning_of(&text[from..])))?
-        } else {
-            read(&unquoted(beginning_of(&text[end..])))?
+        let (begin, read): (usize, Read) = match named_before(before) {
+            Some((begin, _, _)) if beginning == INVALID => (begin, invalid),
+            Some((begin, _, _)) => (begin, forbidden),
+            None if beginning == INVALID => return None,
+            None => (forms::resource_before(before)?, forms::rights_to_resource),
         };
-        Some(Place {
-            start,
-            end,
-            object,
-            error,
-        })
+        let from = start - before.len() + begin;
+        read(&unquoted(beginning_of(&text[from..])))?
+    } else {
+        read(&unquoted(beginning_of(&text[end..])))?
+    };
+    Some(Place {
+        start,
+        end,
+        object,
+        error,
     })
 }
 
