@@ -133,13 +133,13 @@ pub struct PartialFindings {
     part: FindingsPart,
 }
 
-/// The next part of a search for findings.
+/// The next part of a search for findings, with the changes of the findings alone.
 #[derive(Debug, Default)]
 enum FindingsPart {
     #[default]
     Fights,
-    Lost,
-    Others,
+    Lost(Vec<FieldChange>),
+    Others(Vec<FieldChange>),
     /// The newest version of the object is to be put on a server, where the ways out of the fights are run.
     Fit(Vec<FieldChange>),
     Install(Vec<FieldChange>, Box<PartialInstall>),
@@ -157,20 +157,21 @@ impl PartialFindings {
                     let changes = step.changes.iter().map(|change| (at, change.clone()));
                     found.changes.extend(changes);
                 }
-                found.fights = fights(&found.only_changes());
-                FindingsPart::Lost
+                let changes = found.only_changes();
+                found.fights = fights(&changes);
+                FindingsPart::Lost(changes)
             }
-            FindingsPart::Lost => {
+            FindingsPart::Lost(changes) => {
                 found.lost = lost(history, log, &found.changes);
-                FindingsPart::Others
+                FindingsPart::Others(changes)
             }
-            FindingsPart::Others => {
+            FindingsPart::Others(changes) => {
                 found.conflicts = conflicts(steps, log);
                 found.unchanged = unchanged(steps, log);
                 found.loops = loops(steps, log);
                 match found.fights.is_empty() {
                     true => FindingsPart::Done,
-                    false => FindingsPart::Fit(found.only_changes()),
+                    false => FindingsPart::Fit(changes),
                 }
             }
             FindingsPart::Fit(changes) => match fit_newest(steps) {
