@@ -15,6 +15,8 @@ use crate::json::Node;
 pub struct Located {
     /// Counted from 1.
     pub line: usize,
+    /// The position in the line, in characters, counted from 1.
+    pub column: usize,
     /// Its content.
     pub content: Content,
 }
@@ -35,6 +37,8 @@ pub enum Content {
 pub struct Member {
     /// The line of the key, counted from 1.
     pub line: usize,
+    /// The position of the key in its line, in characters, counted from 1.
+    pub column: usize,
     /// The key.
     pub key: String,
     /// The value.
@@ -72,6 +76,7 @@ pub fn parse_located(text: &str) -> Result<Located, YamlError> {
             (Event::StreamEnd | Event::DocumentEnd, span) => {
                 return Ok(Located {
                     line: span.start.line().max(1),
+                    column: span.start.col() + 1,
                     content: Content::Scalar(Value::Null, String::new()),
                 });
             }
@@ -133,6 +138,7 @@ impl<'a> Reader<'a> {
         };
         Ok(Located {
             line: span.start.line().max(1),
+            column: span.start.col() + 1,
             content,
         })
     }
@@ -161,6 +167,7 @@ impl<'a> Reader<'a> {
             let value = self.part(event, value_span, depth + 1)?;
             members.push(Member {
                 line: span.start.line().max(1),
+                column: span.start.col() + 1,
                 key,
                 value,
             });
@@ -185,6 +192,22 @@ mod tests {
             panic!("a list");
         };
         assert_eq!((items[0].line, items[1].line), (3, 4));
+    }
+
+    #[test]
+    fn every_part_knows_its_column() {
+        let document = parse_located("ä: {b: [1, c]}\n").unwrap();
+        let Content::Map(members) = &document.content else {
+            panic!("a mapping");
+        };
+        let Content::Map(inner) = &members[0].value.content else {
+            panic!("a mapping");
+        };
+        let Content::List(items) = &inner[0].value.content else {
+            panic!("a list");
+        };
+        assert_eq!((members[0].column, members[0].value.column), (1, 4));
+        assert_eq!((inner[0].column, items[1].column), (5, 12));
     }
 
     #[test]
