@@ -67,9 +67,9 @@ mod question;
 mod settling;
 
 pub use histories::{
-    ActorProgress, Comparison, EditEffect, HistorySearch, JointStep, LossGroups, LossRisk,
-    ResponseCache, SearchStatus, StateId, StateView, Tally, Transition, TransitionId,
-    TransitionKind, TransitionMeaning,
+    ActorProgress, Comparison, EditEffect, HistoryAnswer, HistoryProperty, HistorySearch,
+    JointStep, LossGroups, LossRisk, ObjectCondition, Occurrence, ResponseCache, SearchStatus,
+    StateId, StateView, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
 pub use property::{FieldOf, Goal, Safety};
 pub use property_search::{PropertySearch, PropertySearchStatus};

@@ -20,7 +20,7 @@ use super::setup::{MANAGERS, deployment, searched, set, widget};
 
 /// Every value of an object by its path. List items are identified by their names if they have
 /// names, and texts in lists by their value.
-type Leaves = BTreeMap<String, Value>;
+pub(super) type Leaves = BTreeMap<String, Value>;
 
 fn leaves(object: Option<&Value>) -> Leaves {
     fn collect(value: &Value, place: &str, into: &mut Leaves) {
@@ -60,7 +60,7 @@ fn leaves(object: Option<&Value>) -> Leaves {
 
 /// The events of a history.
 #[derive(Clone, Debug)]
-enum Event {
+pub(super) enum Event {
     Shown(usize),
     Refused(usize),
     /// The writer, the intended values, and the object that was stored.
@@ -68,7 +68,7 @@ enum Event {
 }
 
 /// The verdict of a history. Its first events show the object to the actors that do not read first.
-fn judge(start: &Leaves, events: &[Event]) -> Tally {
+pub(super) fn judge(start: &Leaves, events: &[Event]) -> Tally {
     let one = |tally: fn(&mut Tally) -> &mut u128| {
         let mut one = Tally::default();
         *tally(&mut one) = 1;
@@ -132,26 +132,33 @@ fn judge(start: &Leaves, events: &[Event]) -> Tally {
 }
 
 #[derive(Clone)]
-struct Actor {
+pub(super) struct Actor {
     copy: Option<Arc<Value>>,
     attempts: u8,
-    reads: bool,
-    done: bool,
+    pub(super) reads: bool,
+    pub(super) done: bool,
 }
 
 #[derive(Clone)]
-struct Run {
+pub(super) struct Run {
     server: ApiServer,
-    actors: Vec<Actor>,
-    events: Vec<Event>,
+    pub(super) actors: Vec<Actor>,
+    pub(super) events: Vec<Event>,
 }
 
-fn stored(scenario: &Scenario, server: &ApiServer) -> Leaves {
+pub(super) fn stored(scenario: &Scenario, server: &ApiServer) -> Leaves {
     let key = key_of(&scenario.resource, &scenario.object);
     leaves(server.store().get(&key).map(|(_, object)| object.as_ref()))
 }
 
-fn step(scenario: &Scenario, run: &mut Run, who: usize) {
+impl Run {
+    /// The object now.
+    pub(super) fn stored(&self, scenario: &Scenario) -> Leaves {
+        stored(scenario, &self.server)
+    }
+}
+
+pub(super) fn step(scenario: &Scenario, run: &mut Run, who: usize) {
     let plan = &scenario.plans[who];
     let actor = &mut run.actors[who];
     let path = scenario.resource.path(
@@ -239,7 +246,8 @@ fn every_order(scenario: &Scenario, run: &Run, start: &Leaves, total: &mut Tally
     }
 }
 
-fn by_brute_force(scenario: &Scenario) -> Tally {
+/// The start of a scenario. Its first events show the object to those who do not read first.
+pub(super) fn begin(scenario: &Scenario) -> Run {
     let blind = |(who, plan): (usize, &Plan)| (!plan.reads_first).then_some(Event::Shown(who));
     let events = scenario.plans.iter().enumerate().filter_map(blind);
     let events = events.collect();
@@ -252,11 +260,15 @@ fn by_brute_force(scenario: &Scenario) -> Tally {
         reads: plan.reads_first,
         done: false,
     });
-    let run = Run {
+    Run {
         server: scenario.server.clone(),
         actors: actors.collect(),
         events,
-    };
+    }
+}
+
+fn by_brute_force(scenario: &Scenario) -> Tally {
+    let run = begin(scenario);
     let mut total = Tally::default();
     let start = stored(scenario, &scenario.server);
     every_order(scenario, &run, &start, &mut total);
@@ -302,13 +314,13 @@ fn on_widget(scenario: &Scenario, which: usize) -> Intent {
 }
 
 #[derive(Clone, Debug)]
-struct Choice {
+pub(super) struct Choice {
     intent: usize,
     reads_first: bool,
     write: Write,
 }
 
-fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
+pub(super) fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
     let write = (
         prop::sample::select(WriteMethod::ALL.to_vec()),
         any::<bool>(),
@@ -341,7 +353,7 @@ fn choice(attempts: u8) -> impl Strategy<Value = Choice> {
     )
 }
 
-fn scenario(choices: &[Choice], custom: bool, owns: bool) -> Scenario {
+pub(super) fn scenario(choices: &[Choice], custom: bool, owns: bool) -> Scenario {
     let mut scenario = if custom { widget() } else { deployment() };
     let intent = if custom { on_widget } else { on_deployment };
     scenario.plans = choices

@@ -1,6 +1,7 @@
 //! Searches every order of the same edits, and checks the verdicts.
 
 mod every_order;
+mod properties;
 mod replays;
 mod setup;
 

@@ -1,0 +1,266 @@
+//! Properties of all histories of a search, and the shortest history that breaks one.
+//!
+//! A history is a list of moments: the start, and one after each step. What a condition sees of a
+//! moment is the stored object. Two states are one in a search if only `resourceVersion` and
+//! `generation` tell their objects apart, so a condition must not look at these.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::pool::ObjectId;
+use super::{HistorySearch, SearchStatus, StateId, Transition, TransitionId, TransitionKind};
+
+/// A condition on the stored object; `None` stands for no object.
+pub trait ObjectCondition {
+    /// Returns whether it holds.
+    fn holds(&self, object: Option<&Value>) -> bool;
+
+    /// Returns whether the parts of two objects at which it looks are the same.
+    fn sees_same(&self, one: Option<&Value>, other: Option<&Value>) -> bool;
+}
+
+/// A property of every history.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HistoryProperty<C> {
+    /// No acknowledged edit is lost, as the ledger ([`optimist_ledger`]) defines it.
+    NoEditLost,
+    /// The condition holds at every moment.
+    Always(C),
+    /// The condition holds once all processes are done.
+    AtRest(C),
+    /// Before the second one occurs for the first time, the first one has occurred: at an earlier
+    /// moment.
+    Before(Occurrence<C>, Occurrence<C>),
+}
+
+/// Something that occurs at a moment of a history. A process is named by its position.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Occurrence<C> {
+    /// A process reads the object: the answer to its GET has the object.
+    Reads(usize),
+    /// The server accepts a write of a process.
+    Writes(usize),
+    /// The server refuses a write of a process.
+    IsRefused(usize),
+    /// The condition holds.
+    Holds(C),
+}
+
+/// What a search found about a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryAnswer {
+    /// Every history has it, and some history has a step that could have broken it.
+    Holds,
+    /// Every history has it, and no history has a step that could have broken it.
+    Untried,
+    /// A shortest history that does not have it, up to the step that breaks it.
+    Broken(Vec<TransitionId>),
+    /// No history without it was found, and not all of them were searched.
+    Unknown,
+}
+
+/// A condition, and whether it holds for each object of a search, once somebody has asked.
+struct Looked<'a, C> {
+    search: &'a HistorySearch,
+    condition: &'a C,
+    holds: Vec<Option<bool>>,
+}
+
+impl<'a, C: ObjectCondition> Looked<'a, C> {
+    fn new(search: &'a HistorySearch, condition: &'a C) -> Self {
+        Self {
+            search,
+            condition,
+            holds: vec![None; search.memory.pool.objects.len() + 1],
+        }
+    }
+
+    fn holds_in(&mut self, state: StateId) -> bool {
+        let (stored, object) = self.search.object_in(state);
+        let place = self.holds.get_mut(place_of(stored));
+        let known = place.as_ref().and_then(|place| **place);
+        let holds = known.unwrap_or_else(|| self.condition.holds(object));
+        if let Some(place) = place {
+            *place = Some(holds);
+        }
+        holds
+    }
+
+    /// Returns whether some state has another object than the start, for the eyes of the condition.
+    fn is_changed(&self) -> bool {
+        let (first, start) = self.search.object_in(0);
+        let mut seen = vec![false; self.holds.len()];
+        (1..self.search.nodes.len()).any(|state| {
+            let (stored, object) = self.search.object_in(state);
+            let Some(seen) = seen.get_mut(place_of(stored)).filter(|seen| !**seen) else {
+                return false;
+            };
+            *seen = true;
+            stored != first && !self.condition.sees_same(start, object)
+        })
+    }
+}
+
+/// An occurrence, with what is known of its condition.
+enum Watched<'a, C> {
+    Step(TransitionKind, usize, bool),
+    Object(Looked<'a, C>),
+}
+
+impl<'a, C: ObjectCondition> Watched<'a, C> {
+    fn new(search: &'a HistorySearch, occurrence: &'a Occurrence<C>) -> Self {
+        match occurrence {
+            Occurrence::Reads(who) => Self::Step(TransitionKind::Read, *who, false),
+            Occurrence::Writes(who) => Self::Step(TransitionKind::Write, *who, false),
+            Occurrence::IsRefused(who) => Self::Step(TransitionKind::Write, *who, true),
+            Occurrence::Holds(condition) => Self::Object(Looked::new(search, condition)),
+        }
+    }
+
+    fn occurs_at_start(&mut self) -> bool {
+        match self {
+            Self::Step(..) => false,
+            Self::Object(looked) => looked.holds_in(0),
+        }
+    }
+
+    fn occurs_after(&mut self, step: &Transition) -> bool {
+        match self {
+            Self::Step(kind, who, refused) => {
+                (step.what, step.actor) == (*kind, *who) && (step.code >= 400) == *refused
+            }
+            Self::Object(looked) => looked.holds_in(step.to),
+        }
+    }
+}
+
+fn place_of(stored: Option<ObjectId>) -> usize {
+    stored.map_or(0, |stored| 1 + stored as usize)
+}
+
+impl HistorySearch {
+    /// Returns what the search has found about a property so far. It looks at each state and each step
+    /// once, and performs none.
+    pub fn judge<C: ObjectCondition>(&self, property: &HistoryProperty<C>) -> HistoryAnswer {
+        let (broken, is_tried) = match property {
+            HistoryProperty::NoEditLost => (self.first_loss(), self.has_contested_write()),
+            HistoryProperty::Always(condition) => {
+                let mut looked = Looked::new(self, condition);
+                let broken = (0..self.nodes.len()).find(|state| !looked.holds_in(*state));
+                let broken = broken.map(|state| self.path_to(state));
+                (broken, looked.is_changed())
+            }
+            HistoryProperty::AtRest(condition) => {
+                let mut looked = Looked::new(self, condition);
+                let mut ends = self.ends().map(|end| end.id);
+                let broken = ends.find(|end| !looked.holds_in(*end));
+                let broken = broken.map(|end| self.path_to(end));
+                (broken, looked.is_changed())
+            }
+            HistoryProperty::Before(first, second) => {
+                let second = Watched::new(self, second);
+                self.order_of(Watched::new(self, first), second)
+            }
+        };
+        match broken {
+            Some(path) => HistoryAnswer::Broken(path),
+            None if self.status != SearchStatus::Done => HistoryAnswer::Unknown,
+            None if is_tried => HistoryAnswer::Holds,
+            None => HistoryAnswer::Untried,
+        }
+    }
+
+    fn object_in(&self, state: StateId) -> (Option<ObjectId>, Option<&Value>) {
+        let server = self.nodes.get(state).map(|node| node.state.server);
+        let stored = server.and_then(|server| self.memory.pool.stored_id(server));
+        let object = stored.and_then(|stored| self.memory.pool.objects.get(stored as usize));
+        (stored, object.map(|known| &*known.object))
+    }
+
+    fn first_loss(&self) -> Option<Vec<TransitionId>> {
+        let loses = |edge: &Transition| edge.effect == super::EditEffect::Loses;
+        let first = self.edges.iter().position(loses)?;
+        Some(self.path_by(first))
+    }
+
+    /// A shortest history that ends with a step.
+    fn path_by(&self, last: TransitionId) -> Vec<TransitionId> {
+        let from = self.edges.get(last).map_or(0, |edge| edge.from);
+        let mut path = self.path_to(from);
+        path.push(last);
+        path
+    }
+
+    /// Returns whether some accepted write came to an object with an edit of another process.
+    fn has_contested_write(&self) -> bool {
+        self.edges.iter().any(|edge| {
+            let before = self.nodes.get(edge.from).map(|node| &node.state);
+            let who = before.and_then(|state| {
+                let process = state.processes.get(edge.actor)?;
+                Some(self.outcomes.procedure(process.procedure)?.who)
+            });
+            edge.what == TransitionKind::Write
+                && (1..400).contains(&edge.code)
+                && before.zip(who).is_some_and(|(state, who)| {
+                    self.ledgers.get(state.ledger).has_edit_of_other(who)
+                })
+        })
+    }
+
+    /// Finds a shortest history in which the second occurs and the first has not occurred before.
+    /// Returns also whether the second occurs in some history.
+    fn order_of<C: ObjectCondition>(
+        &self,
+        mut first: Watched<'_, C>,
+        mut second: Watched<'_, C>,
+    ) -> (Option<Vec<TransitionId>>, bool) {
+        if second.occurs_at_start() {
+            return (Some(Vec::new()), true);
+        }
+        let is_tried = self.edges.iter().any(|edge| second.occurs_after(edge));
+        if first.occurs_at_start() {
+            return (None, is_tried);
+        }
+        // The states to which a history leads without the first, and the step by which.
+        let mut by: Vec<Option<TransitionId>> = vec![None; self.nodes.len()];
+        let mut open = VecDeque::from([0]);
+        while let Some(state) = open.pop_front() {
+            let Some(view) = self.view(state) else {
+                continue;
+            };
+            for id in view.edges() {
+                let Some(edge) = self.edges.get(id) else {
+                    continue;
+                };
+                if second.occurs_after(edge) {
+                    return (Some(path_without(&by, &self.edges, id)), true);
+                }
+                let Some(place) = by.get_mut(edge.to) else {
+                    continue;
+                };
+                if place.is_none() && !first.occurs_after(edge) {
+                    *place = Some(id);
+                    open.push_back(edge.to);
+                }
+            }
+        }
+        (None, is_tried)
+    }
+}
+
+/// The steps up to a last one, each by the step that led to its state.
+fn path_without(
+    by: &[Option<TransitionId>],
+    edges: &[Transition],
+    last: TransitionId,
+) -> Vec<TransitionId> {
+    let mut path = vec![last];
+    let mut at = edges.get(last).map_or(0, |edge| edge.from);
+    while let Some(Some(step)) = by.get(at) {
+        path.push(*step);
+        at = edges.get(*step).map_or(0, |edge| edge.from);
+    }
+    path.reverse();
+    path
+}
