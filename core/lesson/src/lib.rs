@@ -28,6 +28,7 @@ mod mistake;
 mod model;
 mod mutants;
 mod path;
+mod property;
 mod prose;
 mod question;
 mod read;
@@ -54,6 +55,9 @@ pub use model::{
 };
 pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
+pub use property::{
+    FieldBound, PropertyError, PropertyErrorKind, StoredCondition, WrittenProperty, parse_property,
+};
 pub use prose::{Block, Span, blocks, spans};
 pub use question::{ChallengeQuestion, Forbidden, RestCondition};
 pub use report::{LessonReport, report_on_lesson};

@@ -80,6 +80,13 @@ impl FieldPath {
             })
     }
 
+    /// Returns whether the value at the path has `resourceVersion` or `generation` of the object.
+    pub(super) fn is_versioned(&self) -> bool {
+        let is = |at: usize, name: &str| matches!(self.parts.get(at), Some(Part::Field(field)) if field == name);
+        let is_one = is(1, "resourceVersion") || is(1, "generation");
+        is(0, "metadata") && (self.parts.len() == 1 || is_one)
+    }
+
     /// The path as a JSON pointer (RFC 6901) into an object; `None` if an item on the path does not
     /// exist.
     pub(super) fn pointer(&self, object: &Value) -> Option<String> {
