@@ -16,6 +16,7 @@ mod lanes;
 mod learn;
 mod play;
 mod preview;
+mod property;
 mod remote;
 mod report;
 mod share;
@@ -33,6 +34,7 @@ pub use lanes::*;
 pub use learn::*;
 pub use play::*;
 pub use preview::*;
+pub use property::*;
 pub use remote::*;
 pub use report::*;
 pub use share::*;
@@ -52,6 +54,7 @@ pub(crate) const ENGLISH: &[&[crate::catalogue::Message]] = &[
     learn::ENGLISH,
     play::ENGLISH,
     preview::ENGLISH,
+    property::ENGLISH,
     remote::ENGLISH,
     report::ENGLISH,
     share::ENGLISH,

@@ -31,6 +31,7 @@ pub mod lanes;
 mod manifest;
 pub mod orders;
 pub mod preview;
+pub mod property;
 pub mod remote;
 mod steps;
 mod watch;

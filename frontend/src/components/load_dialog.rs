@@ -149,7 +149,8 @@ fn explain(problem: &LoadError, text: &str) -> Html {
 /// The number of characters of a line that are displayed on each side of an error.
 const AROUND: usize = 48;
 
-fn excerpt(text: &str, line: usize, column: usize) -> Html {
+/// A line of a text with a mark at a place, and the line before it.
+pub(crate) fn excerpt(text: &str, line: usize, column: usize) -> Html {
     let number = |n: usize| html! { <span class="number">{ n }</span> };
     let before = (line > 1).then(|| text.lines().nth(line - 2)).flatten();
     let wrong: Vec<char> = text

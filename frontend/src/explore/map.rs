@@ -9,7 +9,7 @@ use yew::{Html, PointerEvent, Properties, classes, component, html};
 
 use super::layout::{Layout, layout};
 use super::side_by_side::side_by_side;
-use super::{Explored, endings, on, replay, sentences};
+use super::{Explored, endings, on, property, replay, sentences};
 use crate::state::{ExploreMsg, ExploreSetup, MapFocus, RowState, StateHandle};
 
 pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
@@ -41,6 +41,7 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
                     <b class="note">{ note }</b>
                 }
             </p>
+            { property::result(store, model, search) }
             <Drawing row={searched()} />
             { side_by_side(store, model, search) }
             <Endings row={searched()} />

@@ -8,7 +8,7 @@ use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
 
 use super::mixed::Mixed;
-use super::{Explored, on, sentences};
+use super::{Explored, on, property, sentences};
 use crate::state::{BarPart, ExploreModel, ExploreMsg, ExploreRow, MapFocus, RowState, bar_parts};
 
 /// A column of counts.
@@ -78,6 +78,7 @@ impl Column {
 
 pub(super) fn matrix(model: &Explored) -> Html {
     let columns = Column::all(model);
+    let width = columns.len() + usize::from(property::is_asked(model));
     let left_out = columns.contains(&Column::Verdict(Verdict::LeftOut));
     let actors = model.setup.actors();
     let shown = model.shown_rows().into_iter();
@@ -101,7 +102,7 @@ pub(super) fn matrix(model: &Explored) -> Html {
                     <li class="rare">{ label::legend_rare() }</li>
                 }
             </ul>
-            <table class="matrix" style={format!("--columns:{}", columns.len())}>
+            <table class="matrix" style={format!("--columns:{width}")}>
                 <caption class="unseen">{ label::matrix_caption() }</caption>
                 <thead>
                     <tr>
@@ -110,9 +111,12 @@ pub(super) fn matrix(model: &Explored) -> Html {
                         { for columns.iter().map(|column| html! {
                             <th scope="col" title={column.meaning()}>{ column.heading(actors) }</th>
                         }) }
+                        if width > columns.len() {
+                            <th scope="col" title={label::property_title()}>{ label::property_column() }</th>
+                        }
                     </tr>
                 </thead>
-                { grouped(model, &columns) }
+                { grouped(model, &columns, width) }
                 <tbody>
                     { row(model, model.mixed_row(), &columns) }
                     <Mixed
@@ -120,7 +124,7 @@ pub(super) fn matrix(model: &Explored) -> Html {
                         setup={model.setup.clone()}
                         ways={Rc::clone(&model.ways)}
                         chosen={model.chosen == model.mixed_row()}
-                        columns={columns.len() + 2}
+                        columns={width + 2}
                         dispatcher={model.dispatcher()}
                     />
                 </tbody>
@@ -134,8 +138,8 @@ pub(super) fn matrix(model: &Explored) -> Html {
 }
 
 /// The rows but the mixed one: the ways of writing that never lose an edit come first.
-fn grouped(model: &Explored, columns: &[Column]) -> Html {
-    let width = (columns.len() + 2).to_string();
+fn grouped(model: &Explored, columns: &[Column], width: usize) -> Html {
+    let width = (width + 2).to_string();
     let group = |name: Option<String>, rows: &[usize]| {
         if rows.is_empty() {
             return html! {};
@@ -231,6 +235,9 @@ fn row(model: &Explored, at: usize, columns: &[Column]) -> Html {
             </th>
             <td class="bar">{ bar(model, at, row) }</td>
             { for columns.iter().map(|column| count(row, *column)) }
+            if property::is_asked(model) {
+                { property::cell(row.answer.as_ref()) }
+            }
         </tr>
     }
 }

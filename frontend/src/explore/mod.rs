@@ -7,6 +7,7 @@ mod layout;
 mod map;
 mod matrix;
 mod mixed;
+mod property;
 mod replay;
 mod run;
 mod sentences;
@@ -113,6 +114,7 @@ pub(crate) fn Explore(props: &ExploreProps) -> Html {
                             { in_between::in_between(store, between) }
                         }
                         { setup::setup(&model) }
+                        { property::field(&model) }
                     </section>
                     <section class="explore-matrix" id="outcomes" tabindex="-1" aria-label={label::explore_outcomes()}>
                         { matrix::matrix(&model) }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use optimist_client::WriteMethod;
-use optimist_simulation::explore::{PRESETS, ResponseCache, Scenario, Search, SearchStatus};
+use optimist_simulation::explore::{
+    HistoryAnswer, PRESETS, ResponseCache, Scenario, Search, SearchStatus,
+};
 
 use crate::browser;
 use crate::scheduler::Slices;
@@ -44,9 +46,10 @@ struct Searches {
 
 /// Searches the chosen row, then all other rows, until all are done or the slices are dropped.
 pub(super) fn start(model: Rc<ExploreModel>, tell: Tell) -> Slices {
+    let is_asked = super::property::is_asked(&model);
     let done = |row: &usize| {
         let row = model.rows.get(*row);
-        row.is_some_and(|row| row.search().is_some())
+        row.is_some_and(|row| row.search().is_some() && (row.answer.is_some() || !is_asked))
     };
     let to_do = (0..model.rows.len()).filter(|row| !done(row));
     let mut jobs: VecDeque<Job> = to_do
@@ -81,7 +84,10 @@ impl Searches {
         let left = || SLICE - (browser::now() - begin);
         while let Some(mut job) = self.jobs.pop_front() {
             let start = browser::now();
-            let row = self.work_on(&mut job, left());
+            let row = match self.searched(job.row) {
+                Some(row) => row,
+                None => self.work_on(&mut job, left()),
+            };
             job.taken += browser::now() - start;
             let finished = !matches!(row.state, RowState::Running);
             self.changed.insert(job.row, row);
@@ -106,6 +112,22 @@ impl Searches {
         !ended
     }
 
+    /// A row that was searched before, with the answer about the property.
+    fn searched(&self, row: usize) -> Option<ExploreRow> {
+        let row = self.model.rows.get(row)?;
+        let answer = self.answer(row.search()?);
+        Some(ExploreRow {
+            answer,
+            ..row.clone()
+        })
+    }
+
+    /// The answer about the property that somebody wrote.
+    fn answer(&self, search: &Search) -> Option<HistoryAnswer> {
+        let property = self.model.property.as_ref()?.as_ref().ok()?;
+        Some(search.judge(property))
+    }
+
     fn work_on(&mut self, job: &mut Job, budget: f64) -> ExploreRow {
         let mut search = match job.search.take() {
             Some(search) => search,
@@ -119,6 +141,7 @@ impl Searches {
                         state: RowState::Impossible(why),
                         tally: Default::default(),
                         states: 0,
+                        answer: None,
                     };
                 }
             },
@@ -134,10 +157,13 @@ impl Searches {
         if status != SearchStatus::Running {
             self.memory = search.take_memory();
         }
+        let is_late = job.taken > f64::from(MAX_SECONDS) * 1000.0;
+        let is_over = status != SearchStatus::Running || is_late;
+        let answer = is_over.then(|| self.answer(&search)).flatten();
         let state = match status {
             SearchStatus::Done => RowState::Done(Rc::new(search)),
             SearchStatus::TooManyStates => RowState::Stopped(StopReason::States, Rc::new(search)),
-            SearchStatus::Running if job.taken > f64::from(MAX_SECONDS) * 1000.0 => {
+            SearchStatus::Running if is_late => {
                 RowState::Stopped(StopReason::Time, Rc::new(search))
             }
             SearchStatus::Running => {
@@ -149,6 +175,7 @@ impl Searches {
             state,
             tally,
             states,
+            answer,
         }
     }
 

@@ -28,6 +28,9 @@ fn wait_for(browser: &Browser, selector: &str) {
     browser.wait(selector, script, &[selector.into()]);
 }
 
+/// Returns whether nothing of the page is beside the window.
+const NOTHING_BESIDE: &str = "return document.documentElement.scrollWidth <= innerWidth";
+
 /// Presses Enter on an element, as a person who works with keys does.
 fn enter(browser: &Browser, selector: &str) {
     wait_for(browser, selector);
@@ -104,4 +107,39 @@ fn a_history_that_is_opened_in_play_and_an_answer_keep_the_keyboard() {
     enter(&browser, ".choice");
     wait_for(&browser, ".choice:disabled");
     keeps_the_keyboard(&browser, "an answer");
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_property_of_ones_own_is_written_mended_and_opened_in_play_by_keyboard() {
+    let site = Site::serve(&dist());
+    for width in [1440, 390] {
+        let browser = open(&site, "#/explore");
+        browser.resize(width, 844);
+        enter(&browser, ".own-property summary");
+        // A word is wrong, and the error is at the field.
+        browser.run(
+            "document.querySelector('.own-property textarea').focus()",
+            &[],
+        );
+        browser.type_text("never: [lost edits]");
+        enter(&browser, ".own-property [type=submit]");
+        let wrong = "
+            const field = document.querySelector('.own-property textarea[aria-invalid=true]');
+            const error = field && document.getElementById(field.getAttribute('aria-describedby'));
+            return error?.textContent.includes('character 9')";
+        browser.wait("the place of the error", wrong, &[]);
+        let none = "return !document.querySelector('.witness.property')";
+        browser.wait("no answer to it", none, &[]);
+        enter(&browser, ".own-property .examples button");
+        let counts = "
+            const summary = document.querySelector('.own-property summary').textContent;
+            return summary.includes('ways of writing') && summary.includes('broken with')";
+        browser.wait("the answers of all ways of writing", counts, &[]);
+        browser.wait("the width of the page", NOTHING_BESIDE, &[]);
+        // The first way loses an edit.
+        enter(&browser, ".witness.property.refused button");
+        wait_for(&browser, "#history .step");
+        keeps_the_keyboard(&browser, "Open in Play");
+    }
 }

@@ -24,6 +24,8 @@ pub const MOST_OPEN: usize = 0;
 #[rustfmt::skip]
 pub const WITHOUT: &[(Class, &[&str])] = &[
     (Class::Control, &[
+        "property_check", "property_column", "property_examples", "property_hint", "property_label", "property_remove",
+        "property_title",
         "remote_all", "remote_cluster", "remote_command", "remote_core", "remote_follow", "remote_kind", "remote_look",
         "remote_name", "remote_names", "remote_namespace", "remote_open", "remote_part", "remote_play",
         "remote_predict", "remote_save", "remote_secrets", "remote_stop", "remote_title",

@@ -22,6 +22,7 @@ mod loading;
 mod moment;
 mod orders;
 mod panels;
+mod property;
 mod random;
 mod said;
 mod scripts;
@@ -541,6 +542,24 @@ fn what_explore_counts_is_true() {
     hearing.conclude("counts", &format!("{counted} scenarios"), &counted::names());
 }
 
+#[test]
+fn what_explore_says_of_ones_own_property_is_true() {
+    said::by_name();
+    let mut hearing = hearing::Hearing::default();
+    property::wrong(&mut hearing);
+    property::fixed(&mut hearing).expect("their orders are performed");
+    property::three(&mut hearing).expect("their orders are performed");
+    let mut judged = 0;
+    for seed in 0..times() * COUNTED {
+        judged += usize::from(property::judge(seed, &mut hearing).is_some());
+    }
+    hearing.conclude(
+        "properties",
+        &format!("{judged} scenarios"),
+        &property::names(),
+    );
+}
+
 /// The number of moments of controllers that are searched, times `OPTIMIST_TRUTH`.
 const CONTROLLERS: u64 = 30;
 
@@ -616,6 +635,7 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
         .chain(diagnose::names())
         .chain(orders::ORDERS.iter().map(|(name, _)| *name))
         .chain(counted::names())
+        .chain(property::names())
         .chain(inside::names())
         .chain(small())
         .collect();

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::model::ways;
 use super::{EditSource, ExploreModel, ExploreSetup, ThirdActorChoice};
 
+/// The most characters of a property in a link.
+const MOST_CHARACTERS: usize = 2_000;
+
 /// Says that the edits are those of a case of Diagnose.
 pub(super) const BETWEEN: &str = "between";
 
@@ -43,6 +46,9 @@ impl ExploreModel {
         if setup.subject.between().is_some() {
             json[BETWEEN] = true.into();
         }
+        if !setup.property.is_empty() {
+            json["property"] = setup.property.as_str().into();
+        }
         json
     }
 
@@ -65,6 +71,9 @@ impl ExploreModel {
                 None => (number("actors") == Some(3))
                     .then_some(ThirdActorChoice::Preset(ThirdActor::Annotates)),
             };
+            // Older links have none.
+            let property = text("property").unwrap_or_default();
+            setup.property = property.chars().take(MOST_CHARACTERS).collect();
         }
         if let Some(tries @ 2..=6) = number("tries").and_then(|tries| u8::try_from(tries).ok()) {
             setup.tries = tries;

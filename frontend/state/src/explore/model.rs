@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use optimist_client::{OnConflict, WriteMethod};
+use optimist_lesson::{PropertyError, WrittenProperty, parse_property};
 use optimist_simulation::explore::{
-    Comparison, LossGroups, LossRisk, Scenario, Search, StateId, Tally, ThirdActor, TransitionId,
+    Comparison, HistoryAnswer, LossGroups, LossRisk, Scenario, Search, StateId, Tally, ThirdActor,
+    TransitionId,
 };
 use optimist_simulation::verdict::Verdict;
 use serde_json::Value;
@@ -31,6 +33,8 @@ pub struct ExploreSetup {
     pub loses_answer: bool,
     /// The write method of each actor in the mixed row, and whether the actor reads first.
     pub mixed: [(usize, bool); 3],
+    /// A property that somebody wrote; empty: none.
+    pub property: String,
 }
 
 /// The task of a third actor.
@@ -117,6 +121,9 @@ pub struct ExploreRow {
     pub tally: Tally,
     /// The number of its known states.
     pub states: usize,
+    /// The answer about the property that somebody wrote. `None` if there is no such property, or
+    /// the search has not ended.
+    pub answer: Option<HistoryAnswer>,
 }
 
 /// The progress of a row.
@@ -151,6 +158,7 @@ impl ExploreRow {
             state: RowState::Waiting,
             tally: Tally::default(),
             states: 0,
+            answer: None,
         }
     }
 
@@ -197,6 +205,8 @@ pub struct ExploreModel {
     /// The rows in which all actors write alike, by what was found about lost edits. `None` until
     /// each of them was searched.
     pub groups: Option<LossGroups>,
+    /// The property that somebody wrote, or what is wrong in its text. `None` if there is none.
+    pub property: Option<Result<Rc<WrittenProperty>, PropertyError>>,
     /// The current search. Reports of earlier searches are ignored.
     pub turn: SearchTurn,
     /// The selected row.
@@ -253,11 +263,13 @@ impl ExploreModel {
                 micro_steps: false,
                 loses_answer: false,
                 mixed: [(1, true), (4, true), (4, true)],
+                property: String::new(),
             },
             from_play: None,
             ways: Rc::default(),
             rows: Vec::new(),
             groups: None,
+            property: None,
             turn: SearchTurn::default(),
             chosen: 0,
             compared: None,
@@ -293,6 +305,16 @@ impl ExploreModel {
     fn group_rows(&self) -> Option<LossGroups> {
         let rows = self.rows.iter().enumerate().take(self.mixed_row());
         rows.map(|(at, row)| Some((at, row.loss_risk()?))).collect()
+    }
+
+    /// The answers about the property that somebody wrote, of the rows in which all actors write
+    /// alike and can write. `None` until each of them is known.
+    pub fn property_answers(&self) -> Option<Vec<HistoryAnswer>> {
+        let rows = self.rows.iter().take(self.mixed_row());
+        let rows = rows.filter(|row| row.loss_risk() != Some(LossRisk::Impossible));
+        let answers: Vec<HistoryAnswer> =
+            rows.map(|row| row.answer.clone()).collect::<Option<_>>()?;
+        (!answers.is_empty()).then_some(answers)
     }
 
     /// The position of the write method with which all actors write in a row; `None` for the row
@@ -377,11 +399,25 @@ impl ExploreModel {
     fn change(&mut self, msg: ExploreMsg) {
         match msg {
             ExploreMsg::Setup(setup) => {
-                let only_mixed = ExploreSetup {
+                let before = std::mem::replace(&mut self.setup, setup);
+                let setup = &self.setup;
+                let is_only = |now: ExploreSetup| now == *setup;
+                let only_property = before.property != setup.property
+                    && is_only(ExploreSetup {
+                        property: setup.property.clone(),
+                        ..before.clone()
+                    });
+                let only_mixed = is_only(ExploreSetup {
                     mixed: setup.mixed,
-                    ..self.setup.clone()
-                } == setup;
-                self.setup = setup;
+                    ..before
+                });
+                self.property = read_property(setup);
+                if only_property {
+                    // What was searched stays, and is judged again.
+                    self.rows.iter_mut().for_each(|row| row.answer = None);
+                    self.go_on();
+                    return;
+                }
                 if matches!(self.setup.subject, EditSource::Editors(..)) {
                     self.from_play = Some(self.setup.subject.clone());
                 }
@@ -432,6 +468,12 @@ impl ExploreModel {
             }
         }
     }
+}
+
+/// Reads the property of a setup.
+fn read_property(setup: &ExploreSetup) -> Option<Result<Rc<WrittenProperty>, PropertyError>> {
+    let text = &setup.property;
+    (!text.trim().is_empty()).then(|| parse_property(text, setup.actors()).map(Rc::new))
 }
 
 /// The write methods of the matrix, those that only the mixed row offers, and that of a case.

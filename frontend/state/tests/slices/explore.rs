@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use optimist_simulation::explore::{Comparison, PRESETS, Search, Tally, ThirdActor};
+use optimist_client::WriteMethod;
+use optimist_simulation::explore::{Comparison, HistoryAnswer, PRESETS, Search, Tally, ThirdActor};
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_state::{
     EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup, MapFocus,
@@ -54,6 +55,7 @@ fn the_ways_are_grouped_once_every_order_of_each_is_searched() {
         let row = ExploreRow {
             tally: search.tally(),
             states: search.states(),
+            answer: None,
             state: RowState::Done(Rc::new(search)),
         };
         model.update(ExploreMsg::Report {
@@ -193,12 +195,116 @@ fn a_selection_comes_back_from_its_link() {
         micro_steps: true,
         loses_answer: true,
         mixed: [(2, false), (0, true), (5, false)],
+        property: "before: [A writes,\n  C reads]".to_owned(),
     }));
     for row in [4, model.mixed_row()] {
         model.update(ExploreMsg::Choose(row));
         let opened = ExploreModel::new().requested(&request(tree(), model.to_json()));
         assert_eq!(opened, (model.setup.clone(), row));
     }
+}
+
+/// A model whose rows in which all actors write alike are searched, with the answers to its property.
+fn searched(mut model: ExploreModel) -> ExploreModel {
+    let preset = PRESETS.iter().find(|it| it.slug == "different-fields");
+    let scenario = preset.and_then(|it| it.scenario().ok()).unwrap();
+    let rows = (0..model.mixed_row()).map(|at| {
+        let way = model.ways[model.way_of(at).unwrap()];
+        let mut search = Search::new(scenario.clone().in_ways(&[way, way], 1).unwrap(), 10_000);
+        search.run();
+        let property = model.property.as_ref().and_then(|read| read.as_ref().ok());
+        let row = ExploreRow {
+            tally: search.tally(),
+            states: search.states(),
+            answer: property.map(|property| search.judge(property)),
+            state: RowState::Done(Rc::new(search)),
+        };
+        (at, row)
+    });
+    let (turn, rows) = (model.turn.number(), rows.collect());
+    let ended = true;
+    model.update(ExploreMsg::Report { turn, rows, ended });
+    model
+}
+
+#[test]
+fn another_property_is_judged_again_and_nothing_is_searched_again() {
+    let mut model = searched(ExploreModel::new());
+    assert_eq!(model.property_answers(), None, "nothing is asked");
+    let ask = |model: &mut ExploreModel, property: &str| {
+        model.update(ExploreMsg::Setup(ExploreSetup {
+            property: property.to_owned(),
+            ..model.setup.clone()
+        }));
+    };
+    ask(&mut model, "never: lost edit");
+    assert!(model.turn.is_running());
+    assert!(
+        model.rows[..model.mixed_row()]
+            .iter()
+            .all(|row| row.search().is_some())
+    );
+    assert_eq!(model.property_answers(), None, "nothing is judged yet");
+    let mut model = searched(model);
+    let answers = model.property_answers().expect("all are judged");
+    assert!(matches!(&answers[0], HistoryAnswer::Broken(path) if path.len() == 4));
+    // Another one owns the fields: each apply is refused, and so nobody tries.
+    let refused = WriteMethod::MATRIX
+        .iter()
+        .position(|way| *way == WriteMethod::Apply);
+    for (at, answer) in answers.iter().enumerate().skip(1) {
+        let wanted = match Some(at) == refused {
+            true => HistoryAnswer::Untried,
+            false => HistoryAnswer::Holds,
+        };
+        assert_eq!(*answer, wanted, "{:?}", model.ways[at]);
+    }
+    // What is wrong in it is said, and there is no answer.
+    ask(&mut model, "never: [lost edits]");
+    let error = model
+        .property
+        .clone()
+        .and_then(Result::err)
+        .expect("a word is wrong");
+    assert_eq!((error.line, error.column), (1, 9));
+    assert_eq!(model.property_answers(), None);
+    ask(&mut model, " ");
+    assert!(model.property.is_none());
+    // An actor that a property names takes part or not.
+    ask(&mut model, "before: [A writes, C reads]");
+    assert!(matches!(model.property, Some(Err(_))));
+    let third = Some(ThirdActorChoice::Preset(ThirdActor::Annotates));
+    model.update(ExploreMsg::Setup(ExploreSetup {
+        third,
+        ..model.setup.clone()
+    }));
+    assert!(matches!(model.property, Some(Ok(_))));
+}
+
+#[test]
+fn a_link_without_a_property_is_as_it_was_before_there_were_properties() {
+    let json = ExploreModel::new().to_json();
+    assert_eq!(
+        json,
+        json!({
+            "edits": "different-fields", "third": null, "read": true, "tries": 5, "inside": false,
+            "lost": false, "row": "update",
+            "mixed": [["update-rv", true], ["merge", true], ["merge", true]],
+        })
+    );
+    // Whoever opens it after a link with a property sees none.
+    let mut model = ExploreModel::new();
+    model.update(ExploreMsg::Setup(ExploreSetup {
+        property: "never: lost edit".to_owned(),
+        ..model.setup.clone()
+    }));
+    let (setup, _) = model.requested(&request(tree(), json));
+    assert_eq!(setup.property, "");
+    let (setup, _) = model.requested(&request(edited_by(&[ActorId::A]), Value::Null));
+    assert_eq!(
+        setup.property, "never: lost edit",
+        "other edits, and the same question"
+    );
 }
 
 #[test]

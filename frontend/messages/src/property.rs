@@ -1,0 +1,115 @@
+//! A property that somebody wrote: what is wrong in its text, and what a search says of it.
+
+use optimist_lesson::{PropertyError, PropertyErrorKind, WrittenProperty};
+use optimist_simulation::explore::{HistoryAnswer, HistoryProperty, Search, SearchStatus};
+
+use crate::en;
+use crate::explore::{letter, number, orders, path};
+
+/// A condition, as an example.
+const CONDITION: &str = "{stored: {spec.replicas: 5}}";
+/// Two parts of an order, as an example.
+const PARTS: &str = "[A writes, B reads]";
+
+/// Says what is wrong in the text of a property, and where.
+pub fn error(error: &PropertyError) -> String {
+    let known = error.kind.known().join(", ");
+    let why = match &error.kind {
+        PropertyErrorKind::Yaml(why) => en::property_error_yaml(why),
+        PropertyErrorKind::Unknown(None) => en::property_error_begin(&known),
+        PropertyErrorKind::Unknown(Some(key)) => en::property_error_unknown(key, &known),
+        PropertyErrorKind::Second(key) => en::property_error_second(key),
+        PropertyErrorKind::Settles => en::property_error_settles(),
+        PropertyErrorKind::CountsObjects(text) => en::property_error_counts(text),
+        PropertyErrorKind::Forbidden(text) => en::property_error_never(text),
+        PropertyErrorKind::NoCondition => en::property_error_condition(&CONDITION),
+        PropertyErrorKind::UnknownCondition(key) => en::property_error_condition_key(key, &known),
+        PropertyErrorKind::NotAPath(text) => en::property_error_path(text),
+        PropertyErrorKind::Version(text) => en::property_error_version(text),
+        PropertyErrorKind::TwoPaths => en::property_error_two_paths(),
+        PropertyErrorKind::Text => en::property_error_text(),
+        PropertyErrorKind::Flag => en::property_error_flag(),
+        PropertyErrorKind::Number(text) => en::property_error_number(text),
+        PropertyErrorKind::TwoOccurrences => en::property_error_two_parts(&PARTS),
+        PropertyErrorKind::Occurrence(text) => en::property_error_part(text),
+        PropertyErrorKind::NoSuchActor(actor) => en::property_error_actor(&actor.letter()),
+    };
+    en::property_error(&error.line, &error.column, &why)
+}
+
+/// Says the answer in a word.
+pub fn brief(answer: &HistoryAnswer) -> String {
+    match answer {
+        HistoryAnswer::Holds => en::property_holds_short(),
+        HistoryAnswer::Untried => en::property_untried_short(),
+        HistoryAnswer::Broken(_) => en::property_broken_short(),
+        HistoryAnswer::Unknown => en::property_unknown_short(),
+    }
+}
+
+/// Says the answer.
+pub fn answer(property: &WrittenProperty, answer: &HistoryAnswer) -> String {
+    match (answer, property) {
+        (HistoryAnswer::Holds, _) => en::property_holds(),
+        (HistoryAnswer::Unknown, _) => en::property_unknown(),
+        (HistoryAnswer::Untried, HistoryProperty::NoEditLost) => en::property_untried_edit(),
+        (HistoryAnswer::Untried, HistoryProperty::Before(..)) => en::property_untried_before(),
+        (HistoryAnswer::Untried, HistoryProperty::Always(_) | HistoryProperty::AtRest(_)) => {
+            en::property_untried_condition()
+        }
+        (HistoryAnswer::Broken(steps), _) if steps.is_empty() => en::property_broken_at_start(),
+        (HistoryAnswer::Broken(steps), _) => en::property_broken(&steps.len()),
+    }
+}
+
+/// The steps of the order that breaks it: `A GET · B GET · A PUT`. Empty without one.
+pub fn witness(search: &Search, answer: &HistoryAnswer) -> String {
+    match answer {
+        HistoryAnswer::Broken(steps) => path(search, steps),
+        _ => String::new(),
+    }
+}
+
+/// Says what a search varied, and how far it came.
+pub fn varied(search: &Search) -> Vec<String> {
+    let scenario = search.scenario();
+    let actors: Vec<&str> = (0..scenario.plans.len()).map(letter).collect();
+    let mut varied = vec![en::property_varied(&actors.join(", "))];
+    if scenario.micro_steps {
+        varied.push(en::property_varied_inside());
+    }
+    if scenario.faults.lost_answers > 0 {
+        varied.push(en::property_varied_lost());
+    }
+    let reached = match search.status() {
+        SearchStatus::Done => en::property_complete(&orders(search.tally().total())),
+        _ => en::property_up_to(&number(search.states() as u128)),
+    };
+    vec![varied.join("; ") + ".", en::property_not_varied(), reached]
+}
+
+/// Says with how many ways of writing it holds, by the answers of all of them.
+pub fn counts<'a>(answers: impl IntoIterator<Item = &'a HistoryAnswer>) -> String {
+    let (mut ways, mut holds, mut broken, mut untried, mut unknown) = (0, 0, 0, 0, 0);
+    for answer in answers {
+        ways += 1;
+        *match answer {
+            HistoryAnswer::Holds => &mut holds,
+            HistoryAnswer::Broken(_) => &mut broken,
+            HistoryAnswer::Untried => &mut untried,
+            HistoryAnswer::Unknown => &mut unknown,
+        } += 1;
+    }
+    let others = [
+        (
+            broken,
+            en::property_counts_broken as fn(&dyn std::fmt::Display) -> String,
+        ),
+        (untried, en::property_counts_untried),
+        (unknown, en::property_counts_unknown),
+    ];
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    let mut parts = vec![en::property_counts(&holds, &ways)];
+    parts.extend(others.map(|(count, say)| say(&count)));
+    parts.join(", ") + "."
+}
