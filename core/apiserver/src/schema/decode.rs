@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Quantity;
 use super::embedding::embedded;
-use super::empties::Empties;
+use super::empties::{Empties, Part};
 use super::{Field, Omit, Scalar, Struct, Type, kinds};
 use crate::go;
 use crate::json::{MAX_STRICT_ERRORS, Node};
@@ -64,7 +64,7 @@ fn decode_with<'a>(
         None => Ok(Decoded {
             value,
             strict_errors: decoder.strict_errors,
-            empties: Empties::new(decoder.empties),
+            empties: Empties::new(decoder.empties, decoder.spellings),
         }),
     }
 }
@@ -134,7 +134,9 @@ struct Decoder<'a> {
     path: Vec<Step<'a>>,
     owner: &'a str,
     strict_errors: Vec<String>,
-    empties: Vec<(Vec<String>, Value)>,
+    empties: Vec<Part>,
+    /// The quantities in lists that are not in their canonical form.
+    spellings: Vec<Part>,
     /// The error of the first value of a wrong type. Go continues after it.
     error: Option<String>,
     /// The first error of a type with its own decoder. Go stops there.
@@ -227,13 +229,31 @@ impl<'a> Decoder<'a> {
 
     /// Records an empty list or map, or empty bytes, that are not written.
     fn leave_out(&mut self, field: &str, empty: Value) {
+        let mut path = self.path();
+        path.push(field.to_owned());
+        self.empties.push((path, empty));
+    }
+
+    fn path(&self) -> Vec<String> {
         let path = self.path.iter().map(|step| match step {
             Step::Field(name, _) => (*name).to_owned(),
             Step::Key(name) => name.clone(),
             Step::Index(i) => i.to_string(),
         });
-        let path = path.chain([field.to_owned()]).collect();
-        self.empties.push((path, empty));
+        path.collect()
+    }
+
+    /// Records a quantity that is not in its canonical form. Go holds the same for a whole binary number with
+    /// another suffix, where the values of a map are rounded (`SetDefaults_ResourceList`).
+    fn spell(&mut self, given: String, canonical: &str) {
+        let is_rounded = matches!(self.path.last(), Some(Step::Key(_)));
+        let is_whole = given.ends_with('i') && !given.contains('.');
+        if given != canonical
+            && !(is_rounded && is_whole)
+            && self.path.iter().any(|step| matches!(step, Step::Index(_)))
+        {
+            self.spellings.push((self.path(), given.into()));
+        }
     }
 
     /// Decodes a value of a type; `before` is the value that an earlier member of the same name
@@ -352,7 +372,10 @@ impl<'a> Decoder<'a> {
             other => other.go_kind().to_owned(),
         };
         match Quantity::canonical(&text) {
-            Ok(text) => text.into(),
+            Ok(canonical) => {
+                self.spell(text, &canonical);
+                canonical.into()
+            }
             Err(error) => self.end(error.to_owned()),
         }
     }

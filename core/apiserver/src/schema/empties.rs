@@ -1,16 +1,60 @@
-//! The empty lists, maps and bytes of a document.
+//! The empty lists, maps and bytes of a document, and its quantities as they were written.
 
 use serde_json::Value;
+
+use super::{ListKind, Struct, Type};
+
+/// A part of an object, by its path.
+pub(super) type Part = (Vec<String>, Value);
 
 /// Empty lists and maps that a document gives and that are never written: the server tells them
 /// from absent ones as long as it holds the object, which shows in messages.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Empties(Vec<(Vec<String>, Value)>);
+pub struct Empties(Vec<Part>, Spellings);
+
+/// Quantities in lists that were not written in their canonical form, which the server tells from the same
+/// amount in another form where it compares a list as a whole.
+type Spellings = Vec<Part>;
 
 impl Empties {
-    /// By the path of each, with its value.
-    pub(super) fn new(all: Vec<(Vec<String>, Value)>) -> Self {
-        Self(all)
+    /// By the path of each, with its value; and the quantities.
+    pub(super) fn new(all: Vec<Part>, spellings: Spellings) -> Self {
+        Self(all, spellings)
+    }
+
+    /// Does something to an object whose lists that are compared as a whole are as the document gives them
+    /// (`listReflect.EqualsUsing` of `sigs.k8s.io/structured-merge-diff/value` compares what Go holds).
+    pub fn present_in_whole_lists(
+        &self,
+        object: &mut Value,
+        root: &Struct,
+        then: impl FnOnce(&mut Value),
+    ) {
+        let whole = |parts: &[Part]| -> Vec<Part> {
+            let inside = parts
+                .iter()
+                .filter(|(path, _)| is_in_whole_list(root, path));
+            inside.cloned().collect()
+        };
+        let mut canonical = whole(&self.1);
+        Self::swap(object, &mut canonical);
+        Self(whole(&self.0), Vec::new()).present(object, then);
+        Self::swap(object, &mut canonical);
+    }
+
+    /// Gives an object these parts, and takes those that it had.
+    fn swap(object: &mut Value, parts: &mut [Part]) {
+        for (path, value) in parts {
+            if let Some(place) = Self::part(object, path) {
+                std::mem::swap(place, value);
+            }
+        }
+    }
+
+    /// Returns whether there is one below a field.
+    pub fn has_any_below(&self, field: &str) -> bool {
+        let mut paths = self.0.iter().map(|(path, _)| path);
+        paths.any(|path| path.len() > 1 && path[0] == field)
     }
 
     /// Puts back the empty lists and maps below a field, given the field's value.
@@ -70,4 +114,38 @@ impl Empties {
             _ => None,
         })
     }
+}
+
+/// Returns whether a part is in a list that server-side apply owns as a whole.
+fn is_in_whole_list(root: &Struct, path: &[String]) -> bool {
+    let mut is_whole = root.atomic;
+    let Some((first, rest)) = path.split_first() else {
+        return false;
+    };
+    let Some(mut ty) = root.field(first).map(|field| &field.ty) else {
+        return false;
+    };
+    for part in rest {
+        ty = match ty {
+            Type::List(list) => {
+                if is_whole || matches!(list.kind, ListKind::Atomic) {
+                    return true;
+                }
+                &list.item
+            }
+            Type::Map(map) => {
+                is_whole |= map.atomic;
+                &map.value
+            }
+            Type::Struct(inner) => {
+                is_whole |= inner.atomic;
+                match inner.field(part) {
+                    Some(field) => &field.ty,
+                    None => return false,
+                }
+            }
+            Type::Scalar(_) | Type::Any => return false,
+        };
+    }
+    false
 }

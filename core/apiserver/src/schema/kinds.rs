@@ -12,6 +12,7 @@
 //! | `rules` | the crate has rules of its own for it |
 //! | `status` | is written through /status only, which leaves the spec as it is |
 //! | `status=a,b` | the same, but /status leaves these fields as they are |
+//! | `anew` | an apply of the status of a missing object is one of a new object |
 //! | `scale` | has /scale |
 //! | `generation=a,b` | the fields that change `metadata.generation` (`rest` is all but metadata and status; `none`: it is 1 and stays so) |
 //! | `versioned` | an update must name the resourceVersion |

@@ -46,6 +46,15 @@ impl From<Value> for Draft {
     }
 }
 
+impl Draft {
+    /// Lets the field managers see the object as it was given.
+    pub(super) fn update(&mut self, info: &RequestInfo, manage: impl FnOnce(&mut Value)) {
+        let root = &info.resource.root;
+        self.empties
+            .present_in_whole_lists(&mut self.object, root, manage);
+    }
+}
+
 /// Refuses bodies that are too large.
 pub(super) fn check_size(body: &[u8]) -> Result<(), Refusal> {
     if body.len() > MAX_BODY_SIZE {

@@ -145,8 +145,7 @@ impl ApiServer {
             draft.takes_version_over = takes_version_over;
             Ok(draft)
         };
-        // Nothing is created through a subresource.
-        let may_create = apply && info.subresource.is_empty();
+        let may_create = apply && info.resource.creates_through(&info.subresource);
         let answer = self.write(info, "", may_create, trace, produce);
         trace.facts.append(&mut noted.facts);
         // What the patch itself deserves comes before what the kind says of the result.
@@ -175,8 +174,8 @@ impl ApiServer {
             _ => apply_patch(info, live, bytes, trace)?,
         };
         trace.warnings.append(&mut draft.warnings);
-        self.manager(info, endpoint(info)?)
-            .update(live, &mut draft.object, &info.manager);
+        let manager = self.manager(info, endpoint(info)?);
+        draft.update(info, |object| manager.update(live, object, &info.manager));
         Ok(draft)
     }
 }

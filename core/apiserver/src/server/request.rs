@@ -179,8 +179,17 @@ impl RequestInfo {
         };
         let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
         let content_type = content_type.split(';').next().unwrap_or_default().trim();
+        let changes = matches!(verb, Verb::Patch | Verb::Update);
+        let unnamed = changes && path.name.is_empty();
+        // No route of a built-in kind takes a change of a collection.
+        if unnamed && resource.is_builtin() {
+            return Err(Status::method_not_allowed());
+        }
         if verb == Verb::Patch {
             resource.check_patch_type(content_type)?;
+        }
+        if unnamed {
+            return Err(Status::bad_request("name must be provided"));
         }
         let include = query.iter().find(|(name, _)| name == "includeObject");
         let include = include.map(|(_, value)| value.as_str());

@@ -259,6 +259,16 @@ impl Resource {
         }
     }
 
+    /// Returns whether an apply through a subresource creates what is missing.
+    pub(super) fn creates_through(&self, subresource: &str) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => {
+                subresource.is_empty() || subresource == "status" && rules.status_creates
+            }
+            Definition::Custom(_) => subresource.is_empty(),
+        }
+    }
+
     /// Returns whether an update is checked with its empty maps.
     pub(super) fn sees_empty_maps(&self) -> bool {
         match &self.definition {

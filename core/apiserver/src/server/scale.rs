@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 
 use super::body::Draft;
-use super::kinds::Rules;
+use super::kinds::{Rules, metadata, names};
 use super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{ApiServer, RequestInfo, ScalePaths};
 use crate::apply::{Managers, Owned, Set};
@@ -203,6 +203,17 @@ pub(super) fn unconvertible(which: &str, namespace: &str, name: &str) -> String 
 /// The number of replicas of a custom resource that does not have this field.
 const NOT_SET: i64 = i32::MIN as i64;
 
+/// `ValidateScale` of `pkg/apis/autoscaling/validation`.
+fn validate(scale: &Value, replicas: i64) -> Vec<FieldError> {
+    let mut errors = metadata::builtin(scale, names::subdomain);
+    if replicas < 0 {
+        let detail = "must be greater than or equal to 0";
+        let field = "spec.replicas";
+        errors.push(FieldError::invalid(field, &replicas.into(), detail));
+    }
+    errors
+}
+
 /// The object after a write of its view.
 pub(super) fn write_through(
     server: &ApiServer,
@@ -232,11 +243,15 @@ pub(super) fn write_through(
             "the spec replicas field {path} cannot be empty"
         )));
     }
-    if replicas < 0 {
-        let detail = "must be greater than or equal to 0";
-        let error = FieldError::invalid("spec.replicas", &replicas.into(), detail);
+    // A custom resource is checked as a whole, and nothing else of the view.
+    let errors = if places.is_custom() {
+        Vec::new()
+    } else {
+        validate(&after, replicas)
+    };
+    if !errors.is_empty() {
         let kind = GroupName::new("autoscaling", "Scale");
-        return Err(Status::invalid(&kind, live.name(), &[error]));
+        return Err(Status::invalid(&kind, live.name(), &errors));
     }
     if !after.uid().is_empty() && after.uid() != live.uid() {
         let why = format!(

@@ -58,7 +58,7 @@ impl ApiServer {
             let manager = server.manager(info, endpoint(info)?);
             // Nobody sees the owners of an object that is refused for its version.
             if !has_other_version(&draft.object, live) {
-                manager.update(live, &mut draft.object, &info.manager);
+                draft.update(info, |object| manager.update(live, object, &info.manager));
             }
             Ok(draft)
         };

@@ -66,6 +66,20 @@ fn only_an_update_reads_its_options_before_the_media_type() {
     assert_eq!(code, 422, "{message}");
 }
 
+/// No route takes a change of a collection; a custom resource looks for the name after the media type
+/// (`PatchResource`).
+#[test]
+fn a_collection_is_not_changed() {
+    let server = &mut ApiServer::default();
+    for method in ["PATCH", "PUT"] {
+        for media_type in ["text/plain", "application/merge-patch+json"] {
+            let path = format!("{CORE}/configmaps?fieldValidation=Bogus");
+            let (code, _) = send_as(server, method, &path, media_type);
+            assert_eq!(code, 405, "{method} {media_type}");
+        }
+    }
+}
+
 /// `Scheme.New` of `apimachinery/pkg/runtime`: all registered kinds decode, and few convert.
 #[test]
 fn registered_kinds_do_not_convert_to_others() {
@@ -183,4 +197,108 @@ fn a_value_of_a_wrong_type_is_named_as_in_go() {
         said(&format!("{APPS}/deployments"), &json!({"metadata": 5})),
         "Deployment.metadata of type v1.ObjectMeta"
     );
+}
+
+/// `listReflect.EqualsUsing` of `sigs.k8s.io/structured-merge-diff/value`: a list that is owned as a whole is
+/// compared as Go holds it, with `reflect.DeepEqual`.
+#[test]
+fn an_empty_list_in_an_atomic_list_is_a_change_of_it() {
+    let server = &mut ApiServer::default();
+    let rule = |more: Value| {
+        let mut rule = json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]});
+        for (name, value) in more.as_object().unwrap() {
+            rule[name] = value.clone();
+        }
+        json!({"metadata": {"name": "x"}, "rules": [rule]})
+    };
+    let roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+    let made = make(server, roles, &rule(json!({})));
+    let path = format!("{roles}/x?fieldManager=b");
+    let version = |answer: &super::Answer| answer.body["metadata"]["resourceVersion"].clone();
+    let owners = |answer: &super::Answer| {
+        let managers = answer.body["metadata"]["managedFields"].as_array().unwrap();
+        let names = managers
+            .iter()
+            .map(|entry| entry["manager"].as_str().unwrap());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let same = send(server, "PUT", &path, &rule(json!({})));
+    assert_eq!(version(&same), version(&made));
+    let empty = rule(json!({"resourceNames": []}));
+    let changed = send(server, "PUT", &path, &empty);
+    assert_ne!(version(&changed), version(&made));
+    assert_eq!(owners(&changed), ["b"]);
+    assert_eq!(changed.body["rules"], made.body["rules"]);
+    let again = send(server, "PUT", &path, &empty);
+    assert_eq!(version(&again), version(&changed));
+
+    let limits = |min: &str| {
+        let limit =
+            json!({"type": "Container", "min": {"cpu": min}, "defaultRequest": {"cpu": "1"}});
+        json!({"metadata": {"name": "x"}, "spec": {"limits": [limit]}})
+    };
+    let ranges = format!("{CORE}/limitranges");
+    let made = make(server, &ranges, &limits("50m"));
+    let path = format!("{ranges}/x?fieldManager=b");
+    let same = send(server, "PUT", &path, &limits("50m"));
+    assert_eq!(version(&same), version(&made));
+    let respelled = send(server, "PUT", &path, &limits("0.05"));
+    assert_eq!(owners(&respelled), ["b"]);
+    assert_eq!(respelled.body["spec"], made.body["spec"]);
+
+    // A list with a key is compared by its fields, where an empty list is none.
+    let deployment = |spec: &Value| super::workload(&super::template(spec), &json!({}));
+    let deployments = format!("{APPS}/deployments");
+    let made = make(server, &deployments, &deployment(&json!({})));
+    let empty = deployment(&json!({"tolerations": [], "imagePullSecrets": []}));
+    let same = send(
+        server,
+        "PUT",
+        &format!("{deployments}/x?fieldManager=b"),
+        &empty,
+    );
+    assert_eq!(version(&same), version(&made));
+}
+
+/// `ValidateScale` of `pkg/apis/autoscaling/validation`.
+#[test]
+fn a_scale_has_valid_metadata() {
+    let server = &mut ApiServer::default();
+    let deployments = format!("{APPS}/deployments");
+    let deployment = super::workload(&super::template(&json!({})), &json!({}));
+    make(server, &deployments, &deployment);
+    let patch = json!({"metadata": {"labels": {"a": "-"}}, "spec": {"replicas": -1}});
+    let causes = send(server, "PATCH", &format!("{deployments}/x/scale"), &patch).causes();
+    assert_eq!(causes.len(), 2, "{causes:?}");
+    assert!(causes[0].starts_with("metadata.labels: "));
+    assert!(causes[1].starts_with("spec.replicas: "));
+}
+
+/// `StatusREST.Update` of `pkg/registry/admissionregistration/validatingadmissionpolicy/storage`.
+#[test]
+fn a_missing_policy_is_created_by_its_status_without_a_spec() {
+    let server = &mut ApiServer::default();
+    let version = "admissionregistration.k8s.io/v1";
+    let body = json!({"apiVersion": version, "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "x"}, "status": {"observedGeneration": 1}});
+    let path = format!("/apis/{version}/validatingadmissionpolicies/x/status?fieldManager=m");
+    let request = Request::builder().method("PATCH").uri(path);
+    let request = request.header("content-type", "application/apply-patch+yaml");
+    let answer = server.handle(request.body(body.to_string().into_bytes()).unwrap());
+    let answer: Value = serde_json::from_slice(answer.body()).unwrap();
+    let causes = answer["details"]["causes"].as_array().unwrap();
+    assert_eq!(causes.len(), 3, "{answer}");
+}
+
+/// `csrStatusStrategy.PrepareForUpdate` of `pkg/registry/certificates/certificates`, and
+/// `endpointSliceStrategy.PrepareForUpdate` of `pkg/registry/discovery/endpointslice`.
+#[test]
+fn what_is_absent_stays_absent() {
+    let server = &mut ApiServer::default();
+    let slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    let slice = json!({"metadata": {"name": "x"}, "addressType": "IPv4", "endpoints": [],
+        "ports": []});
+    let made = make(server, slices, &slice);
+    let same = send(server, "PUT", &format!("{slices}/x"), &slice);
+    assert_eq!(same.body["metadata"], made.body["metadata"]);
 }

@@ -488,3 +488,101 @@ fn a_tls_secret_that_is_no_pair_of_pem_gets_a_warning() {
         assert_eq!(answer.warnings, expected, "{certificate}{key}");
     }
 }
+
+/// `SetDefaults_DaemonSet` of `pkg/apis/apps/v1`: the defaults are those of one type.
+#[test]
+fn a_daemon_set_without_a_rolling_update_has_no_default_numbers() {
+    let strategy = json!({"type": "OnDelete", "rollingUpdate": {"maxSurge": 1}});
+    let set = workload(&template(&json!({})), &json!({"updateStrategy": strategy}));
+    let made = make(
+        &mut ApiServer::default(),
+        &format!("{APPS}/daemonsets"),
+        &set,
+    );
+    let rolling = &made.body["spec"]["updateStrategy"]["rollingUpdate"];
+    assert_eq!(rolling, &json!({"maxUnavailable": 0, "maxSurge": 1}));
+}
+
+/// `ValidateImmutableField` of `pkg/apis/core/validation` shows a map or a pointer that is not there as null.
+#[test]
+fn an_absent_value_of_an_immutable_field_is_null() {
+    let server = &mut ApiServer::default();
+    let classes = "/apis/storage.k8s.io/v1/storageclasses";
+    let class = json!({"metadata": {"name": "x"}, "provisioner": "p", "parameters": {"a": "b"}});
+    make(server, classes, &class);
+    let without = json!({"metadata": {"name": "x"}});
+    let mut causes = send(server, "PUT", &format!("{classes}/x"), &without).causes();
+    causes.retain(|cause| cause.ends_with("field is immutable"));
+    assert_eq!(
+        causes,
+        [
+            "parameters: Invalid value: null: field is immutable",
+            "provisioner: Invalid value: \"\": field is immutable"
+        ]
+    );
+}
+
+/// `csrStatusStrategy.PrepareForUpdate` of `pkg/registry/certificates/certificates`.
+#[test]
+fn a_status_without_conditions_stays_without_them() {
+    let server = &mut ApiServer::default();
+    let requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let spec = json!({"request": crate::limited::OF_MASTERS, "signerName": "example.com/s", "usages": ["client auth"]});
+    let object = json!({"metadata": {"name": "x"}, "spec": spec});
+    let made = make(server, requests, &object);
+    let same = send(server, "PUT", &format!("{requests}/x/status"), &made.body);
+    assert_eq!(same.body, made.body);
+}
+
+/// `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation` checks the metadata once as a change and
+/// once as a whole, `ValidateRuntimeClassUpdate` of `pkg/apis/node/validation` by the rules of any kind, and
+/// `cronJobStatusStrategy` of `pkg/registry/batch/cronjob` not at all; each after `rest.BeforeUpdate`.
+#[test]
+fn metadata_is_checked_as_often_as_the_strategy_does() {
+    let label = json!({"metadata": {"labels": {"a": "bad value!"}}});
+    let finalizer = json!({"metadata": {"finalizers": ["x"]}});
+    let server = &mut ApiServer::default();
+    let claims = format!("{CORE}/persistentvolumeclaims");
+    let resources = json!({"requests": {"storage": "1Gi"}});
+    let claim = json!({"metadata": {"name": "x"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": resources}});
+    make(server, &claims, &claim);
+    let changed = send(server, "PATCH", &format!("{claims}/x"), &label);
+    assert_eq!(changed.causes().len(), 4);
+
+    let classes = "/apis/node.k8s.io/v1/runtimeclasses";
+    make(
+        server,
+        classes,
+        &json!({"metadata": {"name": "x"}, "handler": "h"}),
+    );
+    change(server, &format!("{classes}/x"), &finalizer);
+
+    let crons = "/apis/batch/v1/namespaces/default/cronjobs";
+    let job = json!({"spec": {"template": template(&json!({"restartPolicy": "Never"}))}});
+    let cron = json!({"metadata": {"name": "x"}, "spec": {"schedule": "* * * * *",
+        "jobTemplate": job}});
+    make(server, crons, &cron);
+    let changed = send(server, "PATCH", &format!("{crons}/x"), &finalizer);
+    assert_eq!(changed.code, 422);
+    change(server, &format!("{crons}/x/status"), &finalizer);
+}
+
+/// `validatingWebhookConfigurationStrategy.PrepareForUpdate` compares by `reflect.DeepEqual`.
+#[test]
+fn an_empty_list_in_a_webhook_is_a_new_generation() {
+    let server = &mut ApiServer::default();
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let webhook = json!({"name": "w.example.com", "clientConfig": {"url": "https://x.example.com"},
+        "sideEffects": "None", "admissionReviewVersions": ["v1"]});
+    let mut object = json!({"metadata": {"name": "x"}, "webhooks": [webhook]});
+    let made = make(server, path, &object);
+    object["metadata"]["resourceVersion"] = made.body["metadata"]["resourceVersion"].clone();
+    let path = format!("{path}/x");
+    let same = send(server, "PUT", &path, &object);
+    assert_eq!(same.body["metadata"]["generation"], 1);
+    object["webhooks"][0]["matchConditions"] = json!([]);
+    let changed = send(server, "PUT", &path, &object);
+    assert_eq!(changed.body["metadata"]["generation"], 2);
+    assert_eq!(changed.body["webhooks"], made.body["webhooks"]);
+}

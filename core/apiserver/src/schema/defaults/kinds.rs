@@ -22,6 +22,13 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "DaemonSetUpdateStrategy" if text(map, "type") == "RollingUpdate" => {
             absent(map, "rollingUpdate", || json!({}));
         }
+        // The defaults are those of the type. Inside the server these numbers are never absent.
+        "DaemonSetUpdateStrategy" => {
+            if let Some(Value::Object(rolling)) = map.get_mut("rollingUpdate") {
+                absent(rolling, "maxUnavailable", || 0.into());
+                absent(rolling, "maxSurge", || 0.into());
+            }
+        }
         // One that says its type gets no parameters.
         "StatefulSetUpdateStrategy" if text(map, "type").is_empty() => {
             map.insert("type".to_owned(), "RollingUpdate".into());

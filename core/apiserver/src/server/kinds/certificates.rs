@@ -49,7 +49,7 @@ const STATUS: StatusRules = StatusRules {
         csr["spec"] = live["spec"].clone();
         // The conditions about the approval that are there already stay as they are.
         let before = list(&live["status"], "conditions").to_vec();
-        if let Value::Array(conditions) = &mut csr["status"]["conditions"] {
+        if let Some(Value::Array(conditions)) = csr.pointer_mut("/status/conditions") {
             for condition in conditions {
                 let kind = text(condition, "type").to_owned();
                 if let Some(old) = before.iter().find(|old| text(old, "type") == kind)

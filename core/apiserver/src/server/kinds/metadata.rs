@@ -35,7 +35,7 @@ pub(in crate::server) fn update(object: &Value, live: &Value) -> Vec<FieldError>
 
 /// The metadata of a built-in kind, whose names follow `name_rule`
 /// (`ValidateObjectMeta` of `pkg/apis/core/validation`).
-pub(super) fn builtin(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
+pub(in crate::server) fn builtin(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
     let mut errors = of_any_kind(object, name_rule);
     errors.extend(finalizers_with_domain(object));
     errors

@@ -203,6 +203,9 @@ pub struct Rules {
     /// `true` if [`validate`](Self::validate) tells the empty maps of an update from absent ones
     /// (`reflect.DeepEqual`).
     pub sees_empty_maps: bool,
+    /// `true` if an apply of the status of a missing object is one of a new object (`StatusREST.Update` passes
+    /// `forceAllowCreate` on).
+    pub status_creates: bool,
     /// The warnings for accepted objects.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
     /// The rules of its `status` subresource, if it has one.
@@ -282,6 +285,7 @@ impl Rules {
         validate: |_, _| Vec::new(),
         validate_change: |_, _, _| Vec::new(),
         sees_empty_maps: false,
+        status_creates: false,
         warn: |_, _| Vec::new(),
         status: StatusRules {
             prepare: |_, _| {},

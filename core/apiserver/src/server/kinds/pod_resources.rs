@@ -41,7 +41,11 @@ pub(super) fn validate(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
 fn of_pod_name(name: &str, field: &ErrorPath<'_>) -> Vec<FieldError> {
     let reasons = resources::reasons_against_any(name);
     if reasons.is_empty() && !OF_PODS.contains(&name) && !name.starts_with("hugepages-") {
-        return vec![FieldError::not_supported(field, &name.into(), &OF_PODS)];
+        return vec![FieldError::not_supported(
+            field,
+            &name.into(),
+            &["cpu", "hugepages-", "memory"],
+        )];
     }
     let reasons = reasons.into_iter();
     reasons
@@ -220,7 +224,7 @@ mod tests {
             texts(validate(&odd, &ErrorPath::new("spec"))),
             [
                 "spec.resources.limits[example.com/gpu]: Unsupported value: \"example.com/gpu\": \
-                 supported values: \"cpu\", \"memory\""
+                 supported values: \"cpu\", \"hugepages-\", \"memory\""
             ]
         );
     }

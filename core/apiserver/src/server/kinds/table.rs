@@ -162,6 +162,7 @@ fn rules(facts: &KindFacts) -> Rules {
     let mut rules = Rules {
         returns_deleted: facts.is("returns"),
         may_mistype: facts.is("mistypes"),
+        status_creates: facts.is("anew"),
         collection: if facts.is("orphans") {
             Collection::Orphan
         } else {

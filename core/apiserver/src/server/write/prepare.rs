@@ -50,6 +50,9 @@ pub(super) fn before_update(
     {
         keep(object, grace);
     }
+    // Webhooks are compared as Go holds them (`reflect.DeepEqual`), and the stored ones have nothing empty.
+    let changes = changes
+        || info.resource.generation == Generation::Webhooks && empties.has_any_below("webhooks");
     let generation_changes =
         changes || !counts_all && generation_changes(info.resource.generation, object, live);
     if info.subresource != "status" && generation_changes {
@@ -108,23 +111,35 @@ fn generation_changes(generation: Generation, object: &Value, live: &Value) -> b
         Generation::Webhooks => differs("/webhooks"),
         Generation::Spec => differs("/spec"),
         Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
+        // Go writes an empty list of a built-in kind as null, and `Semantic.DeepEqual` takes them for equal.
         Generation::AllButOtherMetadata => {
-            differ_besides(&["metadata"], object, live) || differs("/metadata/labels")
+            let equal = |new: &Value, old: &Value| {
+                new == old || old.is_null() && new.as_array().is_some_and(Vec::is_empty)
+            };
+            differ_besides(&["metadata"], object, live, equal) || differs("/metadata/labels")
         }
-        Generation::AllButMetadata => differ_besides(&["metadata"], object, live),
+        Generation::AllButMetadata => differ_besides(&["metadata"], object, live, Value::eq),
         Generation::AllButMetadataAndStatus => {
-            differ_besides(&["metadata", "status"], object, live)
+            differ_besides(&["metadata", "status"], object, live, Value::eq)
         }
     }
 }
 
 /// Returns whether anything but these members differs.
-fn differ_besides(members: &[&str], object: &Value, live: &Value) -> bool {
+fn differ_besides(
+    members: &[&str],
+    object: &Value,
+    live: &Value,
+    equal: impl Fn(&Value, &Value) -> bool,
+) -> bool {
     let [mut others, known] = [object, live].map(|value| {
         let map = value.as_object().into_iter().flatten();
         map.filter(|(name, _)| !members.contains(&name.as_str()))
     });
-    let differs = |(name, value): (&String, &Value)| live.get(name) != Some(value);
+    let differs = |(name, value): (&String, &Value)| {
+        let old = live.get(name);
+        !old.is_some_and(|old| equal(value, old))
+    };
     others.clone().count() != known.count() || others.any(differs)
 }
 

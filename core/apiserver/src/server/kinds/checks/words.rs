@@ -18,7 +18,7 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is the one after `=`.
 type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 26] = [
+const WORDS: [(&str, Word); 27] = [
     ("metadata", metadata_of),
     ("whole-metadata", |rule, checked, errors| {
         errors.extend(metadata::builtin(checked.object, name_rule(rule)));
@@ -90,7 +90,15 @@ const WORDS: [(&str, Word); 26] = [
     ("immutable", |detail, checked, errors| {
         if is_changed(checked) {
             let detail = if detail.is_empty() { IMMUTABLE } else { detail };
-            errors.push(invalid(checked, detail));
+            errors.push(match checked.value {
+                Value::Null => FieldError::invalid(checked.path, &Value::Null, detail),
+                _ => invalid(checked, detail),
+            });
+        }
+    }),
+    ("immutable-text", |_, checked, errors| {
+        if is_changed(checked) {
+            errors.push(invalid(checked, IMMUTABLE));
         }
     }),
     ("unchanged", |detail, checked, errors| {
