@@ -191,13 +191,26 @@ fn a_json_patch_that_tests_the_value_loses_nothing() {
     let replace = json!({"op": "replace", "path": "/data/a", "value": "2"});
     let lost = |tested: &str, value: Value| {
         let patch = json!([{"op": "test", "path": tested, "value": value}, replace]);
-        let on = map(&[("ann", MERGE, self::value("1")), ("ben", media, patch)]);
+        let mut on = map(&[("ann", MERGE, self::value("1")), ("ben", media, patch)]);
+        on.send("ann", Method::GET, MAP, MERGE, &Value::Null);
         let log = on.log(|_| true);
         Findings::search(&history(&log), &log).lost.len()
     };
     assert_eq!(lost("/data/a", json!("1")), 0);
     assert_eq!(lost("/data", json!({"a": "1"})), 0);
     assert_eq!(lost("/kind", json!("ConfigMap")), 1);
+}
+
+#[test]
+fn a_log_without_reads_shows_no_lost_update() {
+    let mut on = map(&[("ann", MERGE, value("1")), ("ben", MERGE, value("2"))]);
+    on.send("ann", Method::GET, MAP, MERGE, &Value::Null);
+    let found = |log: AuditLog| {
+        let findings = Findings::search(&history(&log), &log);
+        (findings.lost.len(), findings.without_reads)
+    };
+    assert_eq!(found(on.log(|_| true)), (1, false));
+    assert_eq!(found(on.log(|event| event["verb"] != "get")), (0, true));
 }
 
 #[test]
@@ -332,6 +345,42 @@ fn what_two_versions_of_a_kind_name_otherwise_is_no_change() {
         "{:?}",
         on.events[0]["responseObject"]
     );
+}
+
+#[test]
+fn a_refusal_for_another_reason_is_no_other_answer() {
+    let refused = |code: u16, message: &str| {
+        let mut on = map(&[("ann", MERGE, value("1"))]);
+        on.events[1]["responseStatus"]["code"] = code.into();
+        on.events[1]["responseObject"] = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code});
+        history(&on.log(|_| true)).steps[1].prediction.clone()
+    };
+    for (code, message) in [
+        (
+            403,
+            "configmaps \"web\" is forbidden: exceeded quota: small",
+        ),
+        (
+            429,
+            "Cannot evict pod as it would violate the pod's disruption budget.",
+        ),
+        (
+            400,
+            "admission webhook \"check.example.com\" denied the request: no",
+        ),
+        (
+            504,
+            "Timeout: request did not complete within requested timeout",
+        ),
+    ] {
+        let why = refused(code, message);
+        assert!(
+            matches!(why, CoreAnswer::NotRun(NotRun::OtherReason)),
+            "{code}: {why:?}"
+        );
+    }
+    let why = refused(422, "ConfigMap \"web\" is invalid: data: no");
+    assert!(matches!(why, CoreAnswer::Other { .. }), "{why:?}");
 }
 
 #[test]

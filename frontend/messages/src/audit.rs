@@ -110,6 +110,7 @@ pub fn prediction(prediction: &CoreAnswer) -> (String, String) {
                 NotRun::Verb => en::audit_verb(),
                 NotRun::MissingWrite => en::audit_missing_write(),
                 NotRun::OtherVersion => en::audit_other_version(),
+                NotRun::OtherReason => en::audit_other_reason(),
                 NotRun::UnknownOwners => en::audit_unknown_owners(),
             },
         ),

@@ -343,6 +343,7 @@ pub fn no_scene(why: &NoScene) -> String {
             en::owners_not_served(kind, api_version)
         }
         NoScene::NotInstalled(NotInstalled::NoObject) => en::scene_none(),
+        NoScene::SaysOtherwise(message) if message.is_empty() => en::scene_accepted(),
         NoScene::SaysOtherwise(message) => en::scene_otherwise(message),
     }
 }

@@ -41,7 +41,7 @@ fn each_refusal_with_one_way_on_gets_it() {
         (
             "Service \"web\" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be \
              specified for an update",
-            "An Update of this kind needs the resourceVersion",
+            "This Update needs the resourceVersion",
         ),
         (
             "Error from server (BadRequest): metadata.managedFields must be nil",

@@ -46,6 +46,9 @@ fn findings(out: &mut CaseDocument, replay: &AuditReplay) {
     if nothing(found) {
         out.says(&label::audit_nothing());
     }
+    if found.without_reads {
+        out.says(&label::audit_no_reads());
+    }
     for one in &found.fights {
         let steps = found.changes.iter();
         let steps = steps.filter(|(_, change)| change.field == one.field);

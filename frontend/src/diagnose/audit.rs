@@ -198,6 +198,9 @@ fn findings(store: &StateHandle, recorded: &Recorded, replay: &AuditReplay) -> H
             if nothing {
                 <p class="says">{ label::audit_nothing() }</p>
             }
+            if found.without_reads {
+                <p class="says">{ label::audit_no_reads() }</p>
+            }
             { for found.fights.iter().map(|fight| of_fight(&sender, recorded, fight)) }
             { listed(label::audit_lost_title(), "lost", lost.collect()) }
             { listed(label::audit_loops_title(), "", loops.collect()) }

@@ -23,6 +23,9 @@ pub struct Findings {
     pub fights: Vec<Fight>,
     /// The lost updates.
     pub lost: Vec<LostUpdateFinding>,
+    /// `true` if the log has no read of anything, as the policies of many clusters want it. It does not show then which
+    /// client knew what it replaced, so no update is said to be lost.
+    pub without_reads: bool,
     /// The conflicts (409).
     pub conflicts: Vec<RecordedConflict>,
     /// The steps of accepted writes that changed nothing.
@@ -162,7 +165,10 @@ impl PartialFindings {
                 FindingsPart::Lost(changes)
             }
             FindingsPart::Lost(changes) => {
-                found.lost = lost(history, log, &found.changes);
+                found.without_reads = !has_reads(log);
+                if !found.without_reads {
+                    found.lost = lost(history, log, &found.changes);
+                }
                 FindingsPart::Others(changes)
             }
             FindingsPart::Others(changes) => {
@@ -210,6 +216,12 @@ fn unchanged(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<usize> {
         accepted && event.is_write() && !event.is_dry_run() && step.changed() == Some(false)
     });
     unchanged.map(|(at, _)| at).collect()
+}
+
+/// Returns whether a log has reads, of any object.
+fn has_reads(log: &AuditLog) -> bool {
+    let mut verbs = log.events.iter().map(|event| event.verb.as_str());
+    verbs.any(|verb| matches!(verb, "get" | "list" | "watch"))
 }
 
 /// Finds lost values. A value is lost if a write without a version replaces it, its client had not

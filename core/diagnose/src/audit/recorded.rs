@@ -79,6 +79,8 @@ pub enum NotRun {
     MissingWrite,
     /// The answer to this read has another version than the object had by the requests before.
     OtherVersion,
+    /// Something else than the object refused it: rights, a quota, a budget, a webhook, the load.
+    OtherReason,
     /// The log has no `managedFields`, so the owners that an apply met are not known.
     UnknownOwners,
 }
@@ -371,6 +373,9 @@ impl RecordedHistory {
         let answer = predict(&self.server, event, resource, known);
         if known.is_some_and(|known| missing::lacks_owners(known, &answer)) {
             return CoreAnswer::NotRun(NotRun::UnknownOwners);
+        }
+        if missing::is_of_others(event, &answer) {
+            return CoreAnswer::NotRun(NotRun::OtherReason);
         }
         answer
     }

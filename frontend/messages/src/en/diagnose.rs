@@ -99,7 +99,7 @@ crate::catalogue::messages! {
     advice_lease() "A Lease says who leads. Another process wrote it first. Do not repeat the change: read the Lease again, and decide again. Leader election in client-go does this by itself, so nothing is to be done.";
     advice_gone() "The object was deleted before this write arrived, and nothing was written. A controller can take it for not found. To have the object again, create it, without a uid.";
     advice_other_uid() "The object that was read is deleted, and another one has its name. Read again, and decide for the new object.";
-    advice_version() "An Update of this kind needs the resourceVersion that was read: read the object, change that copy, and send it. A patch needs no version. If kubectl apply says this, the manifest or the annotation kubectl.kubernetes.io/last-applied-configuration has a resourceVersion: take it out there.";
+    advice_version() "This Update needs the resourceVersion that was read: read the object, change that copy, and send it. A patch needs no version. If kubectl apply says this, the manifest or the annotation kubectl.kubernetes.io/last-applied-configuration has a resourceVersion: take it out there.";
     advice_managed_fields() "Only the server writes managedFields. Take metadata.managedFields out of the manifest, and apply again.";
     advice_exists() "A create does not change an object that is there. To change it, apply or patch it. To have a new one, choose another name. A controller reads the object and checks its owner before it uses it.";
     advice_terminating() "An object with this name is being deleted. Create the new one when that is done. While metadata.finalizers has entries, the object stays.";
@@ -330,6 +330,7 @@ crate::catalogue::messages! {
     audit_skipped(count, first) "{count} {count|line is no event|lines are no events}. The first: {first}";
     audit_schemaless() "The definition of this kind is not here, so its fields are merged without a schema.";
     audit_nothing() "The log shows no fight, no lost update, no conflict and no hot loop.";
+    audit_no_reads() "The log has no reads, so it does not show which client knew what it replaced, nor which updates were lost.";
     audit_lost_title() "Lost updates";
     audit_loops_title() "Hot loops";
     audit_conflicts_title() "Conflicts";
@@ -354,6 +355,7 @@ crate::catalogue::messages! {
     audit_verb() "This page does not run this verb.";
     audit_missing_write() "The answer has changes of other managers, so the log lacks a write before this request.";
     audit_other_version() "The answer has another version of the object than the requests before it: the log lacks a write, or the read is of an older version.";
+    audit_other_reason() "More than the object decided this: rights, a quota, a disruption budget, a webhook, or the state of the server. The log does not have them.";
     audit_unknown_owners() "The log has no managedFields (omitManagedFields in its policy), so the owners of the fields are not known.";
     audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in step {written}. {loser} replaced it in step {lost} without reading it.";
     audit_lost_watch(loser) "{loser} had a watch, which may have shown the value.";
@@ -444,5 +446,6 @@ crate::catalogue::messages! {
     scene_needs_objects() "The message does not say all values. Add the live object and the manifest, to see each way of writing.";
     scene_other_part() "A part of the API server says this that is not in this page.";
     scene_none() "No scene can be rebuilt from this message.";
+    scene_accepted() "The scene cannot be rebuilt: the API server of this page accepts this write.";
     scene_otherwise(message) "The scene cannot be rebuilt: the API server of this page says something else: {message}";
 }

@@ -64,6 +64,20 @@ pub(super) fn lacks_owners(known: (&Value, KnownObject), answer: &CoreAnswer) ->
         && exchange.content_type.contains("apply-patch")
 }
 
+/// Returns whether a request that the core accepts was refused for a reason that is not in the object: 401 and 403 (no
+/// rights, a quota), 429 (a budget, the load), an error of the server, or a webhook, in its own code
+/// (`k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go ToStatusErr`, v0.36).
+pub(super) fn is_of_others(event: &AuditEvent, answer: &CoreAnswer) -> bool {
+    let CoreAnswer::Other { exchange, .. } = answer else {
+        return false;
+    };
+    let message = event.response.as_deref().map(|it| text(it, "message"));
+    let webhook = message.is_some_and(|message| message.starts_with("admission webhook "));
+    let code = event.code.unwrap_or_default();
+    let others = matches!(code, 401 | 403 | 429 | 500..) || webhook && code >= 400;
+    others && exchange.code < 300
+}
+
 /// Returns whether the answer is the object itself, and not what a client may ask for instead: its metadata, or rows
 /// of a table (`k8s.io/apimachinery/pkg/apis/meta/v1/types.go PartialObjectMetadata`, `Table`, v0.36).
 pub(in crate::audit) fn is_whole(answer: &Value) -> bool {

@@ -172,6 +172,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("note_values", |said, it| not_validated(said, it)),
     ("ways_not_checked", |said, it| not_validated(said, it)),
     ("scene_none", |_, it| Some(!it.message.is_empty())),
+    ("scene_accepted", |_, it| Some(!it.message.is_empty())),
     ("scene_otherwise", |said, it| {
         // What the page's server says is another message than the one that was brought.
         Some(!it.message.is_empty() && !it.message.contains(&said.text("message")))

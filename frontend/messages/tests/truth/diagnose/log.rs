@@ -208,6 +208,10 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
         let writes = it.steps.iter().filter(|it| is_write(it)).count();
         Some(said.number("changes")? <= writes as u64)
     }),
+    ("audit_no_reads", |_, it| {
+        let mut verbs = it.steps.iter().map(|it| text(it, "verb"));
+        Some(!verbs.any(|verb| ["get", "list", "watch"].contains(&verb)))
+    }),
     ("audit_unchanged", |said, it| {
         let accepted = it.steps.iter().filter(|it| accepted(it)).count();
         Some((1..=accepted as u64).contains(&said.number("count")?))
@@ -356,6 +360,9 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
     ("audit_other_version", |_, it| {
         let same = version(&it.line()["responseObject"]).zip(it.shown_before());
         Some(text(it.line(), "verb") == "get" && same.is_some_and(|(now, before)| now != before))
+    }),
+    ("audit_other_reason", |_, it| {
+        Some(code(it.line()) >= Some(400))
     }),
     ("audit_unknown_owners", |_, it| {
         let shown = it.steps[..it.at]
