@@ -491,6 +491,8 @@ fn an_error_from_the_standard_input_is_explained() {
         out.contains("helm") && out.contains(".spec.replicas"),
         "{out}"
     );
+    let named = out.contains(" -n default") || out.contains("deployment example");
+    assert!(!named && out.contains("-n NAMESPACE"), "{out}");
     let (code, _, err) = run_with(&["explain"], "all is well\n");
     assert_eq!(code, 2, "{err}");
 }

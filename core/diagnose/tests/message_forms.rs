@@ -19,6 +19,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
             ObjectHint {
                 api_version,
                 kind,
+                group,
                 resource,
                 namespace,
                 name,
@@ -31,7 +32,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
     let printed = format!("{error:?}");
     let variant = printed.split([' ', '(', '{']).next().unwrap_or_default();
     let mut read = json!({"tool": tool.map(|tool| format!("{tool:?}")), "error": variant,
-        "api_version": api_version, "kind": kind, "resource": resource, "namespace": namespace,
+        "api_version": api_version, "kind": kind, "group": group, "resource": resource, "namespace": namespace,
         "name": name, "subresource": subresource, "manager": manager,
         "address": address});
     match error {

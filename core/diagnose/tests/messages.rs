@@ -42,6 +42,7 @@ fn hint(
     ObjectHint {
         api_version: told(api_version),
         kind: told(kind),
+        group: None,
         resource: told(resource),
         namespace: told(namespace),
         name: told(name),

@@ -192,3 +192,18 @@ fn a_group_that_no_definition_can_have_is_said_to_be_unknown() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_kind_is_of_the_group_that_the_message_names() {
+    let message = "Backup.demo.example.org \"b\" is invalid: metadata.resourceVersion: Invalid value: 0: must be \
+                   specified for an update";
+    let scene = scene(message).expect("it is rebuilt");
+    let kind = scene.missing.iter().find_map(|part| match part {
+        MissingPart::Kind { assumed, .. } => Some(assumed.as_str()),
+        _ => None,
+    });
+    assert_eq!(kind, Some("Backup (demo.example.org/v1)"));
+    let built_in =
+        reported_errors("Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: no");
+    assert_eq!(built_in[0].object.group, None);
+}

@@ -67,6 +67,9 @@ pub struct ObjectHint {
     pub api_version: Option<String>,
     /// The kind, `Deployment`.
     pub kind: Option<String>,
+    /// The group of a kind that is not built in, where the text does not name its version:
+    /// `Backup.demo.example.com "b" is invalid`.
+    pub group: Option<String>,
     /// The resource with its group, `deployments.apps`; in the core group `configmaps`.
     pub resource: Option<String>,
     /// The namespace.
@@ -291,6 +294,7 @@ impl ObjectHint {
         for (place, value) in [
             (&mut self.api_version, own.api_version),
             (&mut self.kind, own.kind),
+            (&mut self.group, own.group),
             (&mut self.resource, own.resource),
             (&mut self.namespace, own.namespace),
             (&mut self.name, own.name),

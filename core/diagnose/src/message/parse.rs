@@ -1,6 +1,10 @@
 //! The texts of the errors themselves, as the server makes them (`k8s.io/apimachinery`:
 //! `pkg/api/errors`, `pkg/util/managedfields/internal/conflict.go`; v1.36) and as kubectl does.
 
+use std::sync::Arc;
+
+use optimist_apiserver::server::{Resource, Resources};
+
 use super::conflicts::apply;
 use super::escapes::unquoted;
 use super::forms;
@@ -247,8 +251,11 @@ fn named(of: &str, name: &str) -> ObjectHint {
         ..ObjectHint::default()
     };
     if of.starts_with(|c: char| c.is_ascii_uppercase()) {
-        let kind = of.split_once('.').map_or(of, |(kind, _)| kind);
+        let (kind, group) = of.split_once('.').unwrap_or((of, ""));
+        let is_it = |one: &&Arc<Resource>| one.kind == kind && one.group_version.group == group;
+        let built_in = Resources::builtin().iter().any(|one| is_it(&one));
         object.kind = Some(kind.to_owned());
+        object.group = (!built_in && !group.is_empty()).then(|| group.to_owned());
     } else {
         object.resource = Some(of.to_owned());
     }

@@ -38,6 +38,7 @@ impl KnownKind {
         let kind = given.kind.as_ref().or(hint.kind.as_ref());
         let version = given.api_version.as_ref().or(hint.api_version.as_ref());
         let group = version.and_then(|version| GroupVersion::parse(version));
+        let group = group.map(|it| it.group).or_else(|| hint.group.clone());
         let resource = hint.resource.as_deref();
         let resource = resource.map(|it| it.split_once('.').unwrap_or((it, "")));
         let builtin = Resources::builtin();
@@ -45,7 +46,7 @@ impl KnownKind {
             kind.is_none_or(|kind| one.kind == *kind)
                 && group
                     .as_ref()
-                    .is_none_or(|it| one.group_version.group == it.group)
+                    .is_none_or(|group| one.group_version.group == *group)
                 && resource.is_none_or(|(plural, group)| {
                     one.plural == plural && one.group_version.group == group
                 })
@@ -59,7 +60,7 @@ impl KnownKind {
         });
         let mut known = match found.first() {
             Some(one) => Self::built_in(one),
-            None => Self::custom(kind, version, resource),
+            None => Self::custom(kind, version, resource, hint.group.as_deref()),
         };
         // A key in the store names the namespace.
         if let PrintedError::OtherUid { key, .. } = &error.error
@@ -95,8 +96,9 @@ impl KnownKind {
         kind: Option<&String>,
         version: Option<&String>,
         resource: Option<(&str, &str)>,
+        group: Option<&str>,
     ) -> Self {
-        let (plural, group) = resource.unwrap_or(("", "example.com"));
+        let (plural, group) = resource.unwrap_or(("", group.unwrap_or("example.com")));
         let mut formed = match plural.strip_suffix("ies") {
             Some(stem) => format!("{stem}y"),
             None => plural.strip_suffix('s').unwrap_or(plural).to_owned(),
