@@ -9,7 +9,9 @@ use std::time::Duration;
 use http::{Request, Response};
 use optimist_apiserver::server::{ApiServer, Watch};
 use optimist_client::Preset;
-use optimist_diagnose::preview::{DeliveryTool, FieldChangeKind, Outcome, Preview, PreviewInput};
+use optimist_diagnose::preview::{
+    DeliveryTool, FieldChangeKind, Preview, PreviewInput, PreviewOutcome,
+};
 use optimist_tests::conformance::replay::replay_against;
 use optimist_tests::conformance::subject::{ObjectRef, Opened, Unsupported};
 use optimist_tests::conformance::tree::Tree;
@@ -63,7 +65,10 @@ impl Predicted<'_> {
     /// Returns the preview's result for an apply of an object; `None` if no tool sends such a request: it
     /// applies to a subresource, its body names another object than its path, or an option has no such
     /// value.
-    fn predict(&mut self, request: &Request<Vec<u8>>) -> Option<(Outcome, BTreeSet<String>)> {
+    fn predict(
+        &mut self,
+        request: &Request<Vec<u8>>,
+    ) -> Option<(PreviewOutcome, BTreeSet<String>)> {
         let media = request.headers().get("content-type")?.to_str().ok()?;
         if !media.starts_with("application/apply-patch") {
             return None;
@@ -116,7 +121,7 @@ impl Predicted<'_> {
             release: self.server.release(),
         });
         let mut rows = preview.rows.into_iter();
-        let row = rows.find(|row| row.outcome != Outcome::NotTouched)?;
+        let row = rows.find(|row| row.outcome != PreviewOutcome::NotTouched)?;
         let refused = row
             .fields
             .into_iter()
@@ -139,7 +144,7 @@ impl ObjectRef for Predicted<'_> {
         };
         if happened.is_empty() {
             self.counts.accepted += 1;
-            if outcome == Outcome::Conflict {
+            if outcome == PreviewOutcome::Conflict {
                 let name = self.name;
                 self.counts
                     .wrong
@@ -147,7 +152,7 @@ impl ObjectRef for Predicted<'_> {
             }
         } else {
             self.counts.conflicts += 1;
-            if outcome != Outcome::Conflict || fields != happened {
+            if outcome != PreviewOutcome::Conflict || fields != happened {
                 let name = self.name;
                 let said = format!("{outcome:?} {fields:?}");
                 self.counts

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
-use optimist_diagnose::preview::{DeliveryTool, Outcome, Preview, PreviewInput};
+use optimist_diagnose::preview::{DeliveryTool, PreviewOutcome, Preview, PreviewInput};
 use optimist_diagnose::ways::ReleaseMethod;
 
 fn main() {
@@ -55,7 +55,7 @@ fn main() {
         let begin = Instant::now();
         let preview = Preview::on_threads(input, threads);
         let seconds = begin.elapsed().as_secs_f64();
-        let refused = preview.outcomes.get(&Outcome::Conflict).copied();
+        let refused = preview.outcomes.get(&PreviewOutcome::Conflict).copied();
         println!(
             "{name}: {objects} objects, {:.1} kB each, {} refused, {seconds:.2} s",
             bytes as f64 / objects as f64 / 1000.0,

@@ -1,7 +1,7 @@
 //! A preview as SARIF 2.1.0, which a CI shows at the lines of the manifests.
 
 use optimist_diagnose::case::ObjectId;
-use optimist_diagnose::preview::{Outcome, Preview, PreviewRow};
+use optimist_diagnose::preview::{Preview, PreviewOutcome, PreviewRow};
 use optimist_messages::preview as messages;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn result(row: &PreviewRow, manifests: &[Placed]) -> Value {
     let refused = row.outcome.is_refusal();
     // The worst trouble names the rule: as in the JSON of a preview.
     let rule = match row.troubles.first() {
-        Some(trouble) if !refused && row.outcome != Outcome::Deleted => json!(trouble),
+        Some(trouble) if !refused && row.outcome != PreviewOutcome::Deleted => json!(trouble),
         _ => json!(row.outcome),
     };
     let id = row.object.id();

@@ -1,7 +1,7 @@
 //! A preview for people.
 
 use optimist_client::Preset;
-use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
+use optimist_diagnose::preview::{HandOver, Preview, PreviewOutcome, PreviewRow};
 use optimist_messages::{diagnose, label, preview as messages};
 
 use crate::style::{Colour, Style};
@@ -43,9 +43,9 @@ fn line(out: &mut String, text: &str) {
 fn object(out: &mut String, row: &PreviewRow, width: usize, style: &Style) {
     let colour = match row.outcome {
         it if it.is_refusal() => Colour::Red,
-        Outcome::Deleted => Colour::Red,
+        PreviewOutcome::Deleted => Colour::Red,
         _ if !row.troubles.is_empty() => Colour::Yellow,
-        Outcome::Created | Outcome::Changed => Colour::Green,
+        PreviewOutcome::Created | PreviewOutcome::Changed => Colour::Green,
         _ => Colour::Grey,
     };
     let outcome = format!("{:width$}", messages::outcome(row.outcome));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::parser::RESERVED;
 use super::types::CelType;
-use crate::schema::Schema;
+use crate::schema::ValueSchema;
 
 /// The largest request that a server reads, in bytes (`apis/cel/config.go MaxRequestSizeBytes`).
 pub const MAX_REQUEST: i64 = 3 * 1024 * 1024;
@@ -83,7 +83,7 @@ impl Declared {
 
     /// Returns the declaration that a schema makes; `None` if rules do not see its values. `root`
     /// marks the schema of a resource.
-    pub fn from_schema(schema: &impl Schema, root: bool) -> Option<Arc<Self>> {
+    pub fn from_schema(schema: &impl ValueSchema, root: bool) -> Option<Arc<Self>> {
         if schema.int_or_string() {
             let most = schema.max_length().map_or(MAX_REQUEST - 2, characters);
             return Some(Self::simple(CelType::Dyn, most, 1));
@@ -100,7 +100,7 @@ impl Declared {
         }
     }
 
-    fn list(schema: &impl Schema) -> Option<Arc<Self>> {
+    fn list(schema: &impl ValueSchema) -> Option<Arc<Self>> {
         let items = schema.items()?;
         let item = Self::from_schema(items, items.embedded())?;
         let most = schema.max_items().map(|most| most.max(0));
@@ -112,7 +112,7 @@ impl Declared {
         }))
     }
 
-    fn object(schema: &impl Schema, root: bool) -> Option<Arc<Self>> {
+    fn object(schema: &impl ValueSchema, root: bool) -> Option<Arc<Self>> {
         if let Some(values) = schema.additional()
             && !root
         {
@@ -148,7 +148,7 @@ impl Declared {
         }))
     }
 
-    fn text(schema: &impl Schema) -> Arc<Self> {
+    fn text(schema: &impl ValueSchema) -> Arc<Self> {
         let most = schema.max_length();
         match schema.format() {
             "byte" => {

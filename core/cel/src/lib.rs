@@ -65,7 +65,7 @@ use parser::Unread;
 use value::{Val, converted};
 
 pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
-pub use schema::{ListKind, Schema};
+pub use schema::{ListKind, ValueSchema};
 pub use types::CelType;
 
 /// The variable that has the value.
@@ -246,7 +246,7 @@ pub struct Subject {
 
 impl Subject {
     /// Takes values as rules of their schema see them.
-    pub fn new(value: &Value, old: Option<&Value>, schema: &impl Schema) -> Self {
+    pub fn new(value: &Value, old: Option<&Value>, schema: &impl ValueSchema) -> Self {
         Self {
             value: converted(value, Some(schema)),
             old: old.map(|old| converted(old, Some(schema))),

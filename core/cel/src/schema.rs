@@ -18,7 +18,7 @@ pub enum ListKind {
 
 /// A schema of values. The one of a JSON value is the `openAPIV3Schema` of a definition; whoever
 /// has read it already implements this for the result.
-pub trait Schema: Sized {
+pub trait ValueSchema: Sized {
     /// `object`, `array`, `string`, `integer`, `number`, `boolean`; empty if it is not declared.
     fn ty(&self) -> &str;
     /// The format of a text; empty if none is declared.
@@ -52,7 +52,7 @@ pub trait Schema: Sized {
 }
 
 /// A schema as JSON. A part that has the wrong type counts as absent.
-impl Schema for Value {
+impl ValueSchema for Value {
     fn ty(&self) -> &str {
         text(self, "type")
     }

@@ -14,7 +14,7 @@ use super::declared::escaped;
 use super::functions::libraries::Semver;
 use super::functions::network::Url;
 use super::functions::times;
-use crate::schema::{ListKind, Schema};
+use crate::schema::{ListKind, ValueSchema};
 use optimist_values::Quantity;
 
 /// A value.
@@ -257,7 +257,7 @@ fn same_keys(one: &Val, other: &Val, keys: &[String]) -> bool {
 
 /// A value of an object as rules see it: of the type that its schema has, with properties by
 /// names that are identifiers. Without a schema, it is of the type that it has in JSON.
-pub(super) fn converted<S: Schema>(value: &Value, schema: Option<&S>) -> Val {
+pub(super) fn converted<S: ValueSchema>(value: &Value, schema: Option<&S>) -> Val {
     match value {
         Value::Null => Val::Null,
         Value::Bool(value) => Val::Bool(*value),
@@ -314,7 +314,7 @@ impl Val {
     }
 }
 
-fn converted_text(text: &str, schema: &impl Schema) -> Val {
+fn converted_text(text: &str, schema: &impl ValueSchema) -> Val {
     if schema.int_or_string() {
         return Val::text(text);
     }

@@ -26,7 +26,7 @@ struct Moment {
     event: Event,
 }
 
-/// What a step says of each safety property of the question.
+/// The judgement of a step by one safety property of the question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judgement {
     /// `true` if the property holds for the step.
@@ -48,7 +48,7 @@ struct KnownStep {
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownSteps {
     known: FastMap<Moment, KnownStep>,
-    /// Whether a property of the objects alone holds, by its index and the place of the server.
+    /// The judgements of properties of the objects alone, by the index of the property and the place of the server.
     of_objects: FastMap<(u64, usize), bool>,
 }
 
@@ -103,7 +103,7 @@ impl KnownSteps {
         Some((next, judgements))
     }
 
-    /// What a step says of the properties. A property of the objects alone is looked at once for all steps to
+    /// Judges a step by the properties. A property of the objects alone is looked at once for all steps to
     /// a server.
     fn judge(
         &mut self,

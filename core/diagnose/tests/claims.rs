@@ -5,7 +5,7 @@
 //!
 //! `OPTIMIST_CLAIMS` sets how many refusals are tried.
 
-use optimist_diagnose::completions::{CompletedChange, Settling, Then};
+use optimist_diagnose::completions::{CompletedChange, RemedyEffect, Then};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, FieldEffect, FieldOutcome, OnOwned, Row, Way};
@@ -104,12 +104,12 @@ fn check(before: &[Written], last: &Written, counts: &mut Counts) {
         };
         counts.outs += 1;
         match claim.settling() {
-            Settling::Settles => {
+            RemedyEffect::Settles => {
                 counts.settling += 1;
                 assert!(real.settles, "{:?} settles\n{}", claim.kind, label());
             }
-            Settling::Depends => {}
-            Settling::DoesNotSettle => {
+            RemedyEffect::Depends => {}
+            RemedyEffect::DoesNotSettle => {
                 assert!(
                     !real.settles,
                     "{:?} does not settle\n{}",

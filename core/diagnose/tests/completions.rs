@@ -3,7 +3,7 @@
 use optimist_client::Preset;
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::completions::{
-    Answer, CompletedChange, Contradiction, OpenQuestion, SameName, Settling, Then,
+    CompletedChange, CompletionAnswer, Contradiction, OpenQuestion, RemedyEffect, SameName, Then,
 };
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ReportedError, reported_errors};
@@ -71,7 +71,7 @@ fn the_client_that_got_a_message_gets_it_again_also_for_its_own_name() {
         let outs = change.remedies(Preset::Helm4);
         let settling = outs
             .iter()
-            .filter(|out| out.settling() == Settling::Settles);
+            .filter(|out| out.settling() == RemedyEffect::Settles);
         assert!(settling.count() > 2, "{conflict}");
         // The entry by Update can become the one of the apply.
         let migrates = outs.iter().any(|out| out.kind == RemedyKind::Migrate);
@@ -86,9 +86,9 @@ fn leaving_fields_out_settles_only_if_no_client_side_apply_is_taken_over() {
     ));
     let outs = change.remedies(Preset::KubectlApplyServerSide);
     let leave = out(&outs, RemedyKind::LeaveOut);
-    assert_eq!(leave.settling(), Settling::Depends);
+    assert_eq!(leave.settling(), RemedyEffect::Depends);
     assert!(!leave.settles);
-    let client_side = Answer::ClientSideApply("kubectl-client-side-apply".to_owned());
+    let client_side = CompletionAnswer::ClientSideApply("kubectl-client-side-apply".to_owned());
     let decided = leave
         .row
         .open
@@ -100,7 +100,7 @@ fn leaving_fields_out_settles_only_if_no_client_side_apply_is_taken_over() {
     assert!(then.iter().any(reset), "{then:?}");
     // What holds under every answer is said.
     let force = out(&outs, RemedyKind::Force);
-    assert_eq!(force.settling(), Settling::Settles);
+    assert_eq!(force.settling(), RemedyEffect::Settles);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_conflict_in_a_definition_has_ways_out() {
             let open: Vec<_> = out.row.open.iter().collect();
             assert_ne!(
                 out.settling(),
-                Settling::DoesNotSettle,
+                RemedyEffect::DoesNotSettle,
                 "{:?} {open:?}",
                 out.kind
             );
@@ -152,7 +152,7 @@ fn a_refusal_of_values_that_are_made_up_is_never_claimed() {
             .open
             .iter()
             .any(|one| one.then == Then::NoValidValues);
-        assert!(!invalid || out.settling() == Settling::Depends);
+        assert!(!invalid || out.settling() == RemedyEffect::Depends);
     }
 }
 
@@ -168,7 +168,7 @@ fn of_fields_that_the_message_does_not_name_nothing_is_said() {
     }
     let replace = row(&change, usual(Preset::KubectlReplace));
     let more = |one: &&optimist_diagnose::completions::OpenQuestion| {
-        one.answer == Answer::MoreFields && one.then == Then::OthersVanish
+        one.answer == CompletionAnswer::MoreFields && one.then == Then::OthersVanish
     };
     assert!(
         replace.open.iter().any(|one| more(&one)),
@@ -262,7 +262,7 @@ fn without_owners_the_answer_to_an_apply_is_open() {
     // The server refuses if nobody owns it, or if somebody else does, and accepts if the writer does.
     assert_eq!(row.code, None);
     let own = OpenQuestion {
-        answer: Answer::AppliedBefore,
+        answer: CompletionAnswer::AppliedBefore,
         then: Then::Code {
             first: Some(409),
             other: Some(200),
@@ -307,7 +307,7 @@ fn helm_takes_its_former_entries_over_only_after_a_client_side_release() {
     change.complete();
     let row = row(&change, usual(Preset::Helm4));
     let open = &row.open[0];
-    assert_eq!(open.answer, Answer::ServerSideRelease);
+    assert_eq!(open.answer, CompletionAnswer::ServerSideRelease);
     let code = Then::Code {
         first: Some(200),
         other: Some(409),
@@ -331,7 +331,7 @@ fn a_message_with_the_object_claims_nothing_that_depends_on_the_manifest() {
     assert!(
         change
             .answers()
-            .any(|answer| *answer == Answer::SmallManifest)
+            .any(|answer| *answer == CompletionAnswer::SmallManifest)
     );
     let row = row(&change, usual(Preset::Helm4));
     assert_eq!(row.code, Some(409));

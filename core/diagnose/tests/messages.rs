@@ -2,7 +2,7 @@
 //! object. The texts of kubectl were recorded; those of other tools are as people have pasted them.
 
 use optimist_diagnose::message::{
-    MAX_ERRORS, ObjectHint, Precondition, PrintedError, ReportedError, Tool, reported_errors,
+    ErrorSource, MAX_ERRORS, ObjectHint, Precondition, PrintedError, ReportedError, reported_errors,
 };
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ fn every_error_that_kubectl_prints_is_recognized_and_none_elsewhere() {
             text(&case, "note")
         );
         for error in errors {
-            assert_eq!(error.tool, Some(Tool::Kubectl), "{printed}");
+            assert_eq!(error.tool, Some(ErrorSource::Kubectl), "{printed}");
             if let Some(message) = message_of(&error.error) {
                 assert!(printed.contains(&message), "{message}\n{printed}");
             }
@@ -155,32 +155,32 @@ fn the_texts_of_other_tools_name_the_tool_and_the_object() {
     for (tool, of, object) in [
         (
             "Helm 4",
-            Tool::Helm,
+            ErrorSource::Helm,
             hint(("apps/v1", "Deployment"), "", ("shop", "worker")),
         ),
         (
             "Helm 4 (k3s",
-            Tool::Helm,
+            ErrorSource::Helm,
             hint(("apps/v1", "Deployment"), "", ("kube-system", "proxy")),
         ),
         (
             "Helm 4 (wrapped",
-            Tool::Helm,
+            ErrorSource::Helm,
             hint(("apps/v1", "Deployment"), "", ("", "web")),
         ),
         (
             "Terraform kubernetes_manifest",
-            Tool::Terraform,
+            ErrorSource::Terraform,
             hint(("apps/v1", ""), "", ("shop", "web")),
         ),
         (
             "Terraform gavinbunney",
-            Tool::TerraformKubectl,
+            ErrorSource::TerraformKubectl,
             hint(("v1", ""), "", ("kube-system", "aws-auth")),
         ),
         (
             "Pulumi 3",
-            Tool::Pulumi,
+            ErrorSource::Pulumi,
             hint(
                 ("apps/v1", "Deployment"),
                 "",
@@ -189,12 +189,12 @@ fn the_texts_of_other_tools_name_the_tool_and_the_object() {
         ),
         (
             "Pulumi 4",
-            Tool::Pulumi,
+            ErrorSource::Pulumi,
             hint(("apps/v1", ""), "", ("", "")),
         ),
         (
             "Ansible",
-            Tool::Ansible,
+            ErrorSource::Ansible,
             hint(("apiextensions.k8s.io/v1", ""), "", ("", "")),
         ),
     ] {
@@ -217,12 +217,12 @@ fn conflicts_of_updates_in_logs_name_the_object_that_was_written() {
     for (tool, of, object) in [
         (
             "Argo CD CLI",
-            Tool::ArgoCd,
+            ErrorSource::ArgoCd,
             hint(("", ""), "applications.argoproj.io", ("", "dev-app")),
         ),
         (
             "Flux",
-            Tool::Flux,
+            ErrorSource::Flux,
             hint(
                 ("", "Ingress"),
                 "ingresses.networking.k8s.io",
@@ -231,7 +231,7 @@ fn conflicts_of_updates_in_logs_name_the_object_that_was_written() {
         ),
         (
             "controller-runtime v0.5",
-            Tool::ControllerRuntime,
+            ErrorSource::ControllerRuntime,
             hint(
                 ("", ""),
                 "deployments.apps",
@@ -240,12 +240,12 @@ fn conflicts_of_updates_in_logs_name_the_object_that_was_written() {
         ),
         (
             "kube-controller-manager (klog text)",
-            Tool::KubeControllerManager,
+            ErrorSource::KubeControllerManager,
             hint(("", ""), "deployments.extensions", ("default", "web")),
         ),
         (
             "kube-controller-manager (klog structured)",
-            Tool::KubeControllerManager,
+            ErrorSource::KubeControllerManager,
             hint(("", ""), "deployments.apps", ("loki", "web")),
         ),
     ] {

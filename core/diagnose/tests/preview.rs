@@ -6,8 +6,8 @@ use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Outcome, Preview,
-    PreviewInput, Pruning, Trouble,
+    AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Preview, PreviewInput,
+    PreviewOutcome, Pruning, Trouble,
 };
 use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
 use previewed::row;
@@ -90,20 +90,20 @@ fn one_look_says_what_is_refused_created_deleted_and_left_alone_the_worst_first(
     ];
     let next = vec![settings("new", "a"), manifest(Some(2), "nginx:1.28")];
     let preview = preview(helm, before, next);
-    let outcomes: Vec<(&str, Outcome)> = preview
+    let outcomes: Vec<(&str, PreviewOutcome)> = preview
         .rows
         .iter()
         .map(|row| (row.object.name.as_str(), row.outcome))
         .collect();
     let expected = [
-        ("web", Outcome::Conflict),
-        ("gone", Outcome::KeptForNow),
-        ("new", Outcome::Created),
-        ("kept", Outcome::NotTouched),
-        ("other", Outcome::NotTouched),
+        ("web", PreviewOutcome::Conflict),
+        ("gone", PreviewOutcome::KeptForNow),
+        ("new", PreviewOutcome::Created),
+        ("kept", PreviewOutcome::NotTouched),
+        ("other", PreviewOutcome::NotTouched),
     ];
     assert_eq!(outcomes, expected);
-    assert_eq!(preview.outcomes[&Outcome::NotTouched], 2);
+    assert_eq!(preview.outcomes[&PreviewOutcome::NotTouched], 2);
     assert!(!preview.is_whole());
     let web = row(&preview, "web");
     assert_eq!(web.code, Some(409));
@@ -153,7 +153,7 @@ fn force_says_whose_values_it_overwrites_and_who_writes_them_back() {
     helm.force = true;
     let preview = preview(helm, vec![web()], vec![manifest(Some(2), "nginx:1.27")]);
     let web = row(&preview, "web");
-    assert_eq!(web.outcome, Outcome::Changed);
+    assert_eq!(web.outcome, PreviewOutcome::Changed);
     assert_eq!(web.troubles, [Trouble::Overwritten, Trouble::WrittenBack]);
     let field = &web.fields[0];
     assert_eq!(
@@ -197,15 +197,15 @@ fn what_is_wrong_with_a_manifest_is_said_and_the_others_go_on() {
     wrong["spec"]["template"]["spec"]["containers"] = json!([]);
     let gadget = json!({"apiVersion": "apps/v1", "kind": "Gadget", "metadata": {"name": "gadget"}});
     let preview = preview(tool, Vec::new(), vec![wrong, gadget, settings("new", "a")]);
-    assert_eq!(row(&preview, "wrong").outcome, Outcome::Invalid);
+    assert_eq!(row(&preview, "wrong").outcome, PreviewOutcome::Invalid);
     assert!(
         row(&preview, "wrong")
             .message
             .contains("spec.template.spec.containers")
     );
-    assert_eq!(row(&preview, "gadget").outcome, Outcome::NotRun);
+    assert_eq!(row(&preview, "gadget").outcome, PreviewOutcome::NotRun);
     let new = row(&preview, "new");
-    assert_eq!(new.outcome, Outcome::Created);
+    assert_eq!(new.outcome, PreviewOutcome::Created);
     let namespace = "shop".to_owned();
     assert!(
         new.assumed
@@ -220,10 +220,10 @@ fn a_manifest_before_its_namespace_is_refused_by_kubectl_and_not_by_a_tool_that_
     inside["metadata"]["namespace"] = "team".into();
     let next = vec![inside, namespace];
     for (preset, expected) in [
-        (Preset::KubectlApply, Outcome::Refused),
-        (Preset::Helm3, Outcome::Created),
-        (Preset::Flux, Outcome::Created),
-        (Preset::ArgoCdClientSide, Outcome::Created),
+        (Preset::KubectlApply, PreviewOutcome::Refused),
+        (Preset::Helm3, PreviewOutcome::Created),
+        (Preset::Flux, PreviewOutcome::Created),
+        (Preset::ArgoCdClientSide, PreviewOutcome::Created),
     ] {
         let preview = preview(DeliveryTool::new(preset), Vec::new(), next.clone());
         assert_eq!(row(&preview, "inside").outcome, expected, "{preset:?}");
@@ -269,7 +269,7 @@ fn a_version_that_the_definition_lost_is_stuck_in_managed_fields() {
     let without = preview(tool, vec![widget("v1")], vec![next]);
     let small = row(&without, "small");
     assert!(small.stuck.is_empty() && small.assumed.contains(&Assumed::NoDefinition));
-    assert_eq!(small.outcome, Outcome::Changed);
+    assert_eq!(small.outcome, PreviewOutcome::Changed);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn secrets_are_masked_in_every_part_of_a_preview() {
         for canary in ["canary", "Y2FuYXJ5", "LW9sZA"] {
             assert!(!text.contains(canary), "{preset:?}: {text}");
         }
-        assert_ne!(row(&preview, "key").outcome, Outcome::Unchanged);
+        assert_ne!(row(&preview, "key").outcome, PreviewOutcome::Unchanged);
     }
 }
 
@@ -317,8 +317,8 @@ fn a_tool_that_prunes_deletes_only_its_own() {
         live(own("d", "shop:/ConfigMap:shop/a"), 703),
     ];
     let both = [
-        (Pruning::None, Outcome::NotTouched),
-        (Pruning::Tracked, Outcome::Deleted),
+        (Pruning::None, PreviewOutcome::NotTouched),
+        (Pruning::Tracked, PreviewOutcome::Deleted),
     ];
     for (prune, expected) in both {
         let tool = DeliveryTool {
@@ -327,9 +327,9 @@ fn a_tool_that_prunes_deletes_only_its_own() {
         };
         let preview = preview(tool, before.clone(), vec![settings("a", "b")]);
         assert_eq!(row(&preview, "b").outcome, expected);
-        assert_eq!(row(&preview, "c").outcome, Outcome::NotTouched);
+        assert_eq!(row(&preview, "c").outcome, PreviewOutcome::NotTouched);
         // A copy of an object has the id of the original.
-        assert_eq!(row(&preview, "d").outcome, Outcome::NotTouched);
+        assert_eq!(row(&preview, "d").outcome, PreviewOutcome::NotTouched);
     }
 }
 
@@ -372,13 +372,13 @@ fn kubectl_prunes_what_it_applied_and_its_selector_matches_and_writes_only_what_
     };
     let pruned = preview(tool, before.clone(), next.clone());
     let outcome = |name: &str| row(&pruned, name).outcome;
-    assert_eq!(outcome("new"), Outcome::Created);
-    assert_eq!(outcome("old"), Outcome::Deleted);
+    assert_eq!(outcome("new"), PreviewOutcome::Created);
+    assert_eq!(outcome("old"), PreviewOutcome::Deleted);
     for kept in ["by-hand", "of-another", "not-written", "role", "elsewhere"] {
-        assert_eq!(outcome(kept), Outcome::NotTouched, "{kept}");
+        assert_eq!(outcome(kept), PreviewOutcome::NotTouched, "{kept}");
     }
     let without = preview(DeliveryTool::new(Preset::KubectlApply), before, next);
-    assert_eq!(row(&without, "old").outcome, Outcome::NotTouched);
+    assert_eq!(row(&without, "old").outcome, PreviewOutcome::NotTouched);
 }
 
 #[test]
@@ -402,8 +402,11 @@ fn kubectl_labels_the_members_of_an_apply_set_and_prunes_the_other_members() {
         };
         let next = vec![labelled("in-none", "shop", false)];
         let preview = preview(tool, before.clone(), next);
-        assert_eq!(row(&preview, "old").outcome, Outcome::Deleted);
-        assert_eq!(row(&preview, "of-another").outcome, Outcome::NotTouched);
+        assert_eq!(row(&preview, "old").outcome, PreviewOutcome::Deleted);
+        assert_eq!(
+            row(&preview, "of-another").outcome,
+            PreviewOutcome::NotTouched
+        );
         let written = row(&preview, "in-none");
         let label = ".metadata.labels.applyset.kubernetes.io/part-of";
         let added = written.fields.iter().find(|field| field.field == label);
@@ -427,14 +430,20 @@ fn terraform_deletes_what_its_state_has_and_without_the_state_says_that_it_is_no
         let row = row(&preview, "old");
         (row.outcome, row.assumed.contains(&Assumed::State))
     };
-    assert_eq!(run("Terraform", Some("old")), (Outcome::Deleted, false));
-    assert_eq!(run("kubectl", Some("old")), (Outcome::Deleted, false));
+    assert_eq!(
+        run("Terraform", Some("old")),
+        (PreviewOutcome::Deleted, false)
+    );
+    assert_eq!(
+        run("kubectl", Some("old")),
+        (PreviewOutcome::Deleted, false)
+    );
     assert_eq!(
         run("Terraform", Some("other")),
-        (Outcome::NotTouched, false)
+        (PreviewOutcome::NotTouched, false)
     );
-    assert_eq!(run("Terraform", None), (Outcome::NotTouched, true));
-    assert_eq!(run("kubectl", None), (Outcome::NotTouched, false));
+    assert_eq!(run("Terraform", None), (PreviewOutcome::NotTouched, true));
+    assert_eq!(run("kubectl", None), (PreviewOutcome::NotTouched, false));
 }
 
 #[test]
@@ -449,18 +458,18 @@ fn terraform_does_not_write_what_exists_outside_of_its_state() {
     };
     let of_another = run(Some("other"));
     let taken = row(&of_another, "taken");
-    assert_eq!((taken.outcome, taken.code), (Outcome::Refused, None));
+    assert_eq!((taken.outcome, taken.code), (PreviewOutcome::Refused, None));
     assert!(
         taken
             .message
             .ends_with("resource \"shop/taken\" already exists")
     );
-    assert_eq!(row(&of_another, "new").outcome, Outcome::Created);
+    assert_eq!(row(&of_another, "new").outcome, PreviewOutcome::Created);
     let own = run(Some("taken"));
-    assert_eq!(row(&own, "taken").outcome, Outcome::Changed);
+    assert_eq!(row(&own, "taken").outcome, PreviewOutcome::Changed);
     let unknown = run(None);
     let taken = row(&unknown, "taken");
-    assert_eq!(taken.outcome, Outcome::Changed);
+    assert_eq!(taken.outcome, PreviewOutcome::Changed);
     assert!(taken.assumed.contains(&Assumed::InState));
     assert!(!row(&unknown, "new").assumed.contains(&Assumed::InState));
 }
@@ -505,18 +514,18 @@ fn helm_writes_nothing_if_an_object_that_is_new_in_the_chart_belongs_to_nobody_o
     };
     for preset in [Preset::Helm3, Preset::Helm4] {
         for other in [None, Some("another")] {
-            let refused = (Outcome::Refused, None, AfterRefusal::ChecksFirst);
+            let refused = (PreviewOutcome::Refused, None, AfterRefusal::ChecksFirst);
             assert_eq!(run(preset, other, true), refused, "{other:?}");
             assert_ne!(run(preset, other, false).2, AfterRefusal::ChecksFirst);
         }
         let (outcome, _, after) = run(preset, Some("web"), true);
         assert_eq!(
             (outcome, after),
-            (Outcome::Changed, AfterRefusal::StopsAtCreate)
+            (PreviewOutcome::Changed, AfterRefusal::StopsAtCreate)
         );
     }
     let of_flux = run(Preset::Flux, None, true);
-    assert_eq!(of_flux.0, Outcome::Changed);
+    assert_eq!(of_flux.0, PreviewOutcome::Changed);
 }
 
 #[test]

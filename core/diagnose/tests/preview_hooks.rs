@@ -5,7 +5,7 @@ mod previewed;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    DeliveryTool, Hook, HookAction, Outcome, Preview, PreviewInput, Pruning,
+    DeliveryTool, Hook, HookAction, Preview, PreviewInput, PreviewOutcome, Pruning,
 };
 use optimist_diagnose::ways::ReleaseMethod;
 use previewed::row;
@@ -57,9 +57,9 @@ fn hook(tool: DeliveryTool, annotations: &Value) -> Option<Hook> {
         object("other", json!({})),
     ];
     let preview = run(tool, before, next);
-    assert_ne!(row(&preview, "other").outcome, Outcome::Hook);
+    assert_ne!(row(&preview, "other").outcome, PreviewOutcome::Hook);
     let row = row(&preview, "hook");
-    assert_eq!(row.hook.is_some(), row.outcome == Outcome::Hook);
+    assert_eq!(row.hook.is_some(), row.outcome == PreviewOutcome::Hook);
     assert!(row.hook.is_none() || row.code.is_none() && row.fields.is_empty());
     row.hook.clone()
 }
@@ -169,12 +169,12 @@ fn a_hook_that_left_the_chart_is_not_deleted_with_it() {
         let action = hook.hook.as_ref().map(|it| it.action);
         assert_eq!(
             (hook.outcome, action),
-            (Outcome::Hook, Some(HookAction::Left)),
+            (PreviewOutcome::Hook, Some(HookAction::Left)),
             "{preset:?}"
         );
         let gone = row(&preview, "gone").outcome;
         assert!(
-            [Outcome::Deleted, Outcome::KeptForNow].contains(&gone),
+            [PreviewOutcome::Deleted, PreviewOutcome::KeptForNow].contains(&gone),
             "{preset:?} {gone:?}"
         );
     }

@@ -5,8 +5,8 @@ mod previewed;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Outcome, Preview,
-    PreviewInput, PreviewRow, Pruning,
+    AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Preview, PreviewInput,
+    PreviewOutcome, PreviewRow, Pruning,
 };
 use previewed::row;
 use serde_json::{Value, json};
@@ -104,7 +104,7 @@ fn a_version_that_the_release_does_not_serve_is_not_taken_for_a_kind_without_a_d
     for preset in TOOLS {
         let preview = run(preset, &[], None, std::slice::from_ref(&ingress));
         let row = row(&preview, "front");
-        assert_eq!(row.outcome, Outcome::NotRun, "{preset:?}");
+        assert_eq!(row.outcome, PreviewOutcome::NotRun, "{preset:?}");
         assert_eq!(
             row.message,
             "The server has no kind Ingress in networking.k8s.io/v1beta1."
@@ -118,7 +118,7 @@ fn a_version_that_the_release_does_not_serve_is_not_taken_for_a_kind_without_a_d
     let mut old = ingress.clone();
     old["metadata"]["uid"] = "i1".into();
     let preview = run(Preset::KubectlApply, &[old], None, &[ingress]);
-    assert_ne!(row(&preview, "front").outcome, Outcome::NotRun);
+    assert_ne!(row(&preview, "front").outcome, PreviewOutcome::NotRun);
 }
 
 #[test]
@@ -132,35 +132,35 @@ fn a_tool_that_looks_kinds_up_first_does_not_find_one_that_it_is_about_to_define
     };
     for preset in [Preset::KubectlApply, Preset::KubectlApplyServerSide] {
         let (row, definition, after) = gear(preset, &[], None);
-        assert_eq!((row.outcome, row.code), (Outcome::Refused, None));
+        assert_eq!((row.outcome, row.code), (PreviewOutcome::Refused, None));
         assert_eq!(
             row.message,
             "no matches for kind \"Widget\" in version \"example.com/v1\"; ensure CRDs are installed first"
         );
         assert_eq!(
             (definition, after),
-            (Outcome::Created, AfterRefusal::GoesOn)
+            (PreviewOutcome::Created, AfterRefusal::GoesOn)
         );
     }
     let (row, definition, after) = gear(Preset::Terraform, &[], None);
-    assert_eq!(row.outcome, Outcome::Refused);
+    assert_eq!(row.outcome, PreviewOutcome::Refused);
     assert!(
         row.message
             .ends_with("no matches for kind \"Widget\" in group \"example.com\"")
     );
     assert_eq!(
         (definition, after),
-        (Outcome::NotReached, AfterRefusal::ReadsAllFirst)
+        (PreviewOutcome::NotReached, AfterRefusal::ReadsAllFirst)
     );
     for preset in [Preset::Helm3, Preset::Helm4] {
         let (row, _, _) = gear(preset, &[], None);
-        assert_eq!(row.outcome, Outcome::Created, "{preset:?}");
+        assert_eq!(row.outcome, PreviewOutcome::Created, "{preset:?}");
         assert!(row.assumed.contains(&Assumed::DefinitionOfCrds), "{row:?}");
         let (row, definition, after) = gear(preset, &[], Some(&[settings("old", "1")]));
-        assert_eq!(row.outcome, Outcome::Refused, "{preset:?}");
+        assert_eq!(row.outcome, PreviewOutcome::Refused, "{preset:?}");
         assert_eq!(
             (definition, after),
-            (Outcome::NotReached, AfterRefusal::ReadsAllFirst)
+            (PreviewOutcome::NotReached, AfterRefusal::ReadsAllFirst)
         );
     }
     for preset in [
@@ -169,13 +169,13 @@ fn a_tool_that_looks_kinds_up_first_does_not_find_one_that_it_is_about_to_define
         Preset::Flux,
     ] {
         let (row, _, _) = gear(preset, &[], None);
-        assert_eq!(row.outcome, Outcome::Created, "{preset:?}");
+        assert_eq!(row.outcome, PreviewOutcome::Created, "{preset:?}");
         assert!(!row.assumed.contains(&Assumed::DefinitionOfCrds), "{row:?}");
     }
     // The cluster has the kind already.
     for preset in TOOLS {
         let (row, _, _) = gear(preset, &[established(&["v1"])], None);
-        assert_eq!(row.outcome, Outcome::Created, "{preset:?}");
+        assert_eq!(row.outcome, PreviewOutcome::Created, "{preset:?}");
         assert!(!row.assumed.contains(&Assumed::DefinitionOfCrds), "{row:?}");
     }
 }
@@ -188,11 +188,11 @@ fn kubectl_does_not_find_the_version_that_it_is_about_to_define() {
         let preview = run(preset, &live, None, &next);
         ["widgets.example.com", "gear"].map(|name| row(&preview, name).outcome)
     };
-    let refused = [Outcome::Changed, Outcome::Refused];
+    let refused = [PreviewOutcome::Changed, PreviewOutcome::Refused];
     assert_eq!(outcomes(Preset::KubectlApply), refused);
     assert_eq!(
         outcomes(Preset::ArgoCdServerSide),
-        [Outcome::Changed, Outcome::Created]
+        [PreviewOutcome::Changed, PreviewOutcome::Created]
     );
 }
 
@@ -218,7 +218,7 @@ fn what_only_the_decoder_says_is_not_what_the_manifest_wants() {
 }
 
 /// A row without its options, which differ.
-fn effects(row: &PreviewRow) -> (Outcome, String, Vec<(String, FieldChangeKind)>) {
+fn effects(row: &PreviewRow) -> (PreviewOutcome, String, Vec<(String, FieldChangeKind)>) {
     let fields = row
         .fields
         .iter()
@@ -245,7 +245,7 @@ fn argo_cd_writes_an_object_in_the_way_that_its_options_say() {
     assert_eq!(effects(&of(server, "Force=true")), by_server);
     for preset in [client, server] {
         let replaced = of(preset, "Replace=true");
-        assert_eq!(replaced.outcome, Outcome::NotRun);
+        assert_eq!(replaced.outcome, PreviewOutcome::NotRun);
         assert!(
             replaced.message.contains("Replace=true"),
             "{}",
@@ -256,16 +256,16 @@ fn argo_cd_writes_an_object_in_the_way_that_its_options_say() {
         let created = row(&preview, "new");
         assert_eq!(
             (created.outcome, created.code),
-            (Outcome::Created, Some(201))
+            (PreviewOutcome::Created, Some(201))
         );
     }
     // The object in the cluster can have the option, too. Other tools know none.
     let option = with_option(in_cluster(settings("a", "1")), "Replace=true");
     let next = [settings("a", "2")];
     let preview = run(client, std::slice::from_ref(&option), None, &next);
-    assert_eq!(row(&preview, "a").outcome, Outcome::NotRun);
+    assert_eq!(row(&preview, "a").outcome, PreviewOutcome::NotRun);
     let preview = run(Preset::Helm3, &[option], None, &next);
-    assert_eq!(row(&preview, "a").outcome, Outcome::Changed);
+    assert_eq!(row(&preview, "a").outcome, PreviewOutcome::Changed);
 }
 
 #[test]
@@ -285,9 +285,9 @@ fn argo_cd_waits_for_the_confirmation_of_a_deletion() {
                 .contains(&Assumed::DeletionConfirmed),
         )
     };
-    assert_eq!(of("asks"), (Outcome::Deleted, true));
-    assert_eq!(of("goes"), (Outcome::Deleted, false));
-    assert_eq!(of("kept"), (Outcome::NotTouched, false));
+    assert_eq!(of("asks"), (PreviewOutcome::Deleted, true));
+    assert_eq!(of("goes"), (PreviewOutcome::Deleted, false));
+    assert_eq!(of("kept"), (PreviewOutcome::NotTouched, false));
 }
 
 #[test]
@@ -334,7 +334,10 @@ fn an_empty_list_that_is_not_stored_changes_its_owners_once_and_no_version_after
     };
     for subjects in [Some(json!([])), None, Some(Value::Null)] {
         let row = of(subjects);
-        assert_eq!((row.outcome, row.troubles), (Outcome::Unchanged, vec![]));
+        assert_eq!(
+            (row.outcome, row.troubles),
+            (PreviewOutcome::Unchanged, vec![])
+        );
     }
 }
 
@@ -347,7 +350,7 @@ fn a_way_out_that_is_refused_too_is_none() {
         manifest["data"]["other"] = "2".into();
         let preview = run(Preset::Helm4, &[object], None, &[manifest]);
         let row = row(&preview, "fixed");
-        assert_eq!(row.outcome, Outcome::Conflict);
+        assert_eq!(row.outcome, PreviewOutcome::Conflict);
         row.hand_overs.iter().map(|it| it.kind).collect::<Vec<_>>()
     };
     assert_eq!(kinds(false), [HandOverKind::Leave, HandOverKind::TakeOver]);

@@ -10,7 +10,8 @@ use http::Request;
 use optimist_apiserver::server::{ApiServer, Release, Selector};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    DeliveryTool, FieldChangeKind, Outcome, Preview, PreviewInput, PreviewRow, Pruning, Trouble,
+    DeliveryTool, FieldChangeKind, Preview, PreviewInput, PreviewOutcome, PreviewRow, Pruning,
+    Trouble,
 };
 use optimist_diagnose::ways::ReleaseMethod;
 use proptest::prelude::*;
@@ -126,7 +127,7 @@ fn writes(tool: &DeliveryTool, manifest: &Value) -> bool {
 }
 
 /// The outcome of an object that no manifest names, after writes with these codes.
-fn outcome_of_other(chart: &Chart, object: &Value, codes: &[u16]) -> Outcome {
+fn outcome_of_other(chart: &Chart, object: &Value, codes: &[u16]) -> PreviewOutcome {
     let labels = &object["metadata"]["labels"];
     let deletes = match &chart.tool.prune {
         // Everything was in the last release, and in the state. Without its state, nobody can say what Terraform
@@ -142,9 +143,9 @@ fn outcome_of_other(chart: &Chart, object: &Value, codes: &[u16]) -> Outcome {
     };
     let is_refused = codes.iter().any(|code| *code >= 300);
     match (deletes, is_refused) {
-        (false, _) => Outcome::NotTouched,
-        (true, true) if chart.tool.preset != Preset::Terraform => Outcome::KeptForNow,
-        (true, _) => Outcome::Deleted,
+        (false, _) => PreviewOutcome::NotTouched,
+        (true, true) if chart.tool.preset != Preset::Terraform => PreviewOutcome::KeptForNow,
+        (true, _) => PreviewOutcome::Deleted,
     }
 }
 
@@ -304,12 +305,12 @@ fn judge(
         .map(|it| it["field"].as_str().unwrap_or_default().to_owned())
         .collect();
     let expected = match (before, after) {
-        _ if *code == 409 && !refused.is_empty() => Outcome::Conflict,
-        _ if [400, 422].contains(code) => Outcome::Invalid,
-        _ if *code >= 300 => Outcome::Refused,
-        (None, Some(_)) => Outcome::Created,
-        (Some(a), Some(b)) if content(a) != content(b) => Outcome::Changed,
-        _ => Outcome::Unchanged,
+        _ if *code == 409 && !refused.is_empty() => PreviewOutcome::Conflict,
+        _ if [400, 422].contains(code) => PreviewOutcome::Invalid,
+        _ if *code >= 300 => PreviewOutcome::Refused,
+        (None, Some(_)) => PreviewOutcome::Created,
+        (Some(a), Some(b)) if content(a) != content(b) => PreviewOutcome::Changed,
+        _ => PreviewOutcome::Unchanged,
     };
     if row.outcome != expected || row.code != Some(*code) {
         return Err(format!(
@@ -366,15 +367,16 @@ fn unreached_from(chart: &Chart, order: &[&Value], codes: &[u16], existed: &[boo
 fn reached(row: &PreviewRow, is_reached: bool, code: u16) -> Result<PreviewRow, String> {
     let mut reached = row.clone();
     let is_left = row.troubles.contains(&Trouble::NotReached);
-    let changes =
-        row.outcome.is_refusal() || row.intended() != Outcome::Unchanged || !row.fields.is_empty();
+    let changes = row.outcome.is_refusal()
+        || row.intended() != PreviewOutcome::Unchanged
+        || !row.fields.is_empty();
     if is_left != (!is_reached && changes) {
         return Err(format!(
             "left {is_left}, and the tool comes to it: {is_reached}"
         ));
     }
     if let Some(later) = row.later {
-        if row.outcome != Outcome::NotReached || row.code.is_some() || is_reached {
+        if row.outcome != PreviewOutcome::NotReached || row.code.is_some() || is_reached {
             return Err("later, although the tool comes to it".to_owned());
         }
         (reached.outcome, reached.code) = (later, Some(code));
@@ -383,7 +385,7 @@ fn reached(row: &PreviewRow, is_reached: bool, code: u16) -> Result<PreviewRow, 
 }
 
 /// Applies the whole set, and compares.
-fn check(chart: &Chart) -> Result<Vec<Outcome>, String> {
+fn check(chart: &Chart) -> Result<Vec<PreviewOutcome>, String> {
     let input = PreviewInput {
         live: chart.live.clone(),
         next: chart.next.clone(),
@@ -504,14 +506,14 @@ fn a_preview_equals_applying_everything_and_comparing() {
     }
     assert_eq!(done, wanted);
     for outcome in [
-        Outcome::Conflict,
-        Outcome::Deleted,
-        Outcome::KeptForNow,
-        Outcome::NotReached,
-        Outcome::Changed,
-        Outcome::Created,
-        Outcome::Unchanged,
-        Outcome::NotTouched,
+        PreviewOutcome::Conflict,
+        PreviewOutcome::Deleted,
+        PreviewOutcome::KeptForNow,
+        PreviewOutcome::NotReached,
+        PreviewOutcome::Changed,
+        PreviewOutcome::Created,
+        PreviewOutcome::Unchanged,
+        PreviewOutcome::NotTouched,
     ] {
         assert!(
             counts.contains_key(&outcome),

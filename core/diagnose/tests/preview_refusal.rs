@@ -5,7 +5,7 @@ mod previewed;
 use optimist_apiserver::server::{Release, Selector};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, DeliveryTool, Outcome, Preview, PreviewInput, Pruning, Trouble,
+    AfterRefusal, Assumed, DeliveryTool, Preview, PreviewInput, PreviewOutcome, Pruning, Trouble,
 };
 use previewed::row;
 use serde_json::{Value, json};
@@ -82,15 +82,19 @@ fn an_object_is_deleted_only_if_the_tool_comes_to_it() {
         assert_eq!(row(&refused, "fixed").code, Some(422), "{preset:?}");
         let old = row(&refused, "old");
         if deletes {
-            assert_eq!(old.outcome, Outcome::Deleted, "{preset:?}");
+            assert_eq!(old.outcome, PreviewOutcome::Deleted, "{preset:?}");
         } else {
-            assert_eq!(old.outcome, Outcome::KeptForNow, "{preset:?}");
+            assert_eq!(old.outcome, PreviewOutcome::KeptForNow, "{preset:?}");
             assert_eq!(old.troubles, [Trouble::DeletedLater]);
             assert_eq!(old.code, None);
         }
         let whole = run(preset, live, vec![manifest("1")]);
         assert!(whole.is_whole(), "{preset:?}");
-        assert_eq!(row(&whole, "old").outcome, Outcome::Deleted, "{preset:?}");
+        assert_eq!(
+            row(&whole, "old").outcome,
+            PreviewOutcome::Deleted,
+            "{preset:?}"
+        );
     }
 }
 
@@ -115,7 +119,7 @@ fn argo_cd_deletes_first_in_a_wave_and_the_objects_of_the_last_wave_first() {
         let preview = run(Preset::ArgoCdServerSide, live.clone(), next);
         ["wave-0", "wave-1", "last"].map(|name| row(&preview, name).outcome)
     };
-    let (deleted, kept) = (Outcome::Deleted, Outcome::KeptForNow);
+    let (deleted, kept) = (PreviewOutcome::Deleted, PreviewOutcome::KeptForNow);
     assert_eq!(outcomes("-1"), [kept, kept, kept]);
     assert_eq!(outcomes("0"), [kept, deleted, kept]);
     assert_eq!(outcomes("1"), [deleted, deleted, kept]);
@@ -127,9 +131,9 @@ fn what_could_not_be_run_is_taken_to_be_accepted_and_the_row_says_so() {
     for (preset, assumes) in [(Preset::Helm4, true), (Preset::Terraform, false)] {
         let live = vec![own("old", 701)];
         let preview = run(preset, live, vec![unknown.clone()]);
-        assert_eq!(row(&preview, "x").outcome, Outcome::NotRun);
+        assert_eq!(row(&preview, "x").outcome, PreviewOutcome::NotRun);
         let old = row(&preview, "old");
-        assert_eq!(old.outcome, Outcome::Deleted);
+        assert_eq!(old.outcome, PreviewOutcome::Deleted);
         let assumed = old.assumed.contains(&Assumed::OthersAccepted);
         assert_eq!(assumed, assumes, "{preset:?}");
     }
@@ -169,7 +173,7 @@ fn a_manifest_without_a_name_is_refused_in_the_words_of_its_tool_and_the_other_r
         let row = row(&preview, "migrate-*");
         assert_eq!(
             (row.outcome, row.code),
-            (Outcome::Refused, None),
+            (PreviewOutcome::Refused, None),
             "{preset:?}"
         );
         assert_eq!(row.message, words, "{preset:?}");
@@ -179,9 +183,9 @@ fn a_manifest_without_a_name_is_refused_in_the_words_of_its_tool_and_the_other_r
         assert!(!whole.outcome.is_refusal(), "{preset:?}");
         let old = self::row(&preview, "old").outcome;
         let kept = if after == GoesOn {
-            Outcome::Deleted
+            PreviewOutcome::Deleted
         } else {
-            Outcome::KeptForNow
+            PreviewOutcome::KeptForNow
         };
         assert_eq!(old, kept, "{preset:?}");
     }
@@ -201,30 +205,39 @@ fn helm_3_creates_an_object_with_a_generated_name_when_it_installs_and_argo_cd_w
         row(&preview, "migrate-*").clone()
     };
     let known = install(Preset::Helm3, Some(Vec::new()), unnamed());
-    assert_eq!((known.outcome, known.code), (Outcome::Created, Some(201)));
+    assert_eq!(
+        (known.outcome, known.code),
+        (PreviewOutcome::Created, Some(201))
+    );
     assert!(
         known.troubles.is_empty() && known.assumed.is_empty(),
         "{known:?}"
     );
     let unknown = install(Preset::Helm3, None, unnamed());
-    assert_eq!(unknown.outcome, Outcome::Created);
+    assert_eq!(unknown.outcome, PreviewOutcome::Created);
     assert_eq!(unknown.assumed, [Assumed::FirstRelease]);
     let applied = install(Preset::Helm4, Some(Vec::new()), unnamed());
     let words = "server-side apply failed for object shop/ v1, Kind=ConfigMap: resource name may not be empty";
     assert_eq!(
         (applied.outcome, &*applied.message),
-        (Outcome::Refused, words)
+        (PreviewOutcome::Refused, words)
     );
     let mut replaced = unnamed();
     replaced["metadata"]["annotations"] =
         json!({"argocd.argoproj.io/sync-options": "Replace=true"});
     let argo = install(Preset::ArgoCdClientSide, None, replaced.clone());
-    assert_eq!((argo.outcome, argo.code), (Outcome::Created, Some(201)));
+    assert_eq!(
+        (argo.outcome, argo.code),
+        (PreviewOutcome::Created, Some(201))
+    );
     assert_eq!(argo.troubles, [Trouble::CreatedEachTime]);
     let mut wrong = unnamed();
     wrong["data"]["a b"] = "2".into();
     let wrong = install(Preset::Helm3, None, wrong);
-    assert_eq!((wrong.outcome, wrong.code), (Outcome::Invalid, Some(422)));
+    assert_eq!(
+        (wrong.outcome, wrong.code),
+        (PreviewOutcome::Invalid, Some(422))
+    );
     assert!(wrong.message.contains("data[a b]"), "{wrong:?}");
 }
 
@@ -245,7 +258,7 @@ fn deliver(
     preset: Preset,
     live: Vec<Value>,
     next: Vec<Value>,
-) -> Vec<(String, Outcome, Vec<Trouble>)> {
+) -> Vec<(String, PreviewOutcome, Vec<Trouble>)> {
     let rows = run(preset, live, next).rows.into_iter();
     let mut rows: Vec<_> = rows
         .map(|it| (it.object.name, it.outcome, it.troubles))
@@ -254,7 +267,11 @@ fn deliver(
     rows
 }
 
-fn said(name: &str, outcome: Outcome, trouble: Trouble) -> (String, Outcome, Vec<Trouble>) {
+fn said(
+    name: &str,
+    outcome: PreviewOutcome,
+    trouble: Trouble,
+) -> (String, PreviewOutcome, Vec<Trouble>) {
     (name.to_owned(), outcome, vec![trouble])
 }
 
@@ -279,17 +296,20 @@ fn helm_writes_in_its_order_until_an_object_that_it_cannot_create_and_every_row_
         };
         assert_eq!(
             *before,
-            said("before", Outcome::Created, written),
+            said("before", PreviewOutcome::Created, written),
             "{preset:?}"
         );
-        assert_eq!(*wrong, said("wrong", Outcome::Invalid, Trouble::Refused));
-        assert_eq!(*after, said("after", Outcome::NotReached, left));
+        assert_eq!(
+            *wrong,
+            said("wrong", PreviewOutcome::Invalid, Trouble::Refused)
+        );
+        assert_eq!(*after, said("after", PreviewOutcome::NotReached, left));
         // A refused change does not stop it.
         let mut changed = next.clone();
         changed[1] = manifest("2");
         changed.pop();
         let rows = deliver(preset, vec![immutable()], changed);
-        let created = |name: &str| (name.to_owned(), Outcome::Created, Vec::new());
+        let created = |name: &str| (name.to_owned(), PreviewOutcome::Created, Vec::new());
         assert_eq!(
             rows[..2],
             [created("after"), created("before")],
@@ -316,8 +336,11 @@ fn a_row_that_is_not_reached_keeps_what_the_write_would_change() {
         vec![manifest("1"), wrong("wrong"), after],
     );
     let after = row(&preview, "after");
-    assert_eq!((after.outcome, after.code), (Outcome::NotReached, None));
-    assert_eq!(after.later, Some(Outcome::Created));
+    assert_eq!(
+        (after.outcome, after.code),
+        (PreviewOutcome::NotReached, None)
+    );
+    assert_eq!(after.later, Some(PreviewOutcome::Created));
     assert!(
         after
             .fields
@@ -326,7 +349,7 @@ fn a_row_that_is_not_reached_keeps_what_the_write_would_change() {
         "{after:#?}"
     );
     assert!(after.writer.is_empty());
-    assert_eq!(preview.outcomes[&Outcome::NotReached], 1);
+    assert_eq!(preview.outcomes[&PreviewOutcome::NotReached], 1);
 }
 
 #[test]
@@ -346,10 +369,13 @@ fn argo_cd_does_not_come_to_the_next_wave_and_flux_to_the_stage_of_what_is_refus
         in_wave(wrong("e-wrong"), "2"),
     ];
     let rows = deliver(Preset::ArgoCdServerSide, Vec::new(), next);
-    assert_eq!(rows[0], said("a-first", Outcome::Created, written));
-    assert_eq!(rows[1], said("b-same", Outcome::Created, written));
-    assert_eq!(rows[2], said("c-last", Outcome::NotReached, left));
-    assert_eq!(rows[3], said("d-wrong", Outcome::Invalid, Trouble::Refused));
+    assert_eq!(rows[0], said("a-first", PreviewOutcome::Created, written));
+    assert_eq!(rows[1], said("b-same", PreviewOutcome::Created, written));
+    assert_eq!(rows[2], said("c-last", PreviewOutcome::NotReached, left));
+    assert_eq!(
+        rows[3],
+        said("d-wrong", PreviewOutcome::Invalid, Trouble::Refused)
+    );
     assert_eq!(rows[4].2, [Trouble::Refused, left]);
     let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "b-class"},
         "provisioner": "example.com/a"});
@@ -364,9 +390,9 @@ fn argo_cd_does_not_come_to_the_next_wave_and_flux_to_the_stage_of_what_is_refus
         space.clone(),
     ];
     let rows = deliver(Preset::Flux, Vec::new(), next);
-    assert_eq!(rows[0], said("a-space", Outcome::Created, written));
-    assert_eq!(rows[1], said("b-class", Outcome::Created, written));
-    assert_eq!(rows[2], said("c-last", Outcome::NotReached, left));
+    assert_eq!(rows[0], said("a-space", PreviewOutcome::Created, written));
+    assert_eq!(rows[1], said("b-class", PreviewOutcome::Created, written));
+    assert_eq!(rows[2], said("c-last", PreviewOutcome::NotReached, left));
     let mut refused = class;
     refused["provisioner"] = "".into();
     let rows = deliver(
@@ -374,9 +400,9 @@ fn argo_cd_does_not_come_to_the_next_wave_and_flux_to_the_stage_of_what_is_refus
         Vec::new(),
         vec![own("c-last"), refused, space],
     );
-    assert_eq!(rows[0], said("a-space", Outcome::Created, written));
-    assert_eq!(rows[1].1, Outcome::Invalid);
-    assert_eq!(rows[2], said("c-last", Outcome::NotReached, left));
+    assert_eq!(rows[0], said("a-space", PreviewOutcome::Created, written));
+    assert_eq!(rows[1].1, PreviewOutcome::Invalid);
+    assert_eq!(rows[2], said("c-last", PreviewOutcome::NotReached, left));
 }
 
 #[test]
@@ -389,7 +415,7 @@ fn a_tool_that_reads_all_manifests_first_comes_to_none_and_one_that_goes_on_come
         let rows = deliver(preset, Vec::new(), vec![own.clone(), unnamed()]);
         assert_eq!(
             rows[0],
-            said("a", Outcome::NotReached, Trouble::NotReached),
+            said("a", PreviewOutcome::NotReached, Trouble::NotReached),
             "{preset:?}"
         );
     }
@@ -401,7 +427,7 @@ fn a_tool_that_reads_all_manifests_first_comes_to_none_and_one_that_goes_on_come
         let rows = deliver(preset, Vec::new(), vec![own.clone(), unnamed()]);
         assert_eq!(
             rows[0],
-            ("a".to_owned(), Outcome::Created, Vec::new()),
+            ("a".to_owned(), PreviewOutcome::Created, Vec::new()),
             "{preset:?}"
         );
     }

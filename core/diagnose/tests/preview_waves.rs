@@ -3,7 +3,7 @@
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    DeliveryTool, Outcome, Preview, PreviewInput, PreviewRun, Trouble,
+    DeliveryTool, Preview, PreviewInput, PreviewOutcome, PreviewRun, Trouble,
 };
 use serde_json::{Value, json};
 
@@ -63,11 +63,11 @@ fn is_reached(next: Vec<Value>, name: &str) -> bool {
     let mut rows = preview.rows.iter();
     let row = rows.find(|row| row.object.name == name).expect(name);
     match row.outcome {
-        Outcome::Created => {
+        PreviewOutcome::Created => {
             assert!(row.troubles.contains(&Trouble::DoneBeforeStop), "{row:?}");
             true
         }
-        Outcome::NotReached => false,
+        PreviewOutcome::NotReached => false,
         other => panic!("{other:?}"),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optimist_apiserver::object::text;
 use optimist_diagnose::case::NotInstalled;
-use optimist_diagnose::message::{PrintedError, Tool, reported_errors};
+use optimist_diagnose::message::{ErrorSource, PrintedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
 use optimist_diagnose::ways::{ChangeTable, RemedyKind};
 use serde_json::Value;
@@ -137,7 +137,7 @@ fn a_helm_message_alone_leads_to_ways_out() {
                    Kind=Deployment: Apply failed with 1 conflict: conflict with \
                    \"kube-controller-manager\" with subresource \"scale\" using apps/v1: .spec.replicas";
     let errors = reported_errors(message);
-    assert_eq!(errors[0].tool, Some(Tool::Helm));
+    assert_eq!(errors[0].tool, Some(ErrorSource::Helm));
     let scene = Scene::rebuild(&errors[0], &GivenParts::default()).expect("there is a scene");
     let change = scene.change.expect("it was an apply");
     let client = scene.client.expect("Helm is known");

@@ -38,7 +38,7 @@ impl Finding {
         let tally = self.tally;
         let counts = [
             (found.orders, tally.total()),
-            (found.kept, tally.kept()),
+            (found.kept, tally.without_loss()),
             (found.replaced, tally.replaced),
             (found.left_out, tally.left_out),
             (found.refused, tally.refused),

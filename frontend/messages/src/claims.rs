@@ -1,7 +1,9 @@
 //! Diagnose's sentences about questions that a text leaves open.
 
 use optimist_apiserver::apply::Path;
-use optimist_diagnose::completions::{Answer, Contradiction, OpenQuestion, SameName, Then};
+use optimist_diagnose::completions::{
+    CompletionAnswer, Contradiction, OpenQuestion, SameName, Then,
+};
 use optimist_diagnose::ways::Row;
 
 use crate::diagnose::names;
@@ -62,34 +64,36 @@ fn open_question(one: &OpenQuestion) -> String {
 }
 
 /// Says the condition of an answer, behind *if*.
-fn condition(answer: &Answer) -> String {
+fn condition(answer: &CompletionAnswer) -> String {
     match answer {
-        Answer::Kind { kind, .. } => en::if_kind(kind),
-        Answer::OtherValues => en::if_other_values(),
-        Answer::MoreFields => en::if_more_fields(),
-        Answer::AppliedBefore => en::if_applied_before(),
-        Answer::ClientSideApply(manager) => en::if_client_side(manager),
-        Answer::Untracked => en::if_untracked(),
-        Answer::SmallManifest => en::if_small_manifest(),
-        Answer::ServerSideRelease => en::if_server_side_release(),
-        Answer::OwnedByApplier => en::if_owned_by_applier(),
-        Answer::OwnedByClientSideApply => en::if_owned_by_client_side(),
+        CompletionAnswer::Kind { kind, .. } => en::if_kind(kind),
+        CompletionAnswer::OtherValues => en::if_other_values(),
+        CompletionAnswer::MoreFields => en::if_more_fields(),
+        CompletionAnswer::AppliedBefore => en::if_applied_before(),
+        CompletionAnswer::ClientSideApply(manager) => en::if_client_side(manager),
+        CompletionAnswer::Untracked => en::if_untracked(),
+        CompletionAnswer::SmallManifest => en::if_small_manifest(),
+        CompletionAnswer::ServerSideRelease => en::if_server_side_release(),
+        CompletionAnswer::OwnedByApplier => en::if_owned_by_applier(),
+        CompletionAnswer::OwnedByClientSideApply => en::if_owned_by_client_side(),
     }
 }
 
 /// Names the input by which the answer becomes known.
-fn bring(answer: &Answer) -> Option<String> {
+fn bring(answer: &CompletionAnswer) -> Option<String> {
     match answer {
-        Answer::Kind { .. }
-        | Answer::MoreFields
-        | Answer::AppliedBefore
-        | Answer::ClientSideApply(_)
-        | Answer::Untracked
-        | Answer::OwnedByApplier
-        | Answer::OwnedByClientSideApply => Some(en::open_bring_live()),
-        Answer::OtherValues | Answer::SmallManifest => Some(en::open_bring_manifest()),
+        CompletionAnswer::Kind { .. }
+        | CompletionAnswer::MoreFields
+        | CompletionAnswer::AppliedBefore
+        | CompletionAnswer::ClientSideApply(_)
+        | CompletionAnswer::Untracked
+        | CompletionAnswer::OwnedByApplier
+        | CompletionAnswer::OwnedByClientSideApply => Some(en::open_bring_live()),
+        CompletionAnswer::OtherValues | CompletionAnswer::SmallManifest => {
+            Some(en::open_bring_manifest())
+        }
         // The record of the release says it, which nobody can bring here.
-        Answer::ServerSideRelease => None,
+        CompletionAnswer::ServerSideRelease => None,
     }
 }
 

@@ -5,7 +5,7 @@ use optimist_client::{shorten, visible};
 use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::input::{NotDetected, TextForm};
 use optimist_diagnose::message::{
-    ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError, Tool,
+    ErrorSource, ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError,
 };
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_diagnose::scene::{MissingPart, NoScene};
@@ -112,20 +112,20 @@ pub fn error_object(object: &ObjectHint) -> String {
 }
 
 /// A tool by its name.
-pub fn tool(tool: Tool) -> String {
+pub fn tool(tool: ErrorSource) -> String {
     match tool {
-        Tool::Kubectl => en::tool_kubectl(),
-        Tool::Helm => en::tool_helm(),
-        Tool::Terraform => en::tool_terraform(),
-        Tool::ArgoCd => en::tool_argo_cd(),
-        Tool::Flux => en::tool_flux(),
-        Tool::Pulumi => en::tool_pulumi(),
-        Tool::Ansible => en::tool_ansible(),
-        Tool::ControllerRuntime => en::tool_controller_runtime(),
-        Tool::KubeControllerManager => en::tool_kube_controller_manager(),
-        Tool::TerraformKubectl => en::tool_terraform_kubectl(),
-        Tool::KubeRs => en::tool_kube_rs(),
-        Tool::Fabric8 => en::tool_fabric8(),
+        ErrorSource::Kubectl => en::tool_kubectl(),
+        ErrorSource::Helm => en::tool_helm(),
+        ErrorSource::Terraform => en::tool_terraform(),
+        ErrorSource::ArgoCd => en::tool_argo_cd(),
+        ErrorSource::Flux => en::tool_flux(),
+        ErrorSource::Pulumi => en::tool_pulumi(),
+        ErrorSource::Ansible => en::tool_ansible(),
+        ErrorSource::ControllerRuntime => en::tool_controller_runtime(),
+        ErrorSource::KubeControllerManager => en::tool_kube_controller_manager(),
+        ErrorSource::TerraformKubectl => en::tool_terraform_kubectl(),
+        ErrorSource::KubeRs => en::tool_kube_rs(),
+        ErrorSource::Fabric8 => en::tool_fabric8(),
     }
 }
 

@@ -4,8 +4,10 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_apiserver::go;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, visible};
-use optimist_diagnose::completions::Settling;
-use optimist_diagnose::preview::{FieldChangeKind, Outcome, Preview, PreviewField, PreviewRow};
+use optimist_diagnose::completions::RemedyEffect;
+use optimist_diagnose::preview::{
+    FieldChangeKind, Preview, PreviewField, PreviewOutcome, PreviewRow,
+};
 use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Remedy, Row, Way};
 use serde_json::Value;
 
@@ -44,7 +46,7 @@ pub fn headline<'a>(
     let fields: Vec<String> = refused.iter().map(|it| field(&it.field)).collect();
     let says = en::headline_refused(&client, &listed(&fields), &names(&owners));
     let settling = remedies.into_iter().flatten();
-    let settling = settling.filter(|it| it.settling() == Settling::Settles);
+    let settling = settling.filter(|it| it.settling() == RemedyEffect::Settles);
     Some(with_remedies(says, settling.count()))
 }
 
@@ -139,7 +141,7 @@ fn last_change<'a>(row: &'a Row, manager: &Manager) -> Option<&'a str> {
 /// Returns `None` if no object has a conflict, and the worst one is not invalid.
 pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
     let row = preview.rows.first()?;
-    if row.outcome == Outcome::Invalid && row.code == Some(422) {
+    if row.outcome == PreviewOutcome::Invalid && row.code == Some(422) {
         let message = row.message.split_once(" is invalid: ");
         let message = message
             .map_or(&*row.message, |(_, why)| why)
@@ -149,7 +151,7 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
     }
     let is_refused = |it: &&PreviewField| it.change == FieldChangeKind::Refused;
     let refused: Vec<&PreviewField> = row.fields.iter().filter(is_refused).collect();
-    if row.outcome != Outcome::Conflict || refused.is_empty() {
+    if row.outcome != PreviewOutcome::Conflict || refused.is_empty() {
         return None;
     }
     let mut managers: Vec<&String> = Vec::new();

@@ -5,7 +5,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_code::namespace_option;
 use optimist_code::quote;
 use optimist_diagnose::case::ObjectId;
-use optimist_diagnose::message::{ObjectHint, PrintedError, ReportedError, Tool};
+use optimist_diagnose::message::{ErrorSource, ObjectHint, PrintedError, ReportedError};
 use optimist_diagnose::observed::ObservedVersion;
 use serde_json::Value;
 
@@ -108,14 +108,14 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
 }
 
 /// Returns whether a tool repeats a refused write by itself.
-fn is_controller(tool: Tool) -> bool {
+fn is_controller(tool: ErrorSource) -> bool {
     matches!(
         tool,
-        Tool::ControllerRuntime
-            | Tool::KubeControllerManager
-            | Tool::KubeRs
-            | Tool::Fabric8
-            | Tool::Flux
+        ErrorSource::ControllerRuntime
+            | ErrorSource::KubeControllerManager
+            | ErrorSource::KubeRs
+            | ErrorSource::Fabric8
+            | ErrorSource::Flux
     )
 }
 

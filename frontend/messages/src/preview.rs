@@ -3,8 +3,8 @@
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
-    AfterRefusal, Assumed, FieldChangeKind, HandOver, HandOverKind, Hook, HookAction, Outcome,
-    Preview, PreviewField, PreviewRow, Trouble,
+    AfterRefusal, Assumed, FieldChangeKind, HandOver, HandOverKind, Hook, HookAction, Preview,
+    PreviewField, PreviewOutcome, PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub fn assumptions(preview: &Preview) -> Vec<String> {
 /// object, and the assumptions that no input confirms.
 pub fn notes(row: &PreviewRow) -> Vec<String> {
     let mut all = Vec::new();
-    if !row.message.is_empty() && row.outcome != Outcome::Conflict {
+    if !row.message.is_empty() && row.outcome != PreviewOutcome::Conflict {
         all.push(row.message.replace('\n', " "));
     }
     all.extend(later(row));
@@ -103,7 +103,7 @@ pub fn hook(hook: &Hook) -> String {
 /// Says what becomes of an object to which the tool does not come, once no other object is refused.
 pub fn later(row: &PreviewRow) -> Option<String> {
     Some(match row.later? {
-        Outcome::Deleted => en::upgrade_deleted_later(),
+        PreviewOutcome::Deleted => en::upgrade_deleted_later(),
         later => en::upgrade_later(&outcome(later)),
     })
 }
@@ -154,20 +154,20 @@ pub fn hand_over(out: &HandOver) -> (String, String) {
 }
 
 /// Names the outcome for an object, in a word or two.
-pub fn outcome(outcome: Outcome) -> String {
+pub fn outcome(outcome: PreviewOutcome) -> String {
     match outcome {
-        Outcome::Conflict => en::upgrade_outcome_conflict(),
-        Outcome::Invalid => en::upgrade_outcome_invalid(),
-        Outcome::Refused => en::upgrade_outcome_refused(),
-        Outcome::NotRun => en::upgrade_outcome_not_run(),
-        Outcome::Deleted => en::upgrade_outcome_deleted(),
-        Outcome::KeptForNow => en::upgrade_outcome_kept(),
-        Outcome::NotReached => en::upgrade_outcome_not_reached(),
-        Outcome::Changed => en::upgrade_outcome_changed(),
-        Outcome::Created => en::upgrade_outcome_created(),
-        Outcome::Unchanged => en::upgrade_outcome_unchanged(),
-        Outcome::Hook => en::upgrade_outcome_hook(),
-        Outcome::NotTouched => en::upgrade_outcome_not_touched(),
+        PreviewOutcome::Conflict => en::upgrade_outcome_conflict(),
+        PreviewOutcome::Invalid => en::upgrade_outcome_invalid(),
+        PreviewOutcome::Refused => en::upgrade_outcome_refused(),
+        PreviewOutcome::NotRun => en::upgrade_outcome_not_run(),
+        PreviewOutcome::Deleted => en::upgrade_outcome_deleted(),
+        PreviewOutcome::KeptForNow => en::upgrade_outcome_kept(),
+        PreviewOutcome::NotReached => en::upgrade_outcome_not_reached(),
+        PreviewOutcome::Changed => en::upgrade_outcome_changed(),
+        PreviewOutcome::Created => en::upgrade_outcome_created(),
+        PreviewOutcome::Unchanged => en::upgrade_outcome_unchanged(),
+        PreviewOutcome::Hook => en::upgrade_outcome_hook(),
+        PreviewOutcome::NotTouched => en::upgrade_outcome_not_touched(),
     }
 }
 
@@ -221,7 +221,7 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let fields = row.fields.iter();
     let shown = fields.filter(|field| match (row.intended(), field.change) {
         (outcome, change) if outcome.is_refusal() => change == FieldChangeKind::Refused,
-        (Outcome::Created, _) => false,
+        (PreviewOutcome::Created, _) => false,
         (_, change) => change < FieldChangeKind::Default,
     });
     let mut shown: Vec<&PreviewField> = shown.collect();
@@ -237,8 +237,11 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
 /// one that changes only by these, too.
 pub fn open_fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let in_line = fields(row);
-    let is_whole =
-        !in_line.is_empty() || !matches!(row.intended(), Outcome::Created | Outcome::Changed);
+    let is_whole = !in_line.is_empty()
+        || !matches!(
+            row.intended(),
+            PreviewOutcome::Created | PreviewOutcome::Changed
+        );
     if is_whole {
         return in_line;
     }

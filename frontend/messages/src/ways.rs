@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::{Preset, WriteMethod};
-use optimist_diagnose::completions::{OpenQuestion, Settling, Then};
+use optimist_diagnose::completions::{OpenQuestion, RemedyEffect, Then};
 use optimist_diagnose::modified::NextAttempt;
 use optimist_diagnose::ways::{
     Assumption, FieldEffect, FieldOutcome, InstructionWarning, OnOwned, Remedy, RemedyKind, Row,
@@ -318,7 +318,7 @@ pub fn remedy(out: &Remedy) -> (String, String) {
 /// Says the number of ways out that do not settle the conflict; empty if all of them may.
 pub fn not_settling<'a>(outs: impl Iterator<Item = &'a Remedy>) -> String {
     match outs
-        .filter(|out| out.settling() == Settling::DoesNotSettle)
+        .filter(|out| out.settling() == RemedyEffect::DoesNotSettle)
         .count()
     {
         0 => String::new(),

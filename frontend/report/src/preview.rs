@@ -1,7 +1,7 @@
 //! Writes the preview of a tool's writes to many objects, for a pull request.
 
 use optimist_client::Preset;
-use optimist_diagnose::preview::{HandOver, Outcome, Preview, PreviewRow};
+use optimist_diagnose::preview::{HandOver, Preview, PreviewOutcome, PreviewRow};
 use optimist_exports::markdown::{code, row, text};
 use optimist_messages::{label, preview as messages};
 
@@ -45,7 +45,11 @@ pub fn preview_markdown(preview: &Preview, tool: Preset) -> String {
 
 /// Returns whether nothing happens to an object.
 fn is_quiet(row: &PreviewRow) -> bool {
-    row.troubles.is_empty() && matches!(row.outcome, Outcome::Unchanged | Outcome::NotTouched)
+    row.troubles.is_empty()
+        && matches!(
+            row.outcome,
+            PreviewOutcome::Unchanged | PreviewOutcome::NotTouched
+        )
 }
 
 fn line(one: &PreviewRow) -> String {

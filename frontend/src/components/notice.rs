@@ -6,7 +6,7 @@ use yew::{Html, html};
 use super::sessions_dialog::called;
 use crate::names::page_name;
 use crate::state::{
-    BranchPoint, BranchSource, Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle,
+    BranchSource, BranchStep, Msg, Page, PersistenceMsg, Sends, ShareMsg, StateHandle,
     UnreadableData,
 };
 
@@ -37,7 +37,7 @@ fn opening(store: &StateHandle, (done, all): (usize, usize)) -> Html {
 }
 
 /// Says that the session is not the recorded history, and leads back to it.
-pub(crate) fn branch_notice(point: BranchPoint) -> Html {
+pub(crate) fn branch_notice(point: BranchStep) -> Html {
     let step = point.row + 1;
     let (says, back) = match point.source {
         BranchSource::LiveLog => (label::log_left_live(&step), label::log_back_live()),

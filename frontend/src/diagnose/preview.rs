@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use js_sys::Array;
 use optimist_client::{Preset, visible};
-use optimist_diagnose::preview::{Outcome, Preview, PreviewRow, Pruning, Trouble};
+use optimist_diagnose::preview::{Preview, PreviewOutcome, PreviewRow, Pruning, Trouble};
 use optimist_messages::{label, preview as messages};
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use web_sys::HtmlInputElement;
@@ -291,10 +291,10 @@ fn details(row: &PreviewRow) -> Html {
     }
 }
 
-fn tone(outcome: Outcome) -> &'static str {
+fn tone(outcome: PreviewOutcome) -> &'static str {
     match outcome {
         _ if outcome.is_refusal() => "refused",
-        Outcome::Created => "ok",
+        PreviewOutcome::Created => "ok",
         _ => "plain",
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_client::visible;
-use optimist_diagnose::completions::Settling;
+use optimist_diagnose::completions::RemedyEffect;
 use optimist_messages::{diagnose as messages, label};
 use yew::{AttrValue, Html, classes, html};
 
@@ -14,7 +14,7 @@ use crate::state::{ChangeRun, DiagnoseMsg, Sends, SettledConflict, StateHandle};
 /// Draws the ways out, those that settle the conflict first, then those that settle some.
 pub(super) fn remedies(store: &StateHandle, run: &ChangeRun) -> Html {
     let outs = run.remedies.iter().flatten();
-    let may_settle = |it: &&Rc<SettledConflict>| it.out.settling() != Settling::DoesNotSettle;
+    let may_settle = |it: &&Rc<SettledConflict>| it.out.settling() != RemedyEffect::DoesNotSettle;
     let (mut settling, others): (Vec<_>, Vec<_>) = outs.partition(may_settle);
     settling.sort_by_key(|it| it.out.settling());
     if settling.is_empty() && others.is_empty() {

@@ -88,7 +88,7 @@ struct SearchedRowProps {
     row: SearchedRow,
 }
 
-/// What happens in the shortest history that loses an edit, and the map.
+/// The shortest history that loses an edit, step by step, and the map.
 #[component]
 fn Drawing(props: &SearchedRowProps) -> Html {
     let SearchedRow {

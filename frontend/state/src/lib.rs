@@ -51,7 +51,7 @@ pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, se
 pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
-    AuditReplay, AuditRun, BranchPoint, BranchSource, BringProblem, CASE, CASE_PLACE, CaseExample,
+    AuditReplay, AuditRun, BranchSource, BranchStep, BringProblem, CASE, CASE_PLACE, CaseExample,
     CaseKeeping, CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState,
     InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
     NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, RecordedSource,
@@ -113,7 +113,7 @@ pub struct State {
     /// The case of Diagnose.
     pub diagnose: Rc<DiagnoseState>,
     /// The last branch of a recorded history that was opened in Play.
-    branch: Option<BranchPoint>,
+    branch: Option<BranchStep>,
     /// Sessions as texts.
     pub share: ShareState,
     /// Sessions that the browser keeps.

@@ -138,7 +138,7 @@ impl Schema {
     }
 }
 
-impl crate::cel::Schema for Schema {
+impl crate::cel::ValueSchema for Schema {
     fn ty(&self) -> &str {
         &self.ty
     }

@@ -2,7 +2,7 @@
 //! their endings.
 //!
 //! The depth of a state is the number of steps of all processes together, so the states form layers.
-//! When a state is explored, all paths to it are known, and the number of histories to it is the
+//! All paths to a state are known when it is explored, and the number of histories to it is the
 //! sum over these paths. Time and memory grow with the number of states, not with the number of
 //! histories.
 //!
@@ -338,7 +338,7 @@ impl HistorySearch {
     pub fn take_memory(&mut self) -> ResponseCache {
         match self.status {
             SearchStatus::Running => ResponseCache::default(),
-            SearchStatus::Done | SearchStatus::TooManyStates => self.memory.take(),
+            SearchStatus::Done | SearchStatus::TooManyStates => self.memory.take_unshown(),
         }
     }
 

@@ -201,7 +201,7 @@ impl Outcomes {
         let repeats_edits = procedure.repeats_edits();
         let (mut after, who) = (procedure.clone(), *who);
         let answer = memory.ask(server, request, object)?;
-        let read = memory.pool.known(&answer.reply.body);
+        let read = memory.pool.id_of_object(&answer.reply.body);
         let alike = read.and_then(|read| self.by_copy.get(&(who, read)));
         let alike = alike.and_then(|alike| self.procedures.get(*alike as usize));
         match (&mut after, alike.map(|alike| &alike.procedure)) {

@@ -84,7 +84,7 @@ impl Pool {
     }
 
     /// The number of an object that is known by its address.
-    pub(super) fn known(&self, object: &Arc<Value>) -> Option<ObjectId> {
+    pub(super) fn id_of_object(&self, object: &Arc<Value>) -> Option<ObjectId> {
         self.by_address
             .get(&(Arc::as_ptr(object) as usize))
             .copied()
@@ -110,9 +110,9 @@ impl Pool {
         })
     }
 
-    /// What is shown of the states of a search that is over: the objects, and which of them each server has
+    /// The part that the page shows of a search that is over: the objects, and which of them each server has
     /// stored.
-    pub(super) fn shown(&self) -> Self {
+    pub(super) fn shown_part(&self) -> Self {
         Self {
             objects: self.objects.clone(),
             stored: self.stored.clone(),

@@ -55,9 +55,9 @@ impl ResponseCache {
     }
 
     /// Takes everything that is not shown of a search that is over.
-    pub(super) fn take(&mut self) -> Self {
+    pub(super) fn take_unshown(&mut self) -> Self {
         let shown = Self {
-            pool: self.pool.shown(),
+            pool: self.pool.shown_part(),
             ..Self::default()
         };
         std::mem::replace(self, shown)

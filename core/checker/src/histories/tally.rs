@@ -32,7 +32,7 @@ impl Tally {
     }
 
     /// The histories in which every acknowledged edit is in the object or was replaced knowingly.
-    pub fn kept(&self) -> u128 {
+    pub fn without_loss(&self) -> u128 {
         self.in_object.saturating_add(self.replaced)
     }
 

@@ -6,7 +6,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use serde_json::{Value, json};
 
-use super::{Answer, Source};
+use super::{CompletionAnswer, Source};
 use crate::case::{Case, Installed, Note};
 use crate::message::{ManagerConflict, PrintedError, ReportedError};
 use crate::scene::{MissingPart, Scene, parse_field};
@@ -34,14 +34,14 @@ pub(super) fn named_fields(error: &ReportedError, root: &Struct) -> Vec<Path> {
 }
 
 /// The answers for an object that is made up from an error message.
-pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<Answer> {
+pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<CompletionAnswer> {
     let PrintedError::Apply(conflicts) = &error.error else {
         return Vec::new();
     };
     let mut answers = vec![
-        Answer::MoreFields,
-        Answer::AppliedBefore,
-        Answer::OtherValues,
+        CompletionAnswer::MoreFields,
+        CompletionAnswer::AppliedBefore,
+        CompletionAnswer::OtherValues,
     ];
     let updates = |it: &&ManagerConflict| it.api_version.is_some() && it.subresource.is_none();
     let mut managers: Vec<&str> = Vec::new();
@@ -57,28 +57,30 @@ pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<Answer> {
         managers.insert(0, CLIENT_SIDE);
     }
     let client_side = managers.into_iter().map(str::to_owned);
-    answers.splice(0..0, client_side.map(Answer::ClientSideApply));
+    answers.splice(0..0, client_side.map(CompletionAnswer::ClientSideApply));
     let untracked = conflicts.iter().any(|it| it.manager == UNTRACKED);
-    answers.extend(untracked.then_some(Answer::Untracked));
+    answers.extend(untracked.then_some(CompletionAnswer::Untracked));
     let other_kind = scene.missing.iter().find_map(|part| match part {
         MissingPart::Kind { candidates, .. } => candidates.get(1),
         _ => None,
     });
     let other_kind = other_kind.and_then(|name| name.strip_suffix(')')?.split_once(" ("));
-    answers.extend(other_kind.map(|(kind, api_version)| Answer::Kind {
-        api_version: api_version.to_owned(),
-        kind: kind.to_owned(),
-    }));
+    answers.extend(
+        other_kind.map(|(kind, api_version)| CompletionAnswer::Kind {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+        }),
+    );
     answers
 }
 
 /// The answers for an object that was printed without its owners.
-pub(super) fn of_owners(installed: &Installed) -> Vec<Answer> {
+pub(super) fn of_owners(installed: &Installed) -> Vec<CompletionAnswer> {
     if installed.notes.contains(&Note::NoManagedFields) {
         vec![
-            Answer::OwnedByApplier,
-            Answer::OwnedByClientSideApply,
-            Answer::AppliedBefore,
+            CompletionAnswer::OwnedByApplier,
+            CompletionAnswer::OwnedByClientSideApply,
+            CompletionAnswer::AppliedBefore,
         ]
     } else {
         Vec::new()
@@ -86,16 +88,16 @@ pub(super) fn of_owners(installed: &Installed) -> Vec<Answer> {
 }
 
 /// Returns whether Helm takes over its former entries depends on the last release.
-pub(super) fn of_release(installed: &Installed) -> Option<Answer> {
+pub(super) fn of_release(installed: &Installed) -> Option<CompletionAnswer> {
     let object = installed.object()?;
-    helm_updates(object).then_some(Answer::ServerSideRelease)
+    helm_updates(object).then_some(CompletionAnswer::ServerSideRelease)
 }
 
 /// The change under an answer; `None` if the server does not say the message then.
 pub(super) fn table(
     source: &Source,
     named: Option<&[Path]>,
-    answer: &Answer,
+    answer: &CompletionAnswer,
 ) -> Option<ChangeTable> {
     let (installed, change, definitions) = match source {
         Source::Message(of) => {
@@ -106,16 +108,16 @@ pub(super) fn table(
         Source::Input(of) => (&of.0, &of.1, &of.2),
     };
     let change = match answer {
-        Answer::SmallManifest => smaller(installed, change, named?)?,
-        Answer::ServerSideRelease => WantedChange {
+        CompletionAnswer::SmallManifest => smaller(installed, change, named?)?,
+        CompletionAnswer::ServerSideRelease => WantedChange {
             last_release: ReleaseMethod::ServerSide,
             ..change.clone()
         },
-        Answer::OwnedByApplier => {
+        CompletionAnswer::OwnedByApplier => {
             let operation = ManagedFieldsOperation::Apply;
             return owned(installed, definitions, change, "another-manager", operation);
         }
-        Answer::OwnedByClientSideApply => {
+        CompletionAnswer::OwnedByClientSideApply => {
             let operation = ManagedFieldsOperation::Update;
             return owned(installed, definitions, change, CLIENT_SIDE, operation);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use optimist_apiserver::apply::{Manager, Path};
 use serde_json::Value;
 
-use super::{Answer, CompletedChange, OpenQuestion, Then, annotation};
+use super::{CompletedChange, CompletionAnswer, OpenQuestion, Then, annotation};
 use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Remedy, Row};
 
@@ -15,7 +15,7 @@ impl CompletedChange {
         let mut runs = runs.into_iter();
         let first = runs.next()??;
         let others = self.others.iter().map(|(answer, _)| answer).zip(runs);
-        let others: Vec<(&Answer, Row)> = others
+        let others: Vec<(&CompletionAnswer, Row)> = others
             .filter_map(|(answer, row)| Some((answer, row?)))
             .collect();
         Some(self.common(first, others))
@@ -33,7 +33,7 @@ impl CompletedChange {
             // Where there is no conflict, there are no ways out of it.
             let runs = self.others.iter().map(|(answer, _)| answer).zip(&others);
             let runs = runs.filter(|(_, outs)| !outs.is_empty());
-            let found: Option<Vec<(&Answer, Remedy)>> = runs
+            let found: Option<Vec<(&CompletionAnswer, Remedy)>> = runs
                 .map(|(answer, outs)| Some((answer, of_kind(outs)?)))
                 .collect();
             Some(self.common_out(first, found?))
@@ -41,7 +41,7 @@ impl CompletedChange {
         claimed.collect()
     }
 
-    fn common_out(&self, first: Remedy, others: Vec<(&Answer, Remedy)>) -> Remedy {
+    fn common_out(&self, first: Remedy, others: Vec<(&CompletionAnswer, Remedy)>) -> Remedy {
         let settles = first.settles;
         let invalid = |out: &Remedy| self.is_of_values(&out.row);
         let valid = others.iter().filter(|(_, out)| !invalid(out));
@@ -81,7 +81,7 @@ impl CompletedChange {
     }
 
     /// Returns a row with the claims that hold in all rows of one way.
-    fn common(&self, mut first: Row, mut others: Vec<(&Answer, Row)>) -> Row {
+    fn common(&self, mut first: Row, mut others: Vec<(&CompletionAnswer, Row)>) -> Row {
         others.retain(|(_, row)| !self.is_of_values(row));
         if self.is_of_values(&first) {
             // The first completion that the server takes is taken in its place.
@@ -125,7 +125,12 @@ impl CompletedChange {
     }
 
     /// Keeps in the first row only the results that hold in the others.
-    fn keep_common(&self, first: &mut Row, others: &[(&Answer, Row)], open: &[OpenQuestion]) {
+    fn keep_common(
+        &self,
+        first: &mut Row,
+        others: &[(&CompletionAnswer, Row)],
+        open: &[OpenQuestion],
+    ) {
         let is_open = |of: fn(&Then) -> bool| open.iter().any(|one| of(&one.then));
         if is_open(|then| matches!(then, Then::Code { .. })) {
             first.code = None;
@@ -223,15 +228,17 @@ impl CompletedChange {
     }
 }
 
-fn is_of_owners(answer: &Answer) -> bool {
+fn is_of_owners(answer: &CompletionAnswer) -> bool {
     matches!(
         answer,
-        Answer::OwnedByApplier | Answer::OwnedByClientSideApply | Answer::AppliedBefore
+        CompletionAnswer::OwnedByApplier
+            | CompletionAnswer::OwnedByClientSideApply
+            | CompletionAnswer::AppliedBefore
     )
 }
 
-fn is_of_kind(answer: &Answer) -> bool {
-    matches!(answer, Answer::Kind { .. })
+fn is_of_kind(answer: &CompletionAnswer) -> bool {
+    matches!(answer, CompletionAnswer::Kind { .. })
 }
 
 /// A row of which nothing is known: the server took no values that were made up.
@@ -246,7 +253,7 @@ fn unknown(mut row: Row) -> Row {
     row.second_run = None;
     row.values_made_up = true;
     row.open = vec![OpenQuestion {
-        answer: Answer::OtherValues,
+        answer: CompletionAnswer::OtherValues,
         then: Then::NoValidValues,
     }];
     row
@@ -295,7 +302,7 @@ fn is_same_change(one: &FieldOutcome, other: &FieldOutcome, writer: &str) -> boo
 
 /// The known effect of a way out on the conflict, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Settling {
+pub enum RemedyEffect {
     /// It does.
     Settles,
     /// It does under some answers.
@@ -306,7 +313,7 @@ pub enum Settling {
 
 impl Remedy {
     /// Returns whether it settles the conflict, as far as that is known.
-    pub fn settling(&self) -> Settling {
+    pub fn settling(&self) -> RemedyEffect {
         let depends = |then: &Then| {
             matches!(
                 then,
@@ -315,11 +322,11 @@ impl Remedy {
         };
         // What agrees with a manager that runs all the time never settles.
         if self.settles {
-            Settling::Settles
+            RemedyEffect::Settles
         } else if self.row.open.iter().any(|one| depends(&one.then)) {
-            Settling::Depends
+            RemedyEffect::Depends
         } else {
-            Settling::DoesNotSettle
+            RemedyEffect::DoesNotSettle
         }
     }
 }

@@ -3,7 +3,7 @@
 use optimist_client::Preset;
 
 use super::Then;
-use crate::message::{ManagerConflict, PrintedError, ReportedError, Tool};
+use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError};
 use crate::ways::{FieldEffect, OnOwned, Row, Way};
 
 /// A message of a refused apply, and a row of the same client that says something else.
@@ -70,8 +70,8 @@ impl SameName {
             return None;
         };
         let (client, own) = match error.tool? {
-            Tool::Helm => (Preset::Helm4, "helm"),
-            Tool::Terraform => (Preset::Terraform, "Terraform"),
+            ErrorSource::Helm => (Preset::Helm4, "helm"),
+            ErrorSource::Terraform => (Preset::Terraform, "Terraform"),
             _ => return None,
         };
         let same = |it: &&ManagerConflict| it.manager == own && it.subresource.is_none();

@@ -1,7 +1,7 @@
 //! Conclusions from a text that leaves questions open.
 //!
 //! A text can leave out the other fields of the object, its earlier writers or its values. Each
-//! [`Answer`] fills in one of these gaps in another way. A [`CompletedChange`] runs every way of writing
+//! [`CompletionAnswer`] fills in one of these gaps in another way. A [`CompletedChange`] runs every way of writing
 //! under each answer. Its claims about a way hold under all of them; anything else becomes an
 //! [`OpenQuestion`], with the answer that decides it.
 
@@ -23,13 +23,13 @@ use crate::ways::{
 };
 
 pub(crate) use answers::{annotation, entry};
-pub use claims::Settling;
+pub use claims::RemedyEffect;
 pub use contradiction::{Contradiction, SameName};
 
 /// An answer to a question that a text leaves open. It differs from what the first completion takes
 /// for granted: the smallest object, that nobody wrote before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Answer {
+pub enum CompletionAnswer {
     /// The object is of another kind.
     Kind {
         /// Its group and version.
@@ -62,7 +62,7 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenQuestion {
     /// The answer under which it is otherwise.
-    pub answer: Answer,
+    pub answer: CompletionAnswer,
     /// The difference under that answer.
     pub then: Then,
 }
@@ -121,9 +121,9 @@ pub struct CompletedChange {
     /// Under the answers that are the simplest.
     first: ChangeTable,
     /// Under another answer each.
-    others: Vec<(Answer, Completion)>,
+    others: Vec<(CompletionAnswer, Completion)>,
     /// The answers that are not filled in yet.
-    left: VecDeque<Answer>,
+    left: VecDeque<CompletionAnswer>,
     source: Source,
     /// The fields that the text names. There are no claims about others. `None` if the input has all
     /// fields.
@@ -160,8 +160,8 @@ impl CompletedChange {
         // Helm was refused, so it had not taken over its former entries.
         completed
             .left
-            .retain(|answer| *answer != Answer::ServerSideRelease);
-        completed.left.push_front(Answer::SmallManifest);
+            .retain(|answer| *answer != CompletionAnswer::ServerSideRelease);
+        completed.left.push_front(CompletionAnswer::SmallManifest);
         Some(completed)
     }
 
@@ -195,7 +195,7 @@ impl CompletedChange {
         let Some(answer) = self.left.pop_front() else {
             return false;
         };
-        let of_writer = answer == Answer::AppliedBefore && !self.is_made_up();
+        let of_writer = answer == CompletionAnswer::AppliedBefore && !self.is_made_up();
         let completion = if of_writer {
             Some(Completion::AppliedByWriter)
         } else {
@@ -214,7 +214,7 @@ impl CompletedChange {
     }
 
     /// The answers that are filled in.
-    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+    pub fn answers(&self) -> impl Iterator<Item = &CompletionAnswer> {
         self.others.iter().map(|(answer, _)| answer)
     }
 

@@ -2,60 +2,69 @@
 
 use optimist_apiserver::server::ResourcePath;
 
-use super::{ObjectHint, Tool};
+use super::{ErrorSource, ObjectHint};
 
 /// Words near a message that only one tool prints. The first mark in the text decides, because some tools also
 /// print the words of kubectl.
-const MARKS: [(&str, Tool); 49] = [
-    ("while applying object", Tool::Helm),
-    ("server-side apply failed for object", Tool::Helm),
-    ("UPGRADE FAILED", Tool::Helm),
-    ("INSTALLATION FAILED", Tool::Helm),
-    ("ROLLBACK FAILED", Tool::Helm),
-    ("Unable to continue with update", Tool::Helm),
-    ("Unable to continue with install", Tool::Helm),
-    ("Helm upgrade failed", Tool::Helm),
-    ("Helm install failed", Tool::Helm),
-    ("with kind ", Tool::Helm),
-    ("trying to apply the manifest for", Tool::Terraform),
-    ("failed to run apply:", Tool::TerraformKubectl),
-    ("in resource \"kubernetes_", Tool::Terraform),
-    ("in resource \"kubectl_", Tool::TerraformKubectl),
-    ("(ErrorResponse {", Tool::KubeRs),
-    ("ApiError: ", Tool::KubeRs),
-    ("io.fabric8.kubernetes.client", Tool::Fabric8),
-    ("Failure executing: ", Tool::Fabric8),
-    ("pulumi.com/", Tool::Pulumi),
-    ("pulumi-kubernetes", Tool::Pulumi),
-    ("the Kubernetes API server reported that", Tool::Pulumi),
-    ("by the Kubernetes API server: ", Tool::Pulumi),
-    ("FAILED! =>", Tool::Ansible),
-    ("Failed to apply object", Tool::Ansible),
-    ("Failed to patch object", Tool::Ansible),
-    ("Failed to replace object", Tool::Ansible),
-    ("dry-run failed", Tool::Flux),
-    ("kustomize-controller", Tool::Flux),
-    ("\"controller\":\"kustomization\"", Tool::Flux),
-    ("one or more objects failed to apply", Tool::ArgoCd),
-    ("one or more synchronization tasks", Tool::ArgoCd),
-    ("ComparisonError", Tool::ArgoCd),
-    ("argocd app ", Tool::ArgoCd),
-    ("argocd-application-controller", Tool::ArgoCd),
-    ("level=fatal msg=\"rpc error: code = ", Tool::ArgoCd),
-    ("Reconciler error", Tool::ControllerRuntime),
-    ("\"reconcileID\"", Tool::ControllerRuntime),
-    ("controller-runtime", Tool::ControllerRuntime),
-    (" deployment_controller.go:", Tool::KubeControllerManager),
-    (" replica_set.go:", Tool::KubeControllerManager),
-    (" stateful_set.go:", Tool::KubeControllerManager),
-    (" daemon_controller.go:", Tool::KubeControllerManager),
-    (" job_controller.go:", Tool::KubeControllerManager),
-    (" endpoints_controller.go:", Tool::KubeControllerManager),
-    (" horizontal.go:", Tool::KubeControllerManager),
-    (" garbagecollector.go:", Tool::KubeControllerManager),
-    ("Error from server", Tool::Kubectl),
-    ("error when ", Tool::Kubectl),
-    ("Please review the fields above", Tool::Kubectl),
+const MARKS: [(&str, ErrorSource); 49] = [
+    ("while applying object", ErrorSource::Helm),
+    ("server-side apply failed for object", ErrorSource::Helm),
+    ("UPGRADE FAILED", ErrorSource::Helm),
+    ("INSTALLATION FAILED", ErrorSource::Helm),
+    ("ROLLBACK FAILED", ErrorSource::Helm),
+    ("Unable to continue with update", ErrorSource::Helm),
+    ("Unable to continue with install", ErrorSource::Helm),
+    ("Helm upgrade failed", ErrorSource::Helm),
+    ("Helm install failed", ErrorSource::Helm),
+    ("with kind ", ErrorSource::Helm),
+    ("trying to apply the manifest for", ErrorSource::Terraform),
+    ("failed to run apply:", ErrorSource::TerraformKubectl),
+    ("in resource \"kubernetes_", ErrorSource::Terraform),
+    ("in resource \"kubectl_", ErrorSource::TerraformKubectl),
+    ("(ErrorResponse {", ErrorSource::KubeRs),
+    ("ApiError: ", ErrorSource::KubeRs),
+    ("io.fabric8.kubernetes.client", ErrorSource::Fabric8),
+    ("Failure executing: ", ErrorSource::Fabric8),
+    ("pulumi.com/", ErrorSource::Pulumi),
+    ("pulumi-kubernetes", ErrorSource::Pulumi),
+    (
+        "the Kubernetes API server reported that",
+        ErrorSource::Pulumi,
+    ),
+    ("by the Kubernetes API server: ", ErrorSource::Pulumi),
+    ("FAILED! =>", ErrorSource::Ansible),
+    ("Failed to apply object", ErrorSource::Ansible),
+    ("Failed to patch object", ErrorSource::Ansible),
+    ("Failed to replace object", ErrorSource::Ansible),
+    ("dry-run failed", ErrorSource::Flux),
+    ("kustomize-controller", ErrorSource::Flux),
+    ("\"controller\":\"kustomization\"", ErrorSource::Flux),
+    ("one or more objects failed to apply", ErrorSource::ArgoCd),
+    ("one or more synchronization tasks", ErrorSource::ArgoCd),
+    ("ComparisonError", ErrorSource::ArgoCd),
+    ("argocd app ", ErrorSource::ArgoCd),
+    ("argocd-application-controller", ErrorSource::ArgoCd),
+    ("level=fatal msg=\"rpc error: code = ", ErrorSource::ArgoCd),
+    ("Reconciler error", ErrorSource::ControllerRuntime),
+    ("\"reconcileID\"", ErrorSource::ControllerRuntime),
+    ("controller-runtime", ErrorSource::ControllerRuntime),
+    (
+        " deployment_controller.go:",
+        ErrorSource::KubeControllerManager,
+    ),
+    (" replica_set.go:", ErrorSource::KubeControllerManager),
+    (" stateful_set.go:", ErrorSource::KubeControllerManager),
+    (" daemon_controller.go:", ErrorSource::KubeControllerManager),
+    (" job_controller.go:", ErrorSource::KubeControllerManager),
+    (
+        " endpoints_controller.go:",
+        ErrorSource::KubeControllerManager,
+    ),
+    (" horizontal.go:", ErrorSource::KubeControllerManager),
+    (" garbagecollector.go:", ErrorSource::KubeControllerManager),
+    ("Error from server", ErrorSource::Kubectl),
+    ("error when ", ErrorSource::Kubectl),
+    ("Please review the fields above", ErrorSource::Kubectl),
 ];
 
 /// The beginnings of lines that kubectl prints.
@@ -83,16 +92,16 @@ impl Marks {
 
     /// The tool that prints a message which begins at `start`: by the lines up to it, and by those behind
     /// its first line. In that line only logs have marks, because it names objects.
-    pub(super) fn tool(&self, text: &str, start: usize) -> Option<Tool> {
+    pub(super) fn tool(&self, text: &str, start: usize) -> Option<ErrorSource> {
         let before = last_lines(super::parse::end_of(&text[..start]), 8);
         let line = start + text[start..].find('\n').unwrap_or(text.len() - start);
         let end = line + beginning(&text[line..]).len();
         let from = self.0.partition_point(|(at, _)| *at < start - before.len());
         let marks = self.0[from..].iter().take_while(|(at, _)| *at < end);
         let logs = [
-            Tool::ControllerRuntime,
-            Tool::KubeControllerManager,
-            Tool::KubeRs,
+            ErrorSource::ControllerRuntime,
+            ErrorSource::KubeControllerManager,
+            ErrorSource::KubeRs,
         ];
         let fitting = marks.filter(|(at, which)| {
             let in_message = *at >= start && *at < line;
@@ -103,7 +112,7 @@ impl Marks {
         found.or_else(|| {
             let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
             let kubectl = OF_KUBECTL.iter().any(|mark| line.starts_with(mark));
-            kubectl.then_some(Tool::Kubectl)
+            kubectl.then_some(ErrorSource::Kubectl)
         })
     }
 }

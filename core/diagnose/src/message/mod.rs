@@ -20,7 +20,7 @@ pub use reader::ErrorReader;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedError {
     /// The tool that printed it, if the text shows it.
-    pub tool: Option<Tool>,
+    pub tool: Option<ErrorSource>,
     /// The object, as far as the text describes it.
     pub object: ObjectHint,
     /// The field manager of the refused write, if the text names it.
@@ -33,7 +33,7 @@ pub struct ReportedError {
 
 /// A program that prints the server's errors in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
+pub enum ErrorSource {
     /// kubectl.
     Kubectl,
     /// Helm, or a controller that runs it.
@@ -224,12 +224,14 @@ impl fmt::Display for ManagerConflict {
 }
 
 /// The tool that alone prints an error.
-fn own_tool(error: &PrintedError) -> Option<Tool> {
+fn own_tool(error: &PrintedError) -> Option<ErrorSource> {
     match error {
         PrintedError::OtherThanExpected { .. } | PrintedError::NotOverwritten { .. } => {
-            Some(Tool::Kubectl)
+            Some(ErrorSource::Kubectl)
         }
-        PrintedError::NotOfRelease | PrintedError::ForceWithoutServerSide => Some(Tool::Helm),
+        PrintedError::NotOfRelease | PrintedError::ForceWithoutServerSide => {
+            Some(ErrorSource::Helm)
+        }
         _ => None,
     }
 }

@@ -41,7 +41,8 @@ pub use hook::{Hook, HookAction};
 pub use pruning::Pruning;
 pub use refusal::AfterRefusal;
 pub use row::{
-    FieldChangeKind, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
+    FieldChangeKind, ManagerVersion, PreviewField, PreviewObject, PreviewOutcome, PreviewRow,
+    Trouble,
 };
 pub use run::PreviewRun;
 
@@ -99,7 +100,7 @@ pub struct Preview {
     /// The objects, the worst first.
     pub rows: Vec<PreviewRow>,
     /// The number of objects with each outcome.
-    pub outcomes: BTreeMap<Outcome, usize>,
+    pub outcomes: BTreeMap<PreviewOutcome, usize>,
     /// The number of objects with each kind of trouble.
     pub troubles: BTreeMap<Trouble, usize>,
     /// The tool's treatment of the other manifests if one is refused.

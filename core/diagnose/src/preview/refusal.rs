@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::cluster::Key;
 use super::removed::{Removal, says};
-use super::row::{Outcome, PreviewRow, Trouble};
+use super::row::{PreviewOutcome, PreviewRow, Trouble};
 use super::sync_wave::SyncWave;
 use super::{Assumed, DeliveryTool, Pruning, order};
 
@@ -77,14 +77,17 @@ impl Delivery<'_> {
         if self.after == AfterRefusal::GoesOn {
             return;
         }
-        let manifests = |is_so: fn(Outcome) -> bool| -> Vec<Key> {
+        let manifests = |is_so: fn(PreviewOutcome) -> bool| -> Vec<Key> {
             let rows = rows.iter().filter(|row| is_so(row.outcome)).map(key);
             rows.filter(|key| self.manifests.contains_key(key))
                 .collect()
         };
-        let refused = manifests(|it| it.is_refusal() && it != Outcome::NotRun);
-        let unknown = manifests(|it| it == Outcome::NotRun);
-        for row in rows.iter_mut().filter(|it| it.outcome == Outcome::Deleted) {
+        let refused = manifests(|it| it.is_refusal() && it != PreviewOutcome::NotRun);
+        let unknown = manifests(|it| it == PreviewOutcome::NotRun);
+        for row in rows
+            .iter_mut()
+            .filter(|it| it.outcome == PreviewOutcome::Deleted)
+        {
             let key = key(row);
             let Some(object) = self.objects.get(&key) else {
                 continue;
@@ -94,10 +97,10 @@ impl Delivery<'_> {
             }
             if self.come_first(&refused, object) {
                 *row = PreviewRow {
-                    later: Some(Outcome::Deleted),
+                    later: Some(PreviewOutcome::Deleted),
                     assumed: std::mem::take(&mut row.assumed),
                     troubles: vec![Trouble::DeletedLater],
-                    ..PreviewRow::new(row.object.clone(), Outcome::KeptForNow)
+                    ..PreviewRow::new(row.object.clone(), PreviewOutcome::KeptForNow)
                 };
             } else if self.come_first(&unknown, object) {
                 row.assumed.push(Assumed::OthersAccepted);
@@ -135,8 +138,10 @@ impl Delivery<'_> {
     fn stop(&self, rows: &[PreviewRow]) -> Option<Stop> {
         let refused = || {
             let rows = rows.iter().enumerate();
-            rows.filter(|(_, row)| row.outcome.is_refusal() && row.outcome != Outcome::NotRun)
-                .filter_map(|(at, row)| Some((at, key(row), *self.manifests.get(&key(row))?)))
+            rows.filter(|(_, row)| {
+                row.outcome.is_refusal() && row.outcome != PreviewOutcome::NotRun
+            })
+            .filter_map(|(at, row)| Some((at, key(row), *self.manifests.get(&key(row))?)))
         };
         match self.after {
             AfterRefusal::GoesOn | AfterRefusal::DeletesNothing => None,

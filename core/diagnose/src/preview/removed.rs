@@ -9,7 +9,7 @@ use optimist_client::{Call, Preconditions, Preset, Sender};
 use serde_json::Value;
 
 use super::cluster::{Cluster, Key, key};
-use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
+use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::{Assumed, DeliveryTool, Hook, PreviewInput, Pruning};
 use crate::ways::DeliveredBy;
 
@@ -67,7 +67,10 @@ impl Removal {
         if let Some(hook) = Hook::left(&self.tool, object) {
             return PreviewRow::of_hook(PreviewObject::from_manifest(object), hook);
         }
-        let mut row = PreviewRow::new(PreviewObject::from_manifest(object), Outcome::NotTouched);
+        let mut row = PreviewRow::new(
+            PreviewObject::from_manifest(object),
+            PreviewOutcome::NotTouched,
+        );
         match self.fate(object) {
             Fate::NotTouched(assumed) => row.assumed.extend(assumed),
             Fate::Deleted(assumed) => {
@@ -200,7 +203,7 @@ fn delete(server: &mut ApiServer, object: &Value, row: &mut PreviewRow) {
     let request = resource.and_then(|resource| call.request(resource, Sender::new("optimist")));
     let Some(request) = request else {
         "This kind is not served.".clone_into(&mut row.message);
-        (row.outcome, row.troubles) = (Outcome::NotRun, vec![Trouble::Refused]);
+        (row.outcome, row.troubles) = (PreviewOutcome::NotRun, vec![Trouble::Refused]);
         return;
     };
     let response = server.handle(request);
@@ -208,10 +211,10 @@ fn delete(server: &mut ApiServer, object: &Value, row: &mut PreviewRow) {
     let answer: Value = serde_json::from_slice(response.body()).unwrap_or_default();
     if !response.status().is_success() {
         row.message = answer["message"].as_str().unwrap_or_default().to_owned();
-        (row.outcome, row.troubles) = (Outcome::Refused, vec![Trouble::Refused]);
+        (row.outcome, row.troubles) = (PreviewOutcome::Refused, vec![Trouble::Refused]);
         return;
     }
-    (row.outcome, row.troubles) = (Outcome::Deleted, vec![Trouble::Deleted]);
+    (row.outcome, row.troubles) = (PreviewOutcome::Deleted, vec![Trouble::Deleted]);
     let held = answer.metadata().and_then(|meta| meta.get("finalizers"));
     let held = held.and_then(Value::as_array).into_iter().flatten();
     row.finalizers = held.filter_map(Value::as_str).map(str::to_owned).collect();

@@ -16,10 +16,10 @@ pub struct PreviewRow {
     /// The object.
     pub object: PreviewObject,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: PreviewOutcome,
     /// The outcome once no other object is refused, if the tool stops before it comes to this one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub later: Option<Outcome>,
+    pub later: Option<PreviewOutcome>,
     /// The hook, if it is one for the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hook: Option<Hook>,
@@ -97,7 +97,7 @@ impl fmt::Display for PreviewObject {
 /// The outcome for an object. The worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
+pub enum PreviewOutcome {
     /// 409: other managers own fields that the tool applies.
     Conflict,
     /// 422 or 400: the server finds the content wrong.
@@ -124,7 +124,7 @@ pub enum Outcome {
     NotTouched,
 }
 
-impl Outcome {
+impl PreviewOutcome {
     /// Returns whether the tool cannot write the object, or nothing is known of it.
     pub fn is_refusal(self) -> bool {
         self <= Self::NotRun
@@ -228,7 +228,7 @@ pub struct ManagerVersion {
 
 impl PreviewRow {
     /// A row of which nothing is known yet.
-    pub(super) fn new(object: PreviewObject, outcome: Outcome) -> Self {
+    pub(super) fn new(object: PreviewObject, outcome: PreviewOutcome) -> Self {
         Self {
             object,
             outcome,
@@ -251,7 +251,7 @@ impl PreviewRow {
     pub(super) fn of_hook(object: PreviewObject, hook: Hook) -> Self {
         Self {
             hook: Some(hook),
-            ..Self::new(object, Outcome::Hook)
+            ..Self::new(object, PreviewOutcome::Hook)
         }
     }
 
@@ -260,7 +260,7 @@ impl PreviewRow {
         Self {
             message: why,
             troubles: vec![Trouble::Refused],
-            ..Self::new(object, Outcome::NotRun)
+            ..Self::new(object, PreviewOutcome::NotRun)
         }
     }
 
@@ -294,25 +294,25 @@ impl PreviewRow {
         Self {
             message,
             troubles: vec![Trouble::Refused],
-            ..Self::new(object, Outcome::Refused)
+            ..Self::new(object, PreviewOutcome::Refused)
         }
     }
 
     /// Returns whether the tool refuses by itself, without a request.
     pub(super) fn is_refused_by_tool(&self) -> bool {
-        self.outcome == Outcome::Refused && self.code.is_none()
+        self.outcome == PreviewOutcome::Refused && self.code.is_none()
     }
 
     /// Returns the outcome that the tool means: the one once no other object is refused.
-    pub fn intended(&self) -> Outcome {
+    pub fn intended(&self) -> PreviewOutcome {
         self.later.unwrap_or(self.outcome)
     }
 
     /// Returns whether the tool changes something: the content, or the owners.
     pub(super) fn has_effect(&self) -> bool {
         match self.outcome {
-            Outcome::Created | Outcome::Changed | Outcome::Deleted => true,
-            Outcome::Unchanged => !self.fields.is_empty(),
+            PreviewOutcome::Created | PreviewOutcome::Changed | PreviewOutcome::Deleted => true,
+            PreviewOutcome::Unchanged => !self.fields.is_empty(),
             _ => false,
         }
     }
@@ -321,10 +321,10 @@ impl PreviewRow {
     pub(super) fn leave_unreached(&mut self) {
         if self.has_effect() {
             self.later = Some(self.outcome);
-            self.outcome = Outcome::NotReached;
+            self.outcome = PreviewOutcome::NotReached;
             self.code = None;
             self.writer.clear();
-        } else if !self.outcome.is_refusal() || self.outcome == Outcome::NotRun {
+        } else if !self.outcome.is_refusal() || self.outcome == PreviewOutcome::NotRun {
             return;
         }
         self.troubles.push(Trouble::NotReached);
@@ -332,7 +332,7 @@ impl PreviewRow {
     }
 
     /// The smaller, the worse.
-    pub(super) fn rank(&self) -> (u8, Outcome, Option<Trouble>) {
+    pub(super) fn rank(&self) -> (u8, PreviewOutcome, Option<Trouble>) {
         let worst = self.troubles.iter().min().copied();
         let class = match (self.outcome.is_refusal(), worst) {
             (true, _) => 0,

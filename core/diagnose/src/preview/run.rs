@@ -13,7 +13,7 @@ use super::cluster::{Cluster, Key, key};
 use super::kind_lookup::{self, KindLookup};
 use super::refusal::Delivery;
 use super::removed::Removal;
-use super::row::{Outcome, PreviewObject, PreviewRow};
+use super::row::{PreviewObject, PreviewOutcome, PreviewRow};
 use super::sync_options::{SyncOptions, keep_last};
 use super::sync_wave::SyncWave;
 use super::unnamed::{self, Treatment, is_unnamed};
@@ -240,18 +240,21 @@ impl PreviewRun {
         let Some((key, object)) = self.cluster.objects.get(at) else {
             return PreviewRow::new(
                 PreviewObject::from_manifest(&Value::Null),
-                Outcome::NotTouched,
+                PreviewOutcome::NotTouched,
             );
         };
         if let Some(why) = self.cluster.failed.get(key) {
             return PreviewRow::not_run(PreviewObject::from_manifest(object), why.clone());
         }
         let Some(removal) = &self.written.removal else {
-            return PreviewRow::new(PreviewObject::from_manifest(object), Outcome::NotTouched);
+            return PreviewRow::new(
+                PreviewObject::from_manifest(object),
+                PreviewOutcome::NotTouched,
+            );
         };
         let mut row = removal.row(&mut self.cluster.server.clone(), object);
         let own = self.cluster.assumed.get(key).into_iter().flatten();
-        if row.outcome != Outcome::NotTouched {
+        if row.outcome != PreviewOutcome::NotTouched {
             row.assumed.extend(own.cloned());
         }
         row

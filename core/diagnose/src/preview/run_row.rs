@@ -9,7 +9,8 @@ use optimist_masking::{MASK, Masking};
 use serde_json::Value;
 
 use super::row::{
-    FieldChangeKind, ManagerVersion, Outcome, PreviewField, PreviewObject, PreviewRow, Trouble,
+    FieldChangeKind, ManagerVersion, PreviewField, PreviewObject, PreviewOutcome, PreviewRow,
+    Trouble,
 };
 use crate::ownership::label;
 use crate::ways::{FieldEffect, FieldOutcome, Row};
@@ -57,22 +58,22 @@ impl PreviewRow {
     }
 }
 
-fn outcome(row: &Row) -> Outcome {
+fn outcome(row: &Row) -> PreviewOutcome {
     let conflicts = row.causes.iter();
     let mut conflicts = conflicts.filter(|it| it.reason == "FieldManagerConflict");
     if row.is_refused() {
         return match row.code {
-            Some(409) if conflicts.next().is_some() => Outcome::Conflict,
-            Some(400 | 422) => Outcome::Invalid,
-            _ => Outcome::Refused,
+            Some(409) if conflicts.next().is_some() => PreviewOutcome::Conflict,
+            Some(400 | 422) => PreviewOutcome::Invalid,
+            _ => PreviewOutcome::Refused,
         };
     }
     match (row.before.is_null(), row.after.is_null()) {
-        (true, true) => Outcome::NotTouched,
-        (true, false) => Outcome::Created,
-        (false, true) => Outcome::Deleted,
-        (false, false) if is_new(row) || row.fields.iter().any(changes) => Outcome::Changed,
-        (false, false) => Outcome::Unchanged,
+        (true, true) => PreviewOutcome::NotTouched,
+        (true, false) => PreviewOutcome::Created,
+        (false, true) => PreviewOutcome::Deleted,
+        (false, false) if is_new(row) || row.fields.iter().any(changes) => PreviewOutcome::Changed,
+        (false, false) => PreviewOutcome::Unchanged,
     }
 }
 
@@ -172,10 +173,10 @@ fn troubles(row: &Row, new: &PreviewRow) -> Vec<Trouble> {
     let has = |change| new.fields.iter().any(|it| it.change == change);
     let refused = new.outcome.is_refusal();
     let again = row.second_run.as_ref();
-    let owners = !refused && row.is_written() && new.outcome == Outcome::Unchanged;
+    let owners = !refused && row.is_written() && new.outcome == PreviewOutcome::Unchanged;
     let checks = [
         (Trouble::Refused, refused),
-        (Trouble::Deleted, new.outcome == Outcome::Deleted),
+        (Trouble::Deleted, new.outcome == PreviewOutcome::Deleted),
         (Trouble::CreatedAgain, is_new(row)),
         (Trouble::Overwritten, has(FieldChangeKind::Overwritten)),
         (Trouble::WrittenBack, !row.taken_back.is_empty()),

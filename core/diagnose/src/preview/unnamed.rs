@@ -8,7 +8,7 @@ use optimist_client::{Call, Preset, Sender};
 use serde_json::Value;
 
 use super::removed::says;
-use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
+use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::{AfterRefusal, Assumed};
 
 /// Returns whether a manifest has a `generateName` in place of a name.
@@ -97,7 +97,7 @@ impl Treatment {
         };
         let mut row = created(object, manifest, writer, (server, resource));
         row.assumed.extend(assumed);
-        if again && row.outcome == Outcome::Created {
+        if again && row.outcome == PreviewOutcome::Created {
             row.troubles.push(Trouble::CreatedEachTime);
         }
         row
@@ -130,7 +130,7 @@ fn created(
     };
     let response = server.handle(request);
     let code = response.status().as_u16();
-    let mut row = PreviewRow::new(object, Outcome::Created);
+    let mut row = PreviewRow::new(object, PreviewOutcome::Created);
     row.code = Some(code);
     writer.clone_into(&mut row.writer);
     if !response.status().is_success() {
@@ -140,8 +140,8 @@ fn created(
             .unwrap_or_default()
             .clone_into(&mut row.message);
         row.outcome = match code {
-            400 | 422 => Outcome::Invalid,
-            _ => Outcome::Refused,
+            400 | 422 => PreviewOutcome::Invalid,
+            _ => PreviewOutcome::Refused,
         };
         row.troubles = vec![Trouble::Refused];
     }

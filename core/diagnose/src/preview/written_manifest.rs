@@ -8,7 +8,7 @@ use optimist_apiserver::server::Resource;
 use optimist_client::Preset;
 use optimist_masking::Masking;
 
-use super::row::{Outcome, PreviewObject, PreviewRow, Trouble};
+use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::run::Written;
 use super::run_row::{Earlier, stuck};
 use super::{Assumed, PreviewInput, hand_over, removed};
@@ -57,7 +57,7 @@ impl WrittenManifest {
         if row.troubles.contains(&Trouble::NeverRests) {
             row.assumed.push(Assumed::VersionFromSource);
         }
-        if row.outcome == Outcome::Conflict {
+        if row.outcome == PreviewOutcome::Conflict {
             let mut masking = Masking::for_display();
             masking.object(&mut manifest.clone());
             row.hand_overs = hand_over::choices(table, self.preset, &run, masking.is_empty());

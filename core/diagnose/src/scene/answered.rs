@@ -7,7 +7,7 @@ use optimist_client::annotated;
 use serde_json::{Value, json};
 
 use super::Draft;
-use crate::completions::{Answer, annotation, entry};
+use crate::completions::{CompletionAnswer, annotation, entry};
 
 /// A label that only the object has.
 const LABEL: &str = "example.com/more";
@@ -20,13 +20,15 @@ impl Draft<'_> {
     /// its owners. `named` are the fields of the message.
     pub(super) fn answer(&mut self, named: &[Path], entries: &mut Vec<Value>) {
         match self.answer {
-            Some(Answer::ClientSideApply(manager)) => self.client_side(manager, named, entries),
-            Some(Answer::AppliedBefore) => {
+            Some(CompletionAnswer::ClientSideApply(manager)) => {
+                self.client_side(manager, named, entries)
+            }
+            Some(CompletionAnswer::AppliedBefore) => {
                 let fields = self.declared();
                 entries.push(self.entry(&self.manager, ManagedFieldsOperation::Apply, &fields));
             }
-            Some(Answer::Untracked) => entries.clear(),
-            Some(Answer::MoreFields) => {
+            Some(CompletionAnswer::Untracked) => entries.clear(),
+            Some(CompletionAnswer::MoreFields) => {
                 let mut fields = self.label();
                 fields = fields.union(&self.container());
                 entries.push(self.entry(OTHER, ManagedFieldsOperation::Apply, &fields));

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Installed, MadeUpIdentity, NotInstalled};
-use crate::completions::Answer;
-use crate::message::{ManagerConflict, PrintedError, ReportedError, Tool};
+use crate::completions::CompletionAnswer;
+use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError};
 use crate::ways::{ReleaseMethod, WantedChange};
 
 use kind::KnownKind;
@@ -159,10 +159,10 @@ impl Scene {
     pub fn answered(
         error: &ReportedError,
         given: &GivenParts,
-        answer: &Answer,
+        answer: &CompletionAnswer,
     ) -> Result<Self, NoScene> {
         let mut given = given.clone();
-        if let Answer::Kind { api_version, kind } = answer {
+        if let CompletionAnswer::Kind { api_version, kind } = answer {
             given.api_version = Some(api_version.clone());
             given.kind = Some(kind.clone());
         }
@@ -172,7 +172,7 @@ impl Scene {
     fn filled_in(
         error: &ReportedError,
         given: &GivenParts,
-        answer: Option<&Answer>,
+        answer: Option<&CompletionAnswer>,
     ) -> Result<Self, NoScene> {
         match error.error {
             PrintedError::OtherThanExpected { .. }
@@ -232,7 +232,7 @@ struct Draft<'a> {
     wanted: Value,
     manager: String,
     /// The answer by which it differs from the simplest scene.
-    answer: Option<&'a Answer>,
+    answer: Option<&'a CompletionAnswer>,
 }
 
 impl Draft<'_> {
@@ -291,7 +291,7 @@ impl Draft<'_> {
         let root = self.kind.root();
         for path in entries.iter().flat_map(|(paths, _)| paths) {
             let mut values = sample::values(path, root.as_deref());
-            if self.answer == Some(&Answer::OtherValues) {
+            if self.answer == Some(&CompletionAnswer::OtherValues) {
                 values.reverse();
             }
             let [before, after] = values;
@@ -419,12 +419,12 @@ fn stored(object: &Value, root: &Struct) -> Value {
 }
 
 /// The client that applies, by the tool that printed the error.
-fn client(tool: Option<Tool>) -> Option<Preset> {
+fn client(tool: Option<ErrorSource>) -> Option<Preset> {
     match tool? {
-        Tool::Kubectl => Some(Preset::KubectlApplyServerSide),
-        Tool::Helm => Some(Preset::Helm4),
-        Tool::Terraform => Some(Preset::Terraform),
-        Tool::ControllerRuntime => Some(Preset::ControllerApply),
+        ErrorSource::Kubectl => Some(Preset::KubectlApplyServerSide),
+        ErrorSource::Helm => Some(Preset::Helm4),
+        ErrorSource::Terraform => Some(Preset::Terraform),
+        ErrorSource::ControllerRuntime => Some(Preset::ControllerApply),
         _ => None,
     }
 }
@@ -473,10 +473,10 @@ fn manager(error: &ReportedError, given: &GivenParts, missing: &mut Vec<MissingP
         return "client".to_owned();
     };
     let usual = match error.tool {
-        Some(Tool::Helm) => "helm",
-        Some(Tool::Terraform) => "Terraform",
-        Some(Tool::Flux) => "kustomize-controller",
-        Some(Tool::ArgoCd) => "argocd-controller",
+        Some(ErrorSource::Helm) => "helm",
+        Some(ErrorSource::Terraform) => "Terraform",
+        Some(ErrorSource::Flux) => "kustomize-controller",
+        Some(ErrorSource::ArgoCd) => "argocd-controller",
         _ => "kubectl",
     };
     // An applier has no conflict with itself.

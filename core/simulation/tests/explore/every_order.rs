@@ -372,7 +372,7 @@ pub(super) fn scenario(choices: &[Choice], custom: bool, owns: bool) -> Scenario
 /// Removes the difference that the brute force does not see: a replaced edit counts as kept.
 fn coarse(tally: Tally) -> Tally {
     Tally {
-        in_object: tally.kept(),
+        in_object: tally.without_loss(),
         left_out: tally.left_out,
         refused: tally.refused,
         lost: tally.lost,

@@ -49,8 +49,11 @@ fn outcomes((scenario, intents): (Scenario, Vec<Intent>), way: &Means) -> Search
 /// and that lose an edit.
 fn counts(search: &Search) -> (u128, u128, u128) {
     let tally = search.tally();
-    assert_eq!(tally.total(), tally.kept() + tally.refused + tally.lost);
-    (tally.kept(), tally.refused, tally.lost)
+    assert_eq!(
+        tally.total(),
+        tally.without_loss() + tally.refused + tally.lost
+    );
+    (tally.without_loss(), tally.refused, tally.lost)
 }
 
 fn update() -> Means {
@@ -145,7 +148,7 @@ fn sending_the_same_again_stays_refused() {
     let way = update().versioned().then(OnConflict::Resend(3));
     let search = outcomes(replicas_and_image(), &way);
     assert_eq!(search.tally().lost, 0);
-    assert_eq!(search.tally().kept(), 2, "one after the other");
+    assert_eq!(search.tally().without_loss(), 2, "one after the other");
     let conflicts = search.edges().iter().filter(|edge| edge.code == 409);
     assert!(
         conflicts
@@ -212,7 +215,7 @@ fn managers_that_apply_what_they_alone_own_keep_each_other() {
     for way in [apply(), apply().blind()] {
         let scenario = owned(with(scenario.clone(), &way, intents.clone()));
         let search = searched(scenario);
-        assert_eq!(search.tally().kept(), search.tally().total());
+        assert_eq!(search.tally().without_loss(), search.tally().total());
     }
 }
 
@@ -489,7 +492,7 @@ fn inside_a_request_the_server_retries_a_patch_and_refuses_a_stale_update() {
             .count()
     };
     let patch = micro(&merge_patch());
-    assert_eq!(patch.tally().kept(), patch.tally().total());
+    assert_eq!(patch.tally().without_loss(), patch.tally().total());
     assert!(
         again(&patch) > 0,
         "another put came in between: the patch is applied anew"

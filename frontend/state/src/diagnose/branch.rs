@@ -27,7 +27,7 @@ pub(super) struct BranchRun {
     source: BranchSource,
 }
 
-/// What a branch is made of.
+/// The parts from which a branch is made.
 #[derive(Debug)]
 enum Stage {
     /// The objects of a log, which are looked for.
@@ -36,7 +36,7 @@ enum Stage {
     Version(Box<Case>),
 }
 
-/// Where a branch begins, and the number of other objects that the log names and it does not have.
+/// The world in which a branch begins, and the number of other objects that the log names and it does not have.
 type Branch = (World, usize);
 
 /// The history from which a session branches off.
@@ -57,7 +57,7 @@ impl BranchSource {
 
 /// The step of a recorded history after which a session begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BranchPoint {
+pub struct BranchStep {
     /// The position of the step among those of its object.
     pub row: usize,
     /// The history.
@@ -70,7 +70,7 @@ pub struct BranchPoint {
     start: u64,
 }
 
-impl BranchPoint {
+impl BranchStep {
     /// Returns whether a session begins here.
     fn begins(&self, start: &Start) -> bool {
         self.start == fnv_1a(&start.manifests)
@@ -160,7 +160,7 @@ impl State {
         let Some((world, missing)) = made else {
             return;
         };
-        let point = BranchPoint {
+        let point = BranchStep {
             row: run.row,
             source: run.source,
             missing,
@@ -175,11 +175,11 @@ impl State {
     /// Finds the branch that the tab had before a reload.
     pub(crate) fn find_branch(&mut self, fx: &Effects<'_>) {
         let kept = fx.read(StorageArea::Tab, BRANCH);
-        self.branch = kept.and_then(|text| BranchPoint::parse(&text));
+        self.branch = kept.and_then(|text| BranchStep::parse(&text));
     }
 
     /// The step of a recorded history after which the session in Play begins; `None` if it begins otherwise.
-    pub fn branch_point(&self) -> Option<BranchPoint> {
+    pub fn branch_point(&self) -> Option<BranchStep> {
         let point = self.branch.filter(|_| self.page == Page::Play)?;
         point.begins(self.world().start()).then_some(point)
     }

@@ -38,7 +38,7 @@ pub enum LiveEvent {
     Writes {
         /// The address of the server, as other clients know it.
         server: String,
-        /// What the paths of requests to it begin with, at the address of the page.
+        /// The first part of the paths of requests to it, at the address of the page.
         place: String,
     },
 }

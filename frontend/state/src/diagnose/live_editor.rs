@@ -17,7 +17,7 @@ use super::DiagnoseState;
 pub struct LiveEditor {
     /// The address of the server, as other clients know it.
     pub server: String,
-    /// What the paths of requests to the server begin with, at the address of the page.
+    /// The first part of the paths of requests to the server, at the address of the page.
     pub place: String,
     /// The name of the person: the client, and the field manager.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct LiveEditor {
     pub creates: bool,
     /// The request that is not answered yet.
     pub waiting: Option<LiveRequest>,
-    /// What became of the last request.
+    /// The outcome of the last request.
     pub outcome: Option<LiveOutcome>,
     /// The kind of the object that was read.
     kind: Option<Arc<Resource>>,
@@ -65,7 +65,7 @@ pub struct LiveRequest {
     kind: Arc<Resource>,
 }
 
-/// What became of a request to the running server.
+/// The outcome of a request to the running server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveOutcome {
     /// It was not sent: the text is no object, for this reason.

@@ -1,4 +1,4 @@
-//! What the page can ask of Diagnose.
+//! The messages of the page to Diagnose.
 
 use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::scene::GivenParts;

@@ -21,12 +21,12 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::{Input, NotDetected};
-use optimist_diagnose::message::{PrintedError, ReportedError, Tool};
+use optimist_diagnose::message::{ErrorSource, PrintedError, ReportedError};
 use optimist_diagnose::scene::{GivenParts, NoScene};
 
 pub use self::audit_run::{AuditReplay, AuditRun};
 use self::branch::BranchRun;
-pub use self::branch::{BranchPoint, BranchSource};
+pub use self::branch::{BranchSource, BranchStep};
 pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
 pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
@@ -409,19 +409,19 @@ impl DiagnoseState {
 }
 
 /// The client that a tool writes with.
-fn client_of(tool: Tool) -> Option<Preset> {
+fn client_of(tool: ErrorSource) -> Option<Preset> {
     match tool {
-        Tool::Kubectl => Some(Preset::KubectlApplyServerSide),
-        Tool::Helm => Some(Preset::Helm4),
-        Tool::Terraform => Some(Preset::Terraform),
-        Tool::ArgoCd => Some(Preset::ArgoCdServerSide),
-        Tool::Flux => Some(Preset::Flux),
-        Tool::ControllerRuntime => Some(Preset::ControllerApply),
-        Tool::Pulumi
-        | Tool::Ansible
-        | Tool::KubeControllerManager
-        | Tool::TerraformKubectl
-        | Tool::KubeRs
-        | Tool::Fabric8 => None,
+        ErrorSource::Kubectl => Some(Preset::KubectlApplyServerSide),
+        ErrorSource::Helm => Some(Preset::Helm4),
+        ErrorSource::Terraform => Some(Preset::Terraform),
+        ErrorSource::ArgoCd => Some(Preset::ArgoCdServerSide),
+        ErrorSource::Flux => Some(Preset::Flux),
+        ErrorSource::ControllerRuntime => Some(Preset::ControllerApply),
+        ErrorSource::Pulumi
+        | ErrorSource::Ansible
+        | ErrorSource::KubeControllerManager
+        | ErrorSource::TerraformKubectl
+        | ErrorSource::KubeRs
+        | ErrorSource::Fabric8 => None,
     }
 }

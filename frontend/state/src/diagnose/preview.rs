@@ -6,7 +6,7 @@ use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::preview::{
-    DeliveryTool, Outcome, Preview, PreviewInput, PreviewRow, PreviewRun, Pruning, Trouble,
+    DeliveryTool, Preview, PreviewInput, PreviewOutcome, PreviewRow, PreviewRun, Pruning, Trouble,
 };
 
 use super::reading::CaseReading;
@@ -15,7 +15,7 @@ use super::reading::CaseReading;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviewFilter {
     /// The objects with this outcome.
-    Outcome(Outcome),
+    Outcome(PreviewOutcome),
     /// The objects with this trouble.
     Trouble(Trouble),
 }

@@ -53,15 +53,15 @@ impl CasesRun {
                 Err(more) => self.partial = Some(more),
             }
         } else if let Some(case) = self.left.pop_front() {
-            self.begin(PartialReading::new(case));
+            self.begin_object(PartialReading::new(case));
         } else if let Some(case) = self.audited.take() {
-            self.begin(PartialReading::of_audited(case));
+            self.begin_object(PartialReading::of_audited(case));
         }
         self.partial.is_some() || !self.left.is_empty() || self.audited.is_some()
     }
 
     /// Begins to read an object, if it is not known.
-    fn begin(&mut self, partial: PartialReading) {
+    fn begin_object(&mut self, partial: PartialReading) {
         let known = self.known.iter().find(|it| partial.is_of_same(it));
         match known.cloned() {
             Some(known) => self.done.push(known),

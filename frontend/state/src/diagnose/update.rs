@@ -99,11 +99,7 @@ impl DiagnoseState {
                 return CaseChange::Changed;
             }
             DiagnoseMsg::Choose(position) => {
-                self.wanted = position;
-                self.chosen = position.min(self.cases.len().saturating_sub(1));
-                self.owner = None;
-                self.select_step(None);
-                self.run_again();
+                self.choose_case(position);
                 return CaseChange::Looked;
             }
             DiagnoseMsg::ChooseAudited(position) => {
@@ -142,6 +138,14 @@ impl DiagnoseState {
             other => return self.opens(&other),
         }
         CaseChange::Shown
+    }
+
+    fn choose_case(&mut self, position: usize) {
+        self.wanted = position;
+        self.chosen = position.min(self.cases.len().saturating_sub(1));
+        self.owner = None;
+        self.select_step(None);
+        self.run_again();
     }
 
     /// Opens a history or a case in Play or in Explore, if the message asks for it.

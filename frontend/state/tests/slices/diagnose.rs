@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::{Input, NotDetected, TextForm};
-use optimist_diagnose::preview::{Outcome, Trouble};
+use optimist_diagnose::preview::{PreviewOutcome, Trouble};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, RemedyKind, Way};
 use optimist_sessions::StorageArea;
@@ -498,7 +498,7 @@ fn a_helm_upgrade_shows_what_it_takes_from_the_autoscaler() {
 #[test]
 fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
     let mut page = example(CaseExample::Release);
-    let outcomes = |page: &Page| -> Vec<(String, Outcome)> {
+    let outcomes = |page: &Page| -> Vec<(String, PreviewOutcome)> {
         let preview = page.state.diagnose.preview.as_ref().expect("a preview");
         assert_eq!(preview.progress(), None);
         let rows = preview.rows();
@@ -511,15 +511,19 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
         .collect()
     };
     let row = |name: &str, outcome| (name.to_owned(), outcome);
-    let deployment = row("Deployment web", Outcome::Conflict);
-    let flags = row("ConfigMap flags", Outcome::Conflict);
-    let autoscaler = row("HorizontalPodAutoscaler web", Outcome::Created);
+    let deployment = row("Deployment web", PreviewOutcome::Conflict);
+    let flags = row("ConfigMap flags", PreviewOutcome::Conflict);
+    let autoscaler = row("HorizontalPodAutoscaler web", PreviewOutcome::Created);
     let found = outcomes(&page);
     for expected in [&deployment, &flags, &autoscaler] {
         assert!(found.contains(expected), "{found:?}");
     }
     assert_eq!(found.len(), 4, "{found:?}");
-    assert_eq!(found[0].1, Outcome::Conflict, "the worst comes first");
+    assert_eq!(
+        found[0].1,
+        PreviewOutcome::Conflict,
+        "the worst comes first"
+    );
     let worst = page
         .state
         .diagnose
@@ -527,7 +531,7 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
         .expect("an object is looked at");
     assert!(found[0].0.ends_with(&worst.case.id.name), "{found:?}");
     page.send(DiagnoseMsg::PreviewOf(Some(PreviewFilter::Outcome(
-        Outcome::Created,
+        PreviewOutcome::Created,
     ))));
     assert_eq!(outcomes(&page), [autoscaler]);
     page.send(DiagnoseMsg::PreviewOf(Some(PreviewFilter::Trouble(
@@ -541,7 +545,7 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
     assert!(
         found
             .iter()
-            .all(|(_, outcome)| *outcome != Outcome::Conflict),
+            .all(|(_, outcome)| *outcome != PreviewOutcome::Conflict),
         "Helm 3 patches, and a patch takes what others own: {found:?}"
     );
 }

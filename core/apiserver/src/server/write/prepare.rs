@@ -58,6 +58,16 @@ pub(super) fn before_update(
     if info.subresource != "status" && generation_changes {
         object.set_meta("generation", live.generation() + 1);
     }
+    validate_update(info, object, empties, live)
+}
+
+/// The checks of `rest.BeforeUpdate`: of the metadata, of the kind, and of the change.
+fn validate_update(
+    info: &RequestInfo,
+    object: &mut Value,
+    empties: &Empties,
+    live: &Value,
+) -> Result<(), Refusal> {
     let mut errors = metadata::update(object, live);
     let mut found = Vec::new();
     let mut validate = |object: &mut Value| {

@@ -1,4 +1,4 @@
-//! What a log does not have: writes that its policy leaves out, as those of controllers often are, and owners
+//! The gaps of a log: writes that its policy leaves out, as those of controllers often are, and owners
 //! (`k8s.io/apiserver/pkg/apis/audit/v1/types.go PolicyRule`, `OmitManagedFields`, v0.36).
 
 use optimist_apiserver::apply::Managers;

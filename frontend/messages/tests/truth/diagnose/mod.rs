@@ -218,7 +218,7 @@ impl Listener {
                     .iter()
                     .any(|it| settles.contains(&it.name()))
             }));
-            if claim.settling() == optimist_diagnose::completions::Settling::Settles {
+            if claim.settling() == optimist_diagnose::completions::RemedyEffect::Settles {
                 texts.push(optimist_messages::label::out_settles());
             }
             let content = match claimed.is_made_up() {
