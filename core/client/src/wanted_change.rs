@@ -1,5 +1,6 @@
 //! A change that someone wants to write, and the tool that writes it.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Preset;
@@ -67,7 +68,7 @@ impl WantedChange {
 }
 
 /// A way of writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Way {
     /// `kubectl create` (`k8s.io/kubectl/pkg/cmd/create/create.go`, v1.36).
     Create,
@@ -76,7 +77,7 @@ pub enum Way {
 }
 
 /// The treatment of fields that others own by an apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OnOwned {
     /// The client's treatment without options.
     Usual,

@@ -7,6 +7,7 @@ mod tree;
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use diff::json_diff;
@@ -38,7 +39,7 @@ pub enum JsonPatchError {
 }
 
 /// The operation of a patch that failed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailedOperation {
     /// Its place in the patch, from 0.
     pub position: usize,

@@ -3,9 +3,10 @@
 
 use crate::patch::FailedOperation;
 use crate::storage::Revision;
+use serde::{Deserialize, Serialize};
 
 /// One reason of an answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fact {
     /// The object was read at this version.
     Read(Revision),

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::case::Installed;
@@ -28,7 +29,7 @@ pub use contradiction::{Contradiction, SameName};
 
 /// An answer to a question that a text leaves open. It differs from what the first completion takes
 /// for granted: the smallest object, that nobody wrote before.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CompletionAnswer {
     /// The object is of another kind.
     Kind {
@@ -59,7 +60,7 @@ pub enum CompletionAnswer {
 }
 
 /// Something that is not the same under all answers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenQuestion {
     /// The answer under which it is otherwise.
     pub answer: CompletionAnswer,
@@ -68,7 +69,7 @@ pub struct OpenQuestion {
 }
 
 /// A difference in the result under an answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Then {
     /// The status code; `None` if nothing is sent.
     Code {

@@ -8,10 +8,11 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The effect of a write on one field.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FieldOutcome {
     /// The field: a leaf of the schema.
     pub field: Path,
@@ -32,7 +33,7 @@ pub struct FieldOutcome {
 }
 
 /// A kind of effect on a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FieldEffect {
     /// The server refused the write because of this field.
     Refused,

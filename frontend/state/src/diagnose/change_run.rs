@@ -1,5 +1,7 @@
 //! The table over ways of writing, filled row by row.
 
+mod elsewhere;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -21,6 +23,9 @@ use optimist_masking::{MASK, has_left_out, masked, masked_arc};
 use optimist_simulation::HistoryTree;
 use serde_json::Value;
 
+use self::elsewhere::Elsewhere;
+pub(crate) use self::elsewhere::TableWork;
+pub use self::elsewhere::{TablePart, TableRequest};
 use super::client_of;
 use super::reading::CaseReading;
 
@@ -58,7 +63,8 @@ type Fate<'a> = (FieldEffect, Option<&'a Value>);
 #[derive(Clone, Debug)]
 pub struct ChangeRun {
     table: Rc<CompletedChange>,
-    wanted: Rc<Value>,
+    /// The wanted object as it is shown; `None` before the first row.
+    wanted: Option<Rc<Value>>,
     /// `true` if the values come from a scene: no message contains them.
     pub made_up: bool,
     /// `true` if values look private; `None` before the first row.
@@ -87,6 +93,8 @@ pub struct ChangeRun {
     pub same_name: Option<SameName>,
     /// `true` if the user stopped it.
     pub cancelled: bool,
+    /// Where it is run, if not here.
+    elsewhere: Elsewhere,
 }
 
 /// The next part of the work. Each part is short, also for a large object.
@@ -136,24 +144,19 @@ impl ChangeRun {
         given: &GivenParts,
     ) -> Option<Self> {
         let table = completed(reading, manager, given)?;
-        let wanted = match &table.first().change().content {
-            ChangeContent::Manifest(manifest) | ChangeContent::Edited(manifest) => masked(manifest),
-        };
         let errors = reading.case.errors.iter();
         let own = errors.filter(|error| error.tool.is_none_or(|it| client_of(it) == Some(client)));
         let errors: Vec<ReportedError> = own.cloned().collect();
-        let mut left = Way::all();
-        // Stable: what is seen first is run first.
-        left.sort_by_key(|way| rank(*way, client));
+        let left = in_order(client);
         Some(Self {
             made_up: table.is_made_up(),
             table: Rc::new(table),
-            wanted: Rc::new(wanted),
+            wanted: None,
             private: None,
             before: None,
             // The ways out come last.
             total: left.len() + 1,
-            left: left.into(),
+            left,
             part: Rc::default(),
             remedies: None,
             client,
@@ -164,6 +167,7 @@ impl ChangeRun {
             errors,
             contradiction: None,
             cancelled: false,
+            elsewhere: Elsewhere::default(),
         })
     }
 
@@ -279,14 +283,22 @@ impl ChangeRun {
         if let Some(known) = self.private {
             return known;
         }
-        let shown = self.shown_before(row);
-        let (wanted, before) = (&self.wanted, &row.before);
+        let (shown, wanted) = (self.shown_before(row), self.shown_wanted());
+        let before = &row.before;
         // A stand-in must not get into a cluster.
         let private = has_left_out(&wanted.to_string())
             || has_left_out(&before.to_string())
             || shown != *before;
         self.private = Some(private);
         private
+    }
+
+    /// The wanted object, with the values that look private masked.
+    fn shown_wanted(&mut self) -> Rc<Value> {
+        let (ChangeContent::Manifest(wanted) | ChangeContent::Edited(wanted)) =
+            &self.table.first().change().content;
+        let shown = self.wanted.get_or_insert_with(|| Rc::new(masked(wanted)));
+        Rc::clone(shown)
     }
 
     /// The object before the write of a row, with the values that look private masked.
@@ -302,13 +314,13 @@ impl ChangeRun {
 
     /// Masks the values of a row that look private.
     fn mask(&mut self, row: &mut Row) {
-        let before = self.shown_before(row);
+        let (before, wanted) = (self.shown_before(row), self.shown_wanted());
         let after = if row.before == row.after {
             Arc::clone(&before)
         } else {
             masked_arc(&row.after)
         };
-        let mut places = [&*before, &*after, &*self.wanted].map(Places::new);
+        let mut places = [&*before, &*after, &*wanted].map(Places::new);
         for outcome in &mut row.fields {
             mask_field(outcome, &mut places);
         }
@@ -454,6 +466,14 @@ pub(super) fn wanted(case: &Case, manager: &str, manifest: Value) -> WantedChang
         address: case.errors.iter().find_map(|it| it.address.clone()),
         ..WantedChange::manifest(manifest)
     }
+}
+
+/// All ways, those first that are seen first.
+fn in_order(client: Preset) -> VecDeque<Way> {
+    let mut ways = Way::all();
+    // Stable.
+    ways.sort_by_key(|way| rank(*way, client));
+    ways.into()
 }
 
 /// The ways of the client that was chosen, then those that it is compared with, then all others.
