@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
-use optimist_diagnose::preview::{DeliveryTool, PreviewOutcome, Preview, PreviewInput};
+use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput, PreviewOutcome};
 use optimist_diagnose::ways::ReleaseMethod;
 
 fn main() {

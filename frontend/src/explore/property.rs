@@ -96,40 +96,59 @@ fn OwnProperty(props: &OwnPropertyProps) -> Html {
                     value={(*draft).clone()}
                     {oninput}
                 />
-                <div class="buttons">
-                    <button type="submit" class="button" disabled={draft.trim().is_empty()}>
-                        { label::property_check() }
-                    </button>
-                    if !checked.is_empty() {
-                        <button
-                            type="button"
-                            class="button"
-                            onclick={check.reform(|_: MouseEvent| String::new())}
-                        >
-                            { label::property_remove() }
-                        </button>
-                    }
-                </div>
+                { buttons(&check, draft.trim().is_empty(), checked.is_empty()) }
             </form>
-            if let Some(error) = error {
-                <div class="typing-error" id="property-error" role="alert">
-                    <p>{ said::error(error) }</p>
-                    { excerpt(&checked, error.line, error.column) }
-                </div>
-            }
-            <p class="examples">
-                { label::property_examples() }{ ": " }
-                { for EXAMPLES.into_iter().map(|example| html! {
-                    <button
-                        type="button"
-                        class="link"
-                        onclick={check.reform(move |_: MouseEvent| example.to_owned())}
-                    >
-                        <code>{ example }</code>
-                    </button>
-                }) }
-            </p>
+            { for error.map(|error| problem(&checked, error)) }
+            { examples(&check) }
         </details>
+    }
+}
+
+/// To check what is typed, and to remove what was checked.
+fn buttons(check: &Callback<String>, nothing_typed: bool, nothing_checked: bool) -> Html {
+    html! {
+        <div class="buttons">
+            <button type="submit" class="button" disabled={nothing_typed}>
+                { label::property_check() }
+            </button>
+            if !nothing_checked {
+                <button
+                    type="button"
+                    class="button"
+                    onclick={check.reform(|_: MouseEvent| String::new())}
+                >
+                    { label::property_remove() }
+                </button>
+            }
+        </div>
+    }
+}
+
+/// What is wrong in the text, and where.
+fn problem(text: &str, error: &PropertyError) -> Html {
+    html! {
+        <div class="typing-error" id="property-error" role="alert">
+            <p>{ said::error(error) }</p>
+            { excerpt(text, error.line, error.column) }
+        </div>
+    }
+}
+
+/// Properties to begin with.
+fn examples(check: &Callback<String>) -> Html {
+    html! {
+        <p class="examples">
+            { label::property_examples() }{ ": " }
+            { for EXAMPLES.into_iter().map(|example| html! {
+                <button
+                    type="button"
+                    class="link"
+                    onclick={check.reform(move |_: MouseEvent| example.to_owned())}
+                >
+                    <code>{ example }</code>
+                </button>
+            }) }
+        </p>
     }
 }
 

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::Quantity;
 use super::embedding::embedded;
 use super::empties::{Empties, Part};
-use super::{Field, Omit, Scalar, Struct, Type, kinds};
+use super::go_types::go_type;
+use super::{Field, Omit, Scalar, Struct, Type};
 use crate::go;
 use crate::json::{MAX_STRICT_ERRORS, Node};
 use crate::object::JsonMap;
@@ -473,33 +474,6 @@ pub(crate) fn layout_of(scalar: Scalar) -> go::time::Layout {
     match scalar {
         Scalar::MicroTime => go::time::Layout::Micros,
         _ => go::time::Layout::Seconds,
-    }
-}
-
-/// A type's name in Go's messages.
-fn go_type(ty: &Type) -> String {
-    match ty {
-        Type::Scalar(scalar) => match scalar {
-            Scalar::String => "string",
-            Scalar::Bool => "bool",
-            Scalar::Int32 => "int32",
-            Scalar::Int64 => "int64",
-            Scalar::Number => "float64",
-            Scalar::Bytes => "[]uint8",
-            // Their unmarshalers read text first.
-            Scalar::Time | Scalar::MicroTime => "string",
-            Scalar::Quantity => "resource.Quantity",
-            Scalar::IntOrString => "int32",
-            Scalar::Untyped => "interface {}",
-        }
-        .to_owned(),
-        Type::Struct(inner) => format!("{}.{}", kinds::go_package(inner), inner.name),
-        Type::Map(inner) if matches!(inner.value, Type::Scalar(Scalar::Quantity)) => {
-            "v1.ResourceList".to_owned()
-        }
-        Type::Map(inner) => format!("map[string]{}", go_type(&inner.value)),
-        Type::List(inner) => format!("[]{}", go_type(&inner.item)),
-        Type::Any => "interface {}".to_owned(),
     }
 }
 

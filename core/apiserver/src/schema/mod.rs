@@ -7,6 +7,7 @@ mod decode;
 mod defaults;
 mod embedding;
 mod empties;
+mod go_types;
 pub mod kinds;
 pub mod openapi;
 pub(crate) mod pod_amounts;

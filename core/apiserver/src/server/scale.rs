@@ -214,6 +214,21 @@ fn validate(scale: &Value, replicas: i64) -> Vec<FieldError> {
     errors
 }
 
+/// A view is written only if its uid is that of the object, or absent.
+fn check_uid(parent: &Resource, live: &Value, after: &Value) -> Result<(), Refusal> {
+    if after.uid().is_empty() || after.uid() == live.uid() {
+        return Ok(());
+    }
+    let why = format!(
+        "Precondition failed: UID in precondition: {}, UID in object meta: {}",
+        after.uid(),
+        live.uid()
+    );
+    let view = format!("{}/{SCALE}", parent.plural);
+    let resource = GroupName::new(&parent.group_version.group, view);
+    Err(Status::conflict(&resource, live.name(), &why))
+}
+
 /// The object after a write of its view.
 pub(super) fn write_through(
     server: &ApiServer,
@@ -253,18 +268,7 @@ pub(super) fn write_through(
         let kind = GroupName::new("autoscaling", "Scale");
         return Err(Status::invalid(&kind, live.name(), &errors));
     }
-    if !after.uid().is_empty() && after.uid() != live.uid() {
-        let why = format!(
-            "Precondition failed: UID in precondition: {}, UID in object meta: {}",
-            after.uid(),
-            live.uid()
-        );
-        let resource = GroupName::new(
-            &parent.group_version.group,
-            format!("{}/{SCALE}", parent.plural),
-        );
-        return Err(Status::conflict(&resource, live.name(), &why));
-    }
+    check_uid(parent, live, &after)?;
     let view_managed = after.metadata().and_then(|meta| meta.get("managedFields"));
     let entries =
         to_parent(managed, view_managed, &parent_version, &mappings).map_err(Status::internal)?;

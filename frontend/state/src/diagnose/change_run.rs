@@ -1,6 +1,7 @@
 //! The table over ways of writing, filled row by row.
 
 mod elsewhere;
+mod order;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -26,6 +27,7 @@ use serde_json::Value;
 use self::elsewhere::Elsewhere;
 pub(crate) use self::elsewhere::TableWork;
 pub use self::elsewhere::{TablePart, TableRequest};
+use self::order::{in_order, rank};
 use super::client_of;
 use super::reading::CaseReading;
 
@@ -44,13 +46,6 @@ pub const WRITERS: [(Preset, &str); 13] = [
     (Preset::CreateOrUpdate, "create-or-update"),
     (Preset::Update, "update"),
     (Preset::MergeFrom, "merge-from"),
-];
-
-/// Ways that are shown beside those of the client that was chosen.
-const COMPARED: [Preset; 3] = [
-    Preset::KubectlApply,
-    Preset::KubectlReplace,
-    Preset::MergeFrom,
 ];
 
 /// The most fields that have a column of their own.
@@ -465,23 +460,6 @@ pub(super) fn wanted(case: &Case, manager: &str, manifest: Value) -> WantedChang
         previous: case.previous_manifest.clone(),
         address: case.errors.iter().find_map(|it| it.address.clone()),
         ..WantedChange::manifest(manifest)
-    }
-}
-
-/// All ways, those first that are seen first.
-fn in_order(client: Preset) -> VecDeque<Way> {
-    let mut ways = Way::all();
-    // Stable.
-    ways.sort_by_key(|way| rank(*way, client));
-    ways.into()
-}
-
-/// The ways of the client that was chosen, then those that it is compared with, then all others.
-fn rank(way: Way, client: Preset) -> u8 {
-    match way {
-        Way::Client(preset, _) if preset == client => 0,
-        Way::Client(preset, _) if COMPARED.contains(&preset) => 1,
-        _ => 2,
     }
 }
 

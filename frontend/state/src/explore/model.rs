@@ -396,42 +396,45 @@ impl ExploreModel {
         Some(first.compare(second, MAX_PAIRS))
     }
 
+    /// Takes another setup. Rows that it does not concern stay.
+    fn set_up(&mut self, setup: ExploreSetup) {
+        let before = std::mem::replace(&mut self.setup, setup);
+        let setup = &self.setup;
+        let is_only = |now: ExploreSetup| now == *setup;
+        let only_property = before.property != setup.property
+            && is_only(ExploreSetup {
+                property: setup.property.clone(),
+                ..before.clone()
+            });
+        let only_mixed = is_only(ExploreSetup {
+            mixed: setup.mixed,
+            ..before
+        });
+        self.property = read_property(setup);
+        if only_property {
+            // What was searched stays, and is judged again.
+            self.rows.iter_mut().for_each(|row| row.answer = None);
+            self.go_on();
+            return;
+        }
+        if matches!(self.setup.subject, EditSource::Editors(..)) {
+            self.from_play = Some(self.setup.subject.clone());
+        }
+        if only_mixed {
+            self.chosen = self.mixed_row();
+            let mixed = self.mixed_row();
+            if let Some(row) = self.rows.get_mut(mixed) {
+                *row = ExploreRow::waiting();
+            }
+            self.go_on();
+        } else {
+            self.reset_rows();
+        }
+    }
+
     fn change(&mut self, msg: ExploreMsg) {
         match msg {
-            ExploreMsg::Setup(setup) => {
-                let before = std::mem::replace(&mut self.setup, setup);
-                let setup = &self.setup;
-                let is_only = |now: ExploreSetup| now == *setup;
-                let only_property = before.property != setup.property
-                    && is_only(ExploreSetup {
-                        property: setup.property.clone(),
-                        ..before.clone()
-                    });
-                let only_mixed = is_only(ExploreSetup {
-                    mixed: setup.mixed,
-                    ..before
-                });
-                self.property = read_property(setup);
-                if only_property {
-                    // What was searched stays, and is judged again.
-                    self.rows.iter_mut().for_each(|row| row.answer = None);
-                    self.go_on();
-                    return;
-                }
-                if matches!(self.setup.subject, EditSource::Editors(..)) {
-                    self.from_play = Some(self.setup.subject.clone());
-                }
-                if only_mixed {
-                    self.chosen = self.mixed_row();
-                    let mixed = self.mixed_row();
-                    if let Some(row) = self.rows.get_mut(mixed) {
-                        *row = ExploreRow::waiting();
-                    }
-                    self.go_on();
-                } else {
-                    self.reset_rows();
-                }
-            }
+            ExploreMsg::Setup(setup) => self.set_up(setup),
             ExploreMsg::Choose(row) => {
                 if row < self.rows.len() {
                     self.chosen = row;

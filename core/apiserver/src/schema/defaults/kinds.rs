@@ -22,13 +22,7 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "DaemonSetUpdateStrategy" if text(map, "type") == "RollingUpdate" => {
             absent(map, "rollingUpdate", || json!({}));
         }
-        // The defaults are those of the type. Inside the server these numbers are never absent.
-        "DaemonSetUpdateStrategy" => {
-            if let Some(Value::Object(rolling)) = map.get_mut("rollingUpdate") {
-                absent(rolling, "maxUnavailable", || 0.into());
-                absent(rolling, "maxSurge", || 0.into());
-            }
-        }
+        "DaemonSetUpdateStrategy" => zero_amounts(map),
         // One that says its type gets no parameters.
         "StatefulSetUpdateStrategy" if text(map, "type").is_empty() => {
             map.insert("type".to_owned(), "RollingUpdate".into());
@@ -76,6 +70,14 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "CustomResourceDefinition" => stored_versions(map),
         "CustomResourceDefinitionSpec" => definition(map),
         _ => {}
+    }
+}
+
+/// The defaults of a rolling update are those of its type. Inside the server these numbers are never absent.
+fn zero_amounts(strategy: &mut JsonMap) {
+    if let Some(Value::Object(rolling)) = strategy.get_mut("rollingUpdate") {
+        absent(rolling, "maxUnavailable", || 0.into());
+        absent(rolling, "maxSurge", || 0.into());
     }
 }
 
