@@ -7,12 +7,17 @@ use web_sys::HtmlInputElement;
 use yew::{Event, Html, TargetCast, classes, html};
 
 use super::dialog::Modal;
+use crate::browser;
 use crate::state::{Sends, SessionMsg, StateHandle};
+
+/// The style of these parts alone.
+const STYLE: &str = include_str!("../style/branches.css");
 
 /// The branches with their names, each named differently.
 type Names = Vec<(NodeId, String)>;
 
 pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
+    browser::adopt_style(STYLE);
     let tree = &store.session.tree;
     let names = messages::branch_names(tree);
     let ends: Vec<NodeId> = names.iter().map(|(end, _)| *end).collect();
