@@ -277,7 +277,7 @@ fn internal(rule: &Value) -> String {
     let [rule_text, message, expression, field_path] =
         texts.map(|name| go::json(&text(rule, name).into()));
     format!(
-        "{{\"ValidationRule\":{rule_text},\"Message\":{message},\"MessageExpression\":{expression},\
+        "{{\"Rule\":{rule_text},\"Message\":{message},\"MessageExpression\":{expression},\
          \"Reason\":{},\"FieldPath\":{field_path},\"OptionalOldSelf\":{}}}",
         rule["reason"], rule["optionalOldSelf"],
     )
