@@ -1,6 +1,5 @@
 //! A change that someone wants to write, and the tool that writes it.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Preset;
@@ -68,7 +67,7 @@ impl WantedChange {
 }
 
 /// A way of writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Way {
     /// `kubectl create` (`k8s.io/kubectl/pkg/cmd/create/create.go`, v1.36).
     Create,
@@ -77,7 +76,7 @@ pub enum Way {
 }
 
 /// The treatment of fields that others own by an apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnOwned {
     /// The client's treatment without options.
     Usual,

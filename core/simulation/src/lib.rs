@@ -34,7 +34,6 @@ pub mod explore;
 mod headline;
 mod history_tree;
 mod operation;
-pub mod shared_value;
 mod start;
 mod step;
 mod three_way;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use http::header::{CONTENT_TYPE, HeaderName, USER_AGENT, WARNING};
 use http::{Method, Request, Response};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::verdict::{Done, Edit, Loss, Replaced};
@@ -20,10 +19,9 @@ use optimist_client::{AnsweredRequest, Lost, Reply, Strategy, Write, is_conflict
 use optimist_client::{ValueChange, changes};
 
 /// A request and its answer, as they went over the wire.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Exchange {
     /// The method.
-    #[serde(with = "method")]
     pub method: Method,
     /// Path and query.
     pub target: String,
@@ -32,33 +30,16 @@ pub struct Exchange {
     /// The field manager: the User-Agent.
     pub manager: String,
     /// The request's body; `null` for none.
-    #[serde(with = "crate::shared_value")]
     pub sent: Arc<Value>,
     /// The status code.
     pub code: u16,
     /// The answer's body: the object, or a `metav1.Status`. For a watch: the list of the first
     /// events.
-    #[serde(with = "crate::shared_value")]
     pub received: Arc<Value>,
     /// The texts of the answer's Warning headers.
     pub warnings: Vec<String>,
     /// The facts that explain the answer.
     pub facts: Vec<Fact>,
-}
-
-/// A method as its name.
-mod method {
-    use http::Method;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(method: &Method, to: S) -> Result<S::Ok, S::Error> {
-        method.as_str().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Method, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
-    }
 }
 
 /// The outcome of a request.

@@ -17,11 +17,6 @@ pub trait Platform {
 
     /// Everything in the storages.
     fn storages(&self) -> StorageContents;
-
-    /// Returns whether jobs that can travel are done elsewhere than in the page.
-    fn has_worker(&self) -> bool {
-        false
-    }
 }
 
 /// A change that the state asks of the browser.
@@ -111,10 +106,6 @@ impl<'a> Effects<'a> {
 
     pub(crate) fn now(&self) -> f64 {
         self.platform.now()
-    }
-
-    pub(crate) fn has_worker(&self) -> bool {
-        self.platform.has_worker()
     }
 
     pub(crate) fn storages(&self) -> StorageContents {

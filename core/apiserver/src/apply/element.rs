@@ -4,14 +4,13 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::go;
 use crate::json::sorted;
 
 /// One step of a field path: it selects a child of a value.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub enum PathElement {
     /// A member of a struct or map.
     Field(String),

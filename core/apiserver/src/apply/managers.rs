@@ -1,7 +1,6 @@
 //! `metadata.managedFields`: every manager with the fields that it owns
 //! (`managedfields/internal/managedfields.go`).
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fields_v1::is_written_as;
@@ -11,7 +10,7 @@ use crate::go;
 use crate::object::{Metadata, text};
 
 /// The operation by which a manager owns its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ManagedFieldsOperation {
     /// By an apply.
     Apply,
@@ -29,7 +28,7 @@ impl ManagedFieldsOperation {
 }
 
 /// The identity of a manager. The identity of an applier does not depend on the version.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Manager {
     /// The field manager's name.
     pub name: String,

@@ -5,7 +5,6 @@ use std::fmt;
 
 use super::PathElement;
 use crate::schema::{ListKind, Struct, Type};
-use serde::{Deserialize, Serialize};
 
 /// A set of fields, as a tree. A field can be a member without its children, and the other way
 /// round.
@@ -23,7 +22,7 @@ pub(super) struct Node {
 }
 
 /// A field's path from the root of the object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(pub Vec<PathElement>);
 
 impl fmt::Display for Path {

@@ -7,7 +7,6 @@ mod tree;
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use diff::json_diff;
@@ -39,7 +38,7 @@ pub enum JsonPatchError {
 }
 
 /// The operation of a patch that failed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FailedOperation {
     /// Its place in the patch, from 0.
     pub position: usize,

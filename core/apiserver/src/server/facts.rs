@@ -3,10 +3,9 @@
 
 use crate::patch::FailedOperation;
 use crate::storage::Revision;
-use serde::{Deserialize, Serialize};
 
 /// One reason of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// The object was read at this version.
     Read(Revision),

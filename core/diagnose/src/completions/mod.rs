@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 
 use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::case::Installed;
@@ -29,7 +28,7 @@ pub use contradiction::{Contradiction, SameName};
 
 /// An answer to a question that a text leaves open. It differs from what the first completion takes
 /// for granted: the smallest object, that nobody wrote before.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletionAnswer {
     /// The object is of another kind.
     Kind {
@@ -60,7 +59,7 @@ pub enum CompletionAnswer {
 }
 
 /// Something that is not the same under all answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OpenQuestion {
     /// The answer under which it is otherwise.
     pub answer: CompletionAnswer,
@@ -69,7 +68,7 @@ pub struct OpenQuestion {
 }
 
 /// A difference in the result under an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Then {
     /// The status code; `None` if nothing is sent.
     Code {

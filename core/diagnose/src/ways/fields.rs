@@ -8,11 +8,10 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The effect of a write on one field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FieldOutcome {
     /// The field: a leaf of the schema.
     pub field: Path,
@@ -33,7 +32,7 @@ pub struct FieldOutcome {
 }
 
 /// A kind of effect on a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FieldEffect {
     /// The server refused the write because of this field.
     Refused,

@@ -9,7 +9,6 @@ use optimist_apiserver::apply::{
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Fact;
 use optimist_client::{Agent, Preset, SingleRequest, Tool, client_side_managers, upgrade_patch};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::manifest;
@@ -17,7 +16,7 @@ use super::row::{self, PartialRow, Row, RowProgress};
 use super::{ChangeTable, Client, OnOwned, Way, read};
 
 /// A way out of a conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RemedyKind {
     /// The writer takes the fields over.
     Force,
@@ -35,7 +34,7 @@ pub enum RemedyKind {
 }
 
 /// A way out that was run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Remedy {
     /// The kind of the way out.
     pub kind: RemedyKind,

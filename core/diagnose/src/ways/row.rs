@@ -8,7 +8,6 @@ use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_client::{bare, client_side_managers, last_applied};
 use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fields::{Comparison, FieldEffect, FieldOutcome};
@@ -18,7 +17,7 @@ use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of}
 use crate::completions::OpenQuestion;
 
 /// The effects of a way of writing.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Row {
     /// The way.
     pub way: Way,
@@ -44,10 +43,8 @@ pub struct Row {
     /// The managers that will write a field again which this run took.
     pub taken_back: Vec<TakenBack>,
     /// The object before, as a GET shows it.
-    #[serde(with = "optimist_simulation::shared_value")]
     pub before: Arc<Value>,
     /// The object after, as a GET shows it.
-    #[serde(with = "optimist_simulation::shared_value")]
     pub after: Arc<Value>,
     /// `true` if the values of this kind were not checked.
     pub values_not_checked: bool,
@@ -60,7 +57,7 @@ pub struct Row {
 }
 
 /// A cause of a refusal (`metav1.StatusCause`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictCause {
     /// The field.
     pub field: String,
@@ -71,7 +68,7 @@ pub struct ConflictCause {
 }
 
 /// A field that another manager will write again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenBack {
     /// The field.
     pub field: Path,
@@ -94,16 +91,6 @@ fn deciding(requests: &[Exchange]) -> Option<usize> {
 }
 
 impl Row {
-    /// The objects of the row and the bodies of its requests, in a fixed order: they are most of its size, and
-    /// rows share them.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Arc<Value>> {
-        let bodies = self.requests.iter_mut();
-        let bodies = bodies.flat_map(|it| [&mut it.sent, &mut it.received]);
-        [&mut self.before, &mut self.after]
-            .into_iter()
-            .chain(bodies)
-    }
-
     /// Returns the position of the request that decides the client's result.
     pub fn deciding(&self) -> Option<usize> {
         deciding(&self.requests)

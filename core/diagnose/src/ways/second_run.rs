@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use optimist_apiserver::server::ApiServer;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::row::Script;
@@ -14,7 +13,7 @@ use super::{ChangeTable, Client, version_of};
 const LATER: Duration = Duration::from_secs(1);
 
 /// The result of the same run once more.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecondRun {
     /// The status code; `None` if nothing was sent.
     pub code: Option<u16>,

@@ -1,6 +1,5 @@
 //! The table over ways of writing, filled row by row.
 
-mod elsewhere;
 mod order;
 
 use std::cell::RefCell;
@@ -24,9 +23,6 @@ use optimist_masking::{MASK, has_left_out, masked, masked_arc};
 use optimist_simulation::HistoryTree;
 use serde_json::Value;
 
-use self::elsewhere::Elsewhere;
-pub(crate) use self::elsewhere::TableWork;
-pub use self::elsewhere::{TablePart, TableRequest};
 use self::order::{in_order, rank};
 use super::client_of;
 use super::reading::CaseReading;
@@ -58,8 +54,7 @@ type Fate<'a> = (FieldEffect, Option<&'a Value>);
 #[derive(Clone, Debug)]
 pub struct ChangeRun {
     table: Rc<CompletedChange>,
-    /// The wanted object as it is shown; `None` before the first row.
-    wanted: Option<Rc<Value>>,
+    wanted: Rc<Value>,
     /// `true` if the values come from a scene: no message contains them.
     pub made_up: bool,
     /// `true` if values look private; `None` before the first row.
@@ -88,8 +83,6 @@ pub struct ChangeRun {
     pub same_name: Option<SameName>,
     /// `true` if the user stopped it.
     pub cancelled: bool,
-    /// Where it is run, if not here.
-    elsewhere: Elsewhere,
 }
 
 /// The next part of the work. Each part is short, also for a large object.
@@ -139,6 +132,9 @@ impl ChangeRun {
         given: &GivenParts,
     ) -> Option<Self> {
         let table = completed(reading, manager, given)?;
+        let wanted = match &table.first().change().content {
+            ChangeContent::Manifest(manifest) | ChangeContent::Edited(manifest) => masked(manifest),
+        };
         let errors = reading.case.errors.iter();
         let own = errors.filter(|error| error.tool.is_none_or(|it| client_of(it) == Some(client)));
         let errors: Vec<ReportedError> = own.cloned().collect();
@@ -146,7 +142,7 @@ impl ChangeRun {
         Some(Self {
             made_up: table.is_made_up(),
             table: Rc::new(table),
-            wanted: None,
+            wanted: Rc::new(wanted),
             private: None,
             before: None,
             // The ways out come last.
@@ -162,7 +158,6 @@ impl ChangeRun {
             errors,
             contradiction: None,
             cancelled: false,
-            elsewhere: Elsewhere::default(),
         })
     }
 
@@ -278,22 +273,14 @@ impl ChangeRun {
         if let Some(known) = self.private {
             return known;
         }
-        let (shown, wanted) = (self.shown_before(row), self.shown_wanted());
-        let before = &row.before;
+        let shown = self.shown_before(row);
+        let (wanted, before) = (&self.wanted, &row.before);
         // A stand-in must not get into a cluster.
         let private = has_left_out(&wanted.to_string())
             || has_left_out(&before.to_string())
             || shown != *before;
         self.private = Some(private);
         private
-    }
-
-    /// The wanted object, with the values that look private masked.
-    fn shown_wanted(&mut self) -> Rc<Value> {
-        let (ChangeContent::Manifest(wanted) | ChangeContent::Edited(wanted)) =
-            &self.table.first().change().content;
-        let shown = self.wanted.get_or_insert_with(|| Rc::new(masked(wanted)));
-        Rc::clone(shown)
     }
 
     /// The object before the write of a row, with the values that look private masked.
@@ -309,13 +296,13 @@ impl ChangeRun {
 
     /// Masks the values of a row that look private.
     fn mask(&mut self, row: &mut Row) {
-        let (before, wanted) = (self.shown_before(row), self.shown_wanted());
+        let before = self.shown_before(row);
         let after = if row.before == row.after {
             Arc::clone(&before)
         } else {
             masked_arc(&row.after)
         };
-        let mut places = [&*before, &*after, &*wanted].map(Places::new);
+        let mut places = [&*before, &*after, &*self.wanted].map(Places::new);
         for outcome in &mut row.fields {
             mask_field(outcome, &mut places);
         }

@@ -17,7 +17,7 @@ use optimist_code::{
 };
 use optimist_code::{delimiter, quote, without_nul};
 use optimist_simulation::Exchange;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use self::lines::changed_lines;
@@ -63,7 +63,7 @@ pub enum CaseContent {
 }
 
 /// The language of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InstructionLanguage {
     /// Commands of a POSIX shell.
