@@ -80,7 +80,7 @@ fn nothing_is_asked_before_a_button_is_pressed_and_then_reads_alone() {
     assert_eq!(site.asked_of_api(), Vec::<String>::new());
     pick(&browser);
     press(&browser, "The case", "Open in Diagnose");
-    let owners = "return document.querySelector('.case-owners').innerText.includes('ci')";
+    let owners = r"return /\bci\b/.test(document.querySelector('.case-owners').innerText)";
     browser.wait("the owners", owners, &[]);
     let asked = site.asked_of_api();
     assert!(asked.iter().all(|it| it.starts_with("GET ")), "{asked:?}");
