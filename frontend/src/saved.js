@@ -19,13 +19,23 @@
 
   const TYPES = { wasm: "application/wasm", html: "text/html" };
 
+  const part = (name) => {
+    const parts = [...document.querySelectorAll("script[data-file]")];
+    const part = parts.find(({ dataset }) => dataset.file === name);
+    const content = part && new Blob([decoded(part.textContent)]).stream();
+    return part?.dataset.coding === "gzip" ? content.pipeThrough(new DecompressionStream("gzip")) : content;
+  };
+
+  // The texts are one part: together they are smaller.
+  let texts;
   const file = async (name) => {
     await whole;
-    const parts = document.querySelectorAll("script[data-file]");
-    const part = [...parts].find(({ dataset }) => dataset.file === name);
-    if (!part) throw new TypeError(`${name} is not in this page`);
-    let content = new Blob([decoded(part.textContent)]).stream();
-    if (part.dataset.coding === "gzip") content = content.pipeThrough(new DecompressionStream("gzip"));
+    let content = part(name);
+    if (!content) {
+      texts ??= new Response(part("texts") ?? "{}").json();
+      content = (await texts)[name];
+    }
+    if (content === undefined) throw new TypeError(`${name} is not in this page`);
     const type = TYPES[name.split(".").at(-1)] ?? "text/plain";
     return new Response(content, { headers: { "Content-Type": `${type}` } });
   };

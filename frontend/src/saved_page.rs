@@ -11,6 +11,7 @@ use optimist_messages::label;
 use optimist_state::{
     MAX_SAVED, SavedContent, SavedNote, file_name, needed_files, saved_file, saved_page,
 };
+use serde_json::{Map, Value};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
@@ -21,6 +22,10 @@ const SAVING: u32 = 60_000;
 
 /// The number of bytes that the browser compresses at once.
 const SLICE: u32 = 64 * 1024;
+
+/// The name of the part with all files that are texts, each by its name. Compressed together they are
+/// smaller (`saved.js`).
+const TEXTS: &str = "texts";
 
 /// The reason why a page was not saved.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,13 +83,25 @@ pub(crate) async fn save(
     // The page itself is in the file too, so that the file can be saved again.
     let files = needed.iter().map(|file| (file.name, file.integrity));
     let files: Vec<(&str, &str)> = files.chain([(own, "")]).collect();
+    let mut texts = Map::new();
     for (done, (name, integrity)) in files.iter().enumerate() {
         if !goes_on(done, files.len()) {
             return Ok(None);
         }
-        let file = file(name, integrity).await;
-        parts.push(&file.map_err(|_| not_loaded(name))?.into());
+        let bytes = loaded(name, integrity)
+            .await
+            .map_err(|_| not_loaded(name))?;
+        if name.ends_with(".wasm") {
+            let part = part(name, bytes).await.map_err(|_| not_loaded(name))?;
+            parts.push(&part.into());
+        } else {
+            let text = String::from_utf8(bytes.to_vec()).map_err(|_| not_loaded(name))?;
+            texts.insert((*name).to_owned(), text.into());
+        }
     }
+    let texts = Value::from(texts).to_string();
+    let texts = part(TEXTS, texts.as_bytes().into()).await;
+    parts.push(&texts.map_err(|_| SaveProblem::Refused)?.into());
     parts.push(&after.into());
     if !goes_on(files.len(), files.len()) {
         return Ok(None);
@@ -108,8 +125,8 @@ fn page_note(own: &str, address: &str) -> String {
     .markup(address)
 }
 
-/// A file of the release as a part of the page, compressed where the browser can.
-async fn file(name: &str, integrity: &str) -> Result<String, JsValue> {
+/// The bytes of a file of the release.
+async fn loaded(name: &str, integrity: &str) -> Result<Uint8Array, JsValue> {
     let how = Object::new();
     Reflect::set(&how, &"integrity".into(), &integrity.into())?;
     let window = window()?;
@@ -118,7 +135,11 @@ async fn file(name: &str, integrity: &str) -> Result<String, JsValue> {
     if get(&response, "ok")? != JsValue::TRUE {
         return Err(JsValue::NULL);
     }
-    let mut bytes = Uint8Array::new(&all_of(&response)?.await?);
+    Ok(Uint8Array::new(&all_of(&response)?.await?))
+}
+
+/// A file as a part of the page, compressed where the browser can.
+async fn part(name: &str, mut bytes: Uint8Array) -> Result<String, JsValue> {
     let compressor = construct("CompressionStream", &Array::of1(&"gzip".into()));
     let compressed = compressor.is_ok();
     if let Ok(compressor) = compressor {
