@@ -13,8 +13,8 @@ use super::sync_wave::SyncWave;
 use super::{Assumed, DeliveryTool, Pruning, order};
 
 /// A tool's treatment of the other objects when one is refused. The fields of a row show the result of its own manifest,
-/// whatever became of the others. Its outcome is [`NotReached`](Outcome::NotReached) or
-/// [`KeptForNow`](Outcome::KeptForNow) if the tool does not come to it.
+/// whatever became of the others. Its outcome is [`NotReached`](super::PreviewOutcome::NotReached) or
+/// [`KeptForNow`](super::PreviewOutcome::KeptForNow) if the tool does not come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AfterRefusal {
