@@ -46,6 +46,7 @@ pub mod observed;
 pub mod ownership;
 pub mod preview;
 pub mod remote;
+mod removal;
 pub mod scene;
 pub mod ways;
 pub mod without_private;

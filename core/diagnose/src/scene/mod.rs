@@ -342,8 +342,12 @@ impl Draft<'_> {
             .extend(self.kind.definition(&self.error.error, &self.live));
         let mut installed = case.install().map_err(NoScene::NotInstalled)?;
         installed.made_up = MadeUpIdentity {
-            name: has(&missing, |it| matches!(it, MissingPart::Name { .. })),
-            namespace: has(&missing, |it| matches!(it, MissingPart::Namespace { .. })),
+            name: missing
+                .iter()
+                .any(|it| matches!(it, MissingPart::Name { .. })),
+            namespace: missing
+                .iter()
+                .any(|it| matches!(it, MissingPart::Namespace { .. })),
         };
         let gone = || NoScene::NotInstalled(NotInstalled::NoObject);
         let (requests, history) = if self.error.error == PrintedError::Modified {
@@ -427,10 +431,6 @@ fn client(tool: Option<ErrorSource>) -> Option<Preset> {
         ErrorSource::ControllerRuntime => Some(Preset::ControllerApply),
         _ => None,
     }
-}
-
-fn has(missing: &[MissingPart], part: fn(&MissingPart) -> bool) -> bool {
-    missing.iter().any(part)
 }
 
 /// Returns the object with the identity that the message gives.

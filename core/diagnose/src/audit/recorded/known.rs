@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use http::{Request, header};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_client::Strategy;
 use optimist_simulation::Exchange;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::AuditEvent;
 use super::super::run::{carry_out, object_of};
 use super::missing::lets_go;
 use super::{RecordedHistory, State};
+use crate::removal::remove_object;
 
 /// The source from which an object is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,19 +221,7 @@ impl RecordedHistory {
             return;
         };
         let path = resource.path(&self.object.namespace, &self.object.name);
-        let free = json!({"metadata": {"finalizers": null}});
-        let now = json!({"gracePeriodSeconds": 0});
-        for (method, media, body) in [
-            ("PATCH", Strategy::MergePatch.media_type(), free),
-            ("DELETE", "application/json", now),
-        ] {
-            let request = Request::builder().method(method).uri(&path);
-            let request = request.header(header::CONTENT_TYPE, media);
-            let request = request.header(header::USER_AGENT, "optimist");
-            if let Ok(request) = request.body(body.to_string().into_bytes()) {
-                self.server.handle(request);
-            }
-        }
+        remove_object(&mut self.server, &path);
         self.read_state();
         if !matches!(self.state, State::Absent) {
             self.state = State::Unknown;

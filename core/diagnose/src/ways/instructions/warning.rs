@@ -7,7 +7,9 @@ use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Preset, bare};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::removal::remove_object;
 
 use super::super::{ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
 
@@ -97,16 +99,12 @@ impl ChangeTable {
     fn created(&self, manifest: &Value) -> Option<Result<Value, Vec<String>>> {
         let mut server = self.server();
         let subject = self.subject();
-        let path = subject.path();
-        let nothing = json!({"metadata": {"finalizers": null}});
-        send(&mut server, "PATCH", &path, &nothing)?;
-        let now = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
-        send(&mut server, "DELETE", &path, &now)?;
+        remove_object(&mut server, &subject.path());
         if !read(&mut server, subject).is_null() {
             return None;
         }
         let collection = subject.resource().path(subject.namespace(), "");
-        let (code, answer) = send(&mut server, "POST", &collection, &bare(manifest))?;
+        let (code, answer) = post(&mut server, &collection, &bare(manifest))?;
         if code < 300 {
             return Some(Ok(answer));
         }
@@ -156,15 +154,11 @@ pub(super) fn record_of(row: &Row) -> Option<InstructionWarning> {
     })
 }
 
-fn send(server: &mut ApiServer, method: &str, target: &str, body: &Value) -> Option<(u16, Value)> {
-    let media = match method {
-        "PATCH" => "application/merge-patch+json",
-        _ => "application/json",
-    };
+fn post(server: &mut ApiServer, target: &str, body: &Value) -> Option<(u16, Value)> {
     let request = Request::builder()
-        .method(method)
+        .method("POST")
         .uri(target)
-        .header(header::CONTENT_TYPE, media)
+        .header(header::CONTENT_TYPE, "application/json")
         .body(body.to_string().into_bytes())
         .ok()?;
     let response = server.handle(request);
