@@ -8,6 +8,7 @@ use optimist_simulation::explore::{HistoryProperty, ObjectCondition};
 use serde_json::Value;
 
 use super::FieldPath;
+use super::condition::{has, has_same};
 pub use read::{PropertyError, PropertyErrorKind};
 
 /// A property that somebody wrote.
@@ -40,7 +41,7 @@ pub enum StoredCondition {
     Any(Vec<StoredCondition>),
 }
 
-/// What a field must be.
+/// The value or the bound that a field must have.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldBound {
     /// This value; `None`: there is none.
@@ -52,10 +53,10 @@ pub enum FieldBound {
 }
 
 impl FieldBound {
-    fn holds(&self, value: Option<&Value>) -> bool {
-        let number = || value.and_then(Value::as_f64);
+    fn holds_at(&self, path: &FieldPath, object: Option<&Value>) -> bool {
+        let number = || path.find(object?)?.as_f64();
         match self {
-            Self::Is(wanted) => value == wanted.as_ref(),
+            Self::Is(wanted) => has(object, path, wanted.as_ref()),
             Self::AtMost(most) => number().is_some_and(|number| number <= *most as f64),
             Self::AtLeast(least) => number().is_some_and(|number| number >= *least as f64),
         }
@@ -64,12 +65,11 @@ impl FieldBound {
 
 impl ObjectCondition for StoredCondition {
     fn holds(&self, object: Option<&Value>) -> bool {
-        let find = |path: &FieldPath| object.and_then(|object| path.find(object));
         match self {
-            Self::Stored(path, bound) => bound.holds(find(path)),
-            Self::Same(one, other) => find(one).is_some() && find(one) == find(other),
-            Self::Contains(path, text) => find(path)
-                .and_then(Value::as_array)
+            Self::Stored(path, bound) => bound.holds_at(path, object),
+            Self::Same(one, other) => has_same(object, [one, other]),
+            Self::Contains(path, text) => object
+                .and_then(|object| path.find(object)?.as_array())
                 .is_some_and(|items| items.iter().any(|item| *item == **text)),
             Self::Exists(exists) => object.is_some() == *exists,
             Self::Not(condition) => !condition.holds(object),

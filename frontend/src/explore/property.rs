@@ -124,7 +124,7 @@ fn buttons(check: &Callback<String>, nothing_typed: bool, nothing_checked: bool)
     }
 }
 
-/// What is wrong in the text, and where.
+/// The mistake in the text, and its place.
 fn problem(text: &str, error: &PropertyError) -> Html {
     html! {
         <div class="typing-error" id="property-error" role="alert">

@@ -47,7 +47,7 @@ pub enum Occurrence<C> {
     Holds(C),
 }
 
-/// What a search found about a property.
+/// The answer of a search about a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryAnswer {
     /// Every history has it, and some history has a step that could have broken it.

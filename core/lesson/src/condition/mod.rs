@@ -203,6 +203,14 @@ fn value_at(object: Option<&Value>, path: &FieldPath) -> String {
 }
 
 /// Returns whether an object has this value at a path; `None` asks whether it has no value there.
-fn has(object: Option<&Value>, path: &FieldPath, value: Option<&Value>) -> bool {
+pub(crate) fn has(object: Option<&Value>, path: &FieldPath, value: Option<&Value>) -> bool {
     object.and_then(|object| path.find(object)) == value
+}
+
+/// Returns whether an object has the same value, and has one, at two paths.
+pub(crate) fn has_same(object: Option<&Value>, [one, other]: [&FieldPath; 2]) -> bool {
+    object.is_some_and(|object| {
+        let value = one.find(object);
+        value.is_some() && value == other.find(object)
+    })
 }

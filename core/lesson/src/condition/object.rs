@@ -8,7 +8,9 @@ use optimist_apiserver::yaml::Located;
 use optimist_simulation::{ActorId, Outcome};
 use serde_json::Value;
 
-use super::{Claim, Condition, GoalLabel, Past, Shown, by_actor, has, place, places, value_at};
+use super::{
+    Claim, Condition, GoalLabel, Past, Shown, by_actor, has, has_same, place, places, value_at,
+};
 use crate::FieldPath;
 use crate::fields::{LessonError, Read, flag, items, members, number, text, word};
 use crate::script::ACTORS;
@@ -169,10 +171,7 @@ impl fmt::Display for Stored {
 
 impl Claim for Same {
     fn holds(&self, past: Past<'_>) -> bool {
-        past.stored().is_some_and(|object| {
-            let value = self.0.find(object);
-            value.is_some() && value == self.1.find(object)
-        })
+        has_same(past.stored(), [&self.0, &self.1])
     }
 
     fn actual(&self, past: Past<'_>) -> Option<String> {

@@ -21,11 +21,11 @@ pub struct PropertyError {
     pub line: usize,
     /// The position in the line, in characters, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The mistake there.
     pub kind: PropertyErrorKind,
 }
 
-/// What is wrong in the text of a property.
+/// A mistake in the text of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyErrorKind {
     /// It is not YAML, with the words of the parser.
