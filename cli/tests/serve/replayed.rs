@@ -13,12 +13,19 @@ use crate::program::Program;
 /// So many recordings of each file are replayed: a few seconds.
 const SOME: usize = 12;
 
+/// It has more managers than a server keeps apart. Which of them are merged depends on the second of each write, and
+/// this server runs on a clock.
+const DEPENDS_ON_SECONDS: &str = "managedfields_capping";
+
 fn recordings() -> Vec<Recording> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance");
     let mut recordings = load(folder.join("scenarios")).unwrap();
     for file in ["wide/configmap2.jsonl.gz", "third/policy.jsonl.gz"] {
         recordings.extend(load(folder.join(file)).unwrap().into_iter().take(SOME));
     }
+    let in_all = recordings.len();
+    recordings.retain(|recording| recording.name != DEPENDS_ON_SECONDS);
+    assert_eq!(recordings.len(), in_all - 1, "{DEPENDS_ON_SECONDS}");
     // Who sleeps or watches waits.
     recordings.retain(|recording| {
         let mut steps = recording.steps.iter();

@@ -98,6 +98,31 @@ pub fn answers(expected: &Answer, got: &Answer) -> Vec<Difference> {
     found
 }
 
+/// Returns whether a difference is between two ages in the column of a table for them.
+pub(super) fn is_age(expected: &Answer, difference: &Difference) -> bool {
+    let cell = || {
+        let (row, column) = difference
+            .pointer
+            .strip_prefix("/response/rows/")?
+            .split_once("/cells/")?;
+        row.parse::<usize>().ok()?;
+        let columns = expected.response.as_ref()?.get("columnDefinitions")?;
+        columns.get(column.parse::<usize>().ok()?)?["name"].as_str()
+    };
+    let ages = [&difference.expected, &difference.got];
+    let are_ages = ages.into_iter().all(|value| {
+        let text = value.as_ref().and_then(Value::as_str);
+        text.is_some_and(|text| {
+            text.starts_with(|first: char| first.is_ascii_digit())
+                && text.ends_with(['s', 'm', 'h', 'd', 'y'])
+                && text
+                    .chars()
+                    .all(|it| it.is_ascii_digit() || "smhdy".contains(it))
+        })
+    });
+    cell() == Some("Age") && are_ages
+}
+
 /// The answer as it was written, and whether it is a list of events.
 fn answer_tree(answer: &Answer) -> Option<(&Tree, bool)> {
     Some((answer.written.as_ref()?, answer.events.is_some()))
@@ -386,6 +411,29 @@ mod tests {
         assert_eq!(differences(two.clone(), kind(r#"{"b": 1, "a": 2}"#)), []);
         assert_eq!(differences(two, kind(r#"{"a":2,"b":1}"#)).len(), 1);
         assert_eq!(differences(kind("{"), kind("{{")).len(), 1);
+    }
+
+    #[test]
+    fn an_age_is_one_in_the_column_of_a_table_for_ages_only() {
+        let table = |name: &str, age: &str| Answer {
+            status: Some(200),
+            response: Some(json!({
+                "columnDefinitions": [{"name": "Name"}, {"name": "Age"}],
+                "rows": [{"cells": [name, age]}],
+            })),
+            ..Answer::default()
+        };
+        let are_ages = |expected: Answer, got: Answer| -> Vec<bool> {
+            let found = answers(&expected, &got);
+            found.iter().map(|it| is_age(&expected, it)).collect()
+        };
+        assert_eq!(are_ages(table("18s", "18s"), table("18s", "2m5s")), [true]);
+        assert_eq!(are_ages(table("18s", "18s"), table("19s", "18s")), [false]);
+        assert_eq!(
+            are_ages(table("a", "18s"), table("a", "<unknown>")),
+            [false]
+        );
+        assert_eq!(are_ages(table("a", "18s"), table("a", "s")), [false]);
     }
 
     #[test]

@@ -286,6 +286,8 @@ impl Drop for RemoteWatch {
 impl ObjectRef for &mut Remote {
     type Watch = RemoteWatch;
 
+    const RUNS_ON_A_CLOCK: bool = true;
+
     fn namespace(&self) -> String {
         self.namespace.clone()
     }

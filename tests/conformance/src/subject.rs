@@ -44,6 +44,9 @@ pub trait ObjectRef {
     /// An open watch.
     type Watch;
 
+    /// Whether time passes for the server while nothing asks for it, so that its ages are those of a clock on a wall.
+    const RUNS_ON_A_CLOCK: bool = false;
+
     /// The namespace of a run: distinctive, because it is replaced wherever it occurs.
     fn namespace(&self) -> String {
         "replay-7q3x".to_owned()
