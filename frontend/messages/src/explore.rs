@@ -145,15 +145,20 @@ pub fn heading(actors: usize, loses_answer: bool) -> String {
     }
 }
 
-/// Answers how many ways of writing lose no edit in any order.
+/// Answers how many ways of writing lose no edit in any order, and how many of these only because they
+/// refuse or leave out one in each order.
 pub fn answer(groups: &LossGroups) -> String {
-    let (never, possible) = (groups.never.len(), groups.possible.len());
-    match (never, possible, groups.unknown.len()) {
+    let (kept, possible) = (groups.without_loss(), groups.possible.len());
+    let answer = match (kept, possible, groups.unknown.len()) {
         (0, 0, 0) => en::answer_untried(),
         (_, 0, 0) => en::answer_all(),
         (0, _, 0) => en::answer_none(),
-        (_, _, 0) => en::answer_some(&never, &groups.ways()),
-        _ => en::answer_open(&never, &possible, &groups.ways()),
+        (_, _, 0) => en::answer_some(&kept, &groups.ways()),
+        _ => en::answer_open(&kept, &possible, &groups.ways()),
+    };
+    match groups.never_stored.len() {
+        0 => answer,
+        refused => en::answer_but_refused(&answer, &refused),
     }
 }
 

@@ -163,6 +163,7 @@ fn grouped(model: &Explored, columns: &[Column], width: usize) -> Html {
             { group(None, &own) }
             { group(Some(label::matrix_never_lose()), &groups.never) }
             { group(Some(label::matrix_can_lose()), &groups.possible) }
+            { group(Some(label::matrix_never_store()), &groups.never_stored) }
             { group(Some(label::matrix_unknown()), &groups.unknown) }
             { group(Some(label::matrix_impossible()), &groups.impossible) }
         </>

@@ -139,11 +139,21 @@ async fn the_answer_comes_first_and_the_rows_are_grouped_by_it() {
     let page = explore().await;
     let groups = groups();
     let names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["Never lose an edit", "Can lose an edit"]);
-    let [never, can] = [&groups[0].1, &groups[1].1];
+    assert_eq!(
+        names,
+        [
+            "Never lose an edit",
+            "Can lose an edit",
+            "Refuse or leave out an edit in every order",
+        ]
+    );
+    let [never, can, refused] = [&groups[0].1, &groups[1].1, &groups[2].1];
     assert_eq!(can, &["Update, no resourceVersion"]);
-    let (kept, all) = (never.len(), never.len() + can.len());
-    let answer = format!("{kept} of {all} ways of writing never lose an edit");
+    assert_eq!(refused, &["Apply, fields that someone else owns"]);
+    let (kept, all) = (never.len() + 1, never.len() + can.len() + 1);
+    let answer = format!(
+        "{kept} of {all} ways of writing never lose an edit, but 1 refuses or leaves out an edit in every order"
+    );
     assert!(
         page.text(SCENARIO).contains(&answer),
         "{}",

@@ -7,8 +7,11 @@ use super::{HistorySearch, SearchStatus, TransitionKind};
 /// The result of a search about lost edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossRisk {
-    /// Every order was searched, and none loses an edit.
+    /// Every order was searched, none loses an edit, and some order ends with every edit stored.
     Never,
+    /// Every order was searched, none loses an edit, and none ends with every edit stored: in each
+    /// one the server refuses or leaves out an edit.
+    NeverStored,
     /// Some order loses an edit. It is known as soon as one is found.
     Possible,
     /// Every order was searched, none loses an edit, and some process cannot write like this here:
@@ -27,6 +30,8 @@ impl HistorySearch {
             LossRisk::Unknown
         } else if self.has_powerless_actor() {
             LossRisk::Impossible
+        } else if self.tally().without_loss() == 0 {
+            LossRisk::NeverStored
         } else {
             LossRisk::Never
         }
@@ -53,8 +58,10 @@ impl HistorySearch {
 /// Ways of writing by their [`LossRisk`], each by its position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossGroups {
-    /// Those that never lose an edit.
+    /// Those that never lose an edit, and can store every edit.
     pub never: Vec<usize>,
+    /// Those that refuse or leave out an edit in every order, and so lose none either.
+    pub never_stored: Vec<usize>,
     /// Those that can lose an edit.
     pub possible: Vec<usize>,
     /// Those of which not every order was searched.
@@ -66,7 +73,12 @@ pub struct LossGroups {
 impl LossGroups {
     /// The number of ways in which every process can write.
     pub fn ways(&self) -> usize {
-        self.never.len() + self.possible.len() + self.unknown.len()
+        self.without_loss() + self.possible.len() + self.unknown.len()
+    }
+
+    /// The number of ways in which every process can write, and no order loses an edit.
+    pub fn without_loss(&self) -> usize {
+        self.never.len() + self.never_stored.len()
     }
 }
 
@@ -76,6 +88,7 @@ impl FromIterator<(usize, LossRisk)> for LossGroups {
         for (way, risk) in risks {
             let group = match risk {
                 LossRisk::Never => &mut groups.never,
+                LossRisk::NeverStored => &mut groups.never_stored,
                 LossRisk::Possible => &mut groups.possible,
                 LossRisk::Unknown => &mut groups.unknown,
                 LossRisk::Impossible => &mut groups.impossible,

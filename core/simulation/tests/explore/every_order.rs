@@ -62,7 +62,10 @@ fn leaves(object: Option<&Value>) -> Leaves {
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     Shown(usize),
-    Refused(usize),
+    /// A read is refused: the object is gone.
+    NotShown(usize),
+    /// A write is refused, with a status code.
+    Refused(usize, u16),
     /// The writer, the intended values, and the object that was stored.
     Wrote(usize, BTreeMap<String, Option<Value>>, Leaves),
 }
@@ -117,7 +120,7 @@ pub(super) fn judge(start: &Leaves, events: &[Event]) -> Tally {
     }
     let last_word = |who: usize| {
         events.iter().rev().find_map(|event| match event {
-            Event::Refused(refused) if *refused == who => Some(false),
+            Event::Refused(refused, _) | Event::NotShown(refused) if *refused == who => Some(false),
             Event::Wrote(writer, ..) if *writer == who => Some(true),
             _ => None,
         })
@@ -175,7 +178,7 @@ pub(super) fn step(scenario: &Scenario, run: &mut Run, who: usize) {
             run.events.push(Event::Shown(who));
         } else {
             actor.done = true;
-            run.events.push(Event::Refused(who));
+            run.events.push(Event::NotShown(who));
         }
         return;
     }
@@ -205,9 +208,8 @@ pub(super) fn step(scenario: &Scenario, run: &mut Run, who: usize) {
         working.settle(Arc::clone(&copy));
         // An apply also declares the fields that already have the intended value.
         plan.intent.edit(&mut working, &copy);
-        let request = plan
-            .write
-            .request(&scenario.resource, &working, &plan.manager);
+        let write = plan.sends();
+        let request = write.request(&scenario.resource, &working, &plan.manager);
         request.unwrap()
     };
     let response = run.server.handle(request);
@@ -217,7 +219,8 @@ pub(super) fn step(scenario: &Scenario, run: &mut Run, who: usize) {
         run.events.push(Event::Wrote(who, wanted, after));
         return;
     }
-    run.events.push(Event::Refused(who));
+    run.events
+        .push(Event::Refused(who, response.status().as_u16()));
     if is_conflict(&response) && actor.attempts > 0 && plan.write.on_conflict != OnConflict::GiveUp
     {
         actor.attempts -= 1;
@@ -226,23 +229,19 @@ pub(super) fn step(scenario: &Scenario, run: &mut Run, who: usize) {
     }
 }
 
-/// Every order, one by one.
-fn every_order(scenario: &Scenario, run: &Run, start: &Leaves, total: &mut Tally) {
+/// Hears the events of every order, one by one.
+pub(super) fn every_order(scenario: &Scenario, run: &Run, hear: &mut dyn FnMut(&[Event])) {
     let mut ended = true;
     for who in 0..run.actors.len() {
         if !run.actors[who].done {
             ended = false;
             let mut next = run.clone();
             step(scenario, &mut next, who);
-            every_order(scenario, &next, start, total);
+            every_order(scenario, &next, hear);
         }
     }
     if ended {
-        let verdict = judge(start, &run.events);
-        total.in_object += verdict.in_object;
-        total.left_out += verdict.left_out;
-        total.refused += verdict.refused;
-        total.lost += verdict.lost;
+        hear(&run.events);
     }
 }
 
@@ -268,10 +267,15 @@ pub(super) fn begin(scenario: &Scenario) -> Run {
 }
 
 fn by_brute_force(scenario: &Scenario) -> Tally {
-    let run = begin(scenario);
-    let mut total = Tally::default();
     let start = stored(scenario, &scenario.server);
-    every_order(scenario, &run, &start, &mut total);
+    let mut total = Tally::default();
+    every_order(scenario, &begin(scenario), &mut |events| {
+        let verdict = judge(&start, events);
+        total.in_object += verdict.in_object;
+        total.left_out += verdict.left_out;
+        total.refused += verdict.refused;
+        total.lost += verdict.lost;
+    });
     total
 }
 

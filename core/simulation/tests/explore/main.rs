@@ -1,6 +1,7 @@
 //! Searches every order of the same edits, and checks the verdicts.
 
 mod every_order;
+mod loss_groups;
 mod properties;
 mod replays;
 mod setup;
@@ -448,20 +449,22 @@ fn the_ways_that_lose_an_edit_are_told_from_those_that_never_do() {
     assert_eq!(begun.loss_risk(), LossRisk::Possible);
     let risks = [
         LossRisk::Never,
+        LossRisk::NeverStored,
         LossRisk::Possible,
         LossRisk::Unknown,
         LossRisk::Impossible,
     ];
     let groups: LossGroups = risks.into_iter().enumerate().collect();
     assert_eq!(
-        (&groups.never[..], &groups.possible[..]),
+        (&groups.never[..], &groups.never_stored[..]),
         (&[0][..], &[1][..])
     );
     assert_eq!(
-        (&groups.unknown[..], &groups.impossible[..]),
+        (&groups.possible[..], &groups.unknown[..]),
         (&[2][..], &[3][..])
     );
-    assert_eq!(groups.ways(), 3);
+    assert_eq!(groups.impossible, [4]);
+    assert_eq!((groups.ways(), groups.without_loss()), (4, 2));
 }
 
 #[test]

@@ -269,7 +269,7 @@ proptest! {
         let all = histories(&begin(&scenario), &[first], &|run, who| {
             let reads = run.actors[who].reads;
             step(&scenario, run, who);
-            let accepted = !matches!(run.events.last(), Some(Event::Refused(_)));
+            let accepted = !matches!(run.events.last(), Some(Event::Refused(..) | Event::NotShown(_)));
             Moment { step: Some((who, reads, accepted)), object: run.stored(&scenario) }
         });
         let mut search = Search::new(scenario.clone(), 100_000);

@@ -10,9 +10,11 @@ crate::catalogue::messages! {
     answer_all() "No way of writing loses an edit";
     answer_none() "Every way of writing can lose an edit";
     answer_open(kept, lost, ways) "Of {ways} ways of writing, {kept} never {kept|loses|lose} an edit and {lost} can";
+    answer_but_refused(answer, count) "{answer}, but {count} {count|refuses|refuse} or {count|leaves|leave} out an edit in every order";
     answer_untried() "Nobody can write here";
     matrix_never_lose() "Never lose an edit";
     matrix_can_lose() "Can lose an edit";
+    matrix_never_store() "Refuse or leave out an edit in every order";
     matrix_unknown() "Not every order was searched";
     matrix_impossible() "Not possible here";
     explore_map_hint() "Each circle is a state, each line is one request and its answer. Point at one to see what it means. Click it to open that order in Play.";

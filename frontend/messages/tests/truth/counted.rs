@@ -100,6 +100,8 @@ fn others(said: &Said, it: &Counted) -> Option<bool> {
 pub struct Ways {
     /// Those of which every order was played and keeps every edit.
     kept: u64,
+    /// Those of which every order was played, loses no edit, and ends with a refusal.
+    refused: u64,
     /// Those of which an order that loses an edit was played.
     lost: u64,
     /// Those whose search was stopped.
@@ -110,22 +112,29 @@ pub struct Ways {
 
 impl Ways {
     fn all(&self) -> u64 {
-        self.kept + self.lost + self.stopped
+        self.without_loss() + self.lost + self.stopped
+    }
+
+    fn without_loss(&self) -> u64 {
+        self.kept + self.refused
     }
 }
 
 /// The conditions of the answer to the question of the page.
 pub const ANSWERS: &[(&str, ConditionOf<Ways>)] = &[
     ("answer_some", |said, it| {
-        let counts = said.number("kept")? == it.kept && said.number("ways")? == it.all();
+        let counts = said.number("kept")? == it.without_loss() && said.number("ways")? == it.all();
         Some(counts && it.stopped == 0)
     }),
     ("answer_open", |said, it| {
-        let counts = said.number("kept")? == it.kept && said.number("lost")? == it.lost;
+        let counts = said.number("kept")? == it.without_loss() && said.number("lost")? == it.lost;
         Some(counts && said.number("ways")? == it.all())
     }),
     ("answer_all", |_, it| {
-        Some(it.kept > 0 && it.kept == it.all())
+        Some(it.without_loss() > 0 && it.without_loss() == it.all())
+    }),
+    ("answer_but_refused", |said, it| {
+        Some(it.refused > 0 && said.number("count")? == it.refused)
     }),
     ("answer_none", |_, it| {
         Some(it.lost > 0 && it.lost == it.all())
@@ -291,7 +300,7 @@ spec: {size: 1}
 
 /// Plays every order of some pairs of edits in some ways of writing, and hears the answers.
 pub fn answers(hearing: &mut Hearing) -> Option<()> {
-    use WriteMethod::{Merge, Strategic, Update, UpdateVersioned};
+    use WriteMethod::{Apply, Merge, Strategic, Update, UpdateVersioned};
     let (all, few) = (4000, 3);
     for slug in ["different-fields", "same-field"] {
         let preset = PRESETS.iter().find(|it| it.slug == slug)?;
@@ -303,6 +312,9 @@ pub fn answers(hearing: &mut Hearing) -> Option<()> {
             &[(Update, all), (UpdateVersioned, all), (Merge, all)],
             &[(Update, all), (UpdateVersioned, all), (Merge, few)],
             &[(Update, few)],
+            &[(Apply, all)],
+            &[(Update, all), (Apply, all), (Merge, all)],
+            &[(UpdateVersioned, all), (Apply, all)],
         ] {
             answer(&start, &scenario, tried, hearing)?;
         }
@@ -350,15 +362,18 @@ fn answer(
             .iter()
             .map(|path| replayed(&full, path, path.len(), start.clone()));
         let trees: Vec<HistoryTree> = trees.collect();
+        let outcomes: Vec<(bool, bool)> = trees.iter().map(outcome).collect();
         let count = if !is_complete {
             &mut ways.stopped
-        } else if trees.iter().any(|tree| outcome(tree).0) {
+        } else if outcomes.iter().any(|(lost, _)| *lost) {
             &mut ways.lost
         } else if [ActorId::A, ActorId::B]
             .iter()
             .any(|who| cannot_write(&trees, *who))
         {
             &mut ways.impossible
+        } else if outcomes.iter().all(|(_, refused)| *refused) {
+            &mut ways.refused
         } else {
             &mut ways.kept
         };
