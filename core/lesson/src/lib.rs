@@ -56,7 +56,8 @@ pub use model::{
 pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
 pub use property::{
-    FieldBound, PropertyError, PropertyErrorKind, StoredCondition, WrittenProperty, parse_property,
+    FieldBound, PropertyError, PropertyErrorKind, StoredCondition, WrittenProperty,
+    example_properties, parse_property,
 };
 pub use prose::{Block, Span, blocks, spans};
 pub use question::{ChallengeQuestion, Forbidden, RestCondition};

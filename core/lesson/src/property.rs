@@ -2,6 +2,7 @@
 //! `always: {stored: {spec.replicas: at most 5}}`, `at rest: {exists: yes}`,
 //! `before: [A writes, B reads]`.
 
+mod examples;
 mod read;
 
 use optimist_simulation::explore::{HistoryProperty, ObjectCondition};
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use super::FieldPath;
 use super::condition::{has, has_same};
+pub use examples::example_properties;
 pub use read::{PropertyError, PropertyErrorKind};
 
 /// A property that somebody wrote.

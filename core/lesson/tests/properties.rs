@@ -1,8 +1,12 @@
 //! The language of properties: what a text means, by objects for which it holds and does not.
 
-use optimist_lesson::{StoredCondition, WrittenProperty, parse_property};
-use optimist_simulation::explore::{HistoryProperty, ObjectCondition, Occurrence};
-use serde_json::json;
+use optimist_client::{IntendedChange, Intent};
+use optimist_lesson::{StoredCondition, WrittenProperty, example_properties, parse_property};
+use optimist_simulation::World;
+use optimist_simulation::explore::{
+    HistoryProperty, ObjectCondition, Occurrence, PRESETS, Plan, Scenario, ThirdActor,
+};
+use serde_json::{Value, json};
 
 fn condition(text: &str) -> StoredCondition {
     match parse_property(&format!("always: {text}"), 3).expect(text) {
@@ -126,4 +130,111 @@ fn a_place_that_tells_no_states_apart_cannot_be_asked() {
     }
     let text = "always: {stored: {status.observedGeneration: 1}}";
     assert!(parse_property(text, 2).is_ok());
+}
+
+/// The examples of a scenario in which nothing is masked.
+fn examples(scenario: &Scenario) -> Vec<String> {
+    example_properties(scenario, Value::clone)
+}
+
+/// One who edits an object, by JSON pointers.
+fn edits(manifest: &str, changes: &[(&str, Value)]) -> Scenario {
+    let mut scenario = Scenario::from_world(&World::load(manifest).expect("it loads").0);
+    let changes = changes.iter();
+    let changes = changes.map(|(at, value)| IntendedChange::at(at, Some(value.clone())));
+    scenario.plans = vec![Plan::new("a", Intent::Change(changes.collect()))];
+    scenario
+}
+
+#[test]
+fn the_examples_of_a_pair_are_properties_about_what_it_changes() {
+    for ready in PRESETS {
+        let thirds = ThirdActor::ALL.into_iter().map(Some);
+        for third in thirds.chain([None]) {
+            let mut scenario = ready.scenario().unwrap();
+            scenario.plans.extend(third.map(ThirdActor::plan));
+            let edited = scenario.plans.iter();
+            let edited = edited.map(|plan| plan.intent.done_on(&scenario.object));
+            let edited: Vec<Value> = edited.collect();
+            let texts = examples(&scenario);
+            assert!(texts.len() >= 3, "{}: {texts:?}", ready.slug);
+            for text in &texts {
+                let property = parse_property(text, scenario.plans.len()).expect(text);
+                if let HistoryProperty::AtRest(condition) = &property {
+                    assert!(!condition.holds(Some(&scenario.object)), "{text}");
+                    assert!(edited.iter().any(|it| condition.holds(Some(it))), "{text}");
+                }
+                if let HistoryProperty::Always(condition) = &property {
+                    assert!(condition.holds(Some(&scenario.object)), "{text}");
+                    assert!(edited.iter().all(|it| condition.holds(Some(it))), "{text}");
+                }
+            }
+        }
+    }
+    let scenario = |slug: &str| {
+        PRESETS
+            .iter()
+            .find(|it| it.slug == slug)
+            .unwrap()
+            .scenario()
+    };
+    assert_eq!(
+        examples(&scenario("different-fields").unwrap()),
+        [
+            "never: [lost edit]",
+            "always: {stored: {spec.replicas: at most 5}}",
+            "at rest: {stored: {spec.replicas: 5}}",
+            "before: [A writes, B reads]",
+        ]
+    );
+}
+
+#[test]
+fn the_examples_of_a_kind_without_replicas_name_its_own_fields() {
+    let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {mode: slow}\n";
+    for (place, value, wanted) in [
+        (
+            "/data/mode",
+            json!("fast"),
+            "at rest: {stored: {data.mode: fast}}",
+        ),
+        (
+            "/data/mode",
+            json!("5"),
+            "at rest: {stored: {data.mode: \"5\"}}",
+        ),
+        (
+            "/data/app.conf",
+            json!("a, b"),
+            "at rest: {stored: {'data[\"app.conf\"]': \"a, b\"}}",
+        ),
+        (
+            "/metadata/labels",
+            json!({"example.com/team": "a"}),
+            "at rest: {stored: {'metadata.labels[\"example.com/team\"]': a}}",
+        ),
+        (
+            "/metadata/finalizers",
+            json!(["example.com/keep"]),
+            "at rest: {contains: {metadata.finalizers: example.com/keep}}",
+        ),
+    ] {
+        let texts = examples(&edits(config, &[(place, value)]));
+        let wanted = ["never: [lost edit]", wanted, "before: [A writes, B reads]"];
+        assert_eq!(texts, wanted);
+    }
+    // What is not shown is in no example.
+    let secret = edits(
+        config,
+        &[("/data/mode", json!("fast")), ("/data/other", json!("x"))],
+    );
+    let masked = |object: &Value| {
+        let mut object = object.clone();
+        object["data"]["mode"] = "•".into();
+        object
+    };
+    assert_eq!(
+        example_properties(&secret, masked)[1],
+        "at rest: {stored: {data.other: x}}"
+    );
 }

@@ -1,7 +1,10 @@
 //! A property that somebody wrote: what is wrong in its text, and what a search says of it.
 
-use optimist_lesson::{PropertyError, PropertyErrorKind, WrittenProperty};
-use optimist_simulation::explore::{HistoryAnswer, HistoryProperty, Search, SearchStatus};
+use optimist_lesson::{PropertyError, PropertyErrorKind, WrittenProperty, example_properties};
+use optimist_masking::masked;
+use optimist_simulation::explore::{
+    HistoryAnswer, HistoryProperty, Scenario, Search, SearchStatus,
+};
 
 use crate::en;
 use crate::explore::{letter, number, orders, path};
@@ -35,6 +38,11 @@ pub fn error(error: &PropertyError) -> String {
         PropertyErrorKind::NoSuchActor(actor) => en::property_error_actor(&actor.letter()),
     };
     en::property_error(&error.line, &error.column, &why)
+}
+
+/// Returns properties to begin with, about fields that the actors of a scenario change.
+pub fn examples(scenario: &Scenario) -> Vec<String> {
+    example_properties(scenario, masked)
 }
 
 /// Says the answer in a word.

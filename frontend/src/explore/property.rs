@@ -8,22 +8,14 @@ use optimist_simulation::explore::{HistoryAnswer, Search};
 use web_sys::HtmlTextAreaElement;
 use yew::{
     Callback, Html, InputEvent, MouseEvent, Properties, SubmitEvent, TargetCast,
-    UseReducerDispatcher, classes, component, html, use_effect_with, use_state_eq,
+    UseReducerDispatcher, classes, component, html, use_effect_with, use_memo, use_state_eq,
 };
 
 use super::store::ExploreStore;
-use super::{Explored, replay};
+use super::{Explored, replay, run};
 use crate::components::excerpt;
 use crate::components::icon::{Icon, icon};
 use crate::state::{ExploreModel, ExploreMsg, ExploreSetup, StateHandle};
-
-/// Properties to begin with.
-const EXAMPLES: [&str; 4] = [
-    "never: [lost edit]",
-    "always: {stored: {spec.replicas: at most 5}}",
-    "at rest: {stored: {spec.replicas: 5}}",
-    "before: [A writes, B reads]",
-];
 
 /// The properties of the field.
 #[derive(Clone, PartialEq, Properties)]
@@ -62,6 +54,12 @@ fn OwnProperty(props: &OwnPropertyProps) -> Html {
             dispatcher.dispatch(ExploreMsg::Setup(ExploreSetup { property, ..setup }));
         })
     };
+    let examples = {
+        let setup = props.setup.clone();
+        use_memo((setup.subject.clone(), setup.third), move |_| {
+            run::base(&setup).map_or_else(|_| Vec::new(), |scenario| said::examples(&scenario))
+        })
+    };
     let oninput = {
         let draft = draft.setter();
         Callback::from(move |event: InputEvent| {
@@ -92,14 +90,14 @@ fn OwnProperty(props: &OwnPropertyProps) -> Html {
                     aria-describedby={error.map(|_| "property-error")}
                     spellcheck="false"
                     autocapitalize="off"
-                    placeholder={EXAMPLES[2]}
+                    placeholder={examples.iter().rev().nth(1).cloned()}
                     value={(*draft).clone()}
                     {oninput}
                 />
                 { buttons(&check, draft.trim().is_empty(), checked.is_empty()) }
             </form>
             { for error.map(|error| problem(&checked, error)) }
-            { examples(&check) }
+            { to_begin_with(&check, &examples) }
         </details>
     }
 }
@@ -135,18 +133,21 @@ fn problem(text: &str, error: &PropertyError) -> Html {
 }
 
 /// Properties to begin with.
-fn examples(check: &Callback<String>) -> Html {
+fn to_begin_with(check: &Callback<String>, examples: &[String]) -> Html {
     html! {
         <p class="examples">
             { label::property_examples() }{ ": " }
-            { for EXAMPLES.into_iter().map(|example| html! {
-                <button
-                    type="button"
-                    class="link"
-                    onclick={check.reform(move |_: MouseEvent| example.to_owned())}
-                >
-                    <code>{ example }</code>
-                </button>
+            { for examples.iter().map(|example| {
+                let text = example.clone();
+                html! {
+                    <button
+                        type="button"
+                        class="link"
+                        onclick={check.reform(move |_: MouseEvent| text.clone())}
+                    >
+                        <code>{ example }</code>
+                    </button>
+                }
             }) }
         </p>
     }

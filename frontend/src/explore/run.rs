@@ -11,8 +11,8 @@ use optimist_simulation::explore::{
 use crate::browser;
 use crate::scheduler::Slices;
 use crate::state::{
-    DRAWING, EditSource, ExploreModel, ExploreMsg, ExploreRow, RowState, SLICE, StopReason,
-    ThirdActorChoice, slice,
+    DRAWING, EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, RowState, SLICE,
+    StopReason, ThirdActorChoice, slice,
 };
 
 /// The maximum time for one row, in seconds.
@@ -183,7 +183,7 @@ impl Searches {
         let mut scenario = match &self.base {
             Some(base) => base.clone(),
             None => {
-                let base = base(&self.model)?;
+                let base = base(&self.model.setup)?;
                 self.base = Some(base.clone());
                 base
             }
@@ -205,8 +205,7 @@ impl Searches {
 }
 
 /// The scenario without write methods.
-fn base(model: &ExploreModel) -> Result<Scenario, String> {
-    let setup = &model.setup;
+pub(super) fn base(setup: &ExploreSetup) -> Result<Scenario, String> {
     let mut scenario = match &setup.subject {
         EditSource::Preset(ready) => {
             let ready = PRESETS.get(*ready).ok_or_else(String::new)?;

@@ -2,7 +2,7 @@
 
 crate::catalogue::messages! {
     property_title() "Your own property";
-    property_hint() "What every order must have, in the words of lessons.";
+    property_hint() "Type a rule about the stored object, or about the order of requests. A column then says for each way of writing whether every order keeps it. If not, you see the shortest order that breaks it.";
     property_label() "A property of every order";
     property_check() "Check it";
     property_remove() "Remove it";
