@@ -27,7 +27,7 @@ pub use preview::preview_markdown;
 pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     let mut out = CaseDocument::default();
     let reading = case.reading().map(|reading| &**reading);
-    let title = reading.map_or_else(label::diagnose_case, |it| it.case.id.to_string());
+    let title = reading.map_or_else(label::diagnose_case, |it| it.title().to_string());
     out.heading(2, &label::report_title(&title));
     if let Some(says) = case_headline(case) {
         out.says(&says);
@@ -42,7 +42,7 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     if let Some(reading) = reading {
         let others = case.cases.len() - 1;
         if others > 0 {
-            out.says(&label::report_more(&others, &reading.case.id));
+            out.says(&label::report_more(&others, &reading.title()));
         }
         scene(&mut out, reading);
         match reading.scene {

@@ -298,6 +298,35 @@ fn a_message_without_an_object_has_its_fields_owners_and_the_next_command() {
 }
 
 #[test]
+fn no_title_names_a_namespace_or_a_name_that_no_message_says() {
+    let refused = "conflict with \"hpa\" using apps/v1: .spec.replicas";
+    for (message, title) in [
+        (
+            format!("error: Apply failed with 1 conflict: {refused}"),
+            "Deployment NAMESPACE/NAME",
+        ),
+        (
+            r#"Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again"#.to_owned(),
+            "Deployment NAMESPACE/web",
+        ),
+        (
+            format!(
+                "Error: UPGRADE FAILED: conflict occurred while applying object shop/web apps/v1, Kind=Deployment: Apply failed with 1 conflict: {refused}"
+            ),
+            "Deployment shop/web",
+        ),
+    ] {
+        let page = brought(&[&message]);
+        let case = &page.state.diagnose;
+        let reading = case.reading().expect("the message is about one object");
+        assert_eq!(reading.title().to_string(), title);
+        let markdown = check(case);
+        let heading = label::report_title(&title);
+        assert!(markdown.contains(&format!("## {heading}\n")), "{markdown}");
+    }
+}
+
+#[test]
 fn a_conflict_is_told_first_with_its_owners_and_the_ways_out() {
     let says = |one: CaseExample| case_headline(&example(one).state.diagnose);
     assert_eq!(

@@ -106,7 +106,7 @@ fn saved_title(store: &StateHandle, page: Page) -> String {
             None => object.to_string(),
         },
         Page::Diagnose => match store.diagnose.reading() {
-            Some(reading) => reading.case.id.to_string(),
+            Some(reading) => reading.title().to_string(),
             None => page_name(page),
         },
     };

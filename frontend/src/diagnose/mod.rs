@@ -253,7 +253,7 @@ fn objects(store: &StateHandle) -> Html {
             <select aria-label={label::diagnose_object()} {onchange}>
                 { for case.cases.iter().enumerate().map(|(i, reading)| html! {
                     <option selected={i == case.chosen()}>
-                        { visible(&reading.case.id.to_string()).into_owned() }
+                        { visible(&reading.title().to_string()).into_owned() }
                     </option>
                 }) }
             </select>
@@ -288,7 +288,7 @@ fn outcome(store: &StateHandle) -> Html {
                 { audit::audit(store, case.audit.as_ref()) }
             }
             if let (Some(reading), Some(_)) = (reading, history) {
-                <h2>{ visible(&label::happened_to(&reading.case.id)).into_owned() }</h2>
+                <h2>{ visible(&label::happened_to(&reading.title())).into_owned() }</h2>
                 { history::history(store, &Recorded::Versions(Rc::clone(reading)), reading) }
             }
             if made || !live {

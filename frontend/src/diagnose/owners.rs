@@ -250,10 +250,12 @@ fn fold_switch(whole: &UseStateHandle<bool>, all: usize) -> Html {
 /// `Deployment live/web, version 28589`.
 fn title(object: &OwnedObject) -> String {
     match object {
+        // No message says the version of the object.
+        OwnedObject::Newest(reading) if reading.scene.is_some() => reading.title().to_string(),
         OwnedObject::Newest(reading) => {
             let live = reading.case.live.as_ref();
             let version = live.map_or("", |live| live.resource_version());
-            label::owners_of(&reading.case.id, &version)
+            label::owners_of(&reading.title(), &version)
         }
         OwnedObject::AtStep(step) => step_title(step),
     }

@@ -4,6 +4,8 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_simulation::ObjectRef;
 use serde_json::Value;
 
+use super::ObjectId;
+
 /// The parts of an object's identity that no input says. The core runs with a value in their place. A
 /// command must not: it could write to another object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,19 @@ impl MadeUpIdentity {
             "NAMESPACE"
         } else {
             object.namespace()
+        }
+    }
+
+    /// Returns the identity of an object for a title, with these names in it. A namespace that is not said stays out.
+    pub fn title(self, id: &ObjectId) -> ObjectId {
+        let named = |is_made_up: bool, name: &str, placeholder: &str| {
+            let is_shown = is_made_up && !name.is_empty();
+            if is_shown { placeholder } else { name }.to_owned()
+        };
+        ObjectId {
+            namespace: named(self.namespace, &id.namespace, "NAMESPACE"),
+            name: named(self.name, &id.name, "NAME"),
+            ..id.clone()
         }
     }
 

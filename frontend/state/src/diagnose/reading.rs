@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
-use optimist_diagnose::case::{Case, Installed, NotInstalled, PartialInstall};
+use optimist_diagnose::case::{Case, Installed, NotInstalled, ObjectId, PartialInstall};
 use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
@@ -35,6 +35,14 @@ pub struct CaseReading {
     pub scene: Option<Scene>,
     /// `true` for the object of the audit log. It has no history here: the log itself says what happened.
     pub(super) is_audited: bool,
+}
+
+impl CaseReading {
+    /// The identity of the object for a title: what no input says is named by a placeholder.
+    pub fn title(&self) -> ObjectId {
+        let made_up = self.installed.as_ref().map(|installed| installed.made_up);
+        made_up.unwrap_or_default().title(&self.case.id)
+    }
 }
 
 /// A [`CaseReading`] in the making: the work is done in parts.
