@@ -25,7 +25,7 @@ check() {
     local code=$1 text=$2 output got
     shift 2
     checked=$((checked + 1))
-    output=$(HOME=$place timeout 30 kubectl "$@" 2>&1 < /dev/null)
+    output=$(HOME=$place timeout 120 kubectl "$@" 2>&1 < /dev/null)
     got=$?
     if [ "$got" = "$code" ] && [[ $output == *"$text"* ]]; then
         echo "ok      kubectl $*"
@@ -233,7 +233,7 @@ check 0 "No events found" events
 
 # Deleting.
 check 0 'configmap "map" deleted' delete configmap map
-check 0 "" wait --for=delete configmap/map --timeout=5s
+check 0 "" wait --for=delete configmap/map --timeout=60s
 check 0 'deleted' delete pods --all --now
 check 0 'horizontalpodautoscaler.autoscaling "api" deleted' delete horizontalpodautoscaler api
 check 0 'deployment.apps "api" deleted' delete deployment api --cascade=orphan --wait=false

@@ -129,10 +129,11 @@ struct Reconciler {
     kind: ApiResource,
 }
 
-/// Runs a reconciler in a `Controller` until it rests. Returns its requests.
+/// Runs a reconciler in a `Controller` until it has done so many requests and rests. Returns its requests.
 async fn of_kube_rs<F>(
     reconcile: fn(Arc<DynamicObject>, Arc<Reconciler>) -> F,
     rival: Option<fn(&mut ApiServer)>,
+    expected: usize,
 ) -> Vec<String>
 where
     F: Future<Output = kube::Result<Action>> + Send + 'static,
@@ -149,20 +150,21 @@ where
         maps: Api::default_namespaced(client),
         kind: kind.clone(),
     };
-    // A conflict is news: its event comes before the key is due again.
-    let again = |_: Arc<_>, _: &kube::Error, _| Action::requeue(Duration::from_millis(200));
+    // A conflict is news: its event comes. A delay would be a race between the two.
+    let again = |_: Arc<_>, _: &kube::Error, _| Action::await_change();
     let config = watcher::Config::default();
     let mut runs = Controller::new_with(reconciler.widgets.clone(), config.clone(), kind)
         .owns(reconciler.maps.clone(), config)
         .run(reconcile, again, Arc::new(reconciler))
         .boxed();
-    // It rests if it has nothing to do for longer than the delay after an error.
-    while tokio::time::timeout(Duration::from_secs(1), runs.next())
-        .await
-        .is_ok()
+    let done = || recorded.lines.lock().unwrap().clone();
+    let wait = |seconds| Duration::from_secs(seconds);
+    while done().len() < expected
+        && tokio::time::timeout(wait(120), runs.next()).await.is_ok()
     {}
-    let lines = recorded.lines.lock().unwrap();
-    lines.clone()
+    // It rests if it has nothing to do.
+    while tokio::time::timeout(wait(1), runs.next()).await.is_ok() {}
+    done()
 }
 
 /// Runs a program until it rests: each event is delivered as soon as it is there. Returns its requests.
@@ -259,7 +261,7 @@ async fn a_child_is_made_by_the_same_requests() {
         options: Default::default(),
     };
     let of_program = of_program(program.program(), None);
-    assert_eq!(of_kube_rs(make_a_child, None).await, of_program);
+    assert_eq!(of_kube_rs(make_a_child, None, of_program.len()).await, of_program);
     let maps = "/api/v1/namespaces/default/configmaps if -";
     let list = format!("GET {maps}: 200");
     assert_eq!(
@@ -288,7 +290,7 @@ async fn a_status_is_written_again_after_the_conflict_by_the_same_requests() {
         in_place: false,
     };
     let of_program = of_program(program.program(), Some(rival));
-    assert_eq!(of_kube_rs(write_the_status, Some(rival)).await, of_program);
+    assert_eq!(of_kube_rs(write_the_status, Some(rival), of_program.len()).await, of_program);
     let codes: Vec<_> = of_program
         .iter()
         .map(|line| &line[line.len() - 3..])

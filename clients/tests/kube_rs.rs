@@ -32,8 +32,9 @@ fn map(name: &str) -> ConfigMap {
     serde_json::from_value(json!({"metadata": {"name": name}, "data": {"a": "1"}})).unwrap()
 }
 
+/// Waits, on a machine that may run other builds.
 async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), what)
+    tokio::time::timeout(Duration::from_secs(120), what)
         .await
         .expect("in time")
 }

@@ -63,7 +63,7 @@ async fn a_controller_repeats_what_a_rule_refused_and_writes_nothing_twice() {
     tokio::select! {
         () = run => panic!("a controller does not end"),
         () = done => {}
-        () = tokio::time::sleep(Duration::from_secs(20)) => panic!("{}", server.lanes()),
+        () = tokio::time::sleep(Duration::from_secs(120)) => panic!("{}", server.lanes()),
     }
     assert!(
         server

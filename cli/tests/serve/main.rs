@@ -8,8 +8,9 @@ mod replayed;
 mod watches;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use program::Program;
+use program::{PATIENCE, Program};
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -216,14 +217,15 @@ fn the_file_of_the_container_starts_the_program_with_arguments_that_it_takes() {
 
 /// Asks until the server answers so; the controllers work beside it.
 fn wait_until(program: &Program, target: &str, is_so: impl Fn(u16, &Value) -> bool) {
-    for _ in 0..500 {
+    let start = Instant::now();
+    loop {
         let (code, object) = program.json("GET", target, &Value::Null);
         if is_so(code, &object) {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(start.elapsed() < PATIENCE, "{target} stays as it is");
+        std::thread::sleep(Duration::from_millis(20));
     }
-    panic!("{target} stays as it is");
 }
 
 #[test]

@@ -21,7 +21,6 @@ fn a_page_has_its_files_and_is_told_each_request_in_order() {
     let directory = page("page");
     let arguments = ["--insecure-http", "--page", directory.to_str().unwrap()];
     let program = Program::start(&arguments);
-    let mut events = program.connect_to_page();
     let host = format!("Host: {}", program.page_authority());
     let (code, index) = program.connect_to_page().send("GET", "/", &[&host], b"");
     assert_eq!(code, 200);
@@ -37,6 +36,7 @@ fn a_page_has_its_files_and_is_told_each_request_in_order() {
     let answer = program.connect_to_page().send("POST", "/", &[&host], b"");
     assert_eq!(answer.0, 405);
 
+    let mut events = program.connect_to_page();
     assert_eq!(
         events.begin("GET", "/optimist/events", &[&host], b""),
         (200, None)

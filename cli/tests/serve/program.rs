@@ -11,6 +11,9 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
+/// The longest wait for what comes by and by, on a machine that runs other builds.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
 /// A started program. It is killed at the end of a test that failed.
 pub struct Program {
     child: Child,
@@ -163,8 +166,7 @@ impl Program {
 fn tcp(authority: &str) -> TcpStream {
     let address: SocketAddr = authority.parse().unwrap();
     let stream = TcpStream::connect(address).unwrap();
-    let patience = Some(Duration::from_secs(60));
-    stream.set_read_timeout(patience).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 

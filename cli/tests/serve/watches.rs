@@ -1,5 +1,7 @@
 //! Watches of a server that lets go of its history while they are open.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::program::{Connection, Program};
@@ -89,10 +91,21 @@ fn idle_watches_outlive_a_compaction_and_one_from_before_it_is_told_that_it_expi
 #[test]
 fn who_was_told_a_bookmark_goes_on_after_it_when_the_history_before_it_is_compacted() {
     let program = Program::start(&["--compaction-interval", "1"]);
-    let from = create(&program, MAPS, &map("a"));
-    let options = format!("resourceVersion={from}&allowWatchBookmarks=true&timeoutSeconds=3");
-    let mut idle = watch(&program, MAPS, &options);
-    let last = create(&program, MAPS, &map("b"));
+    let mut from = create(&program, MAPS, &map("a"));
+    let mut seconds = 3;
+    let (mut idle, last) = loop {
+        let begin = Instant::now();
+        let options =
+            format!("resourceVersion={from}&allowWatchBookmarks=true&timeoutSeconds={seconds}");
+        let idle = watch(&program, MAPS, &options);
+        let last = create(&program, MAPS, &map(&format!("b-{seconds}")));
+        // The bookmark is due two seconds before the end, if there is a write until then.
+        if begin.elapsed() < Duration::from_secs(seconds - 2) {
+            break (idle, last);
+        }
+        // This machine needs longer for the write.
+        (from, seconds) = (last, seconds * 2);
+    };
     assert_eq!(next(&mut idle).expect("an event")["type"], "ADDED");
     let bookmark = next(&mut idle).expect("a bookmark before the end");
     assert_eq!(bookmark["type"], "BOOKMARK");

@@ -38,7 +38,7 @@ def test_a_watch_shows_what_others_write(kubeconfig):
     later = threading.Timer(0.2, core.create_namespaced_config_map, ["default", config_map("a")])
     later.start()
     events = kubernetes.watch.Watch().stream(
-        core.list_namespaced_config_map, "default", field_selector="metadata.name=a", timeout_seconds=20
+        core.list_namespaced_config_map, "default", field_selector="metadata.name=a", timeout_seconds=120
     )
     event = next(iter(events))
     assert (event["type"], event["object"].metadata.name) == ("ADDED", "a")
