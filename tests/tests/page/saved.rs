@@ -396,6 +396,51 @@ fn a_search_and_a_lesson_saved_as_files_open_where_they_were() {
     asks_nothing(&saved, &site);
 }
 
+/// Where a page of Explore says something of a property, and the order that breaks it.
+const OF_PROPERTY: &str = "
+    const said = selector => [...document.querySelectorAll(selector)].map(it => it.innerText);
+    const cells = said('.matrix td.answer');
+    return cells.length > 1 && [document.querySelector('.own-property textarea').value,
+        said('.own-property summary'), cells, said('.witness.property')]";
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_property_of_ones_own_is_in_a_saved_file_and_in_a_link_with_its_answer() {
+    let site = Site::serve(&dist());
+    let browser = Browser::start();
+    browser.resize(WIDE, TALL);
+    browser.go(&format!("{}#/explore", site.url()));
+    click(&browser, ".own-property summary");
+    let field = "document.querySelector('.own-property textarea').focus()";
+    browser.run(field, &[]);
+    browser.type_text("at rest: {stored: {spec.replicas: 5}}");
+    click(&browser, ".own-property [type=submit]");
+    browser.wait("the answers", OF_PROPERTY, &[]);
+    rests(&browser);
+    let expected = browser.run(OF_PROPERTY, &[]);
+    assert_eq!(expected[0], "at rest: {stored: {spec.replicas: 5}}");
+    let counts = expected[1][0].as_str().unwrap_or_default();
+    assert!(counts.contains("It holds with"), "{counts}");
+    let broken = expected[3][0].as_str().unwrap_or_default();
+    assert!(broken.contains("is broken after 4 steps"), "{broken}");
+
+    click(&browser, ".share-button");
+    let link = "return document.getElementById('share-link')?.value";
+    let link = browser.wait("the link", link, &[]);
+    click(&browser, "#dialog-close");
+    let linked = Browser::start();
+    linked.resize(WIDE, TALL);
+    linked.go(link.as_str().unwrap_or_default());
+    let saved = open(&save(&browser, &folder("property")));
+    for opened in [&linked, &saved] {
+        opened.wait("the answers", OF_PROPERTY, &[]);
+        rests(opened);
+        assert_eq!(opened.run(OF_PROPERTY, &[]), expected);
+        says_nothing(opened);
+    }
+    asks_nothing(&saved, &site);
+}
+
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
 fn a_choice_of_what_is_left_out_stops_the_file_of_the_choice_before() {
