@@ -520,6 +520,21 @@ fn completions_name_every_command() {
     }
 }
 
+/// Writes a program. Another process does it: of a file that this one has open, a process that another test starts
+/// at this moment has it open too, and a file that is open for writing is not run.
+fn write_program(path: &Path, text: &str) {
+    let mut shell = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = shell.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    drop(input);
+    assert!(shell.wait().unwrap().success());
+}
+
 /// Runs a script with a kubectl that records its arguments, and fails at one of them. The exit code, and
 /// one line a command.
 fn with_recorded_kubectl(script: &str, arguments: &[&str], fails_at: &str) -> (i32, Vec<String>) {
@@ -531,13 +546,8 @@ fn with_recorded_kubectl(script: &str, arguments: &[&str], fails_at: &str) -> (i
         "#!/bin/sh\ncat > /dev/null\necho \"$*\" >> {}\ncase \"$*\" in *'{fails_at}'*) exit 1 ;; esac\n",
         path("calls").display()
     );
-    std::fs::write(path("kubectl"), kubectl).unwrap();
+    write_program(&path("kubectl"), &kubectl);
     std::fs::write(path("script"), script).unwrap();
-    std::fs::set_permissions(
-        path("kubectl"),
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
     let old = std::env::var("PATH").unwrap();
     let status = Command::new("bash")
         .arg(path("script"))

@@ -1,6 +1,7 @@
 //! Histories leave as a diagram, as a report and as a script.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use optimist_client::{Strategy, Write, edit_scalar};
@@ -93,6 +94,21 @@ fn a_report_has_what_was_asked_what_was_refused_and_the_object_in_the_end() {
     assert!(report.contains("```mermaid\nsequenceDiagram\n"));
 }
 
+/// Writes a program. Another process does it: of a file that this one has open, a process that another test starts
+/// at this moment has it open too, and a file that is open for writing is not run.
+fn write_program(path: &Path, text: &str) {
+    let mut shell = Command::new("sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = shell.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    drop(input);
+    assert!(shell.wait().unwrap().success());
+}
+
 /// Runs a script with a kubectl that notes what it is asked, and gives versions of its own.
 fn run(script: &str, name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -101,9 +117,9 @@ fn run(script: &str, name: &str) -> String {
     let _ = std::fs::remove_file(&log);
     let count = folder.join("count");
     std::fs::write(&count, "7000").unwrap();
-    std::fs::write(
+    write_program(
         &kubectl,
-        format!(
+        &format!(
             "#!/bin/sh\n\
              case \"$*\" in\n\
              *jsonpath={{.metadata.resourceVersion}}*) n=$(($(cat {count}) + 1)); echo $n > {count}; printf %s $n;;\n\
@@ -113,10 +129,7 @@ fn run(script: &str, name: &str) -> String {
             count = count.display(),
             log = log.display()
         ),
-    )
-    .unwrap();
-    let mark = Command::new("chmod").arg("+x").arg(&kubectl).status();
-    assert!(mark.unwrap().success());
+    );
     let file = folder.join("script.sh");
     std::fs::write(&file, script).unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.display());
