@@ -2,6 +2,7 @@
 //! through JSON (`sigs.k8s.io/yaml` v1.6).
 
 mod located;
+mod opening;
 mod reports;
 mod write;
 
@@ -104,6 +105,14 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
             duplicates: Vec::new(),
         });
     }
+    if let Some((line, message)) = opening::mistake(text) {
+        return Err(YamlError {
+            line: line + 1,
+            column: 1,
+            message: message.to_owned(),
+            reported: reports::mistake(message, line + 1, None),
+        });
+    }
     let mut reader = Reader {
         text,
         events: Parser::new_from_str(text),
@@ -115,7 +124,7 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
         match reader.next()? {
             (Event::StreamStart | Event::DocumentStart(_), _) => {}
             (Event::StreamEnd | Event::DocumentEnd, _) => {
-                if let Some(line) = line_of_tab(text) {
+                if let Some(line) = opening::line_of_tab(text) {
                     let message = "tabs disallowed in this context";
                     return Err(YamlError {
                         line: line + 1,
@@ -177,12 +186,6 @@ fn anchor_at(text: &str, index: usize) -> String {
     let rest = text.chars().skip(index).skip_while(|c| *c == '*');
     rest.take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c))
         .collect()
-}
-
-/// Returns the first line that begins with a tab, counted from 0: no token begins so.
-fn line_of_tab(text: &str) -> Option<usize> {
-    let mut lines = text.lines();
-    lines.position(|line| line.trim_start_matches(' ').starts_with('\t'))
 }
 
 /// The members of a mapping so far.

@@ -123,10 +123,13 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
             };
         }
         Scalar::IntOrString => {
-            let fits = value.as_i64().is_some_and(|i| i32::try_from(i).is_ok());
-            return match go::reflect_kind(&value) {
-                "string" => Ok(value),
-                "int64" if fits => Ok(value),
+            return match &value {
+                Value::String(_) => Ok(value),
+                // It reads what Go writes: a whole float has no fraction there.
+                Value::Number(_) => match go::json(&value).parse::<i32>() {
+                    Ok(number) => Ok(number.into()),
+                    Err(_) => Err(cannot_unmarshal(&value, "int32")),
+                },
                 _ => Err(cannot_unmarshal(&value, "int32")),
             };
         }
@@ -144,8 +147,10 @@ fn convert_primitive(value: Value, primitive: &str, of: (&str, &str)) -> Result<
         // Go's conversion between integers cuts off what does not fit.
         (Value::Number(n), "int32" | "int64") => match (n.as_i64(), n.as_f64()) {
             (Some(i), _) => Ok((i as i32).into()),
-            (None, Some(f)) if f.trunc() == f && primitive == "int32" => Ok((f as i32).into()),
-            (None, Some(f)) if f.trunc() == f => Ok((f as i64).into()),
+            (None, Some(f)) if f.trunc() == f && primitive == "int32" => {
+                Ok((integer(f) as i32).into())
+            }
+            (None, Some(f)) if f.trunc() == f => Ok(integer(f).into()),
             _ => Err(format!("cannot convert {kind} to {primitive}")),
         },
         (Value::Number(_), "float64") => Ok(value),
@@ -158,10 +163,20 @@ fn convert_primitive(value: Value, primitive: &str, of: (&str, &str)) -> Result<
     }
 }
 
+/// Go's conversion of a float to an integer on amd64: one that does not fit is the smallest.
+fn integer(float: f64) -> i64 {
+    // 2^63 is the first float that is too large.
+    if (-(2f64.powi(63))..2f64.powi(63)).contains(&float) {
+        float as i64
+    } else {
+        i64::MIN
+    }
+}
+
 fn quantity(value: Value) -> Result<Value, String> {
     let text = match &value {
         Value::String(text) => text.clone(),
-        Value::Number(n) => go::number(n),
+        Value::Number(_) => go::json(&value),
         _ => return Err(QUANTITY_FORMAT.to_owned()),
     };
     match Quantity::canonical(&text) {
@@ -174,7 +189,7 @@ fn quantity(value: Value) -> Result<Value, String> {
 fn cannot_unmarshal(value: &Value, into: &str) -> String {
     let what = match value {
         Value::Number(_) if into == "string" => "number".to_owned(),
-        Value::Number(n) => format!("number {}", go::number(n)),
+        Value::Number(_) => format!("number {}", go::json(value)),
         Value::Array(_) => "array".to_owned(),
         Value::Object(_) => "object".to_owned(),
         _ => go::reflect_kind(value).to_owned(),

@@ -9,9 +9,10 @@ use super::Quantity;
 use super::embedding::embedded;
 use super::empties::{Empties, Part};
 use super::go_types::go_type;
+use super::spelled::SpelledNumbers;
 use super::{Field, Omit, Scalar, Struct, Type};
 use crate::go;
-use crate::json::{MAX_STRICT_ERRORS, Node};
+use crate::json::{MAX_STRICT_ERRORS, Node, Raw};
 use crate::object::JsonMap;
 
 /// The result of decoding.
@@ -32,6 +33,22 @@ pub struct Decoded {
 /// The text of Go's error if a value cannot be of its field's type.
 pub fn decode(node: Node, ty: &Struct) -> Result<Decoded, String> {
     decode_with(Decoder::default(), node, ty)
+}
+
+/// Decodes like [`decode`], from a document that spells its numbers in its own way.
+///
+/// # Errors
+/// Works as [`decode`].
+pub fn decode_spelled(
+    node: Node,
+    ty: &Struct,
+    document: &dyn Fn() -> Option<Raw>,
+) -> Result<Decoded, String> {
+    let decoder = Decoder {
+        numbers: SpelledNumbers::of(document),
+        ..Decoder::default()
+    };
+    decode_with(decoder, node, ty)
 }
 
 /// Decodes like [`decode`], but a struct inside of a document: the errors of strict decoding begin
@@ -134,6 +151,7 @@ fn is_empty(value: &Value) -> bool {
 struct Decoder<'a> {
     path: Vec<Step<'a>>,
     owner: &'a str,
+    numbers: SpelledNumbers<'a>,
     strict_errors: Vec<String>,
     empties: Vec<Part>,
     /// The quantities in lists that are not in their canonical form.
@@ -365,10 +383,7 @@ impl<'a> Decoder<'a> {
     /// Numbers are quantities, too; the unmarshaler's own error names no field.
     fn quantity(&mut self, node: &Node) -> Value {
         let text = match node {
-            Node::Number(n) => match n.as_f64() {
-                Some(whole) if n.is_f64() && whole.fract() == 0.0 => format!("{whole:.0}"),
-                _ => n.to_string(),
-            },
+            Node::Number(n) => self.numbers.text(n, || self.path()),
             Node::String(text) => text.clone(),
             other => other.go_kind().to_owned(),
         };
@@ -383,7 +398,9 @@ impl<'a> Decoder<'a> {
 
     fn mistyped(&mut self, node: &Node, ty: &Type) -> Value {
         let what = match node {
-            Node::Number(n) if !matches!(ty, Type::Scalar(Scalar::String)) => format!("number {n}"),
+            Node::Number(n) if !matches!(ty, Type::Scalar(Scalar::String)) => {
+                format!("number {}", self.numbers.text(n, || self.path()))
+            }
             other => other.go_kind().to_owned(),
         };
         let what = match ty {

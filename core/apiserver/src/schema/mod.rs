@@ -11,6 +11,7 @@ mod go_types;
 pub mod kinds;
 pub mod openapi;
 pub(crate) mod pod_amounts;
+mod spelled;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::object::JsonMap;
 
 pub use builtin::builtin;
 pub(crate) use decode::layout_of;
-pub use decode::{Decoded, decode, zero};
+pub use decode::{Decoded, decode, decode_spelled, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
 pub use empties::Empties;

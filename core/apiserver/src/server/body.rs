@@ -114,7 +114,8 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
         value: mut object,
         strict_errors,
         empties,
-    } = schema::decode(node, &resource.root).map_err(|error| unhandled(info, &error))?;
+    } = schema::decode_spelled(node, &resource.root, &|| spelled(info, body))
+        .map_err(|error| unhandled(info, &error))?;
     let strict_errors = with_repeated(info, repeated, strict_errors);
     let warnings = apply_field_validation(info, strict_errors, |error| unhandled(info, error))?;
     finish(info, &mut object, &empties);
@@ -124,6 +125,12 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
         warnings,
         ..Draft::default()
     })
+}
+
+/// The body as it is spelled, if it is JSON and not made from YAML or protobuf.
+fn spelled(info: &RequestInfo, body: &[u8]) -> Option<Raw> {
+    let is_json = matches!(info.content_type.as_str(), "" | "application/json");
+    is_json.then(|| Raw::parse(body).ok()).flatten()
 }
 
 /// Decodes the options in the body of a DELETE.
@@ -190,6 +197,9 @@ pub(super) fn decode_patched(
         let error = FieldError::invalid("patch", &in_order().compact().into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
+    if let Some(draft) = decode_other_version(info, &patched, in_order) {
+        return draft;
+    }
     if let Definition::Custom(custom) = &info.resource.definition {
         let (object, strict_errors) = custom
             .decode_patched(patched, in_order)
@@ -204,7 +214,10 @@ pub(super) fn decode_patched(
         value: mut object,
         mut strict_errors,
         empties,
-    } = schema::decode(Node::from(patched), &info.resource.root).map_err(|e| refuse(&e))?;
+    } = schema::decode_spelled(Node::from(patched), &info.resource.root, &|| {
+        Some(in_order())
+    })
+    .map_err(|error| refuse(&error))?;
     if strict_errors.len() > 1
         && let Ok(decoded) = schema::decode(Node::from(in_order()), &info.resource.root)
     {
@@ -218,6 +231,39 @@ pub(super) fn decode_patched(
         warnings,
         ..Draft::default()
     })
+}
+
+/// Decodes the result of a patch that changed `apiVersion` to another version of the kind: it is read and
+/// filled in as that version has it, and then converted (`Decode` of `serializer/versioning`).
+fn decode_other_version(
+    info: &RequestInfo,
+    patched: &Value,
+    in_order: &dyn Fn() -> Raw,
+) -> Option<Result<Draft, Refusal>> {
+    let resource = &info.resource;
+    let version = text(patched, "apiVersion");
+    let root = resource.root_of(version)?;
+    if version == resource.group_version.to_string() {
+        return None;
+    }
+    let refuse = |error: &str| {
+        let error = FieldError::invalid("patch", &in_order().compact().into(), error);
+        Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
+    };
+    let decoded = schema::decode(Node::from(in_order()), root).map_err(|error| refuse(&error));
+    let decoded = decoded.and_then(|decoded| {
+        let warnings = apply_field_validation(info, decoded.strict_errors, refuse)?;
+        let mut object = decoded.value;
+        schema::fill_defaults(&mut object, root);
+        resource.adopt(&mut object);
+        let empties = Empties::default();
+        finish(info, &mut object, &empties);
+        Ok(Draft {
+            warnings,
+            ..object.into()
+        })
+    });
+    Some(decoded)
 }
 
 /// Fills in the fields that every object of the kind has.
@@ -268,13 +314,14 @@ fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusa
     if let Some(error) = foreign::uninterpretable(&head) {
         return Err(unrecognized(info, &error, body));
     }
-    if let Some(error) = foreign::mistake(&info.resource, &head) {
-        return Err(undecodable(info, version, kind, &error));
-    }
     let found = match version {
         "" => expected.clone(),
         version => GroupVersion::parse(version).unwrap_or_else(|| expected.clone()),
     };
+    let is_own = found == *expected && (kind.is_empty() || kind == info.resource.kind);
+    if !is_own && let Some(error) = foreign::mistake(&info.resource, &node.clone().into()) {
+        return Err(undecodable(info, version, kind, &error));
+    }
     check_version(&found, expected)
 }
 

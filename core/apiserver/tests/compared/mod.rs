@@ -10,6 +10,7 @@ mod defaults;
 mod kinds;
 mod pods;
 mod services;
+mod spelled;
 mod volumes;
 
 const CORE: &str = "/api/v1/namespaces/default";

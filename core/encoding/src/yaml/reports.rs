@@ -32,7 +32,8 @@ fn problem(message: &str) -> (&str, bool) {
         "did not find expected key"
         | "did not find expected ',' or '}'"
         | "did not find expected '-' indicator"
-        | "did not find expected node content" => (problem, true),
+        | "did not find expected node content"
+        | "found incompatible YAML document" => (problem, true),
         "did not find expected <document-start>" | "did not find expected <document start>" => {
             ("did not find expected <document start>", true)
         }
@@ -99,6 +100,17 @@ mod tests {
             ("a: *x", "unknown anchor 'x' referenced"),
             ("a: \"b", "found unexpected end of stream"),
             ("a: 'b\n", "line 2: found unexpected end of stream"),
+            ("\ta: b", "found character that cannot start any token"),
+            (
+                "# c\n---\n \ta: b",
+                "line 3: found character that cannot start any token",
+            ),
+            ("%A b\n---\na: b", "found unknown directive name"),
+            ("%YAML 1.2\n---\na: b", "found incompatible YAML document"),
+            (
+                "#\n%YAML 1.2\n---\na: b",
+                "line 1: found incompatible YAML document",
+            ),
             (
                 "{{x}}: 1",
                 "invalid map key: map[interface {}]interface {}{\"x\":interface {}(nil)}",

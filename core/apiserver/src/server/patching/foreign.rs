@@ -1,11 +1,15 @@
 //! Objects of another kind than the one that is served, and the errors of decoding them
 //! (`k8s.io/apimachinery/pkg/runtime`: `serializer/json`, `scheme.go`, `converter.go`).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::go;
+use crate::json::Node;
 use crate::object::{GroupVersion, text};
 use crate::schema::kinds::kinds;
+use crate::schema::{self, Struct};
 use crate::server::Resource;
 
 /// The error of decoding an object into a built-in kind if its `apiVersion` or `kind` do not allow
@@ -18,10 +22,34 @@ pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<
         "" => resource.group_version.clone(),
         version => GroupVersion::parse(version)?,
     };
-    match text(object, "kind") {
-        "" => other_kind(resource, &version, &resource.kind),
-        kind => other_kind(resource, &version, kind),
+    let kind = match text(object, "kind") {
+        "" => &resource.kind,
+        kind => kind,
+    };
+    undecodable_as(resource, &version, kind, object)
+        .or_else(|| other_kind(resource, &version, kind))
+}
+
+/// The error of decoding an object of another kind into its own type, which comes before its conversion
+/// (`Decode` of `serializer/versioning`).
+fn undecodable_as(
+    resource: &Resource,
+    version: &GroupVersion,
+    kind: &str,
+    object: &Value,
+) -> Option<String> {
+    if kind == resource.kind && *version == resource.group_version {
+        return None;
     }
+    schema::decode(Node::from(object.clone()), root(version, kind)?).err()
+}
+
+/// The type of a registered kind that has objects.
+fn root(version: &GroupVersion, kind: &str) -> Option<&'static Arc<Struct>> {
+    let current = current(version);
+    let mut all = kinds().iter();
+    all.find(|facts| facts.kind == kind && facts.api_version == current)?
+        .root()
 }
 
 /// The error of reading only `apiVersion` and `kind` of an object (`SimpleMetaFactory`).

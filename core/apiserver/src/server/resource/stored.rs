@@ -85,6 +85,18 @@ impl Resource {
         Some(root)
     }
 
+    /// The type that its objects have in another version.
+    pub(in crate::server) fn root_of(&self, version: &str) -> Option<&Struct> {
+        let mut versions = self.versions.as_ref()?.all.iter();
+        let (_, root) = versions.find(|(known, _)| known == version)?;
+        Some(root)
+    }
+
+    /// Converts an object of another version to the version that is served.
+    pub(in crate::server) fn adopt(&self, object: &mut Value) {
+        self.convert(object, &self.group_version.to_string());
+    }
+
     /// The version in which etcd holds its objects.
     pub(in crate::server) fn stored_version(&self) -> GroupVersion {
         let stored = match &self.definition {
