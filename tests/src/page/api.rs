@@ -12,7 +12,7 @@ use optimist_apiserver::server::{ApiServer, Watch};
 use super::site::{Conditions, Site, body, lock};
 
 /// The times after which a watch ends: one of some minutes, and one of some seconds.
-const LONG_WATCH: Duration = Duration::from_secs(30);
+const LONG_WATCH: Duration = Duration::from_secs(10 * 60);
 const SHORT_WATCH: Duration = Duration::from_millis(300);
 
 /// The time after which a watch looks for events again.

@@ -14,7 +14,7 @@ use super::engine::{Emulation, Engine};
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// The maximum wait for an element, on a machine that runs other builds.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The pause before the next look at the page.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -104,9 +104,12 @@ impl Browser {
         self.wait(url, ARRIVED, &[]);
     }
 
-    /// Gives the page a size, as a device of that size would.
+    /// Gives the page a size, as a device of that size would, and waits until it is drawn in it.
     pub fn resize(&self, width: u32, height: u32) {
+        const DRAWN: &str = "return new Promise(done => requestAnimationFrame(() =>
+            requestAnimationFrame(() => setTimeout(done, 0, true))))";
         self.emulate(&Emulation::Size(width, height));
+        self.wait("the page in its size", DRAWN, &[]);
     }
 
     /// Sets the colour scheme of the system: dark or light.
@@ -176,6 +179,51 @@ impl Browser {
             );
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Waits until a script returns this value: what the page does by and by.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub fn wait_for_value(&self, what: &str, script: &str, arguments: &[Value], value: &Value) {
+        let start = Instant::now();
+        let body = json!({"script": script, "args": arguments});
+        loop {
+            let found = self.ask("/execute/sync", &body);
+            if found == *value {
+                return;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "{what}: expected {value}, got {found}"
+            );
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Waits until a region, by its label, has a text.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub fn wait_for_text(&self, region: &str, text: &str) {
+        const SCRIPT: &str = "return document.querySelector(`[aria-label=\"${arguments[0]}\"]`)
+            ?.innerText.includes(arguments[1]) ?? false";
+        let what = format!("{text:?} in {region:?}");
+        self.wait(&what, SCRIPT, &[region.into(), text.into()]);
+    }
+
+    /// Waits until a control in a region (both by their labels) has the keyboard: it gets it after it is drawn.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub fn wait_for_keyboard(&self, region: &str, name: &str) {
+        const SCRIPT: &str = "
+            const holder = document.activeElement;
+            const named = (holder?.ariaLabel ?? holder?.textContent ?? '').trim();
+            return named.startsWith(arguments[1]) &&
+                holder.closest(`[aria-label=\"${arguments[0]}\"]`) !== null";
+        let what = format!("the keyboard on {name:?} in {region:?}");
+        self.wait(&what, SCRIPT, &[region.into(), name.into()]);
     }
 
     /// The visible control in a region (both by their labels) whose name begins so.

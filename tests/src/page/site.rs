@@ -8,13 +8,14 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use optimist_apiserver::environment::MicroTime;
 use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId};
 
 use super::api::{self, Api};
+use super::browser::PATIENCE;
 
 /// Returns the folder of the release site: the one in `OPTIMIST_DIST`, or `dist/`.
 ///
@@ -158,6 +159,18 @@ impl Site {
     /// Removes all faults.
     pub fn mend(&self) {
         lock(&self.conditions).faults.clear();
+    }
+
+    /// Waits until files whose names have this end were asked for so often.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub fn wait_until_asked(&self, end: &str, count: usize) {
+        let start = Instant::now();
+        while self.asked(end) < count {
+            assert!(start.elapsed() < PATIENCE, "{end} is not asked for");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// The number of requests for files whose names have this end.

@@ -54,10 +54,14 @@ const AUDIT: &str = "
         return found.violations.length > 0;
     };
     const rest = async () => {
+        // What moves begins with a frame, and has come to its end in a frame after it.
+        const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        await drawn();
         const moving = document.getAnimations()
             .filter(one => one.effect.getComputedTiming().endTime !== Infinity);
         const ended = Promise.allSettled(moving.map(one => one.finished));
         await Promise.race([ended, new Promise(end => setTimeout(end, 2000))]);
+        await drawn();
     };
     const audit = async () => {
         const found = await axe.run(document,
@@ -225,6 +229,8 @@ impl Visit {
             - {apiVersion: v1, kind: ConfigMap, metadata: {name: two}, data: {text: \"a\\nb\\n\"}}\n";
         self.browser.run(put, &[several.into()]);
         self.click("dialog [type=submit]");
+        let loaded = "return !document.querySelector('dialog[open]')";
+        self.browser.wait("the objects", loaded, &[]);
         self.look(&format!("{how}: several objects are loaded"));
         self.press(a, "Get");
         // On a phone it is scrolled away: Get shows the step.
@@ -347,7 +353,7 @@ impl Visit {
             self.press(editor, "Get");
             self.press(editor, "spec.replicas: ");
             self.browser
-                .control(editor, &format!("{editor}: spec.replicas"));
+                .wait_for_keyboard(editor, &format!("{editor}: spec.replicas"));
             self.browser.type_text(&format!("{replicas}{ENTER}"));
         }
         self.look(&format!("{how}: edited"));

@@ -153,11 +153,10 @@ fn a_tick_stands_beside_an_ending_that_keeps_both_edits_and_no_other() {
     }
     let site = Site::serve(&dist());
     let browser = open(&site, &tree, 1440, 900);
-    browser.wait(
-        "the endings",
-        "return document.querySelector('.other-ending b')",
-        &[],
-    );
+    let all =
+        "const ended = [...document.querySelectorAll('.other-ending b')].map(it => it.textContent);
+        return ['409', 'update lost'].every(one => ended.includes(one))";
+    browser.wait("the endings", all, &[]);
     let seen = browser.run(ENDED, &[]);
     let seen: Vec<(String, bool)> = serde_json::from_value(seen).expect("texts and marks");
     for outcome in ["409", "update lost"] {

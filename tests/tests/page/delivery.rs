@@ -29,6 +29,16 @@ fn wait_for(browser: &Browser, id: &str) {
     browser.wait(id, script, &[id.into()]);
 }
 
+fn wait_until_gone(browser: &Browser, id: &str) {
+    let script = "return document.getElementById(arguments[0])?.checkVisibility() !== true";
+    browser.wait(&format!("no {id}"), script, &[id.into()]);
+}
+
+/// Waits until the second file was asked for so often.
+fn wait_until_asked(site: &Site, count: usize) {
+    site.wait_until_asked(REST, count);
+}
+
 fn wait_for_steps(browser: &Browser, count: usize) {
     let script = "return document.querySelectorAll('#history .step').length >= arguments[0]";
     browser.wait(&format!("{count} steps"), script, &[count.into()]);
@@ -86,14 +96,15 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
         browser.control("Editor B", "Get");
 
         browser.click_selector("#rest-again");
+        wait_until_asked(&site, asked + 1);
         wait_for(&browser, "rest-failed");
         let again = site.asked(REST);
         assert!(again == 2 || repeats && again > asked, "{fault:?}: {again}");
         site.mend();
         browser.click_selector("#rest-again");
         wait_for_steps(&browser, 1);
-        assert!(!is_shown(&browser, "rest"), "{fault:?}");
-        assert!(browser.text("Editor A").contains("rv 100"), "{fault:?}");
+        wait_until_gone(&browser, "rest");
+        browser.wait_for_text("Editor A", "rv 100");
         assert!(opened_once(&browser), "{fault:?}");
     }
 }
@@ -118,7 +129,7 @@ fn without_a_network_the_second_file_is_missed_once_and_comes_when_it_is_asked_f
     browser.click_selector("#rest-again");
     wait_for_steps(&browser, 1);
     assert_eq!(site.asked(REST), 2);
-    assert!(!is_shown(&browser, "rest"));
+    wait_until_gone(&browser, "rest");
     // All is there now: the network may go.
     browser.offline(true);
     press(&browser, "Editor B", "Get");
@@ -172,7 +183,7 @@ fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_orde
     press(&browser, "Editor B", "Get");
     wait_for(&browser, "rest-coming");
     browser.type_text("ag");
-    assert!(is_shown(&browser, "rest-held"));
+    wait_for(&browser, "rest-held");
     assert!(!is_shown(&browser, "rest-failed"));
     // The page is free meanwhile, whatever else happens on it.
     browser.resize(1024, 768);
@@ -191,9 +202,9 @@ fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_orde
     thread::sleep(A_WHILE);
     let position = "return document.querySelector('.position')?.textContent";
     assert_eq!(browser.run(position, &[]), "step 2 / 2");
-    assert!(!is_shown(&browser, "rest"));
+    wait_until_gone(&browser, "rest");
     for editor in ["Editor A", "Editor B"] {
-        assert!(browser.text(editor).contains("rv 100"), "{editor}");
+        browser.wait_for_text(editor, "rv 100");
     }
     assert_eq!(site.asked(REST), 1);
     assert!(opened_once(&browser));
@@ -220,6 +231,7 @@ fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_seco
             "return document.querySelector('#card-server .yaml')",
             &[],
         );
+        wait_until_asked(&site, before + 1);
         thread::sleep(A_WHILE);
         assert_eq!(site.asked(REST), before + 1, "{width}x{height}");
         assert!(opened_once(&browser), "{width}x{height}");

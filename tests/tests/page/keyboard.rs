@@ -31,11 +31,19 @@ fn wait_for(browser: &Browser, selector: &str) {
 /// Returns whether nothing of the page is beside the window.
 const NOTHING_BESIDE: &str = "return document.documentElement.scrollWidth <= innerWidth";
 
+/// Gives an element the keyboard, once it can take it.
+fn focus(browser: &Browser, selector: &str) {
+    let script = "
+        const one = document.querySelector(arguments[0]);
+        one?.focus();
+        return one !== null && document.activeElement === one";
+    browser.wait(selector, script, &[selector.into()]);
+}
+
 /// Presses Enter on an element, as a person who works with keys does.
 fn enter(browser: &Browser, selector: &str) {
     wait_for(browser, selector);
-    let focus = "document.querySelector(arguments[0]).focus()";
-    browser.run(focus, &[selector.into()]);
+    focus(browser, selector);
     browser.type_text(ENTER);
 }
 
@@ -52,7 +60,7 @@ fn what_is_brought_and_removed_leaves_the_keyboard_near() {
     let site = Site::serve(&dist());
     let browser = open(&site, "#/diagnose");
     wait_for(&browser, "#bring");
-    browser.run("document.getElementById('bring').focus()", &[]);
+    focus(&browser, "#bring");
     browser.type_text("kind: ConfigMap");
     enter(&browser, ".case-paste [type=submit]");
     wait_for(&browser, ".case-cards li, .case-cards > *");
@@ -118,10 +126,7 @@ fn a_property_of_ones_own_is_written_mended_and_opened_in_play_by_keyboard() {
         browser.resize(width, 844);
         enter(&browser, ".own-property summary");
         // A word is wrong, and the error is at the field.
-        browser.run(
-            "document.querySelector('.own-property textarea').focus()",
-            &[],
-        );
+        focus(&browser, ".own-property textarea");
         browser.type_text("never: [lost edits]");
         enter(&browser, ".own-property [type=submit]");
         let wrong = "

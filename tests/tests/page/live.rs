@@ -32,10 +32,8 @@ fn the_page_beside_a_server_shows_a_409_while_it_happens() {
         site.tell(line);
     }
     wait_for_codes(&browser, &["201", "200", "409"]);
-    let says = "return document.querySelector('.history').textContent";
-    let says = browser.run(says, &[]);
-    let says = says.as_str().unwrap_or_default();
-    assert!(says.contains("1 conflict"), "{says}");
+    let says = "return document.querySelector('.history').textContent.includes('1 conflict')";
+    browser.wait("the count of conflicts", says, &[]);
     says_nothing(&browser);
 }
 
@@ -65,15 +63,11 @@ fn a_branch_leaves_the_line_of_the_server_says_so_and_leads_back() {
         return document.querySelector('.step-card') !== null";
     browser.wait("the card of the step", first, &[]);
     press(&browser, ".step-card", "Branch here");
-    let says = "return document.querySelector('.stage .notice')?.textContent ?? ''";
-    let there = "return document.querySelector('.stage .notice') !== null";
-    browser.wait("Play says so", there, &[]);
-    let said = browser.run(says, &[]);
-    let said = said.as_str().unwrap_or_default();
-    assert!(
-        said.contains("You have left the line of the server") && said.contains("after step 1"),
-        "{said}"
-    );
+    let says = "
+        const said = document.querySelector('.stage .notice')?.textContent ?? '';
+        return [...arguments].every(text => said.includes(text))";
+    let words = ["You have left the line of the server", "after step 1"];
+    browser.wait("Play says so", says, &words.map(Into::into));
     let server = "return document.querySelector('.cards').textContent.includes('nginx:1.25')";
     browser.wait("the object of then", server, &[]);
     // The server goes on without the branch.
@@ -175,8 +169,9 @@ fn a_page_that_stays_open_says_that_the_server_was_started_again_and_shows_its_r
     browser.wait("the page says it", script, &[said.into()]);
     site.tell(TOLD.lines().next().expect("a create"));
     wait_for_codes(&browser, &["201"]);
-    let says = browser.run("return document.querySelector('.history').textContent", &[]);
-    let says = says.as_str().unwrap_or_default();
-    assert!(says.contains(said) && !says.contains("409"), "{says}");
+    let alone = "
+        const says = document.querySelector('.history').textContent;
+        return says.includes(arguments[0]) && !says.includes('409')";
+    browser.wait("the new log alone", alone, &[said.into()]);
     says_nothing(&browser);
 }

@@ -56,13 +56,9 @@ fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
     let site = Site::serve(&dist());
     let browser = open(&site.url(), 1024, 768);
     conflict(&browser, |_| {});
-    assert!(browser.text("Editor B").contains("stale by 1"));
+    browser.wait_for_text("Editor B", "stale by 1");
     let third = "return document.querySelector('#card-b .third')?.checkVisibility()";
-    assert_eq!(
-        browser.run(third, &[]),
-        true,
-        "the button of the third actor"
-    );
+    browser.wait("the button of the third actor", third, &[]);
     assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
 }
 
@@ -130,7 +126,8 @@ fn a_task_in_a_small_frame_has_its_question_a_card_and_the_steps_in_sight() {
         &[],
     );
     browser.wait("the task", ON, &[]);
-    assert_eq!(browser.run(CUT, &[]), serde_json::json!([]));
+    let none = serde_json::json!([]);
+    browser.wait_for_value("what is not in sight", CUT, &[], &none);
     assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
     let fits = "return document.documentElement.scrollHeight <= innerHeight";
     assert_eq!(browser.run(fits, &[]), true, "the frame does not scroll");
@@ -166,8 +163,8 @@ fn of_a_value_that_changed_the_part_that_differs_is_in_sight() {
             let browser = open(&refused(&site, manifest, IMAGE, values), width, height);
             let come = "return document.querySelector('#card-b .meant .was')";
             browser.wait("what was changed", come, &[]);
-            let cut = browser.run(CUT_ENDS, &[]);
-            assert_eq!(cut, serde_json::json!([]), "{width}: {values:?}");
+            let (what, none) = (format!("{width}: {values:?}"), serde_json::json!([]));
+            browser.wait_for_value(&what, CUT_ENDS, &[], &none);
             let row = "return document.querySelector('#card-b .meant').textContent";
             let row = browser.run(row, &[]);
             for whole in [manifest_image(manifest), values[0], values[1]] {
@@ -271,10 +268,6 @@ fn a_long_path_in_why_stays_in_its_place() {
         "return document.querySelector('.step.current.refused')",
         &[],
     );
-    assert!(
-        browser.text("Why").contains(&key[..40]),
-        "{}",
-        browser.text("Why")
-    );
+    browser.wait_for_text("Why", &key[..40]);
     assert_eq!(browser.run(WIDE, &[]), serde_json::json!([]));
 }

@@ -176,10 +176,7 @@ fn a_release_with_a_damaged_file_is_not_kept_and_the_page_works() {
         let site = Site::serve(&dist());
         site.fail("licences.html", fault);
         let browser = open(&site);
-        let tried = || site.asked("licences.html") > 0;
-        while !tried() {
-            browser.run("return new Promise(done => setTimeout(done, 50))", &[]);
-        }
+        site.wait_until_asked("licences.html", 1);
         let given_up = "return navigator.serviceWorker.getRegistration().then(registration =>
             !registration?.installing && !registration?.active)
             .then(given_up => caches.keys().then(names => given_up && names.length === 0))";
@@ -207,13 +204,11 @@ fn a_worker_that_cannot_be_installed_takes_nothing_from_the_active_one() {
     let asked = site.asked("licences.html");
     browser.go("about:blank");
     browser.go(&site.url());
-    while site.asked("licences.html") == asked {
-        browser.run("return new Promise(done => setTimeout(done, 50))", &[]);
-    }
+    site.wait_until_asked("licences.html", asked + 1);
     let given_up = "return navigator.serviceWorker.getRegistration()
         .then(registration => !registration.installing && !registration.waiting)";
     browser.wait("the new worker is given up", given_up, &[]);
-    assert_eq!(browser.run(kept, &[]), before);
+    browser.wait_for_value("what was kept", kept, &[], &before);
     browser.go("about:blank");
     site.fail("", Fault::Nothing);
     browser.go(&site.url());

@@ -60,6 +60,12 @@ fn pick(browser: &Browser) {
     browser.wait("the name", listed, &[]);
 }
 
+/// Waits until the page has read the object: it says who owns it.
+fn wait_for_owners(browser: &Browser) {
+    let owners = r"return /\bci\b/.test(document.querySelector('.case-owners').innerText)";
+    browser.wait("the owners", owners, &[]);
+}
+
 /// Adds the manifest of a change.
 fn add_manifest(browser: &Browser) {
     let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\n\
@@ -80,8 +86,7 @@ fn nothing_is_asked_before_a_button_is_pressed_and_then_reads_alone() {
     assert_eq!(site.asked_of_api(), Vec::<String>::new());
     pick(&browser);
     press(&browser, "The case", "Open in Diagnose");
-    let owners = r"return /\bci\b/.test(document.querySelector('.case-owners').innerText)";
-    browser.wait("the owners", owners, &[]);
+    wait_for_owners(&browser);
     let asked = site.asked_of_api();
     assert!(asked.iter().all(|it| it.starts_with("GET ")), "{asked:?}");
     let paths: Vec<&str> = asked
@@ -99,6 +104,7 @@ fn a_write_is_compared_as_a_dry_run_and_a_wrong_server_is_caught() {
     let (site, browser) = open();
     pick(&browser);
     press(&browser, "The case", "Open in Diagnose");
+    wait_for_owners(&browser);
     add_manifest(&browser);
     press(&browser, "The case", "Predict and compare");
     wait_until_said(&browser, "The server answers as predicted: 409.");
@@ -114,8 +120,7 @@ fn a_write_is_compared_as_a_dry_run_and_a_wrong_server_is_caught() {
         &browser,
         "1 difference between the server and the prediction.",
     );
-    let says = browser.text("The case");
-    assert!(says.contains("/response/details/causes"), "{says}");
+    browser.wait_for_text("The case", "/response/details/causes");
     // A browser says each answer of 400 or more itself.
     let mut severe = browser.console().into_iter();
     let other = severe.find(|(level, text)| level == "SEVERE" && !text.contains("status of 409"));

@@ -21,7 +21,7 @@ fn fits(browser: &Browser, what: &str) {
 
 fn set(browser: &Browser, editor: &str, field: &str, value: &str) {
     browser.click(&browser.control(editor, &format!("{field}: ")));
-    browser.control(editor, &format!("{editor}: {field}"));
+    browser.wait_for_keyboard(editor, &format!("{editor}: {field}"));
     browser.type_text(&format!("{value}{ENTER}"));
     browser.control(editor, &format!("{field}: {value}"));
 }
@@ -54,8 +54,9 @@ fn no_line_is_cut(browser: &Browser) {
         const scrolled = [...document.querySelectorAll('.yaml')].filter(card => card.scrollTop > 0);
         return [scrolled.length, scrolled.filter(card => [...card.querySelectorAll('.line')]
             .every(line => Math.abs(top(line) - top(card)) > 1)).length]";
-    let seen = browser.run(SCRIPT, &[]);
-    assert!(seen[0].as_u64() > Some(0) && seen[1] == 0, "{seen}");
+    let script =
+        format!("const seen = (() => {{ {SCRIPT} }})(); return seen[0] > 0 && seen[1] === 0");
+    browser.wait("cards that are scrolled to a line", &script, &[]);
 }
 
 #[test]
@@ -76,15 +77,10 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     press(&browser, "Steps", "Forward");
     no_line_is_cut(&browser);
     browser.resize(1440, 900);
-    let answer = browser.text("Response body");
-    assert!(answer.contains("\"code\": 409"), "{answer}");
-    assert!(answer.contains("the object has been modified"), "{answer}");
-    assert!(
-        browser
-            .text("Why")
-            .contains("Sent version 100, stored version 101")
-    );
-    assert!(browser.text("Editor B").contains("stale by 1"));
+    browser.wait_for_text("Response body", "\"code\": 409");
+    browser.wait_for_text("Response body", "the object has been modified");
+    browser.wait_for_text("Why", "Sent version 100, stored version 101");
+    browser.wait_for_text("Editor B", "stale by 1");
 
     press(&browser, "Steps", "Back");
     press(&browser, "Steps", "Back");
@@ -113,11 +109,7 @@ fn a_visitor_makes_the_409_by_hand_on_a_wide_page_and_on_a_phone() {
     press(&browser, "Inspector", "409 Conflict");
     browser.control("Inspector", "Diff");
     fits(&browser, "on a phone, with the sheet up");
-    assert!(
-        browser
-            .text("Why")
-            .contains("Sent version 100, stored version 101")
-    );
+    browser.wait_for_text("Why", "Sent version 100, stored version 101");
     says_nothing(&browser);
 }
 
@@ -170,10 +162,8 @@ fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
     );
     press(&browser, "Steps", "Back");
     press(&browser, "Steps", "Forward");
-    assert_eq!(
-        browser.run(SEEN, &[]),
-        serde_json::json!([true, true, true])
-    );
+    let all = serde_json::json!([true, true, true]);
+    browser.wait_for_value("what is in sight", SEEN, &[], &all);
 
     // Another way of writing has other options, and moves no card.
     const HEIGHTS: &str =
@@ -298,11 +288,11 @@ fn on_a_phone_a_lane_brings_its_card_into_sight_and_load_is_always_there() {
             "Editor B" => "#card-b",
             _ => "#card-server",
         };
-        let place = browser.run(UNDER, &[card.into()]);
-        assert_eq!(place, serde_json::json!([true, true]), "{lane}");
+        let under = serde_json::json!([true, true]);
+        browser.wait_for_value(lane, UNDER, &[card.into()], &under);
     }
     // The way of writing, Discard, Get and Send.
-    assert_eq!(browser.run(ROW, &[]), serde_json::json!([4, true]));
+    browser.wait_for_value("a row", ROW, &[], &serde_json::json!([4, true]));
     let load = browser.run(
         "return document.querySelector('.load').checkVisibility()",
         &[],
@@ -335,8 +325,8 @@ fn before_anything_was_read_few_controls_are_in_sight_and_the_rest_comes_with_th
     // The pages, what loads and helps, the two ways to begin, Get and Send of each editor, and the start.
     assert!((4..=15).contains(&count(&seen)), "{seen}");
     conflict(&browser, |_| {});
-    let all = browser.run(SEEN, &[]);
-    assert!(count(&all) > 25, "{all}");
+    let all = format!("return (() => {{ {SEEN} }})().length > 25");
+    browser.wait("the rest of the controls", &all, &[]);
     browser.go(&site.url());
     browser.control("Steps", "Back");
 }
@@ -356,7 +346,7 @@ fn a_low_window_scrolls_as_a_whole_and_everything_in_it_has_room() {
         browser.resize(width, height);
         browser.go(&site.url());
         browser.control("Editor A", "Get");
-        assert_eq!(browser.run(ROOM, &[]), room, "{width}x{height}");
+        browser.wait_for_value(&format!("{width}x{height}"), ROOM, &[], &room);
         let come = "return performance.getEntriesByType('resource')
             .some(one => one.name.endsWith('_rest.wasm') && one.responseEnd > 0)";
         browser.wait("the second file", come, &[]);
@@ -366,11 +356,8 @@ fn a_low_window_scrolls_as_a_whole_and_everything_in_it_has_room() {
                 press(&browser, "Open card", editor);
             }
         });
-        assert_eq!(
-            browser.run(ROOM, &[]),
-            room,
-            "{width}x{height} after the 409"
-        );
+        let what = format!("{width}x{height} after the 409");
+        browser.wait_for_value(&what, ROOM, &[], &room);
         press(&browser, "Steps", "Back");
         if width < 940 {
             press(&browser, "Inspector", "200 OK");
@@ -414,7 +401,7 @@ fn in_forced_colours_what_is_chosen_and_where_arrows_point_can_be_seen() {
     browser.go(&site.url());
     browser.control("Editor A", "Get");
     conflict(&browser, |_| {});
-    assert_eq!(browser.run(SEEN, &[]), "", "cannot be seen");
+    browser.wait_for_value("what cannot be seen", SEEN, &[], &"".into());
 }
 
 /// A link to a history of so many reads.
@@ -499,16 +486,12 @@ fn every_history_of_two_edits_is_counted_and_opens_in_play_and_a_phone_has_room_
         browser.go("about:blank");
         browser.go(&address);
         browser.wait("the matrix", DONE, &[]);
-        let counts = browser.run(COUNTS, &[]);
         // In the object, replaced, refused, lost.
-        assert_eq!(
-            counts,
-            serde_json::json!(["2", "0", "0", "4"]),
-            "at {width}"
-        );
+        let counts = serde_json::json!(["2", "0", "0", "4"]);
+        browser.wait_for_value(&format!("counts at {width}"), COUNTS, &[], &counts);
         assert_eq!(browser.run(OUT, &[]), "", "sticks out at {width}");
         press(&browser, "Map of the orders", "Open it in Play");
         let position = "return document.querySelector('.position')?.textContent";
-        assert_eq!(browser.wait("the history", position, &[]), "step 4 / 4");
+        browser.wait_for_value("the history", position, &[], &"step 4 / 4".into());
     }
 }
