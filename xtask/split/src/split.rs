@@ -217,7 +217,8 @@ impl Plan {
         slots.extend(called.intersection(&moving));
         let in_rest: BTreeSet<usize> = moving.union(&shortened).copied().collect();
         let needed = Uses::union(in_rest.iter().map(|function| &whole[function]));
-        let shared = needed.functions.difference(&in_rest).copied().zip(0..);
+        let shared = needed.functions.difference(&in_rest).copied();
+        let shared = in_written_order(&module, shared).into_iter().zip(0..);
         let globals = needed.globals.into_iter().zip(0..);
         let table = module.tables.main_function_table()?;
         let table = table.context("the module has no function table")?;
@@ -260,18 +261,9 @@ impl Plan {
             }
         }
         fill_slots(&mut module, table, self.base, short)?;
-        // In the order in which functions are written, by size, so that what follows is alike.
-        let mut shared: Vec<_> = self.shared.iter().collect();
-        shared.sort_by_key(|(function, _)| {
-            let function = module.funcs.get(functions[*function]);
-            let size = match &function.kind {
-                FunctionKind::Local(local) => local.size(),
-                _ => 0,
-            };
-            std::cmp::Reverse(size)
-        });
-        for (function, name) in shared {
-            module.exports.add(name, functions[function]);
+        for function in in_written_order(&module, self.shared.keys().copied()) {
+            let name = &self.shared[&function];
+            module.exports.add(name, functions[&function]);
         }
         let globals: Vec<_> = module.globals.iter().map(|global| global.id()).collect();
         for global in globals {
@@ -345,6 +337,21 @@ impl Plan {
         walrus::passes::gc::run(&mut module);
         Ok(module.emit_wasm())
     }
+}
+
+/// Sorts functions as they are written, by size. Exports in this order, with names in this order, are alike: they
+/// compress well.
+fn in_written_order(module: &Module, functions: impl Iterator<Item = usize>) -> Vec<usize> {
+    let ids = by_index(module);
+    let mut sorted: Vec<usize> = functions.collect();
+    sorted.sort_by_cached_key(|function| {
+        let size = match &module.funcs.get(ids[function]).kind {
+            FunctionKind::Local(local) => local.size(),
+            _ => 0,
+        };
+        std::cmp::Reverse(size)
+    });
+    sorted
 }
 
 /// Shortens those of the functions that are worth it. Returns the functions that each of them uses from then on.
