@@ -118,6 +118,9 @@ pub(super) fn matrix(model: &Explored) -> Html {
                 </thead>
                 { grouped(model, &columns, width) }
                 <tbody>
+                    if model.groups.is_some() {
+                        { group_head(label::matrix_own_choice(), width) }
+                    }
                     { row(model, model.mixed_row(), &columns) }
                     <Mixed
                         key="mixed"
@@ -137,9 +140,14 @@ pub(super) fn matrix(model: &Explored) -> Html {
     }
 }
 
+/// The heading of a group of rows.
+fn group_head(name: String, width: usize) -> Html {
+    let columns = (width + 2).to_string();
+    html! { <tr class="group"><th scope="rowgroup" colspan={columns}>{ name }</th></tr> }
+}
+
 /// The rows but the mixed one: the ways of writing that never lose an edit come first.
 fn grouped(model: &Explored, columns: &[Column], width: usize) -> Html {
-    let width = (width + 2).to_string();
     let group = |name: Option<String>, rows: &[usize]| {
         if rows.is_empty() {
             return html! {};
@@ -147,7 +155,7 @@ fn grouped(model: &Explored, columns: &[Column], width: usize) -> Html {
         html! {
             <tbody>
                 if let Some(name) = name {
-                    <tr class="group"><th scope="rowgroup" colspan={width.clone()}>{ name }</th></tr>
+                    { group_head(name, width) }
                 }
                 { for rows.iter().map(|at| row(model, *at, columns)) }
             </tbody>

@@ -145,9 +145,12 @@ async fn the_answer_comes_first_and_the_rows_are_grouped_by_it() {
             "Never lose an edit",
             "Can lose an edit",
             "Refuse or leave out an edit in every order",
+            // It is in none of the others: each of its actors writes in a way of its own.
+            "Your choice",
         ]
     );
     let [never, can, refused] = [&groups[0].1, &groups[1].1, &groups[2].1];
+    assert_eq!(&groups[3].1, &["Each in another way"]);
     assert_eq!(can, &["Update, no resourceVersion"]);
     assert_eq!(refused, &["Apply, fields that someone else owns"]);
     let (kept, all) = (never.len() + 1, never.len() + can.len() + 1);

@@ -15,6 +15,7 @@ crate::catalogue::messages! {
     matrix_never_lose() "Never lose an edit";
     matrix_can_lose() "Can lose an edit";
     matrix_never_store() "Refuse or leave out an edit in every order";
+    matrix_own_choice() "Your choice";
     matrix_unknown() "Not every order was searched";
     matrix_impossible() "Not possible here";
     explore_map_hint() "Each circle is a state, each line is one request and its answer. Point at one to see what it means. Click it to open that order in Play.";
