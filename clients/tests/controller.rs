@@ -159,9 +159,7 @@ where
         .boxed();
     let done = || recorded.lines.lock().unwrap().clone();
     let wait = |seconds| Duration::from_secs(seconds);
-    while done().len() < expected
-        && tokio::time::timeout(wait(120), runs.next()).await.is_ok()
-    {}
+    while done().len() < expected && tokio::time::timeout(wait(120), runs.next()).await.is_ok() {}
     // It rests if it has nothing to do.
     while tokio::time::timeout(wait(1), runs.next()).await.is_ok() {}
     done()
@@ -261,7 +259,10 @@ async fn a_child_is_made_by_the_same_requests() {
         options: Default::default(),
     };
     let of_program = of_program(program.program(), None);
-    assert_eq!(of_kube_rs(make_a_child, None, of_program.len()).await, of_program);
+    assert_eq!(
+        of_kube_rs(make_a_child, None, of_program.len()).await,
+        of_program
+    );
     let maps = "/api/v1/namespaces/default/configmaps if -";
     let list = format!("GET {maps}: 200");
     assert_eq!(
@@ -290,7 +291,10 @@ async fn a_status_is_written_again_after_the_conflict_by_the_same_requests() {
         in_place: false,
     };
     let of_program = of_program(program.program(), Some(rival));
-    assert_eq!(of_kube_rs(write_the_status, Some(rival), of_program.len()).await, of_program);
+    assert_eq!(
+        of_kube_rs(write_the_status, Some(rival), of_program.len()).await,
+        of_program
+    );
     let codes: Vec<_> = of_program
         .iter()
         .map(|line| &line[line.len() - 3..])
