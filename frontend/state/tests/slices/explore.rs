@@ -66,7 +66,10 @@ fn the_ways_are_grouped_once_every_order_of_each_is_searched() {
     }
     let groups = model.groups.as_ref().expect("all are searched");
     assert_eq!(groups.possible, [0], "only an Update without a version");
-    assert_eq!(groups.never.len(), model.mixed_row() - 1);
+    let way = |row: &usize| model.ways[model.way_of(*row).unwrap()];
+    let refused: Vec<_> = groups.never_stored.iter().map(way).collect();
+    assert_eq!(refused, [WriteMethod::Apply], "of fields that others own");
+    assert_eq!(groups.never.len(), model.mixed_row() - 2);
     // The first two rows: the one loses an edit where the other gets a 409.
     assert_eq!(model.comparison, None, "no other row is chosen");
     model.update(ExploreMsg::Compare(Some(1)));
