@@ -4,6 +4,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+#[path = "../../core/exports/tests/program_file.rs"]
+mod program_file;
+
+use program_file::write_program;
+
 fn file(name: &str) -> String {
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
     files.join(name).to_str().unwrap().to_owned()
@@ -518,21 +523,6 @@ fn completions_name_every_command() {
             assert!(out.contains(command), "{shell}: {command}");
         }
     }
-}
-
-/// Writes a program. Another process does it: of a file that this one has open, a process that another test starts
-/// at this moment has it open too, and a file that is open for writing is not run.
-fn write_program(path: &Path, text: &str) {
-    let mut shell = Command::new("sh")
-        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
-        .arg(path)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = shell.stdin.take().unwrap();
-    input.write_all(text.as_bytes()).unwrap();
-    drop(input);
-    assert!(shell.wait().unwrap().success());
 }
 
 /// Runs a script with a kubectl that records its arguments, and fails at one of them. The exit code, and

@@ -1,7 +1,6 @@
 //! Histories leave as a diagram, as a report and as a script.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use optimist_client::{Strategy, Write, edit_scalar};
@@ -12,6 +11,8 @@ use optimist_simulation::{
 };
 
 use ActorId::{A, B};
+
+use super::program_file::write_program;
 
 fn act(tree: &mut HistoryTree, actor: ActorId, action: Action) {
     tree.act(Operation::Act(actor, action)).unwrap();
@@ -92,21 +93,6 @@ fn a_report_has_what_was_asked_what_was_refused_and_the_object_in_the_end() {
     assert!(report.contains("  replicas: 2\n"));
     assert!(!report.contains("managedFields"));
     assert!(report.contains("```mermaid\nsequenceDiagram\n"));
-}
-
-/// Writes a program. Another process does it: of a file that this one has open, a process that another test starts
-/// at this moment has it open too, and a file that is open for writing is not run.
-fn write_program(path: &Path, text: &str) {
-    let mut shell = Command::new("sh")
-        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
-        .arg(path)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = shell.stdin.take().unwrap();
-    input.write_all(text.as_bytes()).unwrap();
-    drop(input);
-    assert!(shell.wait().unwrap().success());
 }
 
 /// Runs a script with a kubectl that notes what it is asked, and gives versions of its own.

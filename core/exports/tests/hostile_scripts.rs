@@ -2,7 +2,6 @@
 //! `PROPTEST_CASES=100000 cargo test -p optimist-exports --release --test all hostile_scripts` tries more.
 
 use std::cell::Cell;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,23 +15,10 @@ use proptest::sample::select;
 use proptest::strategy::Strategy as _;
 use serde_json::{Value, json};
 
+use super::program_file::write_program;
+
 /// A folder with stubs in the places of kubectl and curl, and the command that must not run.
 struct Stubs(PathBuf);
-
-/// Writes a program. Another process does it: of a file that this one has open, a process that another test starts
-/// at this moment has it open too, and a file that is open for writing is not run.
-fn write_program(path: &Path, text: &str) {
-    let mut shell = Command::new("sh")
-        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
-        .arg(path)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = shell.stdin.take().unwrap();
-    input.write_all(text.as_bytes()).unwrap();
-    drop(input);
-    assert!(shell.wait().unwrap().success());
-}
 
 /// Stubs of their own for each test, for the tests run at the same time.
 fn stubs(test: &str) -> Stubs {

@@ -4,3 +4,4 @@ mod changed_texts;
 mod exports;
 mod hostile_scripts;
 mod installed_start;
+mod program_file;
