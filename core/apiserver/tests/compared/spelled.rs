@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{APPS, CORE, make};
 
 const AUTOSCALERS: &str = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
 fn send(
     server: &mut ApiServer,
@@ -23,6 +24,14 @@ fn send(
     (answer.status().as_u16(), body, warnings)
 }
 
+/// A server with a PodDisruptionBudget `x`.
+fn with_budget() -> ApiServer {
+    let mut server = ApiServer::default();
+    let budget = json!({"metadata": {"name": "x"}, "spec": {}});
+    make(&mut server, BUDGETS, &budget);
+    server
+}
+
 /// What a message says after the object that it shows.
 fn said(answer: &Value) -> &str {
     let message = answer["message"].as_str().unwrap_or_default();
@@ -34,13 +43,7 @@ fn said(answer: &Value) -> &str {
 /// `literalStore` of `sigs.k8s.io/json`, and `UnmarshalJSON` of `IntOrString`.
 #[test]
 fn an_error_shows_a_number_as_the_body_spells_it() {
-    let server = &mut ApiServer::default();
-    let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-    make(
-        server,
-        budgets,
-        &json!({"metadata": {"name": "x"}, "spec": {}}),
-    );
+    let server = &mut with_budget();
     for number in ["1e2", "1.50", "99999999999999999999", "-1E+2", "1.0"] {
         let body = format!(r#"{{"metadata": {{"name": "y"}}, "spec": {{"replicas": {number}}}}}"#);
         let path = format!("{APPS}/deployments");
@@ -52,7 +55,7 @@ fn an_error_shows_a_number_as_the_body_spells_it() {
         assert_eq!((code, said(&answer)), (400, expected.as_str()));
 
         let patch = format!(r#"{{"spec": {{"minAvailable": {number}}}}}"#);
-        let path = format!("{budgets}/x");
+        let path = format!("{BUDGETS}/x");
         let (code, answer, _) = send(server, "PATCH", &path, "merge-patch+json", &patch);
         let expected = format!(
             "json: cannot unmarshal number {number} into Go struct field \
@@ -92,17 +95,11 @@ fn a_quantity_has_the_form_in_which_its_number_is_spelled() {
 /// float that is no integer of 64 bits becomes the smallest, of which an integer of 32 bits keeps the lower half.
 #[test]
 fn a_strategic_merge_patch_converts_floats_as_go_does() {
-    let server = &mut ApiServer::default();
-    let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-    make(
-        server,
-        budgets,
-        &json!({"metadata": {"name": "x"}, "spec": {}}),
-    );
+    let server = &mut with_budget();
     let media = "strategic-merge-patch+json";
     let mut set = |number: &str| {
         let patch = format!(r#"{{"spec": {{"minAvailable": {number}}}}}"#);
-        send(server, "PATCH", &format!("{budgets}/x"), media, &patch)
+        send(server, "PATCH", &format!("{BUDGETS}/x"), media, &patch)
     };
     let (code, answer, _) = set("1e2");
     assert_eq!((code, &answer["spec"]["minAvailable"]), (200, &json!(100)));

@@ -3,10 +3,9 @@
 
 use optimist_client::WriteMethod;
 use optimist_simulation::explore::{LossRisk, PRESETS, Scenario, Tally, ThirdActor};
-use serde_json::json;
 
 use super::every_order::{Event, begin, every_order, judge, stored};
-use super::setup::{Means, deployment, searched, set, with};
+use super::setup::{Means, searched, with};
 use super::{apply, merge_patch, same_annotation};
 
 /// The group of a scenario, by the meaning of its name.
@@ -118,15 +117,7 @@ fn a_way_that_stores_no_edit_or_not_every_edit_is_no_way_that_never_loses_one() 
     let search = searched(with(scenario, &apply(), intents));
     assert_eq!(search.loss_risk(), LossRisk::NeverStored);
     // The server leaves the status out, whoever comes first.
-    let scenario = deployment();
-    let intents = vec![
-        set(&scenario, "/spec/replicas", 5),
-        set(
-            &scenario,
-            "/status",
-            json!({"replicas": 3, "readyReplicas": 3}),
-        ),
-    ];
+    let (scenario, intents) = super::replicas_and_status();
     let search = searched(with(scenario, &merge_patch(), intents));
     assert_eq!(search.loss_risk(), LossRisk::NeverStored);
     let one_order = Means::by(optimist_client::Strategy::Update).versioned();

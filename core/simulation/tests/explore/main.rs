@@ -31,6 +31,20 @@ fn replicas_and_image() -> (Scenario, Vec<Intent>) {
     (scenario, intents)
 }
 
+/// A changes the replicas, B the status, which the server leaves out of a write of the object.
+fn replicas_and_status() -> (Scenario, Vec<Intent>) {
+    let scenario = deployment();
+    let intents = vec![
+        set(&scenario, "/spec/replicas", 5),
+        set(
+            &scenario,
+            "/status",
+            json!({"replicas": 3, "readyReplicas": 3}),
+        ),
+    ];
+    (scenario, intents)
+}
+
 /// Each actor adds its own container.
 fn two_containers() -> (Scenario, Vec<Intent>) {
     let scenario = deployment();
@@ -322,16 +336,7 @@ fn who_deletes_what_another_edited_unread_loses_the_edit_and_an_apply_brings_it_
 
 #[test]
 fn what_the_server_leaves_out_is_no_kept_edit() {
-    let scenario = deployment();
-    let intents = vec![
-        set(&scenario, "/spec/replicas", 5),
-        set(
-            &scenario,
-            "/status",
-            json!({"replicas": 3, "readyReplicas": 3}),
-        ),
-    ];
-    let search = outcomes((scenario, intents), &merge_patch());
+    let search = outcomes(replicas_and_status(), &merge_patch());
     assert_eq!(
         search.tally().left_out,
         6,
