@@ -45,7 +45,7 @@ pub fn decode_spelled(
     document: &dyn Fn() -> Option<Raw>,
 ) -> Result<Decoded, String> {
     let decoder = Decoder {
-        numbers: SpelledNumbers::from_document(document),
+        numbers: SpelledNumbers::of(document),
         ..Decoder::default()
     };
     decode_with(decoder, node, ty)
