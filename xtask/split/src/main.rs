@@ -14,14 +14,15 @@
 //! the rest writes all others into the memory.
 //!
 //! A function that stays may call one that moved. It then calls a stub, which calls a slot of the
-//! function table that the rest fills. A call before that traps. The page prevents such calls: it
-//! ignores the user until the rest is there. If it traps all the same, it opens again with both
-//! files.
+//! function table that the rest fills. A function that is only called by its slot has no stub. A call
+//! before the rest is there traps. The page prevents such calls: it ignores the user until then. If it
+//! traps all the same, it opens again with both files.
 
 mod branches;
 mod constants;
 mod imports;
 mod reads;
+mod slots;
 mod split;
 
 use std::collections::BTreeSet;

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::branches::{self, Ran};
 use crate::constants::{self, LinearMemory};
 use crate::imports;
+use crate::slots;
 use anyhow::{Context, Result};
 use walrus::ir::{self, Visitor, dfs_in_order};
 use walrus::{
-    ConstExpr, ElementItems, ElementKind, ExportItem, FunctionBuilder, FunctionId, FunctionKind,
-    GlobalKind, ImportKind, ImportedFunction, Module, ModuleConfig, TableId,
+    ExportItem, FunctionBuilder, FunctionId, FunctionKind, GlobalKind, ImportKind,
+    ImportedFunction, Module, ModuleConfig, TableId,
 };
 
 /// Both parts.
@@ -57,7 +58,7 @@ pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>, script: &str) -> Re
         script,
         moving: plan.moving.len(),
         shortened: plan.shortened.len(),
-        stubs: plan.slots.len(),
+        stubs: plan.stubs.len(),
         constants: [&plan.memory.first, &plan.memory.rest].map(|all| constants::size(all)),
     })
 }
@@ -163,12 +164,14 @@ struct Plan {
     moving: BTreeSet<usize>,
     /// Those that stay without the branches that did not run; the rest has the whole of them.
     shortened: BTreeSet<usize>,
-    /// The functions in the slots of the table that the rest fills: those that were shortened,
-    /// whose short form is in the slot until then; and those that moved and are used by the first
-    /// part.
-    slots: Vec<usize>,
-    /// The first of these slots: it follows the table of the whole module.
-    base: usize,
+    /// The slots of the function table that the rest fills, with their functions: those that were
+    /// shortened, whose short form is in the slot until then, and those that moved and are used by the
+    /// first part. A function keeps the slots that it has in the whole module; the slots of those that
+    /// have none there follow.
+    slots: BTreeMap<usize, usize>,
+    /// The functions that the first part calls by a stub, and the slot that the stub calls. The others
+    /// are called by their slots only.
+    stubs: BTreeMap<usize, usize>,
     /// The names under which the rest imports functions of the first part.
     shared: BTreeMap<usize, String>,
     /// The same for globals.
@@ -200,7 +203,7 @@ impl Plan {
         let uses = |function: &usize| short.get(function).unwrap_or(&whole[function]);
 
         // What stays can be reached without going through a function that moves.
-        let roots = roots(&module);
+        let roots = roots(&module)?;
         let open = roots.difference(&idle).copied().collect();
         let staying = reachable(open, |function| {
             uses(&function).functions.difference(&idle).copied()
@@ -211,23 +214,21 @@ impl Plan {
 
         let used = Uses::union(staying.iter().map(uses));
         let memory = LinearMemory::split(&module, map, &used.addresses, &ran.read)?;
-        let mut called = used.functions;
-        called.extend(&roots);
-        let mut slots: Vec<usize> = shortened.iter().copied().collect();
-        slots.extend(called.intersection(&moving));
         let in_rest: BTreeSet<usize> = moving.union(&shortened).copied().collect();
+        let mut called = used.functions;
+        called.extend(named(&module));
+        let called = called.intersection(&in_rest).copied();
         let needed = Uses::union(in_rest.iter().map(|function| &whole[function]));
         let shared = needed.functions.difference(&in_rest).copied();
         let shared = in_written_order(&module, shared).into_iter().zip(0..);
         let globals = needed.globals.into_iter().zip(0..);
-        let table = module.tables.main_function_table()?;
-        let table = table.context("the module has no function table")?;
+        let (slots, stubs) = slots::assign(&module, &in_rest, called)?;
         Ok(Self {
             functions: local.len(),
-            base: usize::try_from(module.tables.get(table).initial)?,
             moving,
             shortened,
             slots,
+            stubs,
             shared: shared
                 .map(|(function, n)| (function, short_name("f", n)))
                 .collect(),
@@ -240,27 +241,36 @@ impl Plan {
 
     fn first_part(&self, mut module: Module, ran: &Ran, script: &str) -> Result<(Vec<u8>, String)> {
         let functions = by_index(&module);
-        let table = module.tables.main_function_table()?;
-        let table = table.context("the module has no function table")?;
-        let size = self.base + self.slots.len();
-        {
-            let table = module.tables.get_mut(table);
-            table.initial = size.try_into()?;
-            table.maximum = table.maximum.map(|most| most.max(table.initial));
-        }
-        let mut short = Vec::new();
-        for (function, slot) in self.slots.iter().zip(self.base..) {
-            let stub = stub(&mut module, functions[function], table, slot)?;
+        let table = slots::function_table(&module)?;
+        self.grow(&mut module, table)?;
+        // A slot is not empty until the rest fills it: one number for all compresses better.
+        let mut trap = FunctionBuilder::new(&mut module.types, &[], &[]);
+        trap.func_body().unreachable();
+        let trap = trap.finish(Vec::new(), &mut module.funcs);
+        let mut short = BTreeMap::new();
+        for function in &self.shortened {
             let kind = &mut module.funcs.get_mut(functions[function]).kind;
-            let whole = std::mem::replace(kind, stub);
-            if let FunctionKind::Local(mut local) = whole
-                && self.shortened.contains(function)
-            {
-                ran.leave_out(*function, &mut local);
-                short.push(module.funcs.add_local(local));
+            ran.leave_out(*function, kind.unwrap_local_mut());
+            short.insert(function, functions[function]);
+        }
+        for (function, slot) in &self.stubs {
+            let id = functions[function];
+            let stub = slots::stub(&mut module, id, table, *slot)?;
+            let kind = std::mem::replace(&mut module.funcs.get_mut(id).kind, stub);
+            if let (Some(short), FunctionKind::Local(local)) = (short.get_mut(function), kind) {
+                *short = module.funcs.add_local(local);
             }
         }
-        fill_slots(&mut module, table, self.base, short)?;
+        let mut filled = slots::read(&module)?;
+        filled.retain(|slot, _| !self.slots.contains_key(slot));
+        let staying = filled
+            .into_iter()
+            .map(|(slot, one)| (slot, functions[&one]));
+        let until_then = self.slots.iter();
+        let until_then = until_then.map(|(slot, one)| (*slot, *short.get(one).unwrap_or(&trap)));
+        let filled = staying.chain(until_then).collect();
+        slots::clear(&mut module);
+        slots::fill(&mut module, table, &filled)?;
         for function in in_written_order(&module, self.shared.keys().copied()) {
             let name = &self.shared[&function];
             module.exports.add(name, functions[&function]);
@@ -289,10 +299,7 @@ impl Plan {
         for export in exports {
             module.exports.delete(export);
         }
-        let elements: Vec<_> = module.elements.iter().map(|element| element.id()).collect();
-        for element in elements {
-            module.elements.delete(element);
-        }
+        slots::clear(&mut module);
         let imports: Vec<_> = module.imports.iter().map(|import| import.id()).collect();
         for import in imports {
             module.imports.delete(import);
@@ -316,26 +323,29 @@ impl Plan {
         memory.import = Some(import);
         let memory = memory.id();
         constants::replace(&mut module, memory, &self.memory.rest);
-        let table = module
-            .tables
-            .main_function_table()?
-            .context("no function table")?;
+        let table = slots::function_table(&module)?;
+        self.grow(&mut module, table)?;
         let tables: Vec<_> = module.tables.iter().map(|table| table.id()).collect();
         for (n, id) in tables.into_iter().enumerate() {
             let name = short_name("t", n);
             let import = module.imports.add(FIRST, &name, ImportKind::Table(id));
             let imported = module.tables.get_mut(id);
             imported.import = Some(import);
-            imported.elem_segments.clear();
-            if id == table {
-                imported.initial = (self.base + self.slots.len()).try_into()?;
-                imported.maximum = imported.maximum.map(|most| most.max(imported.initial));
-            }
         }
-        let filled = self.slots.iter().map(|function| functions[function]);
-        fill_slots(&mut module, table, self.base, filled.collect())?;
+        let filled = self.slots.iter();
+        let filled = filled.map(|(slot, function)| (*slot, functions[function]));
+        slots::fill(&mut module, table, &filled.collect())?;
         walrus::passes::gc::run(&mut module);
         Ok(module.emit_wasm())
+    }
+
+    /// Makes the function table large enough for all slots.
+    fn grow(&self, module: &mut Module, table: TableId) -> Result<()> {
+        let end = self.slots.keys().last().map_or(0, |slot| slot + 1);
+        let table = module.tables.get_mut(table);
+        table.initial = table.initial.max(end.try_into()?);
+        table.maximum = table.maximum.map(|most| most.max(table.initial));
+        Ok(())
     }
 }
 
@@ -398,61 +408,27 @@ fn called_by_browser(module: &Module, uses: &BTreeMap<usize, Uses>) -> BTreeSet<
     called
 }
 
-/// Finds the functions that may run without a direct call: those that start, are exported, or are
-/// in the function table.
-fn roots(module: &Module) -> BTreeSet<usize> {
-    let mut roots = BTreeSet::new();
-    roots.extend(module.start.map(|start| start.index()));
+/// Finds the functions that may run without a direct call: those that have a name, or are in the
+/// function table.
+///
+/// # Errors
+/// If the function table cannot be read.
+fn roots(module: &Module) -> Result<BTreeSet<usize>> {
+    let mut roots = named(module);
+    roots.extend(slots::read(module)?.into_values());
+    Ok(roots)
+}
+
+/// Finds the functions that start or are exported.
+fn named(module: &Module) -> BTreeSet<usize> {
+    let mut named = BTreeSet::new();
+    named.extend(module.start.map(|start| start.index()));
     for export in module.exports.iter() {
         if let ExportItem::Function(function) = export.item {
-            roots.insert(function.index());
+            named.insert(function.index());
         }
     }
-    for element in module.elements.iter() {
-        if let ElementItems::Functions(functions) = &element.items {
-            roots.extend(functions.iter().map(|function| function.index()));
-        }
-    }
-    roots
-}
-
-/// Makes a function that passes its arguments to the function in a slot of the table.
-fn stub(
-    module: &mut Module,
-    function: FunctionId,
-    table: TableId,
-    slot: usize,
-) -> Result<FunctionKind> {
-    let ty = module.funcs.get(function).ty();
-    let (params, results) = (
-        module.types.get(ty).params().to_vec(),
-        module.types.get(ty).results().to_vec(),
-    );
-    let args: Vec<_> = params.iter().map(|ty| module.locals.add(*ty)).collect();
-    let mut stub = FunctionBuilder::new(&mut module.types, &params, &results);
-    let mut body = stub.func_body();
-    for arg in &args {
-        body.local_get(*arg);
-    }
-    body.i32_const(i32::try_from(slot)?)
-        .call_indirect(ty, table);
-    Ok(FunctionKind::Local(stub.local_func(args)))
-}
-
-/// Puts functions into slots of the function table as soon as the module is there.
-fn fill_slots(
-    module: &mut Module,
-    table: TableId,
-    from: usize,
-    functions: Vec<FunctionId>,
-) -> Result<()> {
-    let offset = ConstExpr::Value(ir::Value::I32(i32::try_from(from)?));
-    let element = module.elements.add(
-        ElementKind::Active { table, offset },
-        ElementItems::Functions(functions),
-    );
-    module.tables.get_mut(table).elem_segments.insert(element);
-    Ok(())
+    named
 }
 
 /// A name of few bytes: `f0`, `f1`, …, in base 36.
@@ -468,3 +444,6 @@ pub fn short_name(kind: &str, number: usize) -> String {
     }
     kind.chars().chain(digits.into_iter().rev()).collect()
 }
+
+#[cfg(test)]
+mod tests;
