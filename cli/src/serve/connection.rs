@@ -10,10 +10,11 @@ use http::{HeaderName, Method, Request, Response, header};
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use optimist_apiserver::server::{ApiServer, AuditEntry, MAX_BODY_SIZE};
+use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId, MAX_BODY_SIZE};
 use optimist_apiserver::shared::{ResponseBody, SharedServer};
 use optimist_apiserver::status::Status;
 use optimist_apiserver::storage::Revision;
+use optimist_cluster::Perform;
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
@@ -129,10 +130,16 @@ impl Connections {
             let answer = self.perform(request.map(Bytes::from)).await;
             if answer.status().is_success() {
                 audit.add(&entry.streams(received, audit::now()));
-            } else {
-                audit.add(&entry.answered(answer.status(), b"", received, audit::now()));
+                return answer;
             }
-            return answer;
+            let (head, body) = answer.into_parts();
+            let why = body
+                .collect()
+                .await
+                .map(http_body_util::Collected::to_bytes);
+            let why = why.unwrap_or_default();
+            audit.add(&entry.answered(head.status, &why, received, audit::now()));
+            return Response::from_parts(head, Either::Right(Full::new(why)));
         }
         let answer = self.perform_told(audit, entry, request).await;
         answer.map(|bytes| Either::Right(Full::new(bytes)))
@@ -202,6 +209,41 @@ impl Connections {
                 log.keep_writes(server, act)
             }
         })
+    }
+
+    /// Sends requests as [`keep_writes`](Self::keep_writes), and tells of each that goes through the function that
+    /// `act` gets.
+    ///
+    /// # Errors
+    /// If the log cannot be written. Then nothing is changed, and nothing is told.
+    pub fn keep_told_writes<T>(
+        &self,
+        act: impl FnOnce(&mut ApiServer, &mut Perform<'_>) -> T,
+    ) -> io::Result<T> {
+        let first = self.audit.as_ref().map(Audit::next_id);
+        let mut events = Vec::new();
+        let done = self.keep_writes(|server| {
+            act(server, &mut |server, request| {
+                let Some(first) = first else {
+                    return server.handle(request);
+                };
+                let id = AuditId {
+                    number: first.number + events.len() as u64,
+                    ..first
+                };
+                let entry = AuditEntry::new(server, &request, id);
+                let received = audit::now();
+                let answer = server.handle(request);
+                let completed = audit::now();
+                events.push(entry.answered(answer.status(), answer.body(), received, completed));
+                answer
+            })
+        })?;
+        // Nothing has waited meanwhile, so no other event came between.
+        if let Some(audit) = &self.audit {
+            events.iter().for_each(|event| audit.add(event));
+        }
+        Ok(done)
     }
 
     /// Answers a write once the log has it. The server has no other request meanwhile, so nobody sees a

@@ -51,8 +51,8 @@ pub async fn run(controllers: Option<Controllers>, connections: &Connections) {
     loop {
         if seen != Some(connections.look(revision)) {
             // What the log does not get is not done, and is tried again.
-            let passes = connections.keep_writes(|server| {
-                controllers.run(server);
+            let passes = connections.keep_told_writes(|server, perform| {
+                controllers.run_by(server, perform);
                 revision(server)
             });
             seen = passes.ok();

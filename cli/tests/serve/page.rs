@@ -2,10 +2,13 @@
 
 use std::fs;
 
+use optimist_apiserver::server::{ApiServer, Release};
+use optimist_diagnose::audit::AuditReader;
+use optimist_diagnose::audit::recorded::RecordedHistory;
 use serde_json::{Value, json};
 
 use crate::program::Program;
-use crate::{MAPS, map, place};
+use crate::{MAPS, map, place, wait_until};
 
 /// A directory with a small page.
 fn page(name: &str) -> std::path::PathBuf {
@@ -255,4 +258,71 @@ fn an_audit_log_has_each_request_and_no_secret() {
         !text.contains("hidden") && !text.contains("aGlkZGVu"),
         "{text}"
     );
+}
+
+/// A pod as Go's clients send it.
+fn pod_in_protobuf() -> Vec<u8> {
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one"},
+        "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]},
+    });
+    ApiServer::default().written_as_protobuf(&pod).unwrap()
+}
+
+#[test]
+fn an_audit_log_has_what_controllers_write_and_is_read_back_whatever_bodies_are_written_as() {
+    let file = place("audit-controllers").join("audit.log");
+    let arguments = [
+        "--audit-log",
+        file.to_str().unwrap(),
+        "--controllers",
+        "namespace,pod",
+    ];
+    let program = Program::start(&arguments);
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    wait_until(&program, account, |code, _| code == 200);
+    let host = format!("Host: {}", program.authority());
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let headers = [
+        &host[..],
+        &format!("Accept: {protobuf}"),
+        &format!("Content-Type: {protobuf}"),
+        "User-Agent: go-client/v1",
+    ];
+    let pods = "/api/v1/namespaces/default/pods";
+    let one = format!("{pods}/one");
+    let created = (program.connect()).begin("POST", pods, &headers, &pod_in_protobuf());
+    assert_eq!(created.0, 201);
+    wait_until(&program, &one, |_, pod| pod["status"]["phase"] == "Running");
+    // A list in protobuf shows the pod, too.
+    let listed = program.connect().begin("GET", pods, &headers, b"");
+    assert_eq!(listed.0, 200);
+    assert_eq!(program.json("DELETE", &one, &Value::Null).0, 200);
+    wait_until(&program, &one, |code, _| code == 404);
+    program.signal("TERM");
+    assert_eq!(program.ended().0, Some(0));
+
+    let text = fs::read_to_string(&file).unwrap();
+    let log = AuditReader::new(text.into()).finish();
+    let objects = log.objects();
+    let (object, _) = objects.iter().find(|it| it.0.name == "one").unwrap();
+    let history = RecordedHistory::new(object.clone(), &[], Release::default()).finish(&log);
+    let written = history.steps.iter().map(|step| &log.events[step.event]);
+    let written = written.filter(|event| event.is_write());
+    let written: Vec<(String, &str)> = written
+        .map(|event| (event.manager(), &*event.verb))
+        .collect();
+    let told: Vec<(&str, &str)> = written.iter().map(|(who, verb)| (&**who, *verb)).collect();
+    // It is deleted at once, because no node runs it.
+    assert_eq!(
+        told,
+        [
+            ("go-client", "create"),
+            ("kubelet", "patch"),
+            ("", "delete")
+        ]
+    );
+    let (same, different, not_run) = history.counts();
+    assert!(same > 3, "{same}");
+    assert_eq!((different, not_run), (0, 0), "{:#?}", history.steps);
 }

@@ -1,6 +1,8 @@
 //! Tests of the public items of this crate.
 
 mod actions;
+#[cfg(feature = "protobuf")]
+mod audited;
 mod compared;
 mod devices;
 mod limited;

@@ -4,23 +4,22 @@
 
 use http::Method;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
-use crate::requests::{MANAGER, list, send};
+use crate::requests::{ApiAccess, MANAGER, list, send};
 
 /// Looks at each Deployment once. A paused one is left as it is.
-pub(crate) fn look(server: &mut ApiServer) {
-    for deployment in list(server, "/apis/apps/v1/deployments") {
+pub(crate) fn look(access: &mut ApiAccess<'_>) {
+    for deployment in list(access, "/apis/apps/v1/deployments") {
         if is_current(&deployment) || deployment["spec"]["paused"] == true {
             continue;
         }
         let (namespace, name) = (deployment.namespace(), deployment.name());
         let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{name}/status");
-        let now = server.environment().now().to_string();
+        let now = access.server.environment().now().to_string();
         let status = ready(&deployment, &now);
         let patch = json!({"metadata": {"uid": deployment.uid()}, "status": status});
-        send(server, MANAGER, Method::PATCH, &path, &patch);
+        send(access, MANAGER, Method::PATCH, &path, &patch);
     }
 }
 

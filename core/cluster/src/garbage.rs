@@ -8,7 +8,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::{Value, json};
 
-use crate::requests::{MANAGER, everywhere, kinds, list, send};
+use crate::requests::{ApiAccess, MANAGER, everywhere, kinds, list, send};
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
@@ -34,21 +34,21 @@ enum Owner {
 }
 
 /// Looks at each object once.
-pub(crate) fn look(server: &mut ApiServer) {
-    let items = items(server);
+pub(crate) fn look(access: &mut ApiAccess<'_>) {
+    let items = items(access);
     for item in &items {
-        item.look(server, &items);
+        item.look(access, &items);
     }
 }
 
 /// All objects but events, which have no part in this (`DefaultIgnoredResources`).
-fn items(server: &mut ApiServer) -> Vec<Item> {
+fn items(access: &mut ApiAccess<'_>) -> Vec<Item> {
     let mut items = Vec::new();
-    for resource in kinds(server) {
+    for resource in kinds(access.server) {
         if resource.plural == "events" {
             continue;
         }
-        for object in list(server, &everywhere(&resource)) {
+        for object in list(access, &everywhere(&resource)) {
             let resource = Arc::clone(&resource);
             items.push(Item { resource, object });
         }
@@ -57,25 +57,25 @@ fn items(server: &mut ApiServer) -> Vec<Item> {
 }
 
 impl Item {
-    fn look(&self, server: &mut ApiServer, items: &[Item]) {
+    fn look(&self, access: &mut ApiAccess<'_>, items: &[Item]) {
         let finalizers = self.object.finalizers();
         let dependents = || items.iter().filter(|item| item.is_owned_by(&self.object));
         if self.is_terminating() {
             if finalizers.contains(&ORPHAN) {
-                dependents().for_each(|item| item.forget_owner(server, self.object.uid()));
+                dependents().for_each(|item| item.forget_owner(access, self.object.uid()));
                 if dependents().next().is_none() {
-                    self.remove_finalizer(server, ORPHAN);
+                    self.remove_finalizer(access, ORPHAN);
                 }
             } else if finalizers.contains(&FOREGROUND)
                 && !dependents().any(|item| item.blocks(&self.object))
             {
-                self.remove_finalizer(server, FOREGROUND);
+                self.remove_finalizer(access, FOREGROUND);
             }
             return;
         }
         let mut owners = Vec::new();
         for reference in self.references() {
-            owners.push((reference, self.owner(server, reference, items)));
+            owners.push((reference, self.owner(access.server, reference, items)));
         }
         let of = |wanted: Owner| owners.iter().any(|(_, owner)| *owner == wanted);
         let stays = !of(Owner::Absent) && !of(Owner::Waiting);
@@ -85,12 +85,12 @@ impl Item {
         if of(Owner::Solid) {
             let solid = owners.iter().filter(|(_, owner)| *owner == Owner::Solid);
             let solid = solid.map(|(reference, _)| (*reference).clone()).collect();
-            return self.patch(server, json!({"ownerReferences": Value::Array(solid)}));
+            return self.patch(access, json!({"ownerReferences": Value::Array(solid)}));
         }
         let foreground = of(Owner::Waiting) && dependents().next().is_some();
         if foreground && dependents().any(Item::waits_for_dependents) {
             // Each waits for the other: this one no longer holds up its owners.
-            self.unblock_owners(server);
+            self.unblock_owners(access);
         }
         let policy = if foreground {
             "Foreground"
@@ -103,7 +103,7 @@ impl Item {
         };
         let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
             "preconditions": {"uid": self.object.uid()}, "propagationPolicy": policy});
-        send(server, MANAGER, Method::DELETE, &self.path(), &options);
+        send(access, MANAGER, Method::DELETE, &self.path(), &options);
     }
 
     /// Returns the owner to which a reference points. The owner is in the same namespace, or in none.
@@ -161,34 +161,34 @@ impl Item {
     }
 
     /// Writes metadata of this very object.
-    fn patch(&self, server: &mut ApiServer, mut metadata: Value) {
+    fn patch(&self, access: &mut ApiAccess<'_>, mut metadata: Value) {
         metadata["uid"] = self.object.uid().into();
         let patch = json!({"metadata": metadata});
-        send(server, MANAGER, Method::PATCH, &self.path(), &patch);
+        send(access, MANAGER, Method::PATCH, &self.path(), &patch);
     }
 
-    fn forget_owner(&self, server: &mut ApiServer, uid: &str) {
+    fn forget_owner(&self, access: &mut ApiAccess<'_>, uid: &str) {
         let others = self.references().filter(|it| text(it, "uid") != uid);
         let others = others.cloned().collect();
-        self.patch(server, json!({"ownerReferences": Value::Array(others)}));
+        self.patch(access, json!({"ownerReferences": Value::Array(others)}));
     }
 
-    fn unblock_owners(&self, server: &mut ApiServer) {
+    fn unblock_owners(&self, access: &mut ApiAccess<'_>) {
         let mut references: Vec<Value> = self.references().cloned().collect();
         for reference in &mut references {
             if reference["blockOwnerDeletion"] == true {
                 reference["blockOwnerDeletion"] = false.into();
             }
         }
-        self.patch(server, json!({"ownerReferences": references}));
+        self.patch(access, json!({"ownerReferences": references}));
     }
 
-    fn remove_finalizer(&self, server: &mut ApiServer, finalizer: &str) {
+    fn remove_finalizer(&self, access: &mut ApiAccess<'_>, finalizer: &str) {
         let mut others = self.object.finalizers();
         others.retain(|it| *it != finalizer);
         let version = self.object.resource_version();
         self.patch(
-            server,
+            access,
             json!({"finalizers": others, "resourceVersion": version}),
         );
     }

@@ -21,10 +21,16 @@ mod namespaces;
 mod pods;
 mod requests;
 
+use http::{Request, Response};
 use optimist_apiserver::server::ApiServer;
+
+use self::requests::ApiAccess;
 
 /// The most passes of one run. A chain of owners needs a pass for each of them.
 const MOST_PASSES: usize = 1_000;
+
+/// A function that sends a request to a server, and returns its answer.
+pub type Perform<'a> = dyn FnMut(&mut ApiServer, Request<Vec<u8>>) -> Response<Vec<u8>> + 'a;
 
 /// The controllers that run; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,25 +69,50 @@ impl Controllers {
 
     /// Lets each controller look at everything once. Says whether anything was written.
     pub fn step(&self, server: &mut ApiServer) -> bool {
-        let before = server.store().revision();
-        if self.on.namespaces {
-            namespaces::look(server, self.root_ca.as_deref());
-        }
-        if self.on.deployments {
-            deployments::look(server);
-        }
-        if self.on.pods {
-            pods::look(server);
-        }
-        if self.on.garbage_collector {
-            garbage::look(server);
-        }
-        server.store().revision() != before
+        self.look(server, &mut ApiServer::handle)
     }
 
     /// Lets the controllers look again until they have nothing to write. Says how many passes wrote something.
     pub fn run(&self, server: &mut ApiServer) -> usize {
+        self.run_by(server, &mut ApiServer::handle)
+    }
+
+    /// Runs as [`run`](Self::run). `write` answers each request of a controller that can change something, and can
+    /// note it. What the controllers read does not come there: a real controller reads from its cache.
+    ///
+    /// ```
+    /// use optimist_apiserver::server::ApiServer;
+    /// use optimist_cluster::{Controllers, Switches};
+    ///
+    /// let mut server = ApiServer::default();
+    /// let controllers = Controllers::new(Switches { namespaces: true, ..Switches::default() });
+    /// let mut written = Vec::new();
+    /// controllers.run_by(&mut server, &mut |server, request| {
+    ///     written.push(request.uri().path().to_owned());
+    ///     server.handle(request)
+    /// });
+    /// assert_eq!(written, ["/api/v1/namespaces/default/serviceaccounts"]);
+    /// ```
+    pub fn run_by(&self, server: &mut ApiServer, write: &mut Perform<'_>) -> usize {
         let passes = 0..MOST_PASSES;
-        passes.take_while(|_| self.step(server)).count()
+        passes.take_while(|_| self.look(server, write)).count()
+    }
+
+    fn look(&self, server: &mut ApiServer, write: &mut Perform<'_>) -> bool {
+        let before = server.store().revision();
+        let access = &mut ApiAccess { server, write };
+        if self.on.namespaces {
+            namespaces::look(access, self.root_ca.as_deref());
+        }
+        if self.on.deployments {
+            deployments::look(access);
+        }
+        if self.on.pods {
+            pods::look(access);
+        }
+        if self.on.garbage_collector {
+            garbage::look(access);
+        }
+        access.server.store().revision() != before
     }
 }

@@ -7,10 +7,9 @@
 
 use http::Method;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
-use crate::requests::{MANAGER, kinds, list, send};
+use crate::requests::{ApiAccess, MANAGER, kinds, list, send};
 
 /// The finalizer of a namespace that this controller takes away.
 const KUBERNETES: &str = "kubernetes";
@@ -20,18 +19,18 @@ const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the k
      guaranteed across distributions of Kubernetes clusters.";
 
 /// Looks at each namespace once.
-pub(crate) fn look(server: &mut ApiServer, root_ca: Option<&str>) {
-    for namespace in list(server, "/api/v1/namespaces") {
+pub(crate) fn look(access: &mut ApiAccess<'_>, root_ca: Option<&str>) {
+    for namespace in list(access, "/api/v1/namespaces") {
         if !namespace.meta_text("deletionTimestamp").is_empty() {
-            finalize(server, namespace);
+            finalize(access, namespace);
         } else if text(&namespace["status"], "phase") == "Active" {
-            furnish(server, namespace.name(), root_ca);
+            furnish(access, namespace.name(), root_ca);
         }
     }
 }
 
 /// Deletes the objects in a namespace, and lets it go when it is empty.
-fn finalize(server: &mut ApiServer, mut namespace: Value) {
+fn finalize(access: &mut ApiAccess<'_>, mut namespace: Value) {
     let name = namespace.name().to_owned();
     let Some(Value::Array(finalizers)) = namespace["spec"].get_mut("finalizers") else {
         return;
@@ -43,7 +42,7 @@ fn finalize(server: &mut ApiServer, mut namespace: Value) {
     let options =
         json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
     let mut remains = false;
-    let mut resources: Vec<_> = kinds(server)
+    let mut resources: Vec<_> = kinds(access.server)
         .into_iter()
         .filter(|it| it.namespaced)
         .collect();
@@ -51,27 +50,27 @@ fn finalize(server: &mut ApiServer, mut namespace: Value) {
     resources.sort_by_key(|resource| resource.kind != "Pod");
     for resource in resources {
         let collection = resource.path(&name, "");
-        if list(server, &collection).is_empty() {
+        if list(access, &collection).is_empty() {
             continue;
         }
-        send(server, MANAGER, Method::DELETE, &collection, &options);
-        remains |= !list(server, &collection).is_empty();
+        send(access, MANAGER, Method::DELETE, &collection, &options);
+        remains |= !list(access, &collection).is_empty();
         if remains && resource.kind == "Pod" {
             break;
         }
     }
     if !remains {
         let path = format!("/api/v1/namespaces/{name}/finalize");
-        send(server, MANAGER, Method::PUT, &path, &namespace);
+        send(access, MANAGER, Method::PUT, &path, &namespace);
     }
 }
 
 /// Gives a namespace the objects that each one has.
-fn furnish(server: &mut ApiServer, namespace: &str, root_ca: Option<&str>) {
+fn furnish(access: &mut ApiAccess<'_>, namespace: &str, root_ca: Option<&str>) {
     let accounts = format!("/api/v1/namespaces/{namespace}/serviceaccounts");
     let account = json!({"metadata": {"name": "default", "namespace": namespace}});
-    if get(server, &accounts, "default").is_none() {
-        send(server, MANAGER, Method::POST, &accounts, &account);
+    if get(access, &accounts, "default").is_none() {
+        send(access, MANAGER, Method::POST, &accounts, &account);
     }
     let Some(root_ca) = root_ca else {
         return;
@@ -79,23 +78,23 @@ fn furnish(server: &mut ApiServer, namespace: &str, root_ca: Option<&str>) {
     let maps = format!("/api/v1/namespaces/{namespace}/configmaps");
     let data = json!({"ca.crt": root_ca});
     let annotations = json!({"kubernetes.io/description": DESCRIPTION});
-    match get(server, &maps, ROOT_CA) {
+    match get(access, &maps, ROOT_CA) {
         None => {
             let map =
                 json!({"metadata": {"name": ROOT_CA, "annotations": annotations}, "data": data});
-            send(server, MANAGER, Method::POST, &maps, &map);
+            send(access, MANAGER, Method::POST, &maps, &map);
         }
         Some(mut map) if map["data"] != data => {
             map["data"] = data;
             map["metadata"]["annotations"]["kubernetes.io/description"] = DESCRIPTION.into();
             let path = format!("{maps}/{ROOT_CA}");
-            send(server, MANAGER, Method::PUT, &path, &map);
+            send(access, MANAGER, Method::PUT, &path, &map);
         }
         Some(_) => {}
     }
 }
 
-fn get(server: &mut ApiServer, collection: &str, name: &str) -> Option<Value> {
+fn get(access: &mut ApiAccess<'_>, collection: &str, name: &str) -> Option<Value> {
     let path = format!("{collection}/{name}");
-    send(server, MANAGER, Method::GET, &path, &Value::Null)
+    send(access, MANAGER, Method::GET, &path, &Value::Null)
 }

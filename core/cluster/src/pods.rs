@@ -3,10 +3,9 @@
 
 use http::Method;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
-use crate::requests::{list, send};
+use crate::requests::{ApiAccess, list, send};
 
 const KUBELET: &str = "kubelet/v1.36.3";
 /// The conditions of a pod, in the order in which a kubelet writes them.
@@ -19,18 +18,18 @@ const CONDITIONS: [&str; 5] = [
 ];
 
 /// Looks at each pod once.
-pub(crate) fn look(server: &mut ApiServer) {
-    for pod in list(server, "/api/v1/pods") {
+pub(crate) fn look(access: &mut ApiAccess<'_>) {
+    for pod in list(access, "/api/v1/pods") {
         let path = format!("/api/v1/namespaces/{}/pods/{}", pod.namespace(), pod.name());
         if !pod.meta_text("deletionTimestamp").is_empty() {
             let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
                 "gracePeriodSeconds": 0, "preconditions": {"uid": pod.uid()}});
-            send(server, KUBELET, Method::DELETE, &path, &options);
+            send(access, KUBELET, Method::DELETE, &path, &options);
         } else if matches!(text(&pod["status"], "phase"), "" | "Pending") && !is_gated(&pod) {
-            let now = server.environment().now().to_string();
+            let now = access.server.environment().now().to_string();
             let patch = json!({"metadata": {"uid": pod.uid()}, "status": ready(&pod, &now)});
             let path = format!("{path}/status");
-            send(server, KUBELET, Method::PATCH, &path, &patch);
+            send(access, KUBELET, Method::PATCH, &path, &patch);
         }
     }
 }

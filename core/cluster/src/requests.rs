@@ -7,13 +7,21 @@ use http::{Method, Request, header};
 use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::Value;
 
+use crate::Perform;
+
 /// The program that most controllers are part of.
 pub(crate) const MANAGER: &str = "kube-controller-manager/v1.36.3";
+
+/// The server, and how the writes of controllers reach it.
+pub(crate) struct ApiAccess<'a> {
+    pub(crate) server: &'a mut ApiServer,
+    pub(crate) write: &'a mut Perform<'a>,
+}
 
 /// Sends a request; the answer if it is accepted. A refused request is made again in the next pass, if
 /// its reason is still there.
 pub(crate) fn send(
-    server: &mut ApiServer,
+    access: &mut ApiAccess<'_>,
     agent: &str,
     method: Method,
     path: &str,
@@ -33,15 +41,19 @@ pub(crate) fn send(
         .header(header::CONTENT_TYPE, media_type)
         .header(header::USER_AGENT, agent)
         .body(body);
-    let response = server.handle(request.ok()?);
+    let request = request.ok()?;
+    let response = match *request.method() {
+        Method::GET => access.server.handle(request),
+        _ => (access.write)(access.server, request),
+    };
     let accepted = response.status().is_success();
     let answer = serde_json::from_slice(response.body()).ok()?;
     accepted.then_some(answer)
 }
 
 /// The objects of a collection.
-pub(crate) fn list(server: &mut ApiServer, path: &str) -> Vec<Value> {
-    let answer = send(server, MANAGER, Method::GET, path, &Value::Null);
+pub(crate) fn list(access: &mut ApiAccess<'_>, path: &str) -> Vec<Value> {
+    let answer = send(access, MANAGER, Method::GET, path, &Value::Null);
     match answer.unwrap_or_default().get_mut("items") {
         Some(Value::Array(items)) => std::mem::take(items),
         _ => Vec::new(),

@@ -188,19 +188,28 @@ fn reference(path: &ResourcePath<'_>, info: Option<&RequestInfo>, sent: Option<&
     Value::Object(said.collect())
 }
 
-/// The document of an answer; `None` if it is neither JSON nor protobuf.
+/// Returns the document of an answer, whatever the client wanted it to be written as; `None` if it is a plain text.
 fn answered_document(answer: &[u8]) -> Option<Value> {
-    let document = json::parse(answer).map(Value::from).ok();
+    if let Ok(document) = json::parse(answer) {
+        return Some(Value::from(document));
+    }
     #[cfg(feature = "protobuf")]
-    let document = document.or_else(|| super::protobuf::answer(answer));
-    document
+    if let Some(document) = super::protobuf::document(answer) {
+        return Some(document);
+    }
+    from_yaml(answer).filter(Value::is_object)
 }
 
-/// The document of a request's body; `None` if it has none, or one that cannot be read.
+/// Returns the document of a request's body; `None` if it has none, or one that cannot be read.
 fn document(info: Option<&RequestInfo>, headers: &HeaderMap, body: &[u8]) -> Option<Value> {
     if body.is_empty() {
         return None;
     }
+    #[cfg(feature = "protobuf")]
+    if let Some(document) = super::protobuf::document(body) {
+        return Some(document);
+    }
+    // An object that names no kind has the kind of the path.
     #[cfg(feature = "protobuf")]
     if let Some(info) = info.filter(|it| it.content_type == super::protobuf::MEDIA_TYPE) {
         return super::protobuf::object(info, body).ok().map(Value::from);
@@ -210,10 +219,14 @@ fn document(info: Option<&RequestInfo>, headers: &HeaderMap, body: &[u8]) -> Opt
     let media = headers.get(header::CONTENT_TYPE);
     let media = media.and_then(|media| media.to_str().ok());
     if media.is_some_and(|media| media.contains("yaml")) {
-        let text = std::str::from_utf8(body).ok()?;
-        return Some(Value::from(yaml::parse(text).ok()?.node));
+        return from_yaml(body);
     }
     Some(Value::from(json::parse(body).ok()?))
+}
+
+fn from_yaml(body: &[u8]) -> Option<Value> {
+    let text = std::str::from_utf8(body).ok()?;
+    Some(Value::from(yaml::parse(text).ok()?.node))
 }
 
 #[cfg(test)]
