@@ -1,8 +1,5 @@
 //! Writes a module for every kube-rs snippet that the page can show: each kind of request with its
-//! options, an edit of each field of the built-in kinds, and the ready reconcilers.
-
-#[path = "../core/code/tests/programs/mod.rs"]
-mod programs;
+//! options, an edit of each field of the built-in kinds, and the ready programs with their switches.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,6 +10,8 @@ use optimist_apiserver::schema::{Scalar, Struct, Type};
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::ValueChange;
 use optimist_code::{ClientRequest, ProgramLanguage, Snippet, kube_rs, program_text};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
+use optimist_simulation::ControllerProgram;
 use serde_json::{Value, json};
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/web";
@@ -49,30 +48,28 @@ fn main() {
             every_field(&mut modules, resource);
         }
     }
-    reconcilers(&mut modules);
+    programs(&mut modules);
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
     fs::write(Path::new(&out).join("snippets.rs"), modules.text).expect("it can be written");
     println!("cargo::rerun-if-changed=build.rs");
 }
 
-/// The ready reconcilers, and one with every statement in an unusual place.
-fn reconcilers(modules: &mut Modules) {
-    let unusual = ("unusual", programs::unusual());
-    for (name, program) in programs::ready().into_iter().chain([unusual]) {
-        let text = program_text(&program, ProgramLanguage::Rust);
-        // A program can have statements behind a return, and variables that are not read.
-        let allowed =
-            "#[allow(unused_variables, unused_assignments, unused_mut, unreachable_code)]";
-        writeln!(
-            modules.text,
-            "{allowed}\nmod program_{name} {{\n{}",
-            text.imports
-        )
-        .expect("a string takes everything");
-        for line in text.lines {
-            writeln!(modules.text, "{}", line.text).expect("a string takes everything");
+/// The ready programs: without switches, with each one alone, and with all.
+fn programs(modules: &mut Modules) {
+    for name in ReadyProgramName::ALL {
+        let all: Vec<Switch> = name.switches().to_vec();
+        let alone = all.iter().map(|switch| vec![*switch]);
+        let switches = std::iter::once(Vec::new()).chain(alone).chain([all.clone()]);
+        for (number, switches) in switches.enumerate() {
+            let program = ControllerProgram::Ready(ReadyProgram::new(name).with(switches));
+            let text = program_text(&program, ProgramLanguage::Rust);
+            let module = format!("{name:?}_{number}").to_lowercase();
+            let lines = text.lines.iter().map(|line| line.text.as_str());
+            let code: Vec<&str> = lines.collect();
+            let (imports, code) = (text.imports, code.join("\n"));
+            writeln!(modules.text, "mod program_{module} {{\n{imports}\n{code}\n}}")
+                .expect("a string takes everything");
         }
-        modules.text.push_str("}\n");
     }
 }
 

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::call::{ClientRequest, ParsedRequest, Snippet};
 use super::edits::{Assignment, edits};
-pub(super) use fields::{assign, place, snake};
-pub(super) use literal::{literal, string};
+use literal::{literal, string};
 
 /// An async Rust function that sends a request: with the types of `k8s-openapi` for built-in
 /// kinds, with `DynamicObject` for others.

@@ -30,6 +30,7 @@ pub use kube_rs::kube_rs;
 pub use kubectl::{kubectl, kubectl_dry_run, kubectl_object, namespace_option};
 pub use kubectl_output::{KubectlOutput, kubectl_output};
 pub use program::{
-    ProgramLanguage, ProgramLine, ProgramText, SwitchableLine, program_text, switchable_lines,
+    ProgramLanguage, ProgramLine, ProgramText, SwitchableLine, program_languages, program_text,
+    switchable_lines,
 };
 pub use shell::{delimiter, one_line, quote, quote_always, without_nul};

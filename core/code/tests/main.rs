@@ -2,6 +2,7 @@
 
 mod etcdctl;
 mod kubectl_output;
+mod program_files;
 mod program_text;
 mod programs;
 mod snippets;

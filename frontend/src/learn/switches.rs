@@ -9,7 +9,6 @@ use optimist_messages::{ask, label};
 use optimist_simulation::HistoryTree;
 use yew::{Html, classes, html};
 
-use crate::components::controller::indented;
 use crate::components::icon::{Icon, icon};
 use crate::state::{Course, LearnMsg, Sends, StateHandle};
 
@@ -57,11 +56,9 @@ pub(super) fn switches(store: &StateHandle, course: &Course, challenge: &SwitchC
 
 /// The program with its switches, each at the first of the lines that it changes.
 fn program_lines(store: &StateHandle, ready: &ReadyProgram) -> Html {
-    let language = store.controller.language;
-    let lines = switchable_lines(ready, language);
+    let lines = switchable_lines(ready, store.controller.language);
     let before = std::iter::once(&[][..]).chain(lines.iter().map(|line| &line.switches[..]));
     let line = |(line, before): (&SwitchableLine, &[Switch])| {
-        let (depth, shown) = indented(&line.text, language);
         let first = line.switches.iter().filter(|it| !before.contains(it));
         let button = |one: &Switch| {
             html! {
@@ -81,11 +78,11 @@ fn program_lines(store: &StateHandle, ready: &ReadyProgram) -> Html {
             (!line.is_present).then_some("absent"),
         );
         html! {
-            <li {class} style={format!("--depth:{depth}")}>
+            <li {class} style={format!("--depth:{}", line.depth)}>
                 if !line.is_present {
                     <span class="unseen">{ label::switch_line_absent() }{ " " }</span>
                 }
-                <code>{ visible(shown).into_owned() }</code>
+                <code>{ visible(&line.text).into_owned() }</code>
                 { for first.map(button) }
             </li>
         }

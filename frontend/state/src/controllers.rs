@@ -85,9 +85,15 @@ pub enum ControllerMsg {
 const FIRST_VERSION: u64 = 100;
 
 impl State {
+    /// The program of the controller; `None` without a controller.
+    pub fn controller_program(&self) -> Option<&ControllerProgram> {
+        let controller = self.world().start().controller.as_ref()?;
+        Some(&controller.program)
+    }
+
     /// The ready program of the controller, if it is one.
     pub fn ready_program(&self) -> Option<&ReadyProgram> {
-        match &self.world().start().controller.as_ref()?.program {
+        match self.controller_program()? {
             ControllerProgram::Ready(ready) => Some(ready),
             ControllerProgram::Written(_) => None,
         }

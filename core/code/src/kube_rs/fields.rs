@@ -40,17 +40,6 @@ pub(crate) fn assign(variable: &str, root: &Struct, edit: &Assignment) -> Option
     })
 }
 
-/// A field of an object as a place to assign to: its name, and its map and key if it is a member of
-/// a map; `None` if the kind has no such field.
-pub(crate) fn place(
-    variable: &str,
-    root: &Struct,
-    path: &[String],
-) -> Option<(String, Option<(String, String)>)> {
-    let place = find(variable, root, path)?;
-    Some((place.name, place.in_map))
-}
-
 fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'a>> {
     let mut parts = path.iter();
     let first = parts.next()?;

@@ -1,24 +1,25 @@
 //! A program in plain words.
 
-use optimist_controller::program::{BoolExpression, Expression, OnError, Program, Statement};
-use optimist_controller::{ReconcileResult, Source};
+use std::ops::Range;
 
+use optimist_controller::program::{
+    BoolExpression, Expression, OnError, Program, Statement, WatchedKind,
+};
+use optimist_controller::{CachedObjects, Handler, Predicate, ReconcileResult, Source};
 use serde_json::Value;
 
 use super::template::{Part, parts};
-use super::{Lines, Numbered, ProgramText, answered, count};
+use super::{ProgramLine, ProgramText};
 
-pub(super) fn render(program: &Program, body: &[Numbered<'_>]) -> ProgramText {
-    let mut lines = Lines::new("  ");
-    if program.options.wait_for_own_version {
-        let text = "wait until the cache has what earlier runs for this key wrote";
-        lines.add(text, &(0..0));
+pub(super) fn render(program: &Program) -> ProgramText {
+    let mut lines = Lines::default();
+    for text in program.watches.iter().map(wakes).chain(options(program)) {
+        lines.add(&text, &(0..0));
     }
-    block(&mut lines, body);
-    if !super::ends_with_return(body) {
-        let end = count(body);
-        let text = "return: nothing more to do until something changes";
-        lines.add(text, &(end..end + 1));
+    lines.block(&program.body);
+    if !matches!(program.body.last(), Some(Statement::Return(_))) {
+        let end = lines.number();
+        lines.add("return: nothing more to do until something changes", &end);
     }
     ProgramText {
         imports: String::new(),
@@ -26,38 +27,131 @@ pub(super) fn render(program: &Program, body: &[Numbered<'_>]) -> ProgramText {
     }
 }
 
-fn block(lines: &mut Lines, body: &[Numbered<'_>]) {
-    for one in body {
-        let range = one.only();
-        match one.statement {
-            Statement::If { condition: of, .. } => {
-                lines.add(&format!("if {}:", condition(of)), &range);
-                nested(lines, &one.then);
-                if !one.otherwise.is_empty() {
-                    lines.add("else:", &range);
-                    nested(lines, &one.otherwise);
+/// The objects that wake the controller, and the keys that they add to its queue.
+fn wakes(watched: &WatchedKind) -> String {
+    let kind = &watched.kind.kind;
+    let of = match &watched.handler {
+        Handler::Object => String::new(),
+        Handler::Owner {
+            kind,
+            only_controller: true,
+            ..
+        } => format!(", for the {kind} that controls it"),
+        Handler::Owner { kind, .. } => format!(", for each {kind} that owns it"),
+    };
+    let changes = join(&watched.predicates, " and ");
+    let only = match changes.is_empty() {
+        true => changes,
+        false => format!(", after an update only if {changes}"),
+    };
+    format!("woken by each {kind}{of}{only}")
+}
+
+/// The changes that predicates ask for.
+fn join(predicates: &[Predicate], with: &str) -> String {
+    let words = predicates.iter().map(|predicate| match predicate {
+        Predicate::GenerationChanged => "its generation changed".to_owned(),
+        Predicate::ResourceVersionChanged => "its version changed".to_owned(),
+        Predicate::LabelChanged => "its labels changed".to_owned(),
+        Predicate::AnnotationChanged => "its annotations changed".to_owned(),
+        Predicate::And(all) => format!("({})", join(all, " and ")),
+        Predicate::Or(any) => format!("({})", join(any, " or ")),
+    });
+    words.collect::<Vec<_>>().join(with)
+}
+
+fn options(program: &Program) -> impl Iterator<Item = String> {
+    let options = &program.options;
+    let shared = options.cached_objects == CachedObjects::Shared;
+    let all = [
+        (
+            shared,
+            "reads give the objects of the cache themselves, and not copies",
+        ),
+        (
+            options.read_your_own_writes,
+            "a cached read waits until the cache has what this controller wrote",
+        ),
+        (
+            options.wait_for_own_version,
+            "wait until the cache has what earlier runs for this key wrote",
+        ),
+    ];
+    let on = all.into_iter().filter(|(on, _)| *on);
+    on.map(|(_, text)| text.to_owned())
+}
+
+/// The lines so far, and how deep the next one is indented.
+#[derive(Default)]
+struct Lines {
+    lines: Vec<ProgramLine>,
+    depth: usize,
+    /// The number of the next statement: they are numbered as they are written, blocks after their head.
+    next: usize,
+}
+
+impl Lines {
+    /// The number of the next statement, as a range.
+    fn number(&mut self) -> Range<usize> {
+        self.next += 1;
+        self.next - 1..self.next
+    }
+
+    fn add(&mut self, text: &str, statements: &Range<usize>) {
+        self.lines.push(ProgramLine {
+            depth: self.depth,
+            text: text.to_owned(),
+            statements: statements.clone(),
+            answered: None,
+        });
+    }
+
+    fn block(&mut self, body: &[Statement]) {
+        for statement in body {
+            let number = self.number();
+            match statement {
+                Statement::If {
+                    condition: of,
+                    then,
+                    otherwise,
+                } => {
+                    self.add(&format!("if {}:", condition(of)), &number);
+                    self.nested(then);
+                    if !otherwise.is_empty() {
+                        self.add("else:", &number);
+                        self.nested(otherwise);
+                    }
                 }
-            }
-            Statement::ForEach { item, of, .. } => {
-                lines.add(&format!("for each {item} of {of}:"), &range);
-                nested(lines, &one.then);
-            }
-            statement => {
-                let start = lines.lines.len();
-                lines.add(&sentence(statement), &range);
-                if let Some(line) = lines.lines.get_mut(start) {
-                    line.answered = answered(statement);
+                Statement::ForEach { item, of, body } => {
+                    self.add(&format!("for each {item} of {of}:"), &number);
+                    self.nested(body);
                 }
-                errors(lines, one);
+                statement => {
+                    self.add(&sentence(statement), &number);
+                    if let Some(line) = self.lines.last_mut() {
+                        line.answered = answered(statement);
+                    }
+                    self.errors(statement, &number);
+                }
             }
         }
     }
-}
 
-fn nested(lines: &mut Lines, body: &[Numbered<'_>]) {
-    lines.depth += 1;
-    block(lines, body);
-    lines.depth -= 1;
+    fn nested(&mut self, body: &[Statement]) {
+        self.depth += 1;
+        self.block(body);
+        self.depth -= 1;
+    }
+
+    /// Adds a line for each error that the program handles; another error is returned.
+    fn errors(&mut self, statement: &Statement, number: &Range<usize>) {
+        self.depth += 1;
+        for OnError { reason, result } in on_error(statement) {
+            let then = result.map_or_else(|| "go on".to_owned(), returns);
+            self.add(&format!("after {reason}: {then}"), number);
+        }
+        self.depth -= 1;
+    }
 }
 
 /// A statement without a block.
@@ -167,7 +261,10 @@ fn request(statement: &Statement) -> String {
 }
 
 fn new(into: &str, object: &Value, owner: Option<&str>) -> String {
-    let kind = super::variables::kind_of(object).kind;
+    let kind = object
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let name = |field: &str| object.pointer(field).and_then(|name| name.as_str());
     let named = match (name("/metadata/name"), name("/metadata/generateName")) {
         (Some(name), _) => format!(" named {}", text(name)),
@@ -220,17 +317,37 @@ fn text(template: &str) -> String {
     parts.iter().map(part).collect()
 }
 
-/// Writes a line for each error that the program handles; another error is returned.
-fn errors(lines: &mut Lines, one: &Numbered<'_>) {
-    for row in super::on_error(one.statement) {
-        let OnError { reason, result } = row;
-        let then = match result {
-            None => "go on".to_owned(),
-            Some(result) => returns(*result),
-        };
-        lines.depth += 1;
-        lines.add(&format!("after {reason}: {then}"), &one.only());
-        lines.depth -= 1;
+/// Returns the source that answers a statement; `None` if the statement sends nothing and reads no
+/// cache.
+fn answered(statement: &Statement) -> Option<Source> {
+    match statement {
+        Statement::Get { from, .. } | Statement::List { from, .. } => Some(*from),
+        Statement::Create { .. }
+        | Statement::Update { .. }
+        | Statement::Patch { .. }
+        | Statement::Apply { .. }
+        | Statement::Delete { .. } => Some(Source::Server),
+        _ => None,
+    }
+}
+
+/// Returns the results that a write has for certain errors.
+fn on_error(statement: &Statement) -> &[OnError] {
+    match statement {
+        Statement::Create { on_error, .. }
+        | Statement::Update { on_error, .. }
+        | Statement::Patch { on_error, .. }
+        | Statement::Apply { on_error, .. }
+        | Statement::Delete { on_error, .. } => on_error,
+        _ => &[],
+    }
+}
+
+/// A time in words: `30 s`, `500 ms`.
+fn seconds(milliseconds: u64) -> String {
+    match milliseconds % 1000 {
+        0 => format!("{} s", milliseconds / 1000),
+        _ => format!("{milliseconds} ms"),
     }
 }
 
@@ -245,7 +362,7 @@ fn returns(result: ReconcileResult) -> String {
     match result {
         ReconcileResult::Done => "return: nothing more to do until something changes".to_owned(),
         ReconcileResult::RequeueAfter(milliseconds) => {
-            format!("return: again after {}", super::seconds(milliseconds))
+            format!("return: again after {}", seconds(milliseconds))
         }
         ReconcileResult::Requeue => "return: again after the backoff".to_owned(),
         ReconcileResult::Error => "return an error: again after the backoff".to_owned(),

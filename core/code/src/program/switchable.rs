@@ -2,12 +2,14 @@
 
 use optimist_controller::program::{ReadyProgram, Switch};
 
-use super::{ProgramLanguage, program_text};
+use super::{ProgramLanguage, ready_text};
 
 /// A line of a ready program, or one that a switch would add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchableLine {
-    /// The line, indented.
+    /// The number of steps by which it is indented.
+    pub depth: usize,
+    /// The line, without its indentation.
     pub text: String,
     /// `true` if the program has it now.
     pub is_present: bool,
@@ -15,7 +17,7 @@ pub struct SwitchableLine {
     pub switches: Vec<Switch>,
 }
 
-/// The lines of a ready program. A switch that would only add lines has them between the others.
+/// The lines of a ready program, in plain words if it has no text in the language. A switch that would only add lines has them between the others.
 pub fn switchable_lines(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<SwitchableLine> {
     let base = texts(ready, language);
     let mut changed_by: Vec<Vec<Switch>> = vec![Vec::new(); base.len()];
@@ -31,8 +33,9 @@ pub fn switchable_lines(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<
         for line in &gone {
             changed_by[*line].push(*switch);
         }
-        for (before, text) in new.into_iter().filter(|_| gone.is_empty()) {
+        for (before, (depth, text)) in new.into_iter().filter(|_| gone.is_empty()) {
             added[before].push(SwitchableLine {
+                depth,
                 text,
                 is_present: false,
                 switches: vec![*switch],
@@ -41,9 +44,10 @@ pub fn switchable_lines(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<
     }
     let mut lines = Vec::new();
     let mut added = added.into_iter();
-    for (text, switches) in base.into_iter().zip(changed_by) {
+    for ((depth, text), switches) in base.into_iter().zip(changed_by) {
         lines.extend(added.next().into_iter().flatten());
         lines.push(SwitchableLine {
+            depth,
             text,
             is_present: true,
             switches,
@@ -53,14 +57,18 @@ pub fn switchable_lines(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<
     lines
 }
 
-fn texts(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<String> {
-    let text = program_text(&ready.program(), language);
-    text.lines.into_iter().map(|line| line.text).collect()
+/// A line: its depth and its text.
+type Line = (usize, String);
+
+fn texts(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<Line> {
+    let text = ready_text(ready, language);
+    let lines = text.lines.into_iter();
+    lines.map(|line| (line.depth, line.text)).collect()
 }
 
 /// The numbers of the lines of a text that another one does not have, and the new lines of the other
 /// one, each with the number of the line before which it stands (a longest common subsequence).
-fn differences(base: &[String], other: &[String]) -> (Vec<usize>, Vec<(usize, String)>) {
+fn differences(base: &[Line], other: &[Line]) -> (Vec<usize>, Vec<(usize, Line)>) {
     let mut common = vec![vec![0_usize; other.len() + 1]; base.len() + 1];
     for (i, one) in base.iter().enumerate().rev() {
         for (j, two) in other.iter().enumerate().rev() {

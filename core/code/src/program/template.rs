@@ -1,8 +1,4 @@
-//! Texts with placeholders, and objects that have such texts.
-
-use optimist_apiserver::pointer::escape;
-use optimist_controller::program::Expression;
-use serde_json::Value;
+//! Texts with placeholders.
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,28 +51,6 @@ fn letters<'a>(parts: &mut Vec<Part<'a>>, text: &'a str) {
 pub(super) fn path(pointer: &str) -> Vec<String> {
     let parts = pointer.split('/').skip(1);
     parts.map(optimist_apiserver::pointer::unescape).collect()
-}
-
-/// The fields of a new object that are no metadata, each as a JSON pointer with its value. A map with
-/// members is not a field of its own.
-pub(super) fn new_fields(object: &Value) -> Vec<(String, Expression)> {
-    let mut fields = Vec::new();
-    add_fields(&mut fields, object, "");
-    fields
-}
-
-fn add_fields(fields: &mut Vec<(String, Expression)>, template: &Value, at: &str) {
-    for (key, value) in template.as_object().into_iter().flatten() {
-        if at.is_empty() && ["apiVersion", "kind", "metadata"].contains(&key.as_str()) {
-            continue;
-        }
-        let field = format!("{at}/{}", escape(key));
-        match value {
-            Value::Object(members) if !members.is_empty() => add_fields(fields, value, &field),
-            Value::String(text) => fields.push((field, Expression::Text(text.clone()))),
-            other => fields.push((field, Expression::Value(other.clone()))),
-        }
-    }
 }
 
 #[cfg(test)]

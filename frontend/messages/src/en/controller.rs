@@ -17,6 +17,7 @@ crate::catalogue::messages! {
     controller_language() "Language of the program";
     controller_program() "Program of the controller";
     controller_plain() "Plain";
+    controller_only_plain() "Go and Rust are written only for the ready programs with a Widget and ConfigMaps: this program is in plain words.";
     controller_from_cache() "cache";
     controller_from_server() "server";
     controller_current_line() "Current line:";

@@ -179,6 +179,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "welcome_title", "with_third", "writes_as", "writes_by", "writes_like", "writes_to",
     ]),
     (Class::Page, &[
+        "controller_only_plain",
         "remote_all_part", "remote_all_says", "remote_as_release", "remote_asking", "remote_command_says",
         "remote_differs", "remote_first_only", "remote_following", "remote_found", "remote_ignored", "remote_moved",
         "remote_no_discovery", "remote_no_dry_run", "remote_not_found", "remote_not_predicted", "remote_predict_none",

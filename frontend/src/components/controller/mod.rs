@@ -15,7 +15,6 @@ use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 pub(crate) use dialog::controllers_dialog;
-pub(crate) use program::indented;
 pub(super) use stored::stored_rows;
 pub(super) use switches::switches;
 
@@ -60,7 +59,7 @@ pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> H
             { goals(store) }
             { parts(store) }
             <div class="controller-body">
-                { program::program(store, controller) }
+                { program::program(store) }
                 { memory::memory(store, controller, &standings) }
             </div>
             { actions(store, controller) }

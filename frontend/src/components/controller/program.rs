@@ -1,40 +1,26 @@
 //! The program with its current line, and the variables of the run beside the server.
 
 use optimist_client::visible;
-use optimist_code::{ProgramLanguage, ProgramLine, program_text};
-use optimist_controller::program::Program;
-use optimist_controller::{Controller, Source};
+use optimist_code::{ProgramLanguage, ProgramLine, program_languages, program_text};
+use optimist_controller::Source;
 use optimist_messages::{controller_card as messages, label};
+use optimist_simulation::ControllerProgram;
 use yew::{AttrValue, Html, Properties, classes, component, html, use_effect_with, use_memo};
 
 use crate::browser;
 use crate::components::tabs::{Tabs, panel_id, tabs};
 use crate::state::{ControllerMsg, Sends, StateHandle};
 
-const LANGUAGES: [ProgramLanguage; 3] = [
-    ProgramLanguage::Go,
-    ProgramLanguage::Rust,
-    ProgramLanguage::Plain,
-];
-
-pub(super) fn program(store: &StateHandle, controller: &Controller) -> Html {
-    let language = store.controller.language;
-    let chosen = LANGUAGES.iter().position(|of| *of == language);
+pub(super) fn program(store: &StateHandle) -> Html {
+    let Some(program) = store.controller_program() else {
+        return Html::default();
+    };
     html! {
         <div class="controller-program">
-            { tabs(&Tabs {
-                label: label::controller_language(),
-                id: "program",
-                class: "underlined",
-                names: &["Go".to_owned(), "Rust".to_owned(), label::controller_plain()],
-                chosen: chosen.unwrap_or(0),
-                onchoose: store.on(|i: usize| {
-                    ControllerMsg::Language(LANGUAGES[i.min(LANGUAGES.len() - 1)])
-                }),
-            }) }
+            { languages(store, program_languages(program)) }
             <Lines
-                program={controller.code().program().clone()}
-                language={LanguageOf(language)}
+                program={program.clone()}
+                language={LanguageOf(store.controller.language)}
                 current={store.world().current_statement()}
             />
             { values(store) }
@@ -42,15 +28,26 @@ pub(super) fn program(store: &StateHandle, controller: &Controller) -> Html {
     }
 }
 
-/// The depth of a line of a program, and the line without its indentation.
-pub(crate) fn indented(text: &str, language: ProgramLanguage) -> (usize, &str) {
-    let shown = text.trim_start_matches(['\t', ' ']);
-    let unit = match language {
-        ProgramLanguage::Go => 1,
-        ProgramLanguage::Rust => 4,
-        ProgramLanguage::Plain => 2,
+/// Draws the tabs of the languages, or says why there is only one.
+fn languages(store: &StateHandle, all: &'static [ProgramLanguage]) -> Html {
+    if let [_] = all {
+        return html! { <p class="program-plain muted">{ label::controller_only_plain() }</p> };
+    }
+    let name = |language: &ProgramLanguage| match language {
+        ProgramLanguage::Go => "Go".to_owned(),
+        ProgramLanguage::Rust => "Rust".to_owned(),
+        ProgramLanguage::Plain => label::controller_plain(),
     };
-    ((text.len() - shown.len()) / unit, shown)
+    let names: Vec<String> = all.iter().map(name).collect();
+    let chosen = all.iter().position(|of| *of == store.controller.language);
+    tabs(&Tabs {
+        label: label::controller_language(),
+        id: "program",
+        class: "underlined",
+        names: &names,
+        chosen: chosen.unwrap_or(0),
+        onchoose: store.on(|i: usize| ControllerMsg::Language(all[i.min(all.len() - 1)])),
+    })
 }
 
 /// A language as a property.
@@ -59,7 +56,7 @@ struct LanguageOf(ProgramLanguage);
 
 #[derive(PartialEq, Properties)]
 struct LinesProps {
-    program: Program,
+    program: ControllerProgram,
     language: LanguageOf,
     current: Option<usize>,
 }
@@ -78,7 +75,6 @@ fn Lines(props: &LinesProps) -> Html {
         let current = props
             .current
             .is_some_and(|current| line.statements.contains(&current));
-        let (depth, shown) = indented(&line.text, props.language.0);
         let source: Option<AttrValue> = line.answered.map(|source| match source {
             Source::Cache => label::controller_from_cache().into(),
             Source::Server => label::controller_from_server().into(),
@@ -86,23 +82,27 @@ fn Lines(props: &LinesProps) -> Html {
         html! {
             <li
                 class={classes!("program-line", current.then_some("current"))}
-                style={format!("--depth:{depth}")}
+                style={format!("--depth:{}", line.depth)}
             >
                 if current {
                     <span class="unseen">{ label::controller_current_line() }{ " " }</span>
                 }
-                <code>{ visible(shown).into_owned() }</code>
+                <code>{ visible(&line.text).into_owned() }</code>
                 if let Some(source) = source {
                     <span class="program-source">{ source }</span>
                 }
             </li>
         }
     };
+    let role = match program_languages(&props.program) {
+        [_] => "group",
+        _ => "tabpanel",
+    };
     html! {
         <div
             class="program-lines"
             id={panel_id("program")}
-            role="tabpanel"
+            {role}
             tabindex="0"
             aria-label={label::controller_program()}
         >
