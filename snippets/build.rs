@@ -59,7 +59,9 @@ fn programs(modules: &mut Modules) {
     for name in ReadyProgramName::ALL {
         let all: Vec<Switch> = name.switches().to_vec();
         let alone = all.iter().map(|switch| vec![*switch]);
-        let switches = std::iter::once(Vec::new()).chain(alone).chain([all.clone()]);
+        let switches = std::iter::once(Vec::new())
+            .chain(alone)
+            .chain([all.clone()]);
         for (number, switches) in switches.enumerate() {
             let program = ControllerProgram::Ready(ReadyProgram::new(name).with(switches));
             let text = program_text(&program, ProgramLanguage::Rust);
@@ -67,8 +69,11 @@ fn programs(modules: &mut Modules) {
             let lines = text.lines.iter().map(|line| line.text.as_str());
             let code: Vec<&str> = lines.collect();
             let (imports, code) = (text.imports, code.join("\n"));
-            writeln!(modules.text, "mod program_{module} {{\n{imports}\n{code}\n}}")
-                .expect("a string takes everything");
+            writeln!(
+                modules.text,
+                "mod program_{module} {{\n{imports}\n{code}\n}}"
+            )
+            .expect("a string takes everything");
         }
     }
 }
