@@ -45,7 +45,7 @@ pub fn decode_spelled(
     document: &dyn Fn() -> Option<Raw>,
 ) -> Result<Decoded, String> {
     let decoder = Decoder {
-        numbers: SpelledNumbers::of(document),
+        numbers: SpelledNumbers::from_document(document),
         ..Decoder::default()
     };
     decode_with(decoder, node, ty)

@@ -17,8 +17,8 @@ pub(super) struct SpelledNumbers<'a> {
 }
 
 impl<'a> SpelledNumbers<'a> {
-    /// Reads them from this document, if a number needs it. Without one, they are as Go writes them.
-    pub(super) fn of(document: &'a dyn Fn() -> Option<Raw>) -> Self {
+    /// Reads them from this document, if a number needs it; if it returns none, they are as Go writes them.
+    pub(super) fn from_document(document: &'a dyn Fn() -> Option<Raw>) -> Self {
         Self {
             document: Some(document),
             found: OnceCell::new(),

@@ -197,7 +197,7 @@ pub(super) fn decode_patched(
         let error = FieldError::invalid("patch", &in_order().compact().into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
     };
-    if let Some(draft) = decode_other_version(info, &patched, in_order) {
+    if let Some(draft) = decode_other_version(info, &patched, in_order, &refuse) {
         return draft;
     }
     if let Definition::Custom(custom) = &info.resource.definition {
@@ -239,6 +239,7 @@ fn decode_other_version(
     info: &RequestInfo,
     patched: &Value,
     in_order: &dyn Fn() -> Raw,
+    refuse: &dyn Fn(&str) -> Refusal,
 ) -> Option<Result<Draft, Refusal>> {
     let resource = &info.resource;
     let version = text(patched, "apiVersion");
@@ -246,10 +247,6 @@ fn decode_other_version(
     if version == resource.group_version.to_string() {
         return None;
     }
-    let refuse = |error: &str| {
-        let error = FieldError::invalid("patch", &in_order().compact().into(), error);
-        Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
-    };
     let decoded = schema::decode(Node::from(in_order()), root).map_err(|error| refuse(&error));
     let decoded = decoded.and_then(|decoded| {
         let warnings = apply_field_validation(info, decoded.strict_errors, refuse)?;

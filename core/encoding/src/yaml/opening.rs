@@ -1,4 +1,4 @@
-//! What stands before the first token of a document: directives, comments and blank lines.
+//! The lines before the first token of a document: directives, comments and blank lines.
 
 /// Finds a mistake before the first token of the first document that the parser here lets pass: the line,
 /// counted from 0, and the problem (`yaml_parser_fetch_next_token`, `yaml_parser_scan_directive`,

@@ -26,21 +26,15 @@ pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<
         "" => &resource.kind,
         kind => kind,
     };
-    undecodable_as(resource, &version, kind, object)
-        .or_else(|| other_kind(resource, &version, kind))
+    if kind == resource.kind && version == resource.group_version {
+        return None;
+    }
+    undecodable_as(&version, kind, object).or_else(|| other_kind(resource, &version, kind))
 }
 
 /// The error of decoding an object of another kind into its own type, which comes before its conversion
 /// (`Decode` of `serializer/versioning`).
-fn undecodable_as(
-    resource: &Resource,
-    version: &GroupVersion,
-    kind: &str,
-    object: &Value,
-) -> Option<String> {
-    if kind == resource.kind && *version == resource.group_version {
-        return None;
-    }
+fn undecodable_as(version: &GroupVersion, kind: &str, object: &Value) -> Option<String> {
     schema::decode(Node::from(object.clone()), root(version, kind)?).err()
 }
 

@@ -72,15 +72,14 @@ impl Resource {
         }) = &self.definition
             && self.convert(object, version).is_some()
         {
-            self.convert(object, &self.group_version.to_string());
+            self.adopt(object);
         }
     }
 
     /// Converts an object to another version, and returns its type there; `None` if there is no
     /// such version.
     fn convert(&self, object: &mut Value, version: &str) -> Option<&Struct> {
-        let versions = self.versions.as_ref()?;
-        let (_, root) = versions.all.iter().find(|(known, _)| known == version)?;
+        let (versions, root) = (self.versions.as_ref()?, self.root_of(version)?);
         *object = (versions.convert)(object.take(), version);
         Some(root)
     }
