@@ -117,26 +117,33 @@ pub(super) fn matrix(model: &Explored) -> Html {
                     </tr>
                 </thead>
                 { grouped(model, &columns, width) }
-                <tbody>
-                    if model.groups.is_some() {
-                        { group_head(label::matrix_own_choice(), width) }
-                    }
-                    { row(model, model.mixed_row(), &columns) }
-                    <Mixed
-                        key="mixed"
-                        setup={model.setup.clone()}
-                        ways={Rc::clone(&model.ways)}
-                        chosen={model.chosen == model.mixed_row()}
-                        columns={width + 2}
-                        dispatcher={model.dispatcher()}
-                    />
-                </tbody>
+                { own_choice(model, &columns, width) }
             </table>
             { progress(model) }
             <p class="moral">
                 { label::explore_moral() }
             </p>
         </>
+    }
+}
+
+/// The row in which each actor writes in a way that the user chooses.
+fn own_choice(model: &Explored, columns: &[Column], width: usize) -> Html {
+    html! {
+        <tbody>
+            if model.groups.is_some() {
+                { group_head(label::matrix_own_choice(), width) }
+            }
+            { row(model, model.mixed_row(), columns) }
+            <Mixed
+                key="mixed"
+                setup={model.setup.clone()}
+                ways={Rc::clone(&model.ways)}
+                chosen={model.chosen == model.mixed_row()}
+                columns={width + 2}
+                dispatcher={model.dispatcher()}
+            />
+        </tbody>
     }
 }
 

@@ -8,7 +8,7 @@ use optimist_simulation::explore::{HistoryAnswer, Search};
 use web_sys::HtmlTextAreaElement;
 use yew::{
     Callback, Html, InputEvent, MouseEvent, Properties, SubmitEvent, TargetCast,
-    UseReducerDispatcher, classes, component, html, use_effect_with, use_memo, use_state_eq,
+    UseReducerDispatcher, classes, component, hook, html, use_effect_with, use_memo, use_state_eq,
 };
 
 use super::store::ExploreStore;
@@ -54,12 +54,7 @@ fn OwnProperty(props: &OwnPropertyProps) -> Html {
             dispatcher.dispatch(ExploreMsg::Setup(ExploreSetup { property, ..setup }));
         })
     };
-    let examples = {
-        let setup = props.setup.clone();
-        use_memo((setup.subject.clone(), setup.third), move |_| {
-            run::base(&setup).map_or_else(|_| Vec::new(), |scenario| said::examples(&scenario))
-        })
-    };
+    let examples = use_examples(&props.setup);
     let oninput = {
         let draft = draft.setter();
         Callback::from(move |event: InputEvent| {
@@ -100,6 +95,15 @@ fn OwnProperty(props: &OwnPropertyProps) -> Html {
             { to_begin_with(&check, &examples) }
         </details>
     }
+}
+
+/// Properties to begin with. They are the same until the edits or the third actor change.
+#[hook]
+fn use_examples(setup: &ExploreSetup) -> Rc<Vec<String>> {
+    let of_setup = setup.clone();
+    use_memo((setup.subject.clone(), setup.third), move |_| {
+        run::base(&of_setup).map_or_else(|_| Vec::new(), |scenario| said::examples(&scenario))
+    })
 }
 
 /// To check what is typed, and to remove what was checked.
@@ -178,7 +182,7 @@ pub(super) fn cell(answer: Option<&HistoryAnswer>) -> Html {
     }
 }
 
-/// What the search of the chosen row says of the property, and the order that breaks it.
+/// The answer of the chosen row's search about the property, and the order that breaks it.
 pub(super) fn result(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let property = model.property.as_ref().and_then(|read| read.as_ref().ok());
     let answer = model.chosen_row().and_then(|row| row.answer.as_ref());
