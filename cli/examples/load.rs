@@ -28,18 +28,18 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The writes in a namespace: the numbers from 1, one after the other.
 #[derive(Default)]
-struct Written {
+struct NumberedWrites {
     newest: Cell<u64>,
     is_done: Cell<bool>,
 }
 
 /// A connection to the server.
-struct Connection {
+struct ServerConnection {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-impl Connection {
+impl ServerConnection {
     async fn open(authority: &str) -> Result<Self> {
         let stream = TcpStream::connect(authority).await?;
         stream.set_nodelay(true)?;
@@ -150,11 +150,11 @@ impl Connection {
 async fn write(
     authority: &str,
     map: String,
-    written: Rc<Written>,
+    written: Rc<NumberedWrites>,
     every: Duration,
     end: Instant,
 ) -> Result<()> {
-    let mut connection = Connection::open(authority).await?;
+    let mut connection = ServerConnection::open(authority).await?;
     let mut ticks = tokio::time::interval(every);
     while !written.is_done.get() {
         ticks.tick().await;
@@ -176,7 +176,7 @@ async fn write(
 }
 
 /// Watches until everything that was written is seen. Returns the number of events.
-async fn watch(mut connection: Connection, written: Rc<Written>) -> Result<u64> {
+async fn watch(mut connection: ServerConnection, written: Rc<NumberedWrites>) -> Result<u64> {
     let mut seen = 0;
     let mut rest = String::new();
     while !written.is_done.get() || seen < written.newest.get() {
@@ -242,8 +242,8 @@ fn count(arguments: &[String], at: usize, most: u64) -> Result<u64> {
 }
 
 /// Creates the namespaces with a ConfigMap each. Returns the paths of the ConfigMaps, and the counters of their writes.
-async fn create_namespaces(authority: &str) -> Result<Vec<(String, Rc<Written>)>> {
-    let mut setup = Connection::open(authority).await?;
+async fn create_namespaces(authority: &str) -> Result<Vec<(String, Rc<NumberedWrites>)>> {
+    let mut setup = ServerConnection::open(authority).await?;
     let mut namespaces = Vec::new();
     for number in 0..NAMESPACES {
         let name = format!("load-{number}");
@@ -256,7 +256,7 @@ async fn create_namespaces(authority: &str) -> Result<Vec<(String, Rc<Written>)>
                 return Err(format!("POST {target} was answered with {code}").into());
             }
         }
-        namespaces.push((maps, Rc::new(Written::default())));
+        namespaces.push((maps, Rc::new(NumberedWrites::default())));
     }
     Ok(namespaces)
 }
@@ -264,14 +264,14 @@ async fn create_namespaces(authority: &str) -> Result<Vec<(String, Rc<Written>)>
 /// Opens watches, one namespace after the other, and reads them until each has seen the last write.
 async fn open_watches(
     authority: &str,
-    namespaces: &[(String, Rc<Written>)],
+    namespaces: &[(String, Rc<NumberedWrites>)],
     watches: u64,
     timeout: u64,
 ) -> Result<Vec<JoinHandle<std::result::Result<u64, Error>>>> {
     let mut open = Vec::new();
     for number in 0..watches {
         let (maps, written) = &namespaces[number as usize % NAMESPACES];
-        let mut connection = Connection::open(authority).await?;
+        let mut connection = ServerConnection::open(authority).await?;
         // From now on: no version is the newest one, with what there is.
         let target = format!("{maps}?watch=1&timeoutSeconds={timeout}");
         let (code, _) = connection.read_head("GET", &target, "").await?;

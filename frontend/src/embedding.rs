@@ -21,7 +21,7 @@ const VERSION: u64 = 1;
 const MAX_CASE: usize = 4 * 1024 * 1024;
 
 /// A message of the page around.
-enum Received {
+enum PageMessage {
     /// Goes to a step of the history.
     Step(usize),
     /// Offers a text for Diagnose. The reader decides about it.
@@ -65,7 +65,7 @@ fn send(parent: &str, message: &Value) {
 }
 
 /// Reads a message; `None` if it is not of the page around, or not of this protocol.
-fn received(parent: &str, event: &MessageEvent) -> Option<Received> {
+fn received(parent: &str, event: &MessageEvent) -> Option<PageMessage> {
     let around = browser::window()?.parent().ok()??;
     let around: &JsValue = around.as_ref();
     let is_around = event.source().is_some_and(|source| &*source == around);
@@ -78,10 +78,10 @@ fn received(parent: &str, event: &MessageEvent) -> Option<Received> {
         return None;
     }
     match part("type")?.as_string()?.as_str() {
-        "go" => Some(Received::Step(part("step")?.as_f64()?.max(0.0) as usize)),
+        "go" => Some(PageMessage::Step(part("step")?.as_f64()?.max(0.0) as usize)),
         "case" => {
             let text = part("text")?.as_string()?;
-            (text.len() <= MAX_CASE).then_some(Received::Case(text))
+            (text.len() <= MAX_CASE).then_some(PageMessage::Case(text))
         }
         _ => None,
     }
@@ -126,8 +126,8 @@ pub(crate) fn use_embedding(store: &StateHandle) -> Html {
             EventListener::new(&window, "message", move |event| {
                 let event = event.dyn_ref::<MessageEvent>();
                 match event.and_then(|event| received(&parent, event)) {
-                    Some(Received::Step(step)) => dispatcher.send(SessionMsg::Seek(step)),
-                    Some(Received::Case(text)) => offer.set(Some(text)),
+                    Some(PageMessage::Step(step)) => dispatcher.send(SessionMsg::Seek(step)),
+                    Some(PageMessage::Case(text)) => offer.set(Some(text)),
                     None => {}
                 }
             })

@@ -12,10 +12,10 @@ use crate::state::{
 };
 
 /// A key, and its effect in words.
-pub(crate) type Key = (&'static str, fn() -> String);
+pub(crate) type KeyHelp = (&'static str, fn() -> String);
 
 /// The keys, as the help lists them.
-pub(crate) const KEYS: [Key; 9] = [
+pub(crate) const KEYS: [KeyHelp; 9] = [
     ("← →", label::key_arrows),
     ("↑ ↓", label::key_lines),
     ("Home End", label::key_ends),
@@ -28,14 +28,14 @@ pub(crate) const KEYS: [Key; 9] = [
 ];
 
 /// The keys of the line between the cards and the timeline.
-pub(crate) const DIVIDER_KEYS: [Key; 3] = [
+pub(crate) const DIVIDER_KEYS: [KeyHelp; 3] = [
     ("↑ ↓", label::key_divider),
     ("Home End", label::key_divider_ends),
     ("Enter", label::key_divider_reset),
 ];
 
 /// The keys of a lesson.
-pub(crate) const LESSON_KEYS: [Key; 7] = [
+pub(crate) const LESSON_KEYS: [KeyHelp; 7] = [
     ("n p", label::key_lesson_steps),
     ("1 2 3", label::key_predict),
     ("l", label::key_return),

@@ -20,7 +20,7 @@ pub struct Check {
     /// The name of the stage that it belongs to: `lint`, `native`, `speed`, `browser` or `page`.
     pub stage: &'static str,
     /// The folder and workspace in which it runs.
-    pub place: Place,
+    pub place: BuildFolder,
     /// The names of the checks that make the files which this one needs.
     pub needs: &'static [&'static str],
     /// The check itself.
@@ -35,7 +35,7 @@ impl PartialEq for Check {
 
 /// A folder that cargo builds in. Two builds in one folder wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum BuildFolder {
     /// The folder of native programs.
     Machine,
     /// The folder of programs for the browser.
@@ -50,105 +50,105 @@ pub static CHECKS: [Check; 15] = [
     Check {
         name: "format",
         stage: "lint",
-        place: Place::Nowhere,
+        place: BuildFolder::Nowhere,
         needs: &[],
         run: format,
     },
     Check {
         name: "packages",
         stage: "lint",
-        place: Place::Nowhere,
+        place: BuildFolder::Nowhere,
         needs: &[],
         run: packages,
     },
     Check {
         name: "tools",
         stage: "browser",
-        place: Place::Browser,
+        place: BuildFolder::Browser,
         needs: &[],
         run: |workspace, _| tools(workspace),
     },
     Check {
         name: "native-tests",
         stage: "native",
-        place: Place::Machine,
+        place: BuildFolder::Machine,
         needs: &[],
         run: native_tests,
     },
     Check {
         name: "site",
         stage: "page",
-        place: Place::Browser,
+        place: BuildFolder::Browser,
         needs: &["tools"],
         run: |workspace, _| site::dist(workspace),
     },
     Check {
         name: "page-tests",
         stage: "page",
-        place: Place::Nowhere,
+        place: BuildFolder::Nowhere,
         needs: &["tools", "site"],
         run: page_tests,
     },
     Check {
         name: "page-tests-firefox",
         stage: "page",
-        place: Place::Nowhere,
+        place: BuildFolder::Nowhere,
         needs: &["tools", "site"],
         run: page_tests_firefox,
     },
     Check {
         name: "size",
         stage: "page",
-        place: Place::Nowhere,
+        place: BuildFolder::Nowhere,
         needs: &["site"],
         run: |workspace, _| site::size(workspace),
     },
     Check {
         name: "browser-tests",
         stage: "browser",
-        place: Place::Browser,
+        place: BuildFolder::Browser,
         needs: &["tools"],
         run: browser_tests,
     },
     Check {
         name: "engine",
         stage: "browser",
-        place: Place::Browser,
+        place: BuildFolder::Browser,
         needs: &["tools"],
         run: |workspace, _| engine(workspace),
     },
     Check {
         name: "clippy",
         stage: "lint",
-        place: Place::Machine,
+        place: BuildFolder::Machine,
         needs: &[],
         run: clippy,
     },
     Check {
         name: "rustdoc",
         stage: "lint",
-        place: Place::Machine,
+        place: BuildFolder::Machine,
         needs: &[],
         run: rustdoc,
     },
     Check {
         name: "client-tests",
         stage: "native",
-        place: Place::Machine,
+        place: BuildFolder::Machine,
         needs: &[],
         run: client_tests,
     },
     Check {
         name: "program-packages",
         stage: "native",
-        place: Place::Machine,
+        place: BuildFolder::Machine,
         needs: &[],
         run: |workspace, _| program_packages(workspace),
     },
     Check {
         name: "instructions",
         stage: "speed",
-        place: Place::Machine,
+        place: BuildFolder::Machine,
         needs: &[],
         run: |workspace, _| instructions(workspace),
     },

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::checks::{self, Check, Place};
+use crate::checks::{self, BuildFolder, Check};
 use crate::failure::{Failure, StageResult};
 use crate::progress::{self, Counted};
 use crate::workspace::Workspace;
@@ -26,7 +26,7 @@ struct Running {
 }
 
 /// A check that ended, or that could not begin.
-struct Done {
+struct EndedCheck {
     check: &'static Check,
     began: Duration,
     took: Duration,
@@ -67,7 +67,7 @@ pub fn run(workspace: &Workspace, checks: &[&'static Check]) -> StageResult<()> 
 
 /// Prints when each check began and how long it took. The sum is more than the total, because checks
 /// run at the same time.
-fn sum_up(done: &[Done], total: Duration) {
+fn sum_up(done: &[EndedCheck], total: Duration) {
     println!("\n{:<18} {:<7} {:>12} {:>12}", "", "", "after", "took");
     for one in done {
         let (verdict, why) = match &one.outcome {
@@ -86,15 +86,15 @@ fn run_at_once(
     workspace: &Workspace,
     checks: &[&'static Check],
     counted: &mut Counted,
-) -> StageResult<Vec<Done>> {
+) -> StageResult<Vec<EndedCheck>> {
     let start = Instant::now();
     let mut waiting = checks.to_vec();
     let mut running: Vec<Running> = Vec::new();
-    let mut done: Vec<Done> = Vec::new();
+    let mut done: Vec<EndedCheck> = Vec::new();
     let mut next_tick = start + TICK;
     while !waiting.is_empty() || !running.is_empty() {
         for (check, lacks) in take_hopeless(&mut waiting, &done) {
-            done.push(Done {
+            done.push(EndedCheck {
                 check,
                 began: start.elapsed(),
                 took: Duration::ZERO,
@@ -134,7 +134,7 @@ fn run_at_once(
 /// Removes the checks that need a failed check, and returns each with the name of the failed one.
 fn take_hopeless(
     waiting: &mut Vec<&'static Check>,
-    done: &[Done],
+    done: &[EndedCheck],
 ) -> Vec<(&'static Check, &'static str)> {
     let failed = |name: &str| {
         let mut failed = done.iter().filter(|one| one.outcome.is_err());
@@ -158,7 +158,7 @@ fn take_next(waiting: &mut Vec<&'static Check>, running: &[Running]) -> Option<&
         };
         let taken = |place| running.iter().any(|one| one.check.place == place);
         !check.needs.iter().any(|need| goes_on(need))
-            && (check.place == Place::Nowhere || !taken(check.place))
+            && (check.place == BuildFolder::Nowhere || !taken(check.place))
     })?;
     Some(waiting.remove(next))
 }
@@ -193,12 +193,17 @@ fn start_check(workspace: &Workspace, check: &'static Check) -> StageResult<Runn
 }
 
 /// Shows the output of a check that ended.
-fn end(one: Running, start: Instant, outcome: Result<(), String>, counted: &mut Counted) -> Done {
+fn end(
+    one: Running,
+    start: Instant,
+    outcome: Result<(), String>,
+    counted: &mut Counted,
+) -> EndedCheck {
     let text = fs::read(&one.log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     text.lines().for_each(|line| counted.read(line));
     println!("{text}");
-    Done {
+    EndedCheck {
         check: one.check,
         began: one.began - start,
         took: one.began.elapsed(),

@@ -62,7 +62,7 @@ pub struct PreviewArguments {
     release: Release,
     /// The form of the output.
     #[arg(long, default_value = "text")]
-    format: Format,
+    format: OutputFormat,
     #[command(flatten)]
     page: case_page::CasePageOptions,
 }
@@ -93,7 +93,7 @@ enum LastRelease {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum OutputFormat {
     /// For people.
     Text,
     Json,
@@ -159,20 +159,20 @@ pub fn run(arguments: PreviewArguments) -> CommandResult {
     let preview = Preview::on_threads(input, threads);
     let preset = arguments.tool.preset();
     match arguments.format {
-        Format::Text => print(&text::table(
+        OutputFormat::Text => print(&text::table(
             &preview,
             (preset, &options),
             &Style::of_output(),
         )),
-        Format::Json => {
+        OutputFormat::Json => {
             let json = serde_json::to_string_pretty(&preview);
             print(&json.map_err(|error| BadInput(error.to_string()))?);
             print("\n");
         }
-        Format::Markdown => print(&preview_markdown(&preview, preset)),
-        Format::Junit => print(&junit::document(&preview)),
-        Format::Sarif => print(&sarif::document(&preview, &placed)),
-        Format::Script => script(&preview, &arguments)?,
+        OutputFormat::Markdown => print(&preview_markdown(&preview, preset)),
+        OutputFormat::Junit => print(&junit::document(&preview)),
+        OutputFormat::Sarif => print(&sarif::document(&preview, &placed)),
+        OutputFormat::Script => script(&preview, &arguments)?,
     }
     Ok(preview.is_whole())
 }

@@ -7,11 +7,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorPath<'a> {
     parent: Option<&'a ErrorPath<'a>>,
-    step: Step<'a>,
+    step: PathStep<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step<'a> {
+enum PathStep<'a> {
     Child(&'a str),
     Index(usize),
     Key(&'a str),
@@ -24,35 +24,35 @@ impl<'a> ErrorPath<'a> {
 
     /// A path from the whole object. The name can have several parts, such as `metadata.labels`.
     pub const fn new(name: &'a str) -> Self {
-        let step = Step::Child(name);
+        let step = PathStep::Child(name);
         Self { parent: None, step }
     }
 
     /// A member of this object. The name can have several parts.
     pub const fn child(&'a self, name: &'a str) -> Self {
-        self.then(Step::Child(name))
+        self.then(PathStep::Child(name))
     }
 
     /// An item of this list, counted from zero.
     pub const fn index(&'a self, index: usize) -> Self {
-        self.then(Step::Index(index))
+        self.then(PathStep::Index(index))
     }
 
     /// A member of this map.
     pub const fn key(&'a self, key: &'a str) -> Self {
-        self.then(Step::Key(key))
+        self.then(PathStep::Key(key))
     }
 
     /// An item of a list that is a member of this object: `child` and `index` at once.
     pub const fn item(&'a self, list: &'a str, index: usize) -> Self {
-        self.then(Step::Item(list, index))
+        self.then(PathStep::Item(list, index))
     }
 
     fn is_root(&self) -> bool {
-        matches!((self.parent, self.step), (None, Step::Child("")))
+        matches!((self.parent, self.step), (None, PathStep::Child("")))
     }
 
-    const fn then(&'a self, step: Step<'a>) -> Self {
+    const fn then(&'a self, step: PathStep<'a>) -> Self {
         Self {
             parent: Some(self),
             step,
@@ -64,16 +64,16 @@ impl fmt::Display for ErrorPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
-            let is_member = matches!(self.step, Step::Child(_) | Step::Item(..));
+            let is_member = matches!(self.step, PathStep::Child(_) | PathStep::Item(..));
             if is_member && !parent.is_root() {
                 f.write_str(".")?;
             }
         }
         match self.step {
-            Step::Child(name) => f.write_str(name),
-            Step::Index(index) => write!(f, "[{index}]"),
-            Step::Key(key) => write!(f, "[{key}]"),
-            Step::Item(list, index) => write!(f, "{list}[{index}]"),
+            PathStep::Child(name) => f.write_str(name),
+            PathStep::Index(index) => write!(f, "[{index}]"),
+            PathStep::Key(key) => write!(f, "[{key}]"),
+            PathStep::Item(list, index) => write!(f, "{list}[{index}]"),
         }
     }
 }

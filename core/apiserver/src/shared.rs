@@ -12,8 +12,8 @@ use futures_timer::Delay;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 
-use self::lines::Lines;
-use self::waiting::Waiting;
+use self::lines::NewestLines;
+use self::waiting::Waiters;
 use crate::server::{ApiServer, ServerResponse, Watch};
 
 mod lines;
@@ -39,28 +39,28 @@ pub struct SharedServer {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SharedState>,
     clock: Clock,
 }
 
 #[derive(Debug)]
-struct State {
+struct SharedState {
     server: ApiServer,
     /// The outside time up to which the server's clock is set.
     told: Instant,
     /// The watches that wait for something to happen.
-    waiting: Waiting,
-    lines: Lines,
+    waiting: Waiters,
+    lines: NewestLines,
 }
 
 impl SharedServer {
     /// Shares a server.
     pub fn new(server: ApiServer, clock: Clock) -> Self {
-        let state = State {
+        let state = SharedState {
             server,
             told: Instant::now(),
-            waiting: Waiting::default(),
-            lines: Lines::default(),
+            waiting: Waiters::default(),
+            lines: NewestLines::default(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -155,7 +155,7 @@ impl Future for Passing {
 impl Shared {
     /// The state, with the server told of the time that has passed. A panic of another client
     /// leaves the server as it was after its last answer.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SharedState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.clock == Clock::Wall {
             let passed = state.told.elapsed();
@@ -166,7 +166,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl SharedState {
     /// Sends requests to the server, and wakes those who can see what was written.
     fn request<T>(&mut self, act: impl FnOnce(&mut ApiServer) -> T) -> T {
         let before = self.server.store().revision();
@@ -212,10 +212,10 @@ where
             drop(state);
             Ok(match answered {
                 ServerResponse::Whole(response) => response.map(|bytes| ResponseBody {
-                    content: Content::Whole(Some(Bytes::from(bytes))),
+                    content: SharedContent::Whole(Some(Bytes::from(bytes))),
                 }),
                 ServerResponse::Stream(head, watch) => head.map(|()| ResponseBody {
-                    content: Content::Stream(Box::new(Stream {
+                    content: SharedContent::Stream(Box::new(SharedStream {
                         shared,
                         watch: *watch,
                         number,
@@ -252,16 +252,16 @@ pub async fn read<B: Body>(body: B) -> Result<Vec<u8>, B::Error> {
 /// The body of an answer: whole, or the events of a watch as they come.
 #[derive(Debug)]
 pub struct ResponseBody {
-    content: Content,
+    content: SharedContent,
 }
 
 #[derive(Debug)]
-enum Content {
+enum SharedContent {
     Whole(Option<Bytes>),
-    Stream(Box<Stream>),
+    Stream(Box<SharedStream>),
 }
 
-struct Stream {
+struct SharedStream {
     shared: Arc<Shared>,
     watch: Watch,
     number: u64,
@@ -271,14 +271,14 @@ struct Stream {
     timer: Option<(Duration, Delay)>,
 }
 
-impl Drop for Stream {
+impl Drop for SharedStream {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.waiting.remove(self.number, self.waits_for.as_deref());
     }
 }
 
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for SharedStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stream")
             .field("watch", &self.watch)
@@ -295,23 +295,25 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.content {
-            Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Content::Stream(stream) => stream
+            SharedContent::Whole(bytes) => {
+                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
+            }
+            SharedContent::Stream(stream) => stream
                 .poll(context)
                 .map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.content, Content::Whole(None))
+        matches!(&self.content, SharedContent::Whole(None))
     }
 }
 
-impl Stream {
+impl SharedStream {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
             let mut state = self.shared.lock();
-            let State { server, lines, .. } = &mut *state;
+            let SharedState { server, lines, .. } = &mut *state;
             let events = self.watch.poll(server);
             let mut written = events
                 .iter()

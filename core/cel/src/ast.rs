@@ -4,11 +4,11 @@
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
     pub(super) id: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: ExpressionKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum ExpressionKind {
     Literal(Literal),
     Ident(String),
     /// A field of a value, or the question whether it is there (`has`).
@@ -17,28 +17,28 @@ pub(super) enum Kind {
         field: String,
         test: bool,
     },
-    Call(Call),
+    Call(CallExpression),
     /// Items; those at some indexes are taken only if they have a value.
     List {
         items: Vec<Expr>,
         optional: Vec<usize>,
     },
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
     /// A message of a type; Kubernetes has no type that can be made so.
     Struct(String),
-    Fold(Box<Fold>),
+    Fold(Box<Comprehension>),
 }
 
 /// A function or an operator, applied. Operators have the names of `cel-go/common/operators`.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct CallExpression {
     pub(super) function: String,
     pub(super) target: Option<Box<Expr>>,
     pub(super) args: Vec<Expr>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct MapEntry {
     pub(super) key: Expr,
     pub(super) value: Expr,
     pub(super) optional: bool,
@@ -46,7 +46,7 @@ pub(super) struct Entry {
 
 /// A loop over a list or map (`ComprehensionExpr`).
 #[derive(Clone, Debug)]
-pub(super) struct Fold {
+pub(super) struct Comprehension {
     pub(super) range: Expr,
     pub(super) variable: String,
     /// The second variable: the first one is the index or key then.
@@ -62,20 +62,22 @@ impl Expr {
     /// The expressions in this one.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
-            Kind::Literal(_) | Kind::Ident(_) | Kind::Struct(_) => Vec::new(),
-            Kind::Select { operand, .. } => vec![operand],
-            Kind::Call(call) => call
+            ExpressionKind::Literal(_) | ExpressionKind::Ident(_) | ExpressionKind::Struct(_) => {
+                Vec::new()
+            }
+            ExpressionKind::Select { operand, .. } => vec![operand],
+            ExpressionKind::Call(call) => call
                 .target
                 .as_deref()
                 .into_iter()
                 .chain(&call.args)
                 .collect(),
-            Kind::List { items, .. } => items.iter().collect(),
-            Kind::Map(entries) => {
+            ExpressionKind::List { items, .. } => items.iter().collect(),
+            ExpressionKind::Map(entries) => {
                 let entries = entries.iter();
                 entries.flat_map(|it| [&it.key, &it.value]).collect()
             }
-            Kind::Fold(fold) => vec![
+            ExpressionKind::Fold(fold) => vec![
                 &fold.range,
                 &fold.init,
                 &fold.condition,
@@ -86,11 +88,14 @@ impl Expr {
     }
 }
 
-impl Fold {
+impl Comprehension {
     /// Returns whether it only gives a value a name (`checker/cost.go isBind`).
     pub(super) fn is_binding(&self) -> bool {
-        matches!(&self.range.kind, Kind::List { items, .. } if items.is_empty())
-            && matches!(self.condition.kind, Kind::Literal(Literal::Bool(false)))
+        matches!(&self.range.kind, ExpressionKind::List { items, .. } if items.is_empty())
+            && matches!(
+                self.condition.kind,
+                ExpressionKind::Literal(Literal::Bool(false))
+            )
             && self.accumulator != ACCUMULATOR
     }
 }
@@ -119,13 +124,13 @@ pub(super) struct Parsed {
 
 /// The reason why a text is no expression.
 #[derive(Debug)]
-pub(super) struct Mistake {
+pub(super) struct ParseError {
     /// The index of a character.
     pub(super) place: usize,
     pub(super) message: String,
 }
 
-impl Mistake {
+impl ParseError {
     pub(super) fn new(place: usize, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { place, message }
@@ -134,13 +139,13 @@ impl Mistake {
 
 /// Mistakes as messages show them: with their place and the line (`common/errors.go
 /// ToDisplayString`, cel-go v0.26).
-pub(super) fn display_mistakes(mistakes: &mut [Mistake], text: &str) -> String {
+pub(super) fn display_mistakes(mistakes: &mut [ParseError], text: &str) -> String {
     mistakes.sort_by_key(|mistake| mistake.place);
     let all: Vec<String> = mistakes.iter().map(|it| shown_one(it, text)).collect();
     all.join("\n")
 }
 
-fn shown_one(mistake: &Mistake, text: &str) -> String {
+fn shown_one(mistake: &ParseError, text: &str) -> String {
     let (mut line, mut start) = (1, 0);
     for (i, c) in text.chars().enumerate().take(mistake.place) {
         if c == '\n' {

@@ -2,13 +2,13 @@
 
 mod literals;
 
-use super::ast::{Call, Expr, Fold, Kind, Literal, Mistake};
+use super::ast::{CallExpression, Comprehension, Expr, ExpressionKind, Literal, ParseError};
 use super::overloads::{self, Overload};
 use super::types::{CelType, Mapping};
 
 /// The result of the checker, by the ids of expressions.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     pub(super) types: Vec<CelType>,
     pub(super) overloads: Vec<Vec<&'static Overload>>,
     /// `true` if the stored value is used.
@@ -21,7 +21,7 @@ pub(super) fn check(
     expr: &mut Expr,
     places: &[usize],
     variables: Vec<(String, CelType)>,
-) -> Result<Checked, Vec<Mistake>> {
+) -> Result<CheckResult, Vec<ParseError>> {
     let count = places.len();
     let mut checker = Checker {
         places,
@@ -42,7 +42,7 @@ pub(super) fn check(
     }
     let mapping = checker.mapping;
     let types = checker.types.iter();
-    Ok(Checked {
+    Ok(CheckResult {
         types: types.map(|ty| mapping.substitute(ty, true)).collect(),
         overloads: checker.overloads,
         uses_old_self: checker.uses_old_self,
@@ -57,14 +57,14 @@ struct Checker<'a> {
     mapping: Mapping,
     types: Vec<CelType>,
     overloads: Vec<Vec<&'static Overload>>,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ParseError>,
     uses_old_self: bool,
 }
 
 impl Checker<'_> {
     fn report(&mut self, expr: &Expr, message: String) {
         self.mistakes
-            .push(Mistake::new(self.places[expr.id], message));
+            .push(ParseError::new(self.places[expr.id], message));
     }
 
     fn type_of(&self, expr: &Expr) -> CelType {
@@ -77,24 +77,24 @@ impl Checker<'_> {
             && overloads::named_type(&name).is_some()
             && !self.is_variable(name.split('.').next().unwrap_or_default())
         {
-            expr.kind = Kind::Ident(name);
+            expr.kind = ExpressionKind::Ident(name);
         }
         let ty = match &mut expr.kind {
-            Kind::Literal(literal) => literal_type(literal),
-            Kind::Ident(name) => {
+            ExpressionKind::Literal(literal) => literal_type(literal),
+            ExpressionKind::Ident(name) => {
                 let name = name.clone();
                 self.ident(expr, &name)
             }
-            Kind::Select { .. } => self.select(expr),
-            Kind::Call(_) => self.call(expr),
-            Kind::List { .. } => self.list(expr),
-            Kind::Map(_) => self.map(expr),
-            Kind::Struct(name) => {
+            ExpressionKind::Select { .. } => self.select(expr),
+            ExpressionKind::Call(_) => self.call(expr),
+            ExpressionKind::List { .. } => self.list(expr),
+            ExpressionKind::Map(_) => self.map(expr),
+            ExpressionKind::Struct(name) => {
                 let message = format!("undeclared reference to '{name}' (in container '')");
                 self.report(expr, message);
                 CelType::Error
             }
-            Kind::Fold(fold) => self.fold(fold),
+            ExpressionKind::Fold(fold) => self.fold(fold),
         };
         self.types[expr.id] = ty.clone();
         ty
@@ -123,7 +123,7 @@ impl Checker<'_> {
     }
 
     fn select(&mut self, expr: &mut Expr) -> CelType {
-        let Kind::Select {
+        let ExpressionKind::Select {
             operand,
             field,
             test,
@@ -176,7 +176,7 @@ impl Checker<'_> {
     }
 
     fn call(&mut self, expr: &mut Expr) -> CelType {
-        let Kind::Call(call) = &mut expr.kind else {
+        let ExpressionKind::Call(call) = &mut expr.kind else {
             return CelType::Error;
         };
         if call.function == "_?._" {
@@ -210,14 +210,14 @@ impl Checker<'_> {
     }
 
     fn optional_select(&mut self, expr: &mut Expr) -> CelType {
-        let Kind::Call(Call { args, .. }) = &mut expr.kind else {
+        let ExpressionKind::Call(CallExpression { args, .. }) = &mut expr.kind else {
             return CelType::Error;
         };
         let Some((operand, rest)) = args.split_first_mut() else {
             return CelType::Error;
         };
         let field = match rest.first().map(|it| (it.id, &it.kind)) {
-            Some((id, Kind::Literal(Literal::String(field)))) => {
+            Some((id, ExpressionKind::Literal(Literal::String(field)))) => {
                 self.types[id] = CelType::String;
                 field.clone()
             }
@@ -231,7 +231,7 @@ impl Checker<'_> {
 
     /// Finds the overloads that a call may mean (`resolveOverload`).
     fn resolve(&mut self, expr: &Expr, name: &str, all: &'static [Overload]) -> CelType {
-        let Kind::Call(call) = &expr.kind else {
+        let ExpressionKind::Call(call) = &expr.kind else {
             return CelType::Error;
         };
         let operands: Vec<&Expr> = call
@@ -302,7 +302,7 @@ impl Checker<'_> {
     }
 
     fn list(&mut self, expr: &mut Expr) -> CelType {
-        let Kind::List { items, optional } = &mut expr.kind else {
+        let ExpressionKind::List { items, optional } = &mut expr.kind else {
             return CelType::Error;
         };
         let mut joined = None;
@@ -318,7 +318,7 @@ impl Checker<'_> {
     }
 
     fn map(&mut self, expr: &mut Expr) -> CelType {
-        let Kind::Map(entries) = &mut expr.kind else {
+        let ExpressionKind::Map(entries) = &mut expr.kind else {
             return CelType::Error;
         };
         let (mut keys, mut values) = (None, None);
@@ -357,7 +357,7 @@ impl Checker<'_> {
         }
     }
 
-    fn fold(&mut self, fold: &mut Fold) -> CelType {
+    fn fold(&mut self, fold: &mut Comprehension) -> CelType {
         self.visit(&mut fold.range);
         let accumulated = self.visit(&mut fold.init);
         let range = self.type_of(&fold.range);
@@ -412,8 +412,8 @@ impl Checker<'_> {
 /// A name with dots, if this is one (`ToQualifiedName`).
 fn qualified(expr: &Expr) -> Option<String> {
     match &expr.kind {
-        Kind::Ident(name) => Some(name.clone()),
-        Kind::Select {
+        ExpressionKind::Ident(name) => Some(name.clone()),
+        ExpressionKind::Select {
             operand,
             field,
             test: false,

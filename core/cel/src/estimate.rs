@@ -7,8 +7,8 @@ mod range;
 
 use std::collections::HashMap;
 
-use super::ast::{ACCUMULATOR, Call, Expr, Fold, Kind, Literal};
-use super::check::Checked;
+use super::ast::{ACCUMULATOR, CallExpression, Comprehension, Expr, ExpressionKind, Literal};
+use super::check::CheckResult;
 use super::declared::Declared;
 use super::types::CelType;
 use range::Range;
@@ -41,7 +41,7 @@ struct Local {
 }
 
 /// An argument, and the estimate of its size.
-pub(super) struct Node<'a> {
+pub(super) struct EstimatedArgument<'a> {
     pub(super) expr: &'a Expr,
     pub(super) ty: &'a CelType,
     path: Vec<String>,
@@ -49,7 +49,7 @@ pub(super) struct Node<'a> {
 }
 
 /// Estimates the cost of an expression on values of a declaration.
-pub(super) fn cost(expr: &Expr, checked: &Checked, root: &Declared) -> u64 {
+pub(super) fn cost(expr: &Expr, checked: &CheckResult, root: &Declared) -> u64 {
     let mut estimator = Estimator {
         checked,
         root,
@@ -62,7 +62,7 @@ pub(super) fn cost(expr: &Expr, checked: &Checked, root: &Declared) -> u64 {
 }
 
 pub(super) struct Estimator<'a> {
-    checked: &'a Checked,
+    checked: &'a CheckResult,
     root: &'a Declared,
     paths: HashMap<usize, Vec<String>>,
     sizes: HashMap<usize, Range>,
@@ -81,8 +81,8 @@ impl<'a> Estimator<'a> {
 
     fn cost(&mut self, expr: &Expr) -> Range {
         match &expr.kind {
-            Kind::Literal(_) => Range::fixed(0),
-            Kind::Ident(name) => {
+            ExpressionKind::Literal(_) => Range::fixed(0),
+            ExpressionKind::Ident(name) => {
                 let path = match self.local(name) {
                     Some(local) => local.path.clone(),
                     None => vec![name.clone()],
@@ -90,14 +90,14 @@ impl<'a> Estimator<'a> {
                 self.paths.insert(expr.id, path);
                 Range::fixed(1)
             }
-            Kind::Select {
+            ExpressionKind::Select {
                 operand,
                 field,
                 test,
             } => self.select(expr, operand, field, *test),
-            Kind::Call(call) => self.call(expr, call),
-            Kind::List { items, .. } => self.list(expr, items),
-            Kind::Map(entries) => {
+            ExpressionKind::Call(call) => self.call(expr, call),
+            ExpressionKind::List { items, .. } => self.list(expr, items),
+            ExpressionKind::Map(entries) => {
                 let (mut sum, mut keys, mut values) = (Range::fixed(0), Range::NONE, Range::NONE);
                 if entries.is_empty() {
                     (keys.min, values.min) = (0, 0);
@@ -116,9 +116,9 @@ impl<'a> Estimator<'a> {
                 self.entries.insert(expr.id, entries);
                 sum.plus(Range::fixed(super::run_cost::MAP))
             }
-            Kind::Struct(_) => Range::fixed(0),
-            Kind::Fold(fold) if fold.is_binding() => self.binding(expr, fold),
-            Kind::Fold(fold) => self.fold(expr, fold),
+            ExpressionKind::Struct(_) => Range::fixed(0),
+            ExpressionKind::Fold(fold) if fold.is_binding() => self.binding(expr, fold),
+            ExpressionKind::Fold(fold) => self.fold(expr, fold),
         }
     }
 
@@ -154,14 +154,14 @@ impl<'a> Estimator<'a> {
         sum.plus(Range::fixed(super::run_cost::LIST))
     }
 
-    fn call(&mut self, expr: &Expr, call: &Call) -> Range {
+    fn call(&mut self, expr: &Expr, call: &CallExpression) -> Range {
         if let ("dyn", [argument]) = (call.function.as_str(), call.args.as_slice()) {
             let cost = self.cost(argument);
             self.copy_sizes(expr, argument);
             return cost.plus(Range::fixed(1));
         }
         let costs: Vec<Range> = call.args.iter().map(|it| self.cost(it)).collect();
-        let args: Vec<Node<'_>> = call.args.iter().map(|it| self.node(it)).collect();
+        let args: Vec<EstimatedArgument<'_>> = call.args.iter().map(|it| self.node(it)).collect();
         if call.function == "_?._" {
             // The overload has a cost like any other, and its result no size.
             return costs.iter().fold(Range::fixed(1), |sum, it| sum.plus(*it));
@@ -209,12 +209,12 @@ impl<'a> Estimator<'a> {
     fn operator(
         &mut self,
         expr: &Expr,
-        call: &Call,
+        call: &CallExpression,
         overload: &super::overloads::Overload,
-        args: &[Node<'_>],
+        args: &[EstimatedArgument<'_>],
         costs: &[Range],
     ) -> Option<(Range, Option<Range>)> {
-        let known = |node: &Node<'_>| node.size.unwrap_or(Range::UNKNOWN);
+        let known = |node: &EstimatedArgument<'_>| node.size.unwrap_or(Range::UNKNOWN);
         match (call.function.as_str(), args, costs) {
             ("_&&_" | "_||_", _, [first, rest @ ..]) => {
                 let all = rest.iter().fold(*first, |sum, it| sum.plus(*it));
@@ -251,7 +251,7 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    fn binding(&mut self, expr: &Expr, fold: &Fold) -> Range {
+    fn binding(&mut self, expr: &Expr, fold: &Comprehension) -> Range {
         let cost = self.cost(&fold.range);
         let cost = cost.plus(self.cost(&fold.init));
         self.push_bound(&fold.accumulator, &fold.init);
@@ -271,7 +271,7 @@ impl<'a> Estimator<'a> {
         self.locals.push(local);
     }
 
-    fn fold(&mut self, expr: &Expr, fold: &Fold) -> Range {
+    fn fold(&mut self, expr: &Expr, fold: &Comprehension) -> Range {
         let mut sum = self.cost(&fold.range);
         sum = sum.plus(self.cost(&fold.init));
         self.push_bound(&fold.accumulator, &fold.init);
@@ -314,11 +314,11 @@ impl<'a> Estimator<'a> {
         self.locals.pop();
         let turns = self.size_or_unknown(&fold.range);
         match &fold.init.kind {
-            Kind::Literal(_) => {
+            ExpressionKind::Literal(_) => {
                 let size = self.size(&fold.init);
                 self.sizes.extend(size.map(|size| (expr.id, size)));
             }
-            Kind::List { .. } | Kind::Map(_) => {
+            ExpressionKind::List { .. } | ExpressionKind::Map(_) => {
                 self.sizes.insert(expr.id, turns);
                 let entries = self.entries_of(&fold.step);
                 self.entries.extend(entries.map(|it| (expr.id, it)));
@@ -329,7 +329,7 @@ impl<'a> Estimator<'a> {
     }
 
     fn path(&self, expr: &Expr) -> Vec<String> {
-        if let Kind::Ident(name) = &expr.kind
+        if let ExpressionKind::Ident(name) = &expr.kind
             && let Some(local) = self.local(name)
         {
             return local.path.clone();
@@ -337,7 +337,7 @@ impl<'a> Estimator<'a> {
         self.paths.get(&expr.id).cloned().unwrap_or_default()
     }
 
-    fn node<'e>(&mut self, expr: &'e Expr) -> Node<'e>
+    fn node<'e>(&mut self, expr: &'e Expr) -> EstimatedArgument<'e>
     where
         'a: 'e,
     {
@@ -345,7 +345,7 @@ impl<'a> Estimator<'a> {
         if path.first().is_some_and(|first| first == ACCUMULATOR) {
             path.clear();
         }
-        Node {
+        EstimatedArgument {
             expr,
             ty: self.ty(expr),
             path,
@@ -370,11 +370,11 @@ impl<'a> Estimator<'a> {
             return Some(*size);
         }
         let known = match &expr.kind {
-            Kind::Literal(Literal::String(text)) => Some(text.chars().count()),
-            Kind::Literal(Literal::Bytes(bytes)) => Some(bytes.len()),
-            Kind::Literal(_) => Some(1),
-            Kind::List { items, .. } => Some(items.len()),
-            Kind::Map(entries) => Some(entries.len()),
+            ExpressionKind::Literal(Literal::String(text)) => Some(text.chars().count()),
+            ExpressionKind::Literal(Literal::Bytes(bytes)) => Some(bytes.len()),
+            ExpressionKind::Literal(_) => Some(1),
+            ExpressionKind::List { items, .. } => Some(items.len()),
+            ExpressionKind::Map(entries) => Some(entries.len()),
             _ => None,
         };
         if let Some(known) = known {
@@ -394,7 +394,7 @@ impl<'a> Estimator<'a> {
             _ => {}
         }
         match &expr.kind {
-            Kind::Ident(name) => self.local(name)?.size,
+            ExpressionKind::Ident(name) => self.local(name)?.size,
             _ => None,
         }
     }
@@ -404,7 +404,7 @@ impl<'a> Estimator<'a> {
             return Some(*entries);
         }
         match &expr.kind {
-            Kind::Ident(name) => self.local(name)?.entries,
+            ExpressionKind::Ident(name) => self.local(name)?.entries,
             _ => None,
         }
     }
@@ -427,13 +427,13 @@ impl<'a> Estimator<'a> {
     }
 
     /// The size of an argument (`CostEstimator.sizeEstimate`).
-    pub(super) fn size_of(&self, node: &Node<'_>) -> Range {
+    pub(super) fn size_of(&self, node: &EstimatedArgument<'_>) -> Range {
         let size = node.size.or_else(|| self.declared_size(&node.path));
         size.unwrap_or(Range::UNKNOWN)
     }
 
     /// The type and the size of the items of an argument that is a list (`listElementNode`).
-    pub(super) fn items_of(&self, node: &Node<'_>) -> Option<(CelType, Range)> {
+    pub(super) fn items_of(&self, node: &EstimatedArgument<'_>) -> Option<(CelType, Range)> {
         let item = match node.ty {
             CelType::List(item) | CelType::Optional(item) => (**item).clone(),
             CelType::Map(key, _) => (**key).clone(),

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use regex_lite::Regex;
 
-use super::ast::{Call, Entry, Expr, Fold, Kind, Literal};
-use super::value::{Key, Val};
+use super::ast::{CallExpression, Comprehension, Expr, ExpressionKind, Literal, MapEntry};
+use super::value::{MapKey, Val};
 use super::{functions, run_cost};
 use optimist_values::Pattern;
 
@@ -20,7 +20,7 @@ const WORK_LIMIT: u64 = 100_000_000;
 
 /// The reason why there is no value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum EvaluationError {
     /// The expression fails; the text of the error.
     Error(String),
     /// It cost more than one expression may.
@@ -29,17 +29,17 @@ pub(super) enum Fault {
     Unknown,
 }
 
-impl Fault {
+impl EvaluationError {
     pub(super) fn new(text: impl Into<String>) -> Self {
-        Fault::Error(text.into())
+        EvaluationError::Error(text.into())
     }
 
     pub(super) fn no_overload() -> Self {
-        Fault::new("no such overload")
+        EvaluationError::new("no such overload")
     }
 }
 
-pub(super) type Run<T = Val> = Result<T, Fault>;
+pub(super) type Evaluated<T = Val> = Result<T, EvaluationError>;
 
 /// The compiled regular expressions, and the cost of one expression so far.
 #[derive(Debug, Default)]
@@ -51,62 +51,66 @@ pub(super) struct Machine {
 
 impl Machine {
     /// Evaluates an expression. The second value is its cost.
-    pub(super) fn run(&self, expr: &Expr, variables: Vec<(&'static str, Val)>) -> (Run, u64) {
+    pub(super) fn run(&self, expr: &Expr, variables: Vec<(&'static str, Val)>) -> (Evaluated, u64) {
         self.cost.set(0);
         self.work.set(0);
         let variables = variables.into_iter();
-        let mut scope = Scope(variables.map(|(name, value)| (name, Ok(value))).collect());
+        let mut scope = Bindings(variables.map(|(name, value)| (name, Ok(value))).collect());
         let value = self.value(expr, &mut scope);
         (value, self.cost.get())
     }
 
-    pub(super) fn pay(&self, cost: u64) -> Run<()> {
+    pub(super) fn pay(&self, cost: u64) -> Evaluated<()> {
         let total = self.cost.get().saturating_add(cost);
         self.cost.set(total);
         if total > CALL_LIMIT {
-            return Err(Fault::Costs);
+            return Err(EvaluationError::Costs);
         }
         Ok(())
     }
 
-    pub(super) fn work(&self, work: u64) -> Run<()> {
+    pub(super) fn work(&self, work: u64) -> Evaluated<()> {
         let total = self.work.get().saturating_add(work);
         self.work.set(total);
         if total > WORK_LIMIT {
-            return Err(Fault::Unknown);
+            return Err(EvaluationError::Unknown);
         }
         Ok(())
     }
 
     /// Returns whether something may be made that costs as much as there is of it.
-    pub(super) fn room_for(&self, cost: u64) -> Run<()> {
+    pub(super) fn room_for(&self, cost: u64) -> Evaluated<()> {
         if self.cost.get().saturating_add(cost) > CALL_LIMIT {
-            return Err(Fault::Costs);
+            return Err(EvaluationError::Costs);
         }
         Ok(())
     }
 
     /// A regular expression, compiled once.
-    pub(super) fn regex(&self, text: &str) -> Run<Rc<Regex>> {
+    pub(super) fn regex(&self, text: &str) -> Evaluated<Rc<Regex>> {
         let mut regexes = self.regexes.borrow_mut();
         if !regexes.contains_key(text) {
             let compiled = Pattern::compiled(text.to_owned());
             regexes.insert(text.to_owned(), compiled.regex.map(Rc::new));
         }
-        regexes.get(text).cloned().flatten().ok_or(Fault::Unknown)
+        regexes
+            .get(text)
+            .cloned()
+            .flatten()
+            .ok_or(EvaluationError::Unknown)
     }
 
-    fn value<'a>(&self, expr: &'a Expr, scope: &mut Scope<'a>) -> Run {
+    fn value<'a>(&self, expr: &'a Expr, scope: &mut Bindings<'a>) -> Evaluated {
         match &expr.kind {
-            Kind::Literal(literal) => Ok(constant(literal)),
-            Kind::Ident(name) => match scope.get(name) {
+            ExpressionKind::Literal(literal) => Ok(constant(literal)),
+            ExpressionKind::Ident(name) => match scope.get(name) {
                 Some(value) => {
                     self.pay(1)?;
                     value
                 }
                 None => functions::type_named(name),
             },
-            Kind::Select {
+            ExpressionKind::Select {
                 operand,
                 field,
                 test,
@@ -118,15 +122,20 @@ impl Machine {
                 self.pay(1)?;
                 functions::select(&operand, field)
             }
-            Kind::Call(call) => self.call(call, scope),
-            Kind::List { items, optional } => self.list(items, optional, scope),
-            Kind::Map(entries) => self.map(entries, scope),
-            Kind::Struct(_) => Err(Fault::Unknown),
-            Kind::Fold(fold) => self.fold(fold, scope),
+            ExpressionKind::Call(call) => self.call(call, scope),
+            ExpressionKind::List { items, optional } => self.list(items, optional, scope),
+            ExpressionKind::Map(entries) => self.map(entries, scope),
+            ExpressionKind::Struct(_) => Err(EvaluationError::Unknown),
+            ExpressionKind::Fold(fold) => self.fold(fold, scope),
         }
     }
 
-    fn list<'a>(&self, exprs: &'a [Expr], optional: &[usize], scope: &mut Scope<'a>) -> Run {
+    fn list<'a>(
+        &self,
+        exprs: &'a [Expr],
+        optional: &[usize],
+        scope: &mut Bindings<'a>,
+    ) -> Evaluated {
         let mut items = Vec::with_capacity(exprs.len());
         for (i, expr) in exprs.iter().enumerate() {
             match self.value(expr, scope)? {
@@ -142,11 +151,12 @@ impl Machine {
         Ok(Val::list(items))
     }
 
-    fn map<'a>(&self, entries: &'a [Entry], scope: &mut Scope<'a>) -> Run {
+    fn map<'a>(&self, entries: &'a [MapEntry], scope: &mut Bindings<'a>) -> Evaluated {
         let mut members = BTreeMap::new();
         for entry in entries {
             let key = self.value(&entry.key, scope)?;
-            let key = Key::from_value(&key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let key = MapKey::from_value(&key)
+                .ok_or_else(|| EvaluationError::new("unsupported key type"))?;
             let value = match self.value(&entry.value, scope)? {
                 Val::Optional(None) if entry.optional => continue,
                 Val::Optional(Some(value)) if entry.optional => Rc::unwrap_or_clone(value),
@@ -161,7 +171,7 @@ impl Machine {
         Ok(Val::Map(Rc::new(members)))
     }
 
-    fn call<'a>(&self, call: &'a Call, scope: &mut Scope<'a>) -> Run {
+    fn call<'a>(&self, call: &'a CallExpression, scope: &mut Bindings<'a>) -> Evaluated {
         if let Some(result) = self.lazy(call, scope) {
             return result;
         }
@@ -186,20 +196,20 @@ impl Machine {
     }
 
     /// A call that does not evaluate each argument first; `None` for all others.
-    fn lazy<'a>(&self, call: &'a Call, scope: &mut Scope<'a>) -> Option<Run> {
+    fn lazy<'a>(&self, call: &'a CallExpression, scope: &mut Bindings<'a>) -> Option<Evaluated> {
         Some(match (call.function.as_str(), call.args.as_slice()) {
             ("_&&_", terms) => self.logical(terms, false, scope),
             ("_||_", terms) => self.logical(terms, true, scope),
             ("_?_:_", [condition, yes, no]) => match self.value(condition, scope) {
                 Ok(Val::Bool(true)) => self.inner(yes, scope),
                 Ok(Val::Bool(false)) => self.inner(no, scope),
-                Ok(_) => Err(Fault::no_overload()),
+                Ok(_) => Err(EvaluationError::no_overload()),
                 Err(fault) => Err(fault),
             },
             ("or" | "orValue", [other]) => self.either(call, other, scope),
             ("@not_strictly_false", [term]) => self.not_strictly_false(term, scope),
             // A loop adds to its own result, which nothing else has.
-            ("_+_", [result, item]) if matches!(&result.kind, Kind::Ident(name) if name == super::ast::ACCUMULATOR) => {
+            ("_+_", [result, item]) if matches!(&result.kind, ExpressionKind::Ident(name) if name == super::ast::ACCUMULATOR) => {
                 self.add_to_result(item, scope)
             }
             _ => return None,
@@ -210,9 +220,9 @@ impl Machine {
     /// costs the same if an argument of it has failed.
     fn arguments<'a>(
         &self,
-        call: &'a Call,
-        scope: &mut Scope<'a>,
-    ) -> Run<(Vec<Val>, Option<Fault>)> {
+        call: &'a CallExpression,
+        scope: &mut Bindings<'a>,
+    ) -> Evaluated<(Vec<Val>, Option<EvaluationError>)> {
         let mut args = Vec::with_capacity(call.args.len() + 1);
         let mut failed = None;
         let exprs = call.target.as_deref().into_iter().chain(&call.args);
@@ -222,7 +232,7 @@ impl Machine {
                 _ => self.value(expr, scope),
             };
             args.push(match value {
-                Err(fault @ Fault::Error(_)) => {
+                Err(fault @ EvaluationError::Error(_)) => {
                     failed = failed.or(Some(fault));
                     Val::Null
                 }
@@ -233,11 +243,11 @@ impl Machine {
     }
 
     /// Evaluates the condition of a loop that goes on: an error does not end it.
-    fn not_strictly_false<'a>(&self, term: &'a Expr, scope: &mut Scope<'a>) -> Run {
+    fn not_strictly_false<'a>(&self, term: &'a Expr, scope: &mut Bindings<'a>) -> Evaluated {
         let value = self.value(term, scope);
         self.pay(1)?;
         match value {
-            Err(Fault::Error(_)) => Ok(Val::Bool(true)),
+            Err(EvaluationError::Error(_)) => Ok(Val::Bool(true)),
             Ok(Val::Bool(value)) => Ok(Val::Bool(value)),
             Ok(_) => Ok(Val::Bool(true)),
             Err(other) => Err(other),
@@ -246,12 +256,14 @@ impl Machine {
 
     /// Evaluates a branch or an index. An expression that only leads to a value costs one less
     /// there (`interpreter/attributes.go`).
-    fn inner<'a>(&self, expr: &'a Expr, scope: &mut Scope<'a>) -> Run {
+    fn inner<'a>(&self, expr: &'a Expr, scope: &mut Bindings<'a>) -> Evaluated {
         let value = self.value(expr, scope);
         let is_way = match &expr.kind {
-            Kind::Ident(name) => scope.place(name).is_some(),
-            Kind::Select { test, .. } => !test,
-            Kind::Call(call) => matches!(call.function.as_str(), "_[_]" | "_[?_]" | "_?._"),
+            ExpressionKind::Ident(name) => scope.place(name).is_some(),
+            ExpressionKind::Select { test, .. } => !test,
+            ExpressionKind::Call(call) => {
+                matches!(call.function.as_str(), "_[_]" | "_[?_]" | "_?._")
+            }
             _ => false,
         };
         if is_way {
@@ -261,9 +273,14 @@ impl Machine {
     }
 
     /// The value of the second of two, if the first is absent.
-    fn either<'a>(&self, call: &'a Call, other: &'a Expr, scope: &mut Scope<'a>) -> Run {
+    fn either<'a>(
+        &self,
+        call: &'a CallExpression,
+        other: &'a Expr,
+        scope: &mut Bindings<'a>,
+    ) -> Evaluated {
         let Some(target) = call.target.as_deref() else {
-            return Err(Fault::no_overload());
+            return Err(EvaluationError::no_overload());
         };
         match self.value(target, scope)? {
             Val::Optional(None) => self.value(other, scope),
@@ -271,11 +288,11 @@ impl Machine {
                 Ok(Rc::unwrap_or_clone(value))
             }
             value @ Val::Optional(_) => Ok(value),
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         }
     }
 
-    fn add_to_result<'a>(&self, item: &'a Expr, scope: &mut Scope<'a>) -> Run {
+    fn add_to_result<'a>(&self, item: &'a Expr, scope: &mut Bindings<'a>) -> Evaluated {
         self.pay(1)?;
         let result = scope.take_value(super::ast::ACCUMULATOR)?;
         let item = self.value(item, scope)?;
@@ -290,21 +307,26 @@ impl Machine {
     }
 
     /// `&&` and `||`: the value that decides, even if another term fails.
-    fn logical<'a>(&self, terms: &'a [Expr], decisive: bool, scope: &mut Scope<'a>) -> Run {
+    fn logical<'a>(
+        &self,
+        terms: &'a [Expr],
+        decisive: bool,
+        scope: &mut Bindings<'a>,
+    ) -> Evaluated {
         let mut failed = None;
         for term in terms {
             match self.value(term, scope) {
                 Ok(Val::Bool(value)) if value == decisive => return Ok(Val::Bool(value)),
                 Ok(Val::Bool(_)) => {}
-                Ok(_) => failed = failed.or(Some(Fault::no_overload())),
-                Err(fault @ Fault::Error(_)) => failed = failed.or(Some(fault)),
+                Ok(_) => failed = failed.or(Some(EvaluationError::no_overload())),
+                Err(fault @ EvaluationError::Error(_)) => failed = failed.or(Some(fault)),
                 Err(other) => return Err(other),
             }
         }
         failed.map_or(Ok(Val::Bool(!decisive)), Err)
     }
 
-    fn fold<'a>(&self, fold: &'a Fold, scope: &mut Scope<'a>) -> Run {
+    fn fold<'a>(&self, fold: &'a Comprehension, scope: &mut Bindings<'a>) -> Evaluated {
         let outside = scope.0.len();
         if fold.is_binding() {
             let value = self.value(&fold.init, scope)?;
@@ -322,9 +344,14 @@ impl Machine {
         result
     }
 
-    fn iterate<'a>(&self, fold: &'a Fold, range: &Val, scope: &mut Scope<'a>) -> Run<()> {
+    fn iterate<'a>(
+        &self,
+        fold: &'a Comprehension,
+        range: &Val,
+        scope: &mut Bindings<'a>,
+    ) -> Evaluated<()> {
         let (accumulator, two) = (scope.0.len() - 1, fold.second.is_some());
-        let mut turn = |first: Val, second: Val| -> Run<bool> {
+        let mut turn = |first: Val, second: Val| -> Evaluated<bool> {
             scope.push(&fold.variable, first);
             if let Some(name) = &fold.second {
                 scope.push(name, second);
@@ -338,7 +365,9 @@ impl Machine {
             scope.0.truncate(accumulator + 1);
             // An error may not matter: a later turn of `exists` may find what decides.
             scope.0[accumulator].1 = match value {
-                Err(fault @ (Fault::Costs | Fault::Unknown)) => return Err(fault),
+                Err(fault @ (EvaluationError::Costs | EvaluationError::Unknown)) => {
+                    return Err(fault);
+                }
                 value => value,
             };
             Ok(true)
@@ -364,15 +393,15 @@ impl Machine {
                 }
                 Ok(())
             }
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         }
     }
 }
 
 /// The variables, the innermost last. The result of a loop may be an error.
-struct Scope<'a>(Vec<(&'a str, Run)>);
+struct Bindings<'a>(Vec<(&'a str, Evaluated)>);
 
-impl<'a> Scope<'a> {
+impl<'a> Bindings<'a> {
     fn push(&mut self, name: &'a str, value: Val) {
         self.0.push((name, Ok(value)));
     }
@@ -385,13 +414,13 @@ impl<'a> Scope<'a> {
         all.iter().rposition(|(known, _)| *known == name)
     }
 
-    fn get(&self, name: &str) -> Option<Run> {
+    fn get(&self, name: &str) -> Option<Evaluated> {
         self.place(name).map(|place| self.0[place].1.clone())
     }
 
     /// The value of a variable, which has none afterwards.
-    fn take_value(&mut self, name: &str) -> Run {
-        let place = self.place(name).ok_or(Fault::Unknown)?;
+    fn take_value(&mut self, name: &str) -> Evaluated {
+        let place = self.place(name).ok_or(EvaluationError::Unknown)?;
         std::mem::replace(&mut self.0[place].1, Ok(Val::Null))
     }
 }
@@ -399,12 +428,12 @@ impl<'a> Scope<'a> {
 /// Returns whether the value of an expression is known before it runs (`cel.OptOptimize`).
 fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
-        Kind::Literal(_) => true,
-        Kind::List { items, .. } => items.iter().all(is_constant),
-        Kind::Map(entries) => entries
+        ExpressionKind::Literal(_) => true,
+        ExpressionKind::List { items, .. } => items.iter().all(is_constant),
+        ExpressionKind::Map(entries) => entries
             .iter()
             .all(|entry| is_constant(&entry.key) && is_constant(&entry.value)),
-        Kind::Call(call) => {
+        ExpressionKind::Call(call) => {
             call.target.is_none()
                 && run_cost::is_conversion(&call.function)
                 && call.args.iter().all(is_constant)

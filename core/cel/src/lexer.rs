@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::ast::Mistake;
+use super::ast::ParseError;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(super) enum Lexeme {
     Symbol(&'static str),
     Ident(String),
     /// A whole number, without a sign.
@@ -18,15 +18,15 @@ pub(super) enum Token {
 }
 
 /// The token as messages show it.
-impl fmt::Display for Token {
+impl fmt::Display for Lexeme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Symbol(text) => f.write_str(text),
-            Token::Ident(text) | Token::Int(text) | Token::Float(text) => f.write_str(text),
-            Token::Uint(text) => write!(f, "{text}u"),
-            Token::String(text) => write!(f, "\"{text}\""),
-            Token::Bytes(_) => f.write_str("b\"\""),
-            Token::End => f.write_str("<EOF>"),
+            Lexeme::Symbol(text) => f.write_str(text),
+            Lexeme::Ident(text) | Lexeme::Int(text) | Lexeme::Float(text) => f.write_str(text),
+            Lexeme::Uint(text) => write!(f, "{text}u"),
+            Lexeme::String(text) => write!(f, "\"{text}\""),
+            Lexeme::Bytes(_) => f.write_str("b\"\""),
+            Lexeme::End => f.write_str("<EOF>"),
         }
     }
 }
@@ -40,7 +40,7 @@ const SYMBOLS: [&str; 24] = [
 ];
 
 /// All tokens, each with the index of its first character.
-pub(super) fn tokens(text: &[char]) -> Result<Vec<(Token, usize)>, Mistake> {
+pub(super) fn tokens(text: &[char]) -> Result<Vec<(Lexeme, usize)>, ParseError> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(&c) = text.get(at) {
@@ -55,11 +55,11 @@ pub(super) fn tokens(text: &[char]) -> Result<Vec<(Token, usize)>, Mistake> {
             at = end;
         }
     }
-    found.push((Token::End, text.len()));
+    found.push((Lexeme::End, text.len()));
     Ok(found)
 }
 
-fn token(text: &[char], at: usize) -> Result<(Token, usize), Mistake> {
+fn token(text: &[char], at: usize) -> Result<(Lexeme, usize), ParseError> {
     if let Some(read) = quoted(text, at)? {
         return Ok(read);
     }
@@ -67,7 +67,7 @@ fn token(text: &[char], at: usize) -> Result<(Token, usize), Mistake> {
     let next = text.get(at + 1).copied().unwrap_or(' ');
     if c.is_ascii_alphabetic() || c == '_' {
         let end = end_of(text, at, |c| c.is_ascii_alphanumeric() || c == '_');
-        return Ok((Token::Ident(text[at..end].iter().collect()), end));
+        return Ok((Lexeme::Ident(text[at..end].iter().collect()), end));
     }
     if c.is_ascii_digit() || (c == '.' && next.is_ascii_digit()) {
         return Ok(number(text, at));
@@ -75,11 +75,11 @@ fn token(text: &[char], at: usize) -> Result<(Token, usize), Mistake> {
     for symbol in SYMBOLS {
         let end = at + symbol.len();
         if end <= text.len() && symbol.chars().eq(text[at..end].iter().copied()) {
-            return Ok((Token::Symbol(symbol), end));
+            return Ok((Lexeme::Symbol(symbol), end));
         }
     }
     let message = format!("Syntax error: token recognition error at: '{c}'");
-    Err(Mistake::new(at, message))
+    Err(ParseError::new(at, message))
 }
 
 fn end_of(text: &[char], at: usize, belongs: impl Fn(char) -> bool) -> usize {
@@ -88,7 +88,7 @@ fn end_of(text: &[char], at: usize, belongs: impl Fn(char) -> bool) -> usize {
     at + length.unwrap_or(rest.len())
 }
 
-fn number(text: &[char], at: usize) -> (Token, usize) {
+fn number(text: &[char], at: usize) -> (Lexeme, usize) {
     let digits = |at| end_of(text, at, |c| c.is_ascii_digit());
     let is = |at: usize, wanted: &str| text.get(at).is_some_and(|c| wanted.contains(*c));
     let hex = text[at] == '0' && is(at + 1, "x");
@@ -110,21 +110,21 @@ fn number(text: &[char], at: usize) -> (Token, usize) {
         }
     }
     if float {
-        return (Token::Float(text[at..end].iter().collect()), end);
+        return (Lexeme::Float(text[at..end].iter().collect()), end);
     }
     whole(text, at, end)
 }
 
-fn whole(text: &[char], at: usize, end: usize) -> (Token, usize) {
+fn whole(text: &[char], at: usize, end: usize) -> (Lexeme, usize) {
     let digits = text[at..end].iter().collect();
     match text.get(end) {
-        Some('u' | 'U') => (Token::Uint(digits), end + 1),
-        _ => (Token::Int(digits), end),
+        Some('u' | 'U') => (Lexeme::Uint(digits), end + 1),
+        _ => (Lexeme::Int(digits), end),
     }
 }
 
 /// A string or bytes, if one begins here.
-fn quoted(text: &[char], at: usize) -> Result<Option<(Token, usize)>, Mistake> {
+fn quoted(text: &[char], at: usize) -> Result<Option<(Lexeme, usize)>, ParseError> {
     let (mut raw, mut bytes, mut start) = (false, false, at);
     while let Some(c) = text.get(start) {
         match c {
@@ -142,7 +142,7 @@ fn quoted(text: &[char], at: usize) -> Result<Option<(Token, usize)>, Mistake> {
     let unfinished = || {
         let rest: String = text[at..].iter().collect();
         let message = format!("Syntax error: token recognition error at: '{rest}'");
-        Mistake::new(at, message)
+        ParseError::new(at, message)
     };
     let mut end = start + marks;
     loop {
@@ -156,11 +156,11 @@ fn quoted(text: &[char], at: usize) -> Result<Option<(Token, usize)>, Mistake> {
         }
     }
     let body = &text[start + marks..end];
-    let content = unescaped(body, raw, bytes).map_err(|why| Mistake::new(at, why))?;
+    let content = unescaped(body, raw, bytes).map_err(|why| ParseError::new(at, why))?;
     let token = if bytes {
-        Token::Bytes(content)
+        Lexeme::Bytes(content)
     } else {
-        Token::String(String::from_utf8_lossy(&content).into_owned())
+        Lexeme::String(String::from_utf8_lossy(&content).into_owned())
     };
     Ok(Some((token, end + marks)))
 }

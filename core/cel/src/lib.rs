@@ -59,8 +59,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use ast::{Expr, Mistake};
-use evaluate::{Fault, Machine};
+use ast::{Expr, ParseError};
+use evaluate::{EvaluationError, Machine};
 use parser::Unread;
 use value::{Val, converted};
 
@@ -113,7 +113,7 @@ impl Program {
         optional: bool,
         wanted: Wanted,
     ) -> Result<Self, Unusable> {
-        let failed = |mut mistakes: Vec<Mistake>| {
+        let failed = |mut mistakes: Vec<ParseError>| {
             let prefix = match wanted {
                 Wanted::Bool => "",
                 Wanted::Text => "messageExpression ",
@@ -167,7 +167,7 @@ pub fn type_of(
     variables: &[&str],
     (object, fields): (&str, &[&str]),
 ) -> Result<String, Unusable> {
-    let failed = |mut mistakes: Vec<Mistake>| {
+    let failed = |mut mistakes: Vec<ParseError>| {
         let shown = ast::display_mistakes(&mut mistakes, text);
         Unusable::Wrong(format!("compilation failed: {shown}"))
     };
@@ -199,24 +199,25 @@ pub fn evaluate_to_json(text: &str, variables: &[(&'static str, Value)]) -> Opti
     run(text, variables).ok().and_then(|value| value.json())
 }
 
-fn run(text: &str, variables: &[(&'static str, Value)]) -> Result<Val, Fault> {
-    let mut parsed = parser::parse(text).map_err(|_| Fault::Unknown)?;
+fn run(text: &str, variables: &[(&'static str, Value)]) -> Result<Val, EvaluationError> {
+    let mut parsed = parser::parse(text).map_err(|_| EvaluationError::Unknown)?;
     let known = variables.iter();
     let known = known.map(|(name, _)| ((*name).to_owned(), CelType::Dyn));
-    check::check(&mut parsed.expr, &parsed.places, known.collect()).map_err(|_| Fault::Unknown)?;
+    check::check(&mut parsed.expr, &parsed.places, known.collect())
+        .map_err(|_| EvaluationError::Unknown)?;
     let values = variables.iter();
     let values = values.map(|(name, value)| (*name, converted(value, None::<&Value>)));
     Machine::default().run(&parsed.expr, values.collect()).0
 }
 
-fn outcome(value: Result<Val, Fault>) -> Outcome {
+fn outcome(value: Result<Val, EvaluationError>) -> Outcome {
     match value {
         Ok(Val::Bool(value)) => Outcome::Bool(value),
         Ok(Val::Text(text)) => Outcome::Text(text.to_string()),
         Ok(_) => Outcome::Other,
-        Err(Fault::Error(why)) => Outcome::Failed(why),
-        Err(Fault::Costs) => Outcome::TooCostly,
-        Err(Fault::Unknown) => Outcome::Unknown,
+        Err(EvaluationError::Error(why)) => Outcome::Failed(why),
+        Err(EvaluationError::Costs) => Outcome::TooCostly,
+        Err(EvaluationError::Unknown) => Outcome::Unknown,
     }
 }
 

@@ -1,13 +1,15 @@
 //! Expands macros (`cel-go/parser/macro.go`, `ext/comprehensions.go`, `ext/lists.go`,
 //! `cel/library.go`).
 
-use super::ast::{ACCUMULATOR, Call, Expr, Fold, Kind, Literal, Mistake};
+use super::ast::{
+    ACCUMULATOR, CallExpression, Comprehension, Expr, ExpressionKind, Literal, ParseError,
+};
 use super::parser::Parser;
 
 /// The variable of `sortBy` that has the list.
 const SORTED: &str = "@__sortBy_input__";
 
-type Made = Result<Expr, Mistake>;
+type Made = Result<Expr, ParseError>;
 
 /// A function without a target: `has` is a macro.
 pub(super) fn global(parser: &mut Parser, place: usize, name: String, args: Vec<Expr>) -> Made {
@@ -20,16 +22,16 @@ pub(super) fn global(parser: &mut Parser, place: usize, name: String, args: Vec<
     };
     let at = parser.place_of(&argument);
     match argument.kind {
-        Kind::Select { operand, field, .. } => {
+        ExpressionKind::Select { operand, field, .. } => {
             let test = true;
-            let kind = Kind::Select {
+            let kind = ExpressionKind::Select {
                 operand,
                 field,
                 test,
             };
             Ok(parser.make(place, kind))
         }
-        _ => Err(Mistake::new(at, "invalid argument to has() macro")),
+        _ => Err(ParseError::new(at, "invalid argument to has() macro")),
     }
 }
 
@@ -55,7 +57,7 @@ pub(super) fn member(
         _ => {
             let target = Some(Box::new(target));
             let function = name;
-            Ok(maker.make(Kind::Call(Call {
+            Ok(maker.make(ExpressionKind::Call(CallExpression {
                 function,
                 target,
                 args,
@@ -71,7 +73,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn make(&mut self, kind: Kind) -> Expr {
+    fn make(&mut self, kind: ExpressionKind) -> Expr {
         self.parser.make(self.place, kind)
     }
 
@@ -88,17 +90,17 @@ impl Maker<'_> {
     }
 
     /// The names of the first arguments, which are variables.
-    fn variables(&self, args: &mut Vec<Expr>, count: usize) -> Result<Vec<String>, Mistake> {
+    fn variables(&self, args: &mut Vec<Expr>, count: usize) -> Result<Vec<String>, ParseError> {
         let mut names: Vec<String> = Vec::new();
         for argument in args.drain(..count) {
             let at = self.parser.place_of(&argument);
             match argument.kind {
-                Kind::Ident(name) if names.contains(&name) => {
+                ExpressionKind::Ident(name) if names.contains(&name) => {
                     let message = format!("duplicate variable name: {name}");
-                    return Err(Mistake::new(at, message));
+                    return Err(ParseError::new(at, message));
                 }
-                Kind::Ident(name) if !name.starts_with('.') => names.push(name),
-                _ => return Err(Mistake::new(at, "argument must be a simple name")),
+                ExpressionKind::Ident(name) if !name.starts_with('.') => names.push(name),
+                _ => return Err(ParseError::new(at, "argument must be a simple name")),
             }
         }
         Ok(names)
@@ -107,7 +109,7 @@ impl Maker<'_> {
     fn fold(&mut self, range: Expr, names: Vec<String>, parts: [Expr; 4]) -> Expr {
         let [init, condition, step, result] = parts;
         let mut names = names.into_iter();
-        let fold = Fold {
+        let fold = Comprehension {
             range,
             variable: names.next().unwrap_or_default(),
             second: names.next(),
@@ -124,7 +126,10 @@ impl Maker<'_> {
         let count = args.len().saturating_sub(1);
         let names = self.variables(&mut args, count)?;
         let Some(predicate) = args.pop() else {
-            return Err(Mistake::new(self.place, "argument must be a simple name"));
+            return Err(ParseError::new(
+                self.place,
+                "argument must be a simple name",
+            ));
         };
         let parts = match name {
             "all" => {
@@ -177,7 +182,7 @@ impl Maker<'_> {
 
     /// The parts of a loop that adds an item each time, if a predicate holds.
     fn appending(&mut self, predicate: Option<Expr>, item: Expr) -> [Expr; 4] {
-        let empty = |items| Kind::List {
+        let empty = |items| ExpressionKind::List {
             items,
             optional: Vec::new(),
         };
@@ -203,7 +208,10 @@ impl Maker<'_> {
     fn list(&mut self, range: Expr, mut args: Vec<Expr>, variables: usize) -> Made {
         let names = self.variables(&mut args, variables)?;
         let Some(item) = args.pop() else {
-            return Err(Mistake::new(self.place, "argument must be a simple name"));
+            return Err(ParseError::new(
+                self.place,
+                "argument must be a simple name",
+            ));
         };
         let parts = self.appending(args.pop(), item);
         Ok(self.fold(range, names, parts))
@@ -212,7 +220,10 @@ impl Maker<'_> {
     fn map(&mut self, name: &str, range: Expr, mut args: Vec<Expr>) -> Made {
         let names = self.variables(&mut args, 2)?;
         let Some(value) = args.pop() else {
-            return Err(Mistake::new(self.place, "argument must be a simple name"));
+            return Err(ParseError::new(
+                self.place,
+                "argument must be a simple name",
+            ));
         };
         let mut inserted = vec![self.accumulator()];
         if name == "transformMap" {
@@ -221,7 +232,7 @@ impl Maker<'_> {
         inserted.push(value);
         let step = self.call("cel.@mapInsert", inserted);
         let step = self.only_if(args.pop(), step);
-        let init = self.make(Kind::Map(Vec::new()));
+        let init = self.make(ExpressionKind::Map(Vec::new()));
         let condition = self.literal(Literal::Bool(true));
         let parts = [init, condition, step, self.accumulator()];
         Ok(self.fold(range, names, parts))
@@ -229,11 +240,11 @@ impl Maker<'_> {
 
     /// Gives a value a name in an expression.
     fn bind(&mut self, name: &str, value: Expr, result: Expr) -> Expr {
-        let range = self.make(Kind::List {
+        let range = self.make(ExpressionKind::List {
             items: Vec::new(),
             optional: Vec::new(),
         });
-        let fold = Fold {
+        let fold = Comprehension {
             range,
             variable: "#unused".to_owned(),
             second: None,
@@ -249,17 +260,17 @@ impl Maker<'_> {
     fn sort_by(&mut self, target: Expr, args: Vec<Expr>) -> Made {
         if matches!(
             target.kind,
-            Kind::Literal(_) | Kind::Map(_) | Kind::Struct(_)
+            ExpressionKind::Literal(_) | ExpressionKind::Map(_) | ExpressionKind::Struct(_)
         ) {
             let at = self.parser.place_of(&target);
             let message = "sortBy can only be applied to a list, identifier, comprehension, call \
                  or select expression";
-            return Err(Mistake::new(at, message));
+            return Err(ParseError::new(at, message));
         }
         let list = self.parser.ident(self.place, SORTED);
         let keys = self.list(list, args, 1)?;
         let list = self.parser.ident(self.place, SORTED);
-        let sorted = self.make(Kind::Call(Call {
+        let sorted = self.make(ExpressionKind::Call(CallExpression {
             function: "@sortByAssociatedKeys".to_owned(),
             target: Some(Box::new(list)),
             args: vec![keys],
@@ -268,7 +279,7 @@ impl Maker<'_> {
     }
 
     fn method(&mut self, target: Expr, function: &str) -> Expr {
-        self.make(Kind::Call(Call {
+        self.make(ExpressionKind::Call(CallExpression {
             function: function.to_owned(),
             target: Some(Box::new(target)),
             args: Vec::new(),
@@ -279,10 +290,13 @@ impl Maker<'_> {
         let at = args.first().map(|it| self.parser.place_of(it));
         let names = self.variables(&mut args, 1).map_err(|_| {
             let message = format!("{name}() variable name must be a simple identifier");
-            Mistake::new(at.unwrap_or(self.place), message)
+            ParseError::new(at.unwrap_or(self.place), message)
         })?;
         let Some(mapped) = args.pop() else {
-            return Err(Mistake::new(self.place, "argument must be a simple name"));
+            return Err(ParseError::new(
+                self.place,
+                "argument must be a simple name",
+            ));
         };
         let present = self.method(target.clone(), "hasValue");
         let value = self.method(target, "value");

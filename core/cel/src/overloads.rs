@@ -74,7 +74,7 @@ fn names_of(names: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// Reads the types of a function, from behind the parenthesis that opens them.
 fn overload(types: &str, member: bool) -> Option<Overload> {
-    let mut reader = Reader {
+    let mut reader = OverloadReader {
         rest: types,
         open: 0,
     };
@@ -94,12 +94,12 @@ fn overload(types: &str, member: bool) -> Option<Overload> {
     })
 }
 
-struct Reader<'a> {
+struct OverloadReader<'a> {
     rest: &'a str,
     open: usize,
 }
 
-impl Reader<'_> {
+impl OverloadReader<'_> {
     fn accept(&mut self, text: &str) -> bool {
         let rest = self.rest.strip_prefix(text);
         self.rest = rest.unwrap_or(self.rest);

@@ -2,8 +2,10 @@
 
 mod operands;
 
-use super::ast::{Call, Expr, Fold, Kind, Literal, Mistake, Parsed};
-use super::lexer::{Token, tokens};
+use super::ast::{
+    CallExpression, Comprehension, Expr, ExpressionKind, Literal, ParseError, Parsed,
+};
+use super::lexer::{Lexeme, tokens};
 use super::macros;
 
 /// The deepest nesting of expressions that is allowed here. A real server follows about twice as
@@ -43,28 +45,28 @@ pub(super) const RESERVED: [&str; 17] = [
 #[derive(Debug)]
 pub(super) enum Unread {
     /// The text is none.
-    Mistaken(Vec<Mistake>),
+    Mistaken(Vec<ParseError>),
     /// It is nested deeper than this server follows.
     TooDeep,
 }
 
-impl From<Mistake> for Unread {
-    fn from(mistake: Mistake) -> Self {
+impl From<ParseError> for Unread {
+    fn from(mistake: ParseError) -> Self {
         Unread::Mistaken(vec![mistake])
     }
 }
 
-type Read<T> = Result<T, Unread>;
+type ParseResult<T> = Result<T, Unread>;
 
 /// Reads an expression.
-pub(super) fn parse(text: &str) -> Read<Parsed> {
+pub(super) fn parse(text: &str) -> ParseResult<Parsed> {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() > MAX_CHARACTERS {
         let message = format!(
             "expression code point size exceeds limit: size: {}, limit {MAX_CHARACTERS}",
             chars.len()
         );
-        return Err(Mistake::new(0, message).into());
+        return Err(ParseError::new(0, message).into());
     }
     let mut parser = Parser {
         tokens: tokens(&chars)?,
@@ -94,26 +96,26 @@ const OPERATORS: [&str; 15] = [
 
 /// The state of the parser. It also makes the expressions that macros stand for.
 pub(super) struct Parser {
-    tokens: Vec<(Token, usize)>,
+    tokens: Vec<(Lexeme, usize)>,
     chars: Vec<char>,
     at: usize,
     depth: usize,
     places: Vec<usize>,
     /// The mistakes after which it went on.
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<ParseError>,
 }
 
 impl Parser {
-    fn whole(&mut self) -> Read<Expr> {
+    fn whole(&mut self) -> ParseResult<Expr> {
         let expr = self.expression()?;
-        if *self.peek() != Token::End {
+        if *self.peek() != Lexeme::End {
             let found = self.peek().to_string();
             return self.wrong(format!("extraneous input '{found}' expecting <EOF>"));
         }
         Ok(expr)
     }
 
-    fn peek(&self) -> &Token {
+    fn peek(&self) -> &Lexeme {
         &self.tokens[self.at].0
     }
 
@@ -121,14 +123,14 @@ impl Parser {
         self.tokens[self.at].1
     }
 
-    fn advance(&mut self) -> Token {
+    fn advance(&mut self) -> Lexeme {
         let token = self.peek().clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
     fn is(&self, symbol: &str) -> bool {
-        matches!(self.peek(), Token::Symbol(found) if *found == symbol)
+        matches!(self.peek(), Lexeme::Symbol(found) if *found == symbol)
     }
 
     fn accept(&mut self, symbol: &str) -> bool {
@@ -139,7 +141,7 @@ impl Parser {
         found
     }
 
-    fn expect(&mut self, symbol: &str) -> Read<()> {
+    fn expect(&mut self, symbol: &str) -> ParseResult<()> {
         if self.accept(symbol) {
             return Ok(());
         }
@@ -147,13 +149,13 @@ impl Parser {
         self.wrong(format!("mismatched input '{found}' expecting '{symbol}'"))
     }
 
-    fn wrong<T>(&self, message: String) -> Read<T> {
+    fn wrong<T>(&self, message: String) -> ParseResult<T> {
         let message = format!("Syntax error: {message}");
-        Err(Mistake::new(self.place(), message).into())
+        Err(ParseError::new(self.place(), message).into())
     }
 
     /// One expression more, reported at a place of the text.
-    pub(super) fn make(&mut self, place: usize, kind: Kind) -> Expr {
+    pub(super) fn make(&mut self, place: usize, kind: ExpressionKind) -> Expr {
         self.places.push(place);
         let id = self.places.len() - 1;
         Expr { id, kind }
@@ -164,7 +166,7 @@ impl Parser {
         let target = None;
         self.make(
             place,
-            Kind::Call(Call {
+            ExpressionKind::Call(CallExpression {
                 function,
                 target,
                 args,
@@ -173,22 +175,22 @@ impl Parser {
     }
 
     pub(super) fn ident(&mut self, place: usize, name: &str) -> Expr {
-        self.make(place, Kind::Ident(name.to_owned()))
+        self.make(place, ExpressionKind::Ident(name.to_owned()))
     }
 
     pub(super) fn literal(&mut self, place: usize, literal: Literal) -> Expr {
-        self.make(place, Kind::Literal(literal))
+        self.make(place, ExpressionKind::Literal(literal))
     }
 
-    pub(super) fn fold(&mut self, place: usize, fold: Fold) -> Expr {
-        self.make(place, Kind::Fold(Box::new(fold)))
+    pub(super) fn fold(&mut self, place: usize, fold: Comprehension) -> Expr {
+        self.make(place, ExpressionKind::Fold(Box::new(fold)))
     }
 
     pub(super) fn place_of(&self, expr: &Expr) -> usize {
         self.places[expr.id]
     }
 
-    fn expression(&mut self) -> Read<Expr> {
+    fn expression(&mut self) -> ParseResult<Expr> {
         self.deeper()?;
         let condition = self.binary(0)?;
         let place = self.place();
@@ -207,8 +209,8 @@ impl Parser {
     /// The operator with two operands that comes next: how tightly it binds, and its name.
     fn operator(&self) -> Option<(usize, &'static str)> {
         Some(match self.peek() {
-            Token::Ident(name) if name == "in" => (2, "@in"),
-            Token::Symbol(symbol) => match *symbol {
+            Lexeme::Ident(name) if name == "in" => (2, "@in"),
+            Lexeme::Symbol(symbol) => match *symbol {
                 "||" => (0, "_||_"),
                 "&&" => (1, "_&&_"),
                 "==" => (2, "_==_"),
@@ -229,7 +231,7 @@ impl Parser {
     }
 
     /// Operators with two operands that bind at least so tightly.
-    fn binary(&mut self, least: usize) -> Read<Expr> {
+    fn binary(&mut self, least: usize) -> ParseResult<Expr> {
         let outside = self.depth;
         let mut left = self.unary()?;
         while let Some((level, function)) = self.operator().filter(|it| it.0 >= least) {
@@ -252,7 +254,7 @@ impl Parser {
     }
 
     /// One more level.
-    fn deeper(&mut self) -> Read<()> {
+    fn deeper(&mut self) -> ParseResult<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(Unread::TooDeep);
@@ -260,14 +262,14 @@ impl Parser {
         Ok(())
     }
 
-    fn unary(&mut self) -> Read<Expr> {
+    fn unary(&mut self) -> ParseResult<Expr> {
         let place = self.place();
         for (symbol, function) in [("!", "!_"), ("-", "-_")] {
             let mut count = 0;
             while self.is(symbol) {
                 let number = matches!(
                     self.tokens.get(self.at + 1),
-                    Some((Token::Int(_) | Token::Float(_), _))
+                    Some((Lexeme::Int(_) | Lexeme::Float(_), _))
                 );
                 if symbol == "-" && number && count == 0 {
                     break;
@@ -286,7 +288,7 @@ impl Parser {
         self.member()
     }
 
-    fn member(&mut self) -> Read<Expr> {
+    fn member(&mut self) -> ParseResult<Expr> {
         let mut expr = self.primary()?;
         let outside = self.depth;
         loop {
@@ -308,7 +310,7 @@ impl Parser {
     }
 
     /// Parses the part after a dot: a field, or a function with its arguments.
-    fn selected(&mut self, operand: Expr, place: usize) -> Read<Expr> {
+    fn selected(&mut self, operand: Expr, place: usize) -> ParseResult<Expr> {
         let optional = self.accept("?");
         let name = self.name()?;
         let open = self.place();
@@ -320,7 +322,7 @@ impl Parser {
             let operand = Box::new(operand);
             return Ok(self.make(
                 place,
-                Kind::Select {
+                ExpressionKind::Select {
                     operand,
                     field: name,
                     test: false,
@@ -331,9 +333,9 @@ impl Parser {
         Ok(macros::member(self, open, operand, name, args)?)
     }
 
-    fn name(&mut self) -> Read<String> {
+    fn name(&mut self) -> ParseResult<String> {
         match self.peek().clone() {
-            Token::Ident(name) if !is_keyword(&name) => {
+            Lexeme::Ident(name) if !is_keyword(&name) => {
                 self.advance();
                 Ok(name)
             }
@@ -361,12 +363,12 @@ impl Parser {
         gap.iter().collect()
     }
 
-    fn arguments(&mut self, end: &str) -> Read<Vec<Expr>> {
+    fn arguments(&mut self, end: &str) -> ParseResult<Vec<Expr>> {
         let mut args = Vec::new();
         if self.accept(end) {
             return Ok(args);
         }
-        if matches!(self.peek(), Token::End) && end == ")" {
+        if matches!(self.peek(), Lexeme::End) && end == ")" {
             let expected = OPERAND.replacen("'(',", "'(', ')',", 1);
             return self.wrong(format!("mismatched input '<EOF>' expecting {expected}"));
         }

@@ -31,8 +31,8 @@ pub(super) enum Val {
     Duration(i64),
     /// In nanoseconds since 1970, and the seconds of the offset in which it is written.
     Timestamp(i128, i64),
-    List(Rc<List>),
-    Map(Rc<BTreeMap<Key, Val>>),
+    List(Rc<ListValue>),
+    Map(Rc<BTreeMap<MapKey, Val>>),
     /// A type, by its name.
     Type(&'static str),
     Optional(Option<Rc<Val>>),
@@ -46,41 +46,41 @@ pub(super) enum Val {
 
 /// Items, and how two lists of them are compared and joined.
 #[derive(Clone, Debug, Default)]
-pub(super) struct List {
+pub(super) struct ListValue {
     pub(super) items: Vec<Val>,
     pub(super) kind: ListKind,
 }
 
 /// A key of a map.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum MapKey {
     Bool(bool),
     Int(i64),
     Uint(u64),
     Text(Rc<str>),
 }
 
-impl Key {
+impl MapKey {
     /// The key that a value stands for: numbers that are equal are the same key.
     pub(super) fn from_value(value: &Val) -> Option<Self> {
         Some(match value {
-            Val::Bool(value) => Key::Bool(*value),
-            Val::Int(value) => Key::Int(*value),
-            Val::Uint(value) => i64::try_from(*value).map_or(Key::Uint(*value), Key::Int),
+            Val::Bool(value) => MapKey::Bool(*value),
+            Val::Int(value) => MapKey::Int(*value),
+            Val::Uint(value) => i64::try_from(*value).map_or(MapKey::Uint(*value), MapKey::Int),
             Val::Double(value) if value.fract() == 0.0 && value.abs() < 9e18 => {
-                Key::Int(*value as i64)
+                MapKey::Int(*value as i64)
             }
-            Val::Text(text) => Key::Text(text.clone()),
+            Val::Text(text) => MapKey::Text(text.clone()),
             _ => return None,
         })
     }
 
     pub(super) fn value(&self) -> Val {
         match self {
-            Key::Bool(value) => Val::Bool(*value),
-            Key::Int(value) => Val::Int(*value),
-            Key::Uint(value) => Val::Uint(*value),
-            Key::Text(text) => Val::Text(text.clone()),
+            MapKey::Bool(value) => Val::Bool(*value),
+            MapKey::Int(value) => Val::Int(*value),
+            MapKey::Uint(value) => Val::Uint(*value),
+            MapKey::Text(text) => Val::Text(text.clone()),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Val {
 
     pub(super) fn list(items: Vec<Val>) -> Self {
         let kind = ListKind::Atomic;
-        Val::List(Rc::new(List { items, kind }))
+        Val::List(Rc::new(ListValue { items, kind }))
     }
 
     pub(super) fn texts<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Self {
@@ -210,9 +210,9 @@ fn address_size(ip: IpAddr) -> u64 {
     if ip.is_ipv4() { 4 } else { 16 }
 }
 
-impl List {
+impl ListValue {
     /// Sets and lists with keys have no order.
-    fn equals(&self, other: &List) -> bool {
+    fn equals(&self, other: &ListValue) -> bool {
         let unordered = !matches!(self.kind, ListKind::Atomic);
         self.items.len() == other.items.len()
             && if unordered {
@@ -247,7 +247,7 @@ fn same_keys(one: &Val, other: &Val, keys: &[String]) -> bool {
         return false;
     };
     keys.iter().all(|key| {
-        let key = Key::Text(escaped(key).unwrap_or_default().into());
+        let key = MapKey::Text(escaped(key).unwrap_or_default().into());
         match (one.get(&key), other.get(&key)) {
             (Some(one), Some(other)) => one.equals(other),
             (one, other) => one.is_none() && other.is_none(),
@@ -273,7 +273,7 @@ pub(super) fn converted<S: ValueSchema>(value: &Value, schema: Option<&S>) -> Va
             let of_items = schema.and_then(S::items);
             let items = items.iter().map(|item| converted(item, of_items)).collect();
             let kind = schema.map(S::list_kind).unwrap_or_default();
-            Val::List(Rc::new(List { items, kind }))
+            Val::List(Rc::new(ListValue { items, kind }))
         }
         Value::Object(map) => {
             let values = schema.and_then(S::additional);
@@ -285,7 +285,7 @@ pub(super) fn converted<S: ValueSchema>(value: &Value, schema: Option<&S>) -> Va
                     None => (name.clone(), converted(member, values)),
                 })
             });
-            let members = members.map(|(name, value)| (Key::Text(name.into()), value));
+            let members = members.map(|(name, value)| (MapKey::Text(name.into()), value));
             Val::Map(Rc::new(members.collect()))
         }
     }
@@ -304,7 +304,7 @@ impl Val {
             Val::List(list) => list.items.iter().map(Val::json).collect::<Option<_>>()?,
             Val::Map(map) => {
                 let members = map.iter().map(|(key, value)| match key {
-                    Key::Text(name) => Some((name.to_string(), value.json()?)),
+                    MapKey::Text(name) => Some((name.to_string(), value.json()?)),
                     _ => None,
                 });
                 Value::Object(members.collect::<Option<_>>()?)

@@ -26,11 +26,11 @@ use optimist_client::{Editor, Procedure};
 use optimist_controller::program::{Run, Variable};
 use optimist_controller::{Cache, Client, Controller};
 use optimist_system::{Faults, Process, ProcessId, System};
-use ranks::{Ranks, TextId, Texts};
+use ranks::{StateRanks, TextId, Texts};
 
 /// A part of a state.
 #[derive(Clone, Copy, Debug)]
-enum Word {
+enum StateWord {
     /// Counts as it is.
     Plain(u64),
     /// A number of which the order counts among all versions.
@@ -44,7 +44,7 @@ enum Word {
 }
 
 /// The words of an object.
-type Digest = Arc<[Word]>;
+type Digest = Arc<[StateWord]>;
 
 /// Everything that the fingerprint of a state depends on: the servers by their places, the processes and the
 /// ledger by their addresses.
@@ -85,10 +85,10 @@ pub(super) struct Digests {
     parts: FastMap<(usize, u64), (Process, Digest)>,
     /// The fingerprints of whole states, which are kept for their addresses.
     states: FastMap<StateParts, (Arc<System>, u128)>,
-    words: Vec<Word>,
+    words: Vec<StateWord>,
     given: Given,
     texts: Texts,
-    ranks: Ranks,
+    ranks: StateRanks,
 }
 
 /// More digests are not kept.
@@ -168,9 +168,9 @@ impl Digests {
         let number = server.place().map(|place| (0, place));
         self.part(number, &Process::Idle, |digests| {
             let store = server.store();
-            digests.words.push(Word::Version(store.compacted()));
+            digests.words.push(StateWord::Version(store.compacted()));
             for (_, revision, object) in store.range("/registry/") {
-                digests.words.push(Word::Version(revision));
+                digests.words.push(StateWord::Version(revision));
                 digests.object(object);
             }
         });
@@ -203,12 +203,12 @@ impl Digests {
     fn plain(&mut self, value: impl Hash) {
         let mut hasher = Mixer::default();
         value.hash(&mut hasher);
-        self.words.push(Word::Plain(hasher.finish()));
+        self.words.push(StateWord::Plain(hasher.finish()));
     }
 
     fn version(&mut self, version: &str) {
         self.words
-            .push(Word::Version(version.parse().unwrap_or_default()));
+            .push(StateWord::Version(version.parse().unwrap_or_default()));
     }
 
     fn object(&mut self, object: &Arc<Value>) {
@@ -298,7 +298,7 @@ impl Digests {
     /// older.
     fn readable(&mut self, version: Revision, oldest: Option<Revision>) {
         match oldest {
-            Some(oldest) if version > oldest => self.words.push(Word::Version(version)),
+            Some(oldest) if version > oldest => self.words.push(StateWord::Version(version)),
             _ => self.plain("older than all"),
         }
     }
@@ -314,7 +314,7 @@ impl Digests {
         hash_all(queue.processing(), &mut hasher);
         hash_all(queue.waiting().into_iter().map(|(key, _)| key), &mut hasher);
         queue.priorities().hash(&mut hasher);
-        self.words.push(Word::Plain(hasher.finish()));
+        self.words.push(StateWord::Plain(hasher.finish()));
         self.unseen_writes(controller.caches(), controller.written().versions());
         self.own_writes(controller.caches(), controller.client());
         self.run(controller.run(), controller.caches());
@@ -330,7 +330,7 @@ impl Digests {
             .map(|(owner, creations, deletions, _)| (owner, creations, deletions))
             .peekable();
         match pending.peek() {
-            None => self.words.push(Word::Plain(0)),
+            None => self.words.push(StateWord::Plain(0)),
             Some(_) => self.plain(pending.collect::<Vec<_>>()),
         }
     }
@@ -350,7 +350,7 @@ impl Digests {
             let version = cache.version().parse().unwrap_or_default();
             for change in server.store().log_after(version) {
                 if change.key.starts_with(cache.prefix()) {
-                    self.words.push(Word::Version(change.revision));
+                    self.words.push(StateWord::Version(change.revision));
                     self.plain(change.after.is_some());
                     if let Some(object) = change.after.as_ref().or(change.before.as_ref()) {
                         self.object(object);
@@ -396,7 +396,7 @@ impl Digests {
             remaining.iter().for_each(|object| self.object(object));
         }
         let uid = self.texts.intern(run.uid());
-        self.words.push(Word::Uid(uid));
+        self.words.push(StateWord::Uid(uid));
         for (name, variable) in run.variables() {
             let (objects, shared) = match variable {
                 Variable::Object { object, shared } => (std::slice::from_ref(object), *shared),

@@ -1,11 +1,11 @@
 //! The largest number of versions that one history makes.
 
-use super::property_search::Node;
+use super::property_search::SearchNode;
 use super::settling::components::components;
 
 /// The largest number of versions on a way from the first state; `None` if there is no largest one: a history can
 /// repeat a step that makes a version, as often as it likes. Every state can be reached from the first one.
-pub(super) fn most_versions(nodes: &[Node]) -> Option<u64> {
+pub(super) fn most_versions(nodes: &[SearchNode]) -> Option<u64> {
     let components = components(nodes);
     let mut component_of = vec![0; nodes.len()];
     for (index, component) in components.iter().enumerate() {

@@ -24,7 +24,7 @@ pub enum PropertySearchStatus {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct SearchNode {
     /// The state and the event by which it was first found: on a shortest way.
     pub(super) first: Option<(usize, Event)>,
     pub(super) depth: usize,
@@ -55,7 +55,7 @@ impl Edge {
 pub struct PropertySearch {
     question: Question,
     most_states: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<SearchNode>,
     /// The states that are found and not explored, with the events that are possible.
     frontier: VecDeque<(usize, Arc<System>, Vec<Event>)>,
     known: FastMap<u128, usize>,
@@ -212,7 +212,7 @@ impl PropertySearch {
         let mut goals = self.question.at_rest.iter();
         let enabled = state.enabled();
         let events = enabled.iter().copied();
-        self.nodes.push(Node {
+        self.nodes.push(SearchNode {
             first,
             depth: first.map_or(0, |(from, _)| self.depth(from) + 1),
             goals_hold: goals.all(|goal| goal.is_true(state.server())),
@@ -233,7 +233,7 @@ impl PropertySearch {
 }
 
 /// The shortest way from the start to a state.
-pub(super) fn path(nodes: &[Node], to: usize) -> Vec<Event> {
+pub(super) fn path(nodes: &[SearchNode], to: usize) -> Vec<Event> {
     let mut path = Vec::new();
     let mut at = to;
     while let Some((from, event)) = nodes.get(at).and_then(|node| node.first) {

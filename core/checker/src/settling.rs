@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use optimist_system::Event;
 
-use super::property_search::{Edge, Node, path};
+use super::property_search::{Edge, SearchNode, path};
 use components::components;
 
 /// The verdict about all runs of a question.
@@ -42,7 +42,7 @@ pub struct NeverRests {
 }
 
 /// Judges all runs.
-pub(super) fn judge(nodes: &[Node]) -> Settling {
+pub(super) fn judge(nodes: &[SearchNode]) -> Settling {
     let mut never_rests: Option<(usize, Vec<usize>)> = None;
     let mut rests_wrong: Option<(usize, Vec<usize>)> = None;
     for component in components(nodes) {
@@ -94,7 +94,7 @@ pub(super) fn judge(nodes: &[Node]) -> Settling {
 
 /// Returns the steps that a run which stays in a component must take: for each process that has a
 /// step in every state of the component, a step of that process.
-fn threads_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<Event> {
+fn threads_in_every_state(nodes: &[SearchNode], component: &[usize]) -> Vec<Event> {
     let enabled = |id: usize| nodes[id].enabled.iter().map(|step| step.thread());
     let mut threads: Vec<Event> = Vec::new();
     for thread in enabled(component[0]) {
@@ -108,7 +108,7 @@ fn threads_in_every_state(nodes: &[Node], component: &[usize]) -> Vec<Event> {
     threads
 }
 
-fn is_fair(nodes: &[Node], component: &[usize], inside: &HashSet<usize>) -> bool {
+fn is_fair(nodes: &[SearchNode], component: &[usize], inside: &HashSet<usize>) -> bool {
     let mut threads = threads_in_every_state(nodes, component).into_iter();
     threads.all(|thread| {
         component.iter().any(|id| {
@@ -123,7 +123,7 @@ const TOURS: usize = 64;
 
 /// A short tour through a component that a run can repeat for ever, with the state where it begins:
 /// the shortest of those that are found from its states, way there included.
-fn shortest_tour(nodes: &[Node], component: &[usize], writes: bool) -> (usize, Vec<Event>) {
+fn shortest_tour(nodes: &[SearchNode], component: &[usize], writes: bool) -> (usize, Vec<Event>) {
     let mut starts = component.to_vec();
     starts.sort_by_key(|id| nodes[*id].depth);
     let first = starts[0];
@@ -137,7 +137,7 @@ fn shortest_tour(nodes: &[Node], component: &[usize], writes: bool) -> (usize, V
 
 /// A tour that begins and ends in a state: it goes to the next step that is still needed, until
 /// nothing is needed, and back.
-fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<Event> {
+fn tour(nodes: &[SearchNode], component: &[usize], start: usize, writes: bool) -> Vec<Event> {
     let inside: HashSet<usize> = component.iter().copied().collect();
     let enabled = |id: usize, thread: Event| {
         let mut steps = nodes[id].enabled.iter();
@@ -183,7 +183,7 @@ fn tour(nodes: &[Node], component: &[usize], start: usize, writes: bool) -> Vec<
 
 /// The shortest way inside a component that ends with a wanted step.
 fn way(
-    nodes: &[Node],
+    nodes: &[SearchNode],
     inside: &HashSet<usize>,
     from: usize,
     wanted: &dyn Fn(&Edge) -> bool,

@@ -119,7 +119,7 @@ impl AlignedRows {
             is_long: longest > SHORT,
             finds_defaults: longest <= MAX_LINES,
         };
-        let place = Place {
+        let place = AlignedPlace {
             values: copies,
             pointers: Default::default(),
             key: String::new(),
@@ -153,7 +153,7 @@ fn is_always_folded(place: &str) -> bool {
 }
 
 /// A place of the object in each copy.
-struct Place<'a> {
+struct AlignedPlace<'a> {
     values: [Option<&'a Value>; COPIES],
     pointers: [String; COPIES],
     key: String,
@@ -169,7 +169,7 @@ struct Aligner<'a> {
 
 impl Aligner<'_> {
     /// The rows inside a map or list.
-    fn members(&self, place: &Place<'_>, ty: ValueType<'_>) -> Vec<AlignedRow> {
+    fn members(&self, place: &AlignedPlace<'_>, ty: ValueType<'_>) -> Vec<AlignedRow> {
         let is_list = |value: &Value| value.is_array();
         if place.values.iter().flatten().any(|value| is_list(value)) {
             return self.items(place, ty);
@@ -200,7 +200,7 @@ impl Aligner<'_> {
     fn fold_together(
         &self,
         rows: &mut Vec<AlignedRow>,
-        place: &Place<'_>,
+        place: &AlignedPlace<'_>,
         word: &str,
         fold: Fold,
         members: Vec<(String, Vec<AlignedRow>)>,
@@ -220,7 +220,7 @@ impl Aligner<'_> {
         rows.extend(inner);
     }
 
-    fn items(&self, place: &Place<'_>, ty: ValueType<'_>) -> Vec<AlignedRow> {
+    fn items(&self, place: &AlignedPlace<'_>, ty: ValueType<'_>) -> Vec<AlignedRow> {
         let keys = ty.item_keys();
         let ids = place.values.map(|value| item_ids(value, keys));
         // Items that two copies tell apart in different ways have their positions instead.
@@ -258,7 +258,7 @@ impl Aligner<'_> {
     }
 
     /// The row of a value, and the rows inside it.
-    fn rows_of(&self, place: &Place<'_>, ty: ValueType<'_>) -> Vec<AlignedRow> {
+    fn rows_of(&self, place: &AlignedPlace<'_>, ty: ValueType<'_>) -> Vec<AlignedRow> {
         let cells = [0, 1, 2].map(|copy| self.places[copy].get(&place.pointers[copy]).copied());
         let nested = place.values.iter().flatten().any(|value| is_nested(value));
         let inner = if nested {
@@ -291,7 +291,7 @@ impl Aligner<'_> {
 
     /// Returns whether the value of a place is folded at first: the server's own fields always, values
     /// with very many members, and small inner values of objects that are long.
-    fn is_folded(&self, place: &Place<'_>, below: usize) -> bool {
+    fn is_folded(&self, place: &AlignedPlace<'_>, below: usize) -> bool {
         let many = |value: &&Value| match value {
             Value::Array(list) => list.len() > MANY,
             Value::Object(map) => map.len() > MANY,
@@ -304,13 +304,13 @@ impl Aligner<'_> {
     }
 
     /// Returns whether only some of the copies have the place: it was just added, or taken out.
-    fn is_new(&self, place: &Place<'_>) -> bool {
+    fn is_new(&self, place: &AlignedPlace<'_>) -> bool {
         let mut copies = self.lines.iter().zip(&place.values);
         copies.any(|(lines, value)| !lines.is_empty() && value.is_none())
     }
 
     /// Returns whether a member of a struct has the value that the server sets where it is left out.
-    fn is_default(&self, place: &Place<'_>, name: &str, ty: ValueType<'_>) -> bool {
+    fn is_default(&self, place: &AlignedPlace<'_>, name: &str, ty: ValueType<'_>) -> bool {
         let ValueType::Struct(ty) = ty else {
             return false;
         };
@@ -341,22 +341,22 @@ impl Aligner<'_> {
     }
 }
 
-impl<'a> Place<'a> {
-    fn member(&self, name: &str) -> Place<'a> {
+impl<'a> AlignedPlace<'a> {
+    fn member(&self, name: &str) -> AlignedPlace<'a> {
         let escaped = json_pointer::escape(name);
-        Place {
+        AlignedPlace {
             values: self.values.map(|value| value?.as_object()?.get(name)),
             pointers: [0, 1, 2].map(|copy| format!("{}/{escaped}", self.pointers[copy])),
             key: format!("{}/{escaped}", self.key),
         }
     }
 
-    fn item(&self, id: &str, at: &[Option<usize>; COPIES]) -> Place<'a> {
+    fn item(&self, id: &str, at: &[Option<usize>; COPIES]) -> AlignedPlace<'a> {
         let pointer = |copy: usize| match at[copy] {
             Some(at) => format!("{}/{at}", self.pointers[copy]),
             None => format!("{}/-", self.pointers[copy]),
         };
-        Place {
+        AlignedPlace {
             values: [0, 1, 2].map(|copy| self.values[copy]?.get(at[copy]?)),
             pointers: [0, 1, 2].map(pointer),
             key: format!("{}/{}", self.key, json_pointer::escape(id)),
@@ -364,7 +364,7 @@ impl<'a> Place<'a> {
     }
 
     /// Returns whether the copies that have the value around it do not all have the same value.
-    fn differs_within(&self, around: &Place<'_>) -> bool {
+    fn differs_within(&self, around: &AlignedPlace<'_>) -> bool {
         let copies = (0..COPIES).filter(|copy| around.values[*copy].is_some());
         let mut values = copies.map(|copy| self.values[copy]);
         let first = values.next();
@@ -373,7 +373,7 @@ impl<'a> Place<'a> {
 }
 
 /// The names of the members that a copy has, in the order in which objects have them.
-fn names(place: &Place<'_>) -> Vec<String> {
+fn names(place: &AlignedPlace<'_>) -> Vec<String> {
     let maps = place
         .values
         .iter()

@@ -65,7 +65,7 @@ pub const MAX_OBJECTS: usize = 10_000;
 pub struct ObjectReader {
     text: Arc<str>,
     /// The documents that are not read yet.
-    left: VecDeque<Place>,
+    left: VecDeque<DocumentPlace>,
     found: Vec<Value>,
     /// The most objects.
     most: usize,
@@ -73,7 +73,7 @@ pub struct ObjectReader {
 
 /// The place of a document, or of a list's item, in its text.
 #[derive(Debug)]
-struct Place {
+struct DocumentPlace {
     range: Range<usize>,
     /// The number of lines above it.
     above: usize,
@@ -107,7 +107,7 @@ impl ObjectReader {
         for place in places(&text, documents) {
             let document = text.get(place.range.clone()).unwrap_or_default();
             match list_items(document) {
-                Some(items) => left.extend(items.into_iter().map(|item| Place {
+                Some(items) => left.extend(items.into_iter().map(|item| DocumentPlace {
                     range: place.range.start + item.range.start..place.range.start + item.range.end,
                     above: place.above + item.above,
                     ..item
@@ -125,7 +125,7 @@ impl ObjectReader {
 
     /// The line at which the next document begins, counted from 1.
     pub fn line(&self) -> usize {
-        let Some(Place { range, above, .. }) = self.left.front() else {
+        let Some(DocumentPlace { range, above, .. }) = self.left.front() else {
             return self.text.lines().count();
         };
         let document = self.text.get(range.clone()).unwrap_or_default();
@@ -141,7 +141,7 @@ impl ObjectReader {
         let Some(place) = self.left.pop_front() else {
             return Ok(false);
         };
-        let Place { range, above, .. } = place;
+        let DocumentPlace { range, above, .. } = place;
         let text = self.text.get(range).unwrap_or_default();
         let item = text.strip_prefix("- ").filter(|_| place.is_item);
         let item = item.map(|rest| format!("  {rest}"));
@@ -169,11 +169,11 @@ impl ObjectReader {
 }
 
 /// Returns the places of documents in their text.
-fn places(text: &str, documents: Vec<ManifestDocument<'_>>) -> VecDeque<Place> {
+fn places(text: &str, documents: Vec<ManifestDocument<'_>>) -> VecDeque<DocumentPlace> {
     let begin = text.as_ptr() as usize;
     let places = documents.into_iter().map(|document| {
         let at = document.text.as_ptr() as usize - begin;
-        Place {
+        DocumentPlace {
             range: at..at + document.text.len(),
             above: document.above,
             is_item: false,
@@ -184,15 +184,15 @@ fn places(text: &str, documents: Vec<ManifestDocument<'_>>) -> VecDeque<Place> {
 
 /// The items of a YAML document that is a list as kubectl prints it: `items:` alone in its line, and
 /// each item begins with `- ` at the margin. `None` for any other document: it is read whole.
-fn list_items(document: &str) -> Option<Vec<Place>> {
-    let mut items: Vec<Place> = Vec::new();
+fn list_items(document: &str) -> Option<Vec<DocumentPlace>> {
+    let mut items: Vec<DocumentPlace> = Vec::new();
     let (mut at, mut inside, mut is_list) = (0, false, false);
     for (number, line) in document.split_inclusive('\n').enumerate() {
         let end = at + line.len();
         let content = line.trim_end();
         is_list |= content == "kind: List";
         if line.starts_with("- ") && inside {
-            items.push(Place {
+            items.push(DocumentPlace {
                 range: at..end,
                 above: number,
                 is_item: true,

@@ -40,7 +40,7 @@ pub struct Token {
 
 /// The lines of an object.
 pub fn lines(value: &Value) -> Vec<Line> {
-    let mut writer = Writer::default();
+    let mut writer = YamlWriter::default();
     writer.block(value, 0, "");
     writer.lines
 }
@@ -67,14 +67,14 @@ pub fn to_yaml(value: &Value) -> String {
 }
 
 #[derive(Default)]
-struct Writer {
+struct YamlWriter {
     lines: Vec<Line>,
     /// Dashes and items waiting for the line that they begin.
     dashes: String,
     items: Vec<String>,
 }
 
-impl Writer {
+impl YamlWriter {
     fn block(&mut self, value: &Value, indent: usize, pointer: &str) {
         match value {
             Value::Object(map) if !map.is_empty() => {

@@ -56,10 +56,10 @@ enum Phase {
     Listing(Pages),
     Listed,
     Initial {
-        connection: Connection,
+        connection: WatchConnection,
         objects: ObjectStore,
     },
-    Watching(Connection),
+    Watching(WatchConnection),
 }
 
 /// A list that is fetched page by page.
@@ -76,7 +76,7 @@ struct Pages {
 
 /// A watch, and the data from it that the reflector has not read yet.
 #[derive(Clone, Debug)]
-struct Connection {
+struct WatchConnection {
     watch: Watch,
     arrived: VecDeque<WatchEvent>,
 }
@@ -285,7 +285,7 @@ impl Reflector {
         &mut self,
         server: &mut ApiServer,
         query: &[(&str, String)],
-    ) -> Result<Connection, Response<Vec<u8>>> {
+    ) -> Result<WatchConnection, Response<Vec<u8>>> {
         let jitter = SHORTEST_WATCH as f64 * server.environment_mut().fraction();
         let mut query = query.to_vec();
         query.extend([
@@ -302,10 +302,10 @@ impl Reflector {
         self.answered = Some(AnsweredRequest::new(request, response));
         let watch = watch?;
         let arrived = VecDeque::new();
-        Ok(Connection { watch, arrived })
+        Ok(WatchConnection { watch, arrived })
     }
 
-    fn read(&mut self, mut connection: Connection, most: usize) -> ReflectorProgress {
+    fn read(&mut self, mut connection: WatchConnection, most: usize) -> ReflectorProgress {
         let mut read = 0;
         while read < most
             && let Some(event) = connection.arrived.pop_front()
@@ -330,7 +330,7 @@ impl Reflector {
     /// The initial events are collected until they are complete.
     fn read_initial(
         &mut self,
-        mut connection: Connection,
+        mut connection: WatchConnection,
         mut objects: ObjectStore,
         server: &ApiServer,
         most: usize,
@@ -388,7 +388,7 @@ impl Reflector {
     }
 }
 
-impl Connection {
+impl WatchConnection {
     fn is_over(&self) -> bool {
         self.arrived.is_empty() && !self.watch.is_open()
     }

@@ -77,7 +77,7 @@ impl Go<'_> {
     }
 
     /// A function around the statements, with the retry loop.
-    fn wrap(&mut self, name: &str, body: &Body) -> String {
+    fn wrap(&mut self, name: &str, body: &GoFunction) -> String {
         self.imports.add("context");
         let client = self.client_type();
         let mut parameters = format!("ctx context.Context, client {client}");
@@ -149,28 +149,28 @@ impl Go<'_> {
         )
     }
 
-    fn create(&mut self) -> Body {
+    fn create(&mut self) -> GoFunction {
         let (declare, variable) = self.decoded();
         let options = self.options("CreateOptions");
-        Body {
+        GoFunction {
             before: declare,
             send: format!("{}.Create(ctx, {variable}, {options})", self.objects()),
             answers: true,
-            ..Body::default()
+            ..GoFunction::default()
         }
     }
 
-    fn update(&mut self) -> Body {
+    fn update(&mut self) -> GoFunction {
         let options = self.options("UpdateOptions");
         let objects = self.objects();
         if self.request.target.subresource == "scale" {
             let (declare, variable) = self.decoded_as("Scale");
             let name = quote(self.request.target.name);
-            return Body {
+            return GoFunction {
                 before: declare,
                 send: format!("{objects}.UpdateScale(ctx, {name}, {variable}, {options})"),
                 answers: true,
-                ..Body::default()
+                ..GoFunction::default()
             };
         }
         let verb = match self.request.target.subresource {
@@ -180,11 +180,11 @@ impl Go<'_> {
         let variable = self.variable();
         let Some(mut before) = self.statements(&variable) else {
             let (declare, variable) = self.decoded();
-            return Body {
+            return GoFunction {
                 before: declare,
                 send: format!("{objects}.{verb}(ctx, {variable}, {options})"),
                 answers: true,
-                ..Body::default()
+                ..GoFunction::default()
             };
         };
         if self.call.version().is_empty() {
@@ -202,7 +202,7 @@ impl Go<'_> {
                 self.call.at_version()
             )
         };
-        Body {
+        GoFunction {
             comment,
             send: format!("{objects}.{verb}(ctx, {variable}, {options})"),
             object: variable,
@@ -249,7 +249,7 @@ impl Go<'_> {
         }
     }
 
-    fn patch(&mut self) -> Body {
+    fn patch(&mut self) -> GoFunction {
         self.imports.add("k8s.io/apimachinery/pkg/types");
         let kind = match self.request.verb {
             RequestKind::MergePatch => "types.MergePatchType",
@@ -286,12 +286,12 @@ impl Go<'_> {
             send.push_str(&quote(self.request.target.subresource));
         }
         send.push(')');
-        let mut body = Body {
+        let mut body = GoFunction {
             before,
             send,
             answers: true,
             object,
-            ..Body::default()
+            ..GoFunction::default()
         };
         if body.object == "current" && self.call.typed().is_none() {
             body.before = body
@@ -301,12 +301,12 @@ impl Go<'_> {
         body
     }
 
-    fn delete(&mut self) -> Body {
+    fn delete(&mut self) -> GoFunction {
         let options = self.options("DeleteOptions");
         let name = quote(self.request.target.name);
-        Body {
+        GoFunction {
             send: format!("{}.Delete(ctx, {name}, {options})", self.objects()),
-            ..Body::default()
+            ..GoFunction::default()
         }
     }
 
@@ -335,9 +335,9 @@ impl Go<'_> {
             );
         }
         send.push_str(".\n\tDo(ctx).Error()");
-        let body = Body {
+        let body = GoFunction {
             send,
-            ..Body::default()
+            ..GoFunction::default()
         };
         self.wrap("send", &body)
     }
@@ -459,7 +459,7 @@ impl Go<'_> {
 
 /// The parts of a function.
 #[derive(Default)]
-struct Body {
+struct GoFunction {
     /// A comment above it.
     comment: String,
     /// The object that it takes as a parameter, or reads in a retry loop.

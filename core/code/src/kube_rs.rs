@@ -35,7 +35,7 @@ struct Rust<'a> {
 
 /// The parts of a function.
 #[derive(Default)]
-struct Body {
+struct RustFunction {
     /// A comment above it.
     comment: String,
     /// The object that it takes as a parameter, or reads in a retry loop, and whether it changes
@@ -126,7 +126,7 @@ impl Rust<'_> {
     }
 
     /// A function around the statements, with the retry loop.
-    fn wrap(&self, name: &str, api: &str, body: &Body) -> String {
+    fn wrap(&self, name: &str, api: &str, body: &RustFunction) -> String {
         let attempts = self.call.attempts;
         let mut parameters = "client: Client".to_owned();
         let mut read = String::new();
@@ -181,15 +181,15 @@ impl Rust<'_> {
         )
     }
 
-    fn create(&self) -> Body {
-        Body {
+    fn create(&self) -> RustFunction {
+        RustFunction {
             before: format!("{}let object = {};\n", self.post_params(), self.decoded()),
             send: "api.create(&params, &object)".to_owned(),
-            ..Body::default()
+            ..RustFunction::default()
         }
     }
 
-    fn update(&self) -> Body {
+    fn update(&self) -> RustFunction {
         let name = string(self.request.target.name);
         let params = self.post_params();
         let method = match self.request.target.subresource {
@@ -199,10 +199,10 @@ impl Rust<'_> {
         };
         let variable = self.variable();
         let Some(mut before) = self.statements(&variable) else {
-            return Body {
+            return RustFunction {
                 before: format!("{params}let object = {};\n", self.decoded()),
                 send: format!("api.{method}({name}, &params, &object)"),
-                ..Body::default()
+                ..RustFunction::default()
             };
         };
         if self.call.version().is_empty() {
@@ -218,7 +218,7 @@ impl Rust<'_> {
             format!("/// `{variable}` is what `Api::get` returned{version}.\n")
         };
         before.push_str(&params);
-        Body {
+        RustFunction {
             comment,
             before,
             send: format!("api.{method}({name}, &params, &{variable})"),
@@ -268,7 +268,7 @@ impl Rust<'_> {
         Some(format!("{place}{last} = {};\n", literal(value)))
     }
 
-    fn patch(&self) -> Body {
+    fn patch(&self) -> RustFunction {
         let reads = self.call.attempts > 1 && self.call.reads_again;
         let conditional = reads && !self.call.version().is_empty();
         let mut before = self.patch_params();
@@ -296,15 +296,15 @@ impl Rust<'_> {
             "status" => "patch_status",
             _ => "patch_scale",
         };
-        Body {
+        RustFunction {
             before,
             send: format!("api.{method}({name}, &params, &{patch})"),
             object: conditional.then(|| ("current".to_owned(), false)),
-            ..Body::default()
+            ..RustFunction::default()
         }
     }
 
-    fn delete(&self) -> Body {
+    fn delete(&self) -> RustFunction {
         let mut members = Vec::new();
         let body = self.call.body;
         let conditions: Vec<String> = [("uid", "uid"), ("resourceVersion", "resource_version")]
@@ -339,10 +339,10 @@ impl Rust<'_> {
             members.push("dry_run: true".to_owned());
         }
         let name = string(self.request.target.name);
-        Body {
+        RustFunction {
             before: params("DeleteParams", &members),
             send: format!("api.delete({name}, &params)"),
-            ..Body::default()
+            ..RustFunction::default()
         }
     }
 
@@ -366,10 +366,10 @@ impl Rust<'_> {
         } else {
             "client.request_text(request)"
         };
-        let body = Body {
+        let body = RustFunction {
             before,
             send: send.to_owned(),
-            ..Body::default()
+            ..RustFunction::default()
         };
         self.wrap("send", "", &body)
     }

@@ -51,7 +51,7 @@ pub struct WorkQueue {
     dirty: OrdSet<String>,
     processing: OrdSet<String>,
     /// The time at which each waiting key is added.
-    waiting: OrdMap<String, Waiting>,
+    waiting: OrdMap<String, WaitingKey>,
     failures: OrdMap<String, u32>,
     /// The number of places given so far: to keys that wait, and to all keys of a queue with priorities.
     given: u64,
@@ -63,20 +63,20 @@ pub struct WorkQueue {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Priorities {
     /// The places of the keys that are ready or wait.
-    places: OrdMap<String, Place>,
+    places: OrdMap<String, QueuePlace>,
     /// The priorities that the keys had that are being processed.
     taken: OrdMap<String, KeyPriority>,
 }
 
 /// A smaller place is taken sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct QueuePlace {
     priority: Reverse<KeyPriority>,
     number: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
+struct WaitingKey {
     ready_at: Duration,
     /// Of two keys that are ready at the same time, the one that waited first is added first.
     /// client-go promises no order.
@@ -135,7 +135,7 @@ impl WorkQueue {
 
     /// Gives a key its place, or a better one if its priority rises.
     fn place(&mut self, key: &str, priority: KeyPriority) {
-        let place = Place {
+        let place = QueuePlace {
             priority: Reverse(priority),
             number: self.given,
         };
@@ -201,7 +201,7 @@ impl WorkQueue {
             None => {
                 let place = self.given;
                 self.given += 1;
-                let waiting = Waiting { ready_at, place };
+                let waiting = WaitingKey { ready_at, place };
                 self.waiting.insert(key.to_owned(), waiting);
             }
         }

@@ -113,7 +113,7 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
             reported: reports::mistake(message, line + 1, None),
         });
     }
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         text,
         events: Parser::new_from_str(text),
         duplicates: Vec::new(),
@@ -173,7 +173,7 @@ fn plain_json(text: &str) -> Option<Node> {
     is_plain(&node, 0).then_some(node)
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     text: &'a str,
     events: Parser<'a, saphyr_parser::StrInput<'a>>,
     duplicates: Vec<DuplicateKey>,
@@ -195,7 +195,7 @@ struct Members {
     known: HashSet<String>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
         match self.events.next() {
             Some(Ok(next)) => Ok(next),

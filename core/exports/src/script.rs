@@ -39,7 +39,7 @@ step() {
 /// The steps to the current node, as a POSIX shell script that sends the same requests with
 /// kubectl. Versions and uids are those of the cluster.
 pub fn script(tree: &HistoryTree) -> String {
-    let mut script = Script {
+    let mut script = ShellScript {
         out: HEAD.to_owned(),
         uids: BTreeMap::new(),
     };
@@ -50,13 +50,13 @@ pub fn script(tree: &HistoryTree) -> String {
     without_nul(script.out)
 }
 
-struct Script {
+struct ShellScript {
     out: String,
     /// Our version or uid, and its placeholder in the script.
     uids: BTreeMap<String, String>,
 }
 
-impl Script {
+impl ShellScript {
     fn line(&mut self, text: impl AsRef<str>) {
         self.out.push_str(text.as_ref());
         self.out.push('\n');

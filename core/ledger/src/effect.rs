@@ -27,12 +27,12 @@ pub struct Effect {
     pub(super) not_shown: Vec<Path>,
     /// `true` if the answer tells that the object does not exist.
     pub(super) is_absent: bool,
-    pub(super) writes: Vec<Written>,
+    pub(super) writes: Vec<WrittenObject>,
 }
 
 /// One accepted write of an object.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenObject {
     /// The stored object before; `None` if there was no object.
     pub(super) before: Option<Arc<Value>>,
     /// The stored object after; `None` if there is no object.
@@ -49,7 +49,7 @@ impl Effect {
     /// An accepted write whose answer contains the object.
     pub fn write(before: Option<&Arc<Value>>, after: Option<&Arc<Value>>, root: &Struct) -> Self {
         Self {
-            writes: vec![Written::new(before, after, true, root)],
+            writes: vec![WrittenObject::new(before, after, true, root)],
             ..Self::default()
         }
     }
@@ -61,7 +61,7 @@ impl Effect {
 
     /// The effect if the answer was lost: the same on the object, but nobody was told.
     pub fn unanswered(self) -> Self {
-        let writes = self.writes.into_iter().map(|write| Written {
+        let writes = self.writes.into_iter().map(|write| WrittenObject {
             is_shown: false,
             is_answered: false,
             ..write
@@ -80,7 +80,7 @@ impl Effect {
     }
 }
 
-impl Written {
+impl WrittenObject {
     fn new(
         before: Option<&Arc<Value>>,
         after: Option<&Arc<Value>>,
@@ -130,7 +130,7 @@ impl Answered<'_> {
             let root = &object.resource().root;
             let write = |before: Option<&Arc<Value>>, after: Option<&Arc<Value>>| {
                 let is_shown = after.is_some_and(|after| self.shows(after));
-                Written::new(before, after, is_shown, root)
+                WrittenObject::new(before, after, is_shown, root)
             };
             let mut log = server.store().log_after(since).peekable();
             if log.peek().is_none() && is_about {

@@ -16,11 +16,11 @@ use super::{Answered, Done, Edit, Effect, ObjectRef, UpdateTracker};
 /// and each read of a cache. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Ledger<Id> {
-    objects: OrdMap<Arc<str>, Entry<Id>>,
+    objects: OrdMap<Arc<str>, LedgerEntry<Id>>,
 }
 
 #[derive(Clone, Debug)]
-struct Entry<Id> {
+struct LedgerEntry<Id> {
     object: ObjectRef,
     updates: UpdateTracker<Id>,
 }
@@ -52,7 +52,7 @@ impl<Id: Clone> Ledger<Id> {
     pub fn of_object(object: ObjectRef, updates: UpdateTracker<Id>) -> Self {
         let key = object.key().into();
         Self {
-            objects: OrdMap::unit(key, Entry { object, updates }),
+            objects: OrdMap::unit(key, LedgerEntry { object, updates }),
         }
     }
 }
@@ -73,7 +73,7 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
     /// refused or left out so far: for a question about what happens from here on.
     pub fn renamed<Other: Clone>(&self, name: impl Fn(Id) -> Other) -> Ledger<Other> {
         let objects = self.objects.iter().map(|(key, entry)| {
-            let renamed = Entry {
+            let renamed = LedgerEntry {
                 object: entry.object.clone(),
                 updates: entry.updates.renamed(&name),
             };
@@ -231,8 +231,8 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
     }
 
     /// The entry of an object; a new one if there is none.
-    fn entry(&mut self, object: &ObjectRef) -> &mut Entry<Id> {
-        (self.objects.entry(object.key().into())).or_insert_with(|| Entry {
+    fn entry(&mut self, object: &ObjectRef) -> &mut LedgerEntry<Id> {
+        (self.objects.entry(object.key().into())).or_insert_with(|| LedgerEntry {
             updates: UpdateTracker::default(),
             object: object.clone(),
         })

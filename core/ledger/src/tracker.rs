@@ -23,7 +23,7 @@ use optimist_apiserver::storage::Revision;
 use optimist_client::Edit;
 
 use super::changed_fields::{any_overlaps, is_index, item_of};
-use super::effect::{Effect, Written};
+use super::effect::{Effect, WrittenObject};
 use super::ledger::Intention;
 use super::verdict::{Acknowledged, Done, Loss, RefusalKind, Replaced, Verdict};
 
@@ -40,13 +40,13 @@ pub struct UpdateTracker<Id> {
     /// The actors with an accepted write.
     written: Vec<Id>,
     /// The newest version that each actor was shown.
-    shown: Vec<Shown<Id>>,
+    shown: Vec<ShownVersion<Id>>,
 }
 
 /// The newest version of the object that an actor was shown. Being shown does not end by reading
 /// something older later.
 #[derive(Clone, Debug, PartialEq)]
-struct Shown<Id> {
+struct ShownVersion<Id> {
     who: Id,
     version: Revision,
     /// The fields that later writes have changed, including those that were changed back. Every
@@ -54,7 +54,7 @@ struct Shown<Id> {
     changed: OrdSet<Path>,
 }
 
-impl<Id> Shown<Id> {
+impl<Id> ShownVersion<Id> {
     /// Returns whether the field of an edit that holds was changed since then. The item of a list without
     /// keys can have come to its position from another one, so it is also looked up by its value.
     fn is_changed(&self, edit: &Edit) -> bool {
@@ -99,7 +99,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             readers: all(&known.readers),
             since: known.since,
         });
-        let shown = self.shown.iter().map(|shown| Shown {
+        let shown = self.shown.iter().map(|shown| ShownVersion {
             who: name(shown.who),
             version: shown.version,
             changed: shown.changed.clone(),
@@ -152,7 +152,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
 
     fn has_seen(&mut self, who: Id, version: Revision, changed: OrdSet<Path>) {
         self.shown.retain(|shown| shown.who != who);
-        self.shown.push(Shown {
+        self.shown.push(ShownVersion {
             who,
             version,
             changed,
@@ -208,7 +208,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     fn accepted(
         &mut self,
         who: Id,
-        write: &Written,
+        write: &WrittenObject,
         intention: Intention<'_>,
         root: &Struct,
     ) -> Done<Id> {
@@ -253,7 +253,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// Adds the others to `left_out`.
     fn stored_edits(
         &self,
-        (who, write): (Id, &Written),
+        (who, write): (Id, &WrittenObject),
         edits: &[Arc<Edit>],
         (mut before, mut after): (Option<&mut Places<'_>>, Option<&mut Places<'_>>),
         root: &Struct,
@@ -287,7 +287,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 
     /// Records the fields that a write changed, and the edits of others that it removed.
-    fn record(&mut self, write: &Written, done: &Done<Id>) {
+    fn record(&mut self, write: &WrittenObject, done: &Done<Id>) {
         for shown in &mut self.shown {
             shown.changed.extend(write.changed.iter().cloned());
         }
@@ -303,7 +303,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     fn unanswered(
         &mut self,
         who: Id,
-        write: &Written,
+        write: &WrittenObject,
         edits: &[Arc<Edit>],
         root: &Struct,
     ) -> Done<Id> {
@@ -349,7 +349,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     fn take_away(
         &mut self,
         who: Id,
-        write: &Written,
+        write: &WrittenObject,
         (edits, mut after): (&[Arc<Edit>], Option<&mut Places<'_>>),
         (root, retry): (&Struct, bool),
     ) -> Done<Id> {

@@ -2,7 +2,7 @@
 
 use optimist_apiserver::yaml::{Content, Located};
 
-use super::fields::{Fields, LessonError, Read, items, text};
+use super::fields::{KnownKeys, LessonError, LessonResult, items, text};
 
 /// A common belief that a lesson refutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,18 +43,18 @@ pub struct Refutation {
 
 impl Belief {
     /// Reads a text, or a text with a question, in a lesson with this number of pages.
-    pub(super) fn read(located: &Located, pages: usize) -> Read<Self> {
+    pub(super) fn read(located: &Located, pages: usize) -> LessonResult<Self> {
         if let Content::Scalar(..) = located.content {
             return Ok(Self {
                 text: text(located)?,
                 question: None,
             });
         }
-        let fields = Fields::read(located, "a belief", &["say", "ask", "choices"])?;
+        let fields = KnownKeys::read(located, "a belief", &["say", "ask", "choices"])?;
         let choices = items(fields.needed("choices")?)?;
         let choices: Vec<_> = (choices.iter())
             .map(|it| choice(it, pages))
-            .collect::<Read<_>>()?;
+            .collect::<LessonResult<_>>()?;
         let right = choices.iter().filter(|it| it.refuted.is_none()).count();
         if right != 1 || choices.len() < 2 {
             let message = "the question needs two choices or more, and one of them is “right: yes”";
@@ -70,8 +70,8 @@ impl Belief {
     }
 }
 
-fn choice(located: &Located, pages: usize) -> Read<FirstChoice> {
-    let fields = Fields::read(located, "a choice", &["say", "right", "answer", "page"])?;
+fn choice(located: &Located, pages: usize) -> LessonResult<FirstChoice> {
+    let fields = KnownKeys::read(located, "a choice", &["say", "right", "answer", "page"])?;
     let right = fields.flag("right")?.unwrap_or_default();
     let refuted = match (right, fields.text("answer")?, fields.number("page")?) {
         (true, None, None) => None,
@@ -95,7 +95,7 @@ fn choice(located: &Located, pages: usize) -> Read<FirstChoice> {
 }
 
 /// The index of a page that the lesson has.
-fn index(fields: &Fields<'_>, page: u64, pages: usize) -> Read<usize> {
+fn index(fields: &KnownKeys<'_>, page: u64, pages: usize) -> LessonResult<usize> {
     let index = usize::try_from(page).ok().and_then(|it| it.checked_sub(1));
     index.filter(|index| *index < pages).ok_or_else(|| {
         let message = format!("there is no page {page}: the lesson has {pages}");

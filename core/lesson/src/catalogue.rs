@@ -1,6 +1,6 @@
 //! The catalogue: all lessons, in chapters.
 
-use super::fields::{Fields, LessonError, Read, items};
+use super::fields::{KnownKeys, LessonError, LessonResult, items};
 use optimist_apiserver::yaml::{Located, parse_located};
 
 /// All lessons that belong to Optimist.
@@ -106,24 +106,27 @@ impl Catalogue {
     /// The first error, with its line.
     pub fn parse(source: &str) -> Result<Self, LessonError> {
         let located = parse_located(source)?;
-        let fields = Fields::read(
+        let fields = KnownKeys::read(
             &located,
             "the catalogue",
             &["chapters", "closing", "read next", "incidents"],
         )?;
         let chapters = items(fields.needed("chapters")?)?.iter().map(chapter);
         let incidents = match fields.get("incidents") {
-            Some(list) => items(list)?.iter().map(incident).collect::<Read<_>>()?,
+            Some(list) => items(list)?
+                .iter()
+                .map(incident)
+                .collect::<LessonResult<_>>()?,
             None => Vec::new(),
         };
         Ok(Self {
-            chapters: chapters.collect::<Read<_>>()?,
+            chapters: chapters.collect::<LessonResult<_>>()?,
             closing: fields.get("closing").map(quiz).transpose()?,
             reading: fields
                 .items("read next")?
                 .iter()
                 .map(reading)
-                .collect::<Read<_>>()?,
+                .collect::<LessonResult<_>>()?,
             incidents,
         })
     }
@@ -177,12 +180,12 @@ impl Catalogue {
 /// The keys of an entry.
 const ENTRY: [&str; 5] = ["name", "title", "belief", "pages", "minutes"];
 
-fn chapter(located: &Located) -> Read<Chapter> {
-    let fields = Fields::read(located, "a chapter", &["title", "goal", "lessons", "quiz"])?;
+fn chapter(located: &Located) -> LessonResult<Chapter> {
+    let fields = KnownKeys::read(located, "a chapter", &["title", "goal", "lessons", "quiz"])?;
     let lessons = items(fields.needed("lessons")?)?.iter().map(|located| {
         let mut keys = ENTRY.to_vec();
         keys.push("optional");
-        let fields = Fields::read(located, "a lesson", &keys)?;
+        let fields = KnownKeys::read(located, "a lesson", &keys)?;
         Ok(CatalogueEntry {
             optional: fields.flag("optional")?.unwrap_or_default(),
             ..entry(&fields)?
@@ -191,13 +194,13 @@ fn chapter(located: &Located) -> Read<Chapter> {
     Ok(Chapter {
         title: fields.needed_text("title")?,
         goal: fields.needed_text("goal")?,
-        lessons: lessons.collect::<Read<_>>()?,
+        lessons: lessons.collect::<LessonResult<_>>()?,
         quiz: fields.get("quiz").map(quiz).transpose()?,
     })
 }
 
-fn quiz(located: &Located) -> Read<Quiz> {
-    let fields = Fields::read(
+fn quiz(located: &Located) -> LessonResult<Quiz> {
+    let fields = KnownKeys::read(
         located,
         "a quiz",
         &["name", "title", "questions", "minutes"],
@@ -210,8 +213,8 @@ fn quiz(located: &Located) -> Read<Quiz> {
     })
 }
 
-fn reading(located: &Located) -> Read<Reading> {
-    let fields = Fields::read(
+fn reading(located: &Located) -> LessonResult<Reading> {
+    let fields = KnownKeys::read(
         located,
         "something to read",
         &["title", "address", "because"],
@@ -223,22 +226,22 @@ fn reading(located: &Located) -> Read<Reading> {
     })
 }
 
-fn count(fields: &Fields<'_>, key: &str) -> Read<usize> {
+fn count(fields: &KnownKeys<'_>, key: &str) -> LessonResult<usize> {
     let number = fields.number(key)?.unwrap_or_default();
     Ok(usize::try_from(number).unwrap_or_default())
 }
 
-fn incident(located: &Located) -> Read<Incident> {
+fn incident(located: &Located) -> LessonResult<Incident> {
     let mut keys = ENTRY.to_vec();
     keys.push("thread");
-    let fields = Fields::read(located, "an incident", &keys)?;
+    let fields = KnownKeys::read(located, "an incident", &keys)?;
     Ok(Incident {
         lesson: entry(&fields)?,
         thread: fields.needed_text("thread")?,
     })
 }
 
-fn entry(fields: &Fields<'_>) -> Read<CatalogueEntry> {
+fn entry(fields: &KnownKeys<'_>) -> LessonResult<CatalogueEntry> {
     Ok(CatalogueEntry {
         name: fields.needed_text("name")?,
         title: fields.needed_text("title")?,

@@ -7,7 +7,7 @@ use optimist_client::{OnConflict, Strategy, Write};
 use super::challenge::Finding;
 use super::check::LessonCheck;
 use super::condition::{Condition, Past, conditions};
-use super::fields::{Fields, Read, items, text, word};
+use super::fields::{KnownKeys, LessonResult, items, text, word};
 use super::model::{Challenge, TaskGoal};
 use super::script::STRATEGIES;
 
@@ -41,11 +41,11 @@ impl WriteFilter {
     /// The keys with which it is written.
     pub(super) const KEYS: [&str; 5] = ["send", "version", "force", "test", "retry"];
 
-    pub(super) fn read(fields: &Fields<'_>) -> Read<Self> {
+    pub(super) fn read(fields: &KnownKeys<'_>) -> LessonResult<Self> {
         let sends = fields.get("send").map_or(Ok(&[][..]), items)?;
         let strategies = sends.iter().map(|item| word(item, &STRATEGIES));
         Ok(Self {
-            strategies: strategies.collect::<Read<_>>()?,
+            strategies: strategies.collect::<LessonResult<_>>()?,
             version: fields.flag("version")?,
             force: fields.flag("force")?,
             test: fields.flag("test")?,
@@ -66,10 +66,10 @@ impl WriteFilter {
 
 /// Reads `reached`: one text, or a list of texts.
 fn read<W>(
-    fields: &Fields<'_>,
+    fields: &KnownKeys<'_>,
     keys: &[&'static str],
-    when: impl Fn(&Fields<'_>) -> Read<W>,
-) -> Read<Vec<ClosingText<W>>> {
+    when: impl Fn(&KnownKeys<'_>) -> LessonResult<W>,
+) -> LessonResult<Vec<ClosingText<W>>> {
     let Some(located) = fields.get("reached") else {
         return Ok(Vec::new());
     };
@@ -82,7 +82,7 @@ fn read<W>(
     }
     let item = |located: &Located| {
         let known: Vec<&str> = [&["say"], keys].concat();
-        let fields = Fields::read(located, "a closing text", &known)?;
+        let fields = KnownKeys::read(located, "a closing text", &known)?;
         let is_for_some = keys.iter().any(|key| fields.get(key).is_some());
         Ok(ClosingText {
             line: located.line,
@@ -94,12 +94,14 @@ fn read<W>(
 }
 
 /// Reads the closing texts of a goal.
-pub(super) fn goal_texts(fields: &Fields<'_>) -> Read<Vec<ClosingText<Vec<Condition>>>> {
+pub(super) fn goal_texts(fields: &KnownKeys<'_>) -> LessonResult<Vec<ClosingText<Vec<Condition>>>> {
     read(fields, &["when"], |it| conditions(it.needed("when")?))
 }
 
 /// Reads the closing texts of a challenge.
-pub(super) fn challenge_texts(fields: &Fields<'_>) -> Read<Vec<ClosingText<WriteFilter>>> {
+pub(super) fn challenge_texts(
+    fields: &KnownKeys<'_>,
+) -> LessonResult<Vec<ClosingText<WriteFilter>>> {
     read(fields, &WriteFilter::KEYS, WriteFilter::read)
 }
 

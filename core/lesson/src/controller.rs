@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::fields::{Fields, LessonError, Read, members, number, text, word};
+use super::fields::{KnownKeys, LessonError, LessonResult, members, number, text, word};
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_controller::ClientRelease;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName, Switch};
@@ -41,7 +41,7 @@ pub enum ControllerAction {
 const MOST_STEPS: usize = 200;
 
 /// Reads the controller of a start: a ready program by its name, or a program that is written out.
-pub(super) fn start(located: &Located) -> Read<ControllerStart> {
+pub(super) fn start(located: &Located) -> LessonResult<ControllerStart> {
     let written = members(located, "a controller")?;
     if written.iter().any(|member| member.key == "body") {
         let program = serde_json::from_value(Value::from(located));
@@ -49,9 +49,9 @@ pub(super) fn start(located: &Located) -> Read<ControllerStart> {
         return Ok(ControllerStart::new(ControllerProgram::Written(program)));
     }
     let known = ["program", "switches", "parent", "child", "libraries"];
-    let fields = Fields::read(located, "a controller", &known)?;
+    let fields = KnownKeys::read(located, "a controller", &known)?;
     let name: ReadyProgramName = camel(fields.needed("program")?, "a ready program")?;
-    let kind = |key: &str, usual: Kind| -> Read<Kind> {
+    let kind = |key: &str, usual: Kind| -> LessonResult<Kind> {
         let Some(located) = fields.get(key) else {
             return Ok(usual);
         };
@@ -79,7 +79,7 @@ pub(super) fn start(located: &Located) -> Read<ControllerStart> {
 }
 
 /// Reads the release of the libraries of a controller.
-fn libraries(located: &Located) -> Read<ClientRelease> {
+fn libraries(located: &Located) -> LessonResult<ClientRelease> {
     let known = [
         ("1.34", ClientRelease::V1_34),
         ("1.36", ClientRelease::V1_36),
@@ -89,10 +89,10 @@ fn libraries(located: &Located) -> Read<ClientRelease> {
 
 /// Reads the names of switches that a program has.
 pub(super) fn switches(
-    fields: &Fields<'_>,
+    fields: &KnownKeys<'_>,
     key: &str,
     name: ReadyProgramName,
-) -> Read<Vec<Switch>> {
+) -> LessonResult<Vec<Switch>> {
     let named = fields.items(key)?.iter().map(|located| {
         let switch: Switch = camel(located, "a switch")?;
         if !name.switches().contains(&switch) {
@@ -105,7 +105,10 @@ pub(super) fn switches(
 }
 
 /// A name in words: `child maker`.
-pub(super) fn camel<T: serde::de::DeserializeOwned>(located: &Located, what: &str) -> Read<T> {
+pub(super) fn camel<T: serde::de::DeserializeOwned>(
+    located: &Located,
+    what: &str,
+) -> LessonResult<T> {
     let written = text(located)?;
     let mut words = written.split(' ');
     let mut name = words.next().unwrap_or_default().to_owned();
@@ -120,7 +123,7 @@ pub(super) fn camel<T: serde::de::DeserializeOwned>(located: &Located, what: &st
 
 impl ControllerAction {
     /// Reads an action.
-    pub(super) fn read(located: &Located) -> Read<Self> {
+    pub(super) fn read(located: &Located) -> LessonResult<Self> {
         if let Content::Scalar(..) = located.content {
             return match text(located)?.as_str() {
                 "connect" => Ok(Self::Connect),
@@ -142,7 +145,7 @@ impl ControllerAction {
             };
         }
         let known = ["steps", "deliver", "drop watch", "resync"];
-        let fields = Fields::read(located, "what a controller does", &known)?;
+        let fields = KnownKeys::read(located, "what a controller does", &known)?;
         let [member] = fields.members else {
             return Err(LessonError::new(located.line, "one action is needed here"));
         };

@@ -4,7 +4,7 @@
 use super::Lesson;
 use super::closing;
 use super::feedback::{Feedback, hints};
-use super::fields::{Fields, LessonError, Read, items, members};
+use super::fields::{KnownKeys, LessonError, LessonResult, items, members};
 use super::mistake::parse_lesson;
 use super::mutants::AlsoRight;
 use super::read;
@@ -22,7 +22,7 @@ impl Lesson {
             Ok(lesson) => return Ok(lesson),
             Err(first) => first,
         };
-        let mut found = Found::default();
+        let mut found = LessonErrors::default();
         if let Ok(located) = parse_lesson(source) {
             found.lesson(&located, source);
         }
@@ -37,10 +37,10 @@ impl Lesson {
 
 /// The errors that were found so far.
 #[derive(Default)]
-struct Found(Vec<LessonError>);
+struct LessonErrors(Vec<LessonError>);
 
-impl Found {
-    fn collect<T>(&mut self, read: Read<T>) -> Option<T> {
+impl LessonErrors {
+    fn collect<T>(&mut self, read: LessonResult<T>) -> Option<T> {
         read.map_err(|error| self.0.push(error)).ok()
     }
 
@@ -50,21 +50,26 @@ impl Found {
         located: &'a Located,
         what: &str,
         known: &[&str],
-    ) -> Option<Fields<'a>> {
+    ) -> Option<KnownKeys<'a>> {
         let members = self.collect(members(located, what))?;
         let unknown = members
             .iter()
             .filter(|it| !known.contains(&it.key.as_str()));
         self.0
-            .extend(unknown.map(|it| Fields::unknown(it, what, known)));
-        Some(Fields {
+            .extend(unknown.map(|it| KnownKeys::unknown(it, what, known)));
+        Some(KnownKeys {
             line: located.line,
             members,
         })
     }
 
     /// Reads each item of a list on its own.
-    fn each<T>(&mut self, fields: &Fields<'_>, key: &str, read: impl Fn(&Located) -> Read<T>) {
+    fn each<T>(
+        &mut self,
+        fields: &KnownKeys<'_>,
+        key: &str,
+        read: impl Fn(&Located) -> LessonResult<T>,
+    ) {
         let items = self.collect(fields.items(key)).unwrap_or_default();
         for item in items {
             self.collect(read(item));
@@ -72,7 +77,7 @@ impl Found {
     }
 
     /// Reads texts that must be there, and texts that may be.
-    fn texts(&mut self, fields: &Fields<'_>, needed: &[&str], others: &[&str]) {
+    fn texts(&mut self, fields: &KnownKeys<'_>, needed: &[&str], others: &[&str]) {
         for key in needed {
             self.collect(fields.needed_text(key));
         }

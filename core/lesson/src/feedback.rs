@@ -2,7 +2,7 @@
 //! conditions under which they are true.
 
 use super::condition::{Condition, conditions};
-use super::fields::{Fields, Read, items, text};
+use super::fields::{KnownKeys, LessonResult, items, text};
 use optimist_apiserver::yaml::{Content, Located};
 
 /// Says why a try does not reach a goal, if its conditions hold.
@@ -19,13 +19,13 @@ pub struct Feedback {
 
 impl Feedback {
     /// Reads the list `feedback`.
-    pub(super) fn read_all(fields: &Fields<'_>) -> Read<Vec<Self>> {
+    pub(super) fn read_all(fields: &KnownKeys<'_>) -> LessonResult<Vec<Self>> {
         fields.items("feedback")?.iter().map(Self::read).collect()
     }
 
     /// Reads an item of the list.
-    pub(super) fn read(located: &Located) -> Read<Self> {
-        let fields = Fields::read(located, "a feedback", &["when", "say"])?;
+    pub(super) fn read(located: &Located) -> LessonResult<Self> {
+        let fields = KnownKeys::read(located, "a feedback", &["when", "say"])?;
         Ok(Self {
             line: located.line,
             when: conditions(fields.needed("when")?)?,
@@ -35,7 +35,7 @@ impl Feedback {
 }
 
 /// Reads the hints of a task: one text, or a list that is shown one after the other.
-pub(super) fn hints(fields: &Fields<'_>) -> Read<Vec<String>> {
+pub(super) fn hints(fields: &KnownKeys<'_>) -> LessonResult<Vec<String>> {
     match fields.get("hint") {
         None => Ok(Vec::new()),
         Some(located) => match &located.content {

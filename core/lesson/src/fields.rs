@@ -39,17 +39,17 @@ impl From<YamlError> for LessonError {
     }
 }
 
-pub(super) type Read<T> = Result<T, LessonError>;
+pub(super) type LessonResult<T> = Result<T, LessonError>;
 
 /// A mapping whose keys are all known.
-pub(super) struct Fields<'a> {
+pub(super) struct KnownKeys<'a> {
     pub(super) line: usize,
     pub(super) members: &'a [Member],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> KnownKeys<'a> {
     /// Reads a mapping with only these keys.
-    pub(super) fn read(located: &'a Located, what: &str, known: &[&str]) -> Read<Self> {
+    pub(super) fn read(located: &'a Located, what: &str, known: &[&str]) -> LessonResult<Self> {
         let members = members(located, what)?;
         for member in members {
             if !known.contains(&member.key.as_str()) {
@@ -83,34 +83,34 @@ impl<'a> Fields<'a> {
         member.map_or(self.line, |member| member.line)
     }
 
-    pub(super) fn needed(&self, key: &str) -> Read<&'a Located> {
+    pub(super) fn needed(&self, key: &str) -> LessonResult<&'a Located> {
         self.get(key)
             .ok_or_else(|| LessonError::new(self.line, format!("“{key}” is missing here")))
     }
 
-    pub(super) fn text(&self, key: &str) -> Read<Option<String>> {
+    pub(super) fn text(&self, key: &str) -> LessonResult<Option<String>> {
         self.get(key).map(text).transpose()
     }
 
-    pub(super) fn needed_text(&self, key: &str) -> Read<String> {
+    pub(super) fn needed_text(&self, key: &str) -> LessonResult<String> {
         text(self.needed(key)?)
     }
 
-    pub(super) fn flag(&self, key: &str) -> Read<Option<bool>> {
+    pub(super) fn flag(&self, key: &str) -> LessonResult<Option<bool>> {
         self.get(key).map(flag).transpose()
     }
 
-    pub(super) fn number(&self, key: &str) -> Read<Option<u64>> {
+    pub(super) fn number(&self, key: &str) -> LessonResult<Option<u64>> {
         self.get(key).map(number).transpose()
     }
 
     /// The items of a list; empty if the key is absent.
-    pub(super) fn items(&self, key: &str) -> Read<&'a [Located]> {
+    pub(super) fn items(&self, key: &str) -> LessonResult<&'a [Located]> {
         self.get(key).map_or(Ok(&[]), items)
     }
 }
 
-pub(super) fn members<'a>(located: &'a Located, what: &str) -> Read<&'a [Member]> {
+pub(super) fn members<'a>(located: &'a Located, what: &str) -> LessonResult<&'a [Member]> {
     match &located.content {
         Content::Map(members) => Ok(members),
         _ => Err(LessonError::new(
@@ -120,7 +120,7 @@ pub(super) fn members<'a>(located: &'a Located, what: &str) -> Read<&'a [Member]
     }
 }
 
-pub(super) fn items(located: &Located) -> Read<&[Located]> {
+pub(super) fn items(located: &Located) -> LessonResult<&[Located]> {
     match &located.content {
         Content::List(items) => Ok(items),
         _ => Err(LessonError::new(
@@ -131,21 +131,21 @@ pub(super) fn items(located: &Located) -> Read<&[Located]> {
 }
 
 /// Text, also if it looks like another type: `Yes`, `1`.
-pub(super) fn text(located: &Located) -> Read<String> {
+pub(super) fn text(located: &Located) -> LessonResult<String> {
     match &located.content {
         Content::Scalar(value, written) if !value.is_null() => Ok(written.trim_end().to_owned()),
         _ => Err(LessonError::new(located.line, "text is needed here")),
     }
 }
 
-pub(super) fn flag(located: &Located) -> Read<bool> {
+pub(super) fn flag(located: &Located) -> LessonResult<bool> {
     match located.content {
         Content::Scalar(Value::Bool(flag), _) => Ok(flag),
         _ => Err(LessonError::new(located.line, "yes or no is needed here")),
     }
 }
 
-pub(super) fn number(located: &Located) -> Read<u64> {
+pub(super) fn number(located: &Located) -> LessonResult<u64> {
     match &located.content {
         Content::Scalar(Value::Number(number), _) => number.as_u64(),
         _ => None,
@@ -154,7 +154,7 @@ pub(super) fn number(located: &Located) -> Read<u64> {
 }
 
 /// One of several words.
-pub(super) fn word<T: Clone>(located: &Located, words: &[(&str, T)]) -> Read<T> {
+pub(super) fn word<T: Clone>(located: &Located, words: &[(&str, T)]) -> LessonResult<T> {
     let text = text(located)?;
     let found = words.iter().find(|(word, _)| *word == text);
     found.map(|(_, meaning)| meaning.clone()).ok_or_else(|| {

@@ -3,7 +3,7 @@
 
 use saphyr_parser::{Event, Parser};
 
-use super::fields::{LessonError, Read};
+use super::fields::{LessonError, LessonResult};
 use optimist_apiserver::yaml::{Located, parse_located};
 use optimist_client::{ManifestError, documents, refuse_repeated_keys};
 
@@ -15,7 +15,7 @@ const UNCLOSED: [&str; 3] = [
 ];
 
 /// Parses the text of a lesson.
-pub(super) fn parse_lesson(source: &str) -> Read<Located> {
+pub(super) fn parse_lesson(source: &str) -> LessonResult<Located> {
     parse_located(source).map_err(|error| {
         let line = line_of(source, error.line, &error.message);
         LessonError::new(line, error.message)
@@ -23,7 +23,7 @@ pub(super) fn parse_lesson(source: &str) -> Read<Located> {
 }
 
 /// Finds syntax errors and duplicate keys in manifests, which begin at a line of a lesson's text.
-pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> Read<()> {
+pub(super) fn check_manifests(manifests: &str, first: usize, source: &str) -> LessonResult<()> {
     let documents =
         documents(manifests).map_err(|error| LessonError::new(first, error.to_string()))?;
     for document in documents {

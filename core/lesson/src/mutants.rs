@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::closing::WriteFilter;
-use super::fields::{Fields, LessonError, Read};
+use super::fields::{KnownKeys, LessonError, LessonResult};
 use super::model::{Challenge, Lesson, Task, TaskGoal};
 use super::script::{ScriptAction, ScriptActionKind};
 use super::switches::SwitchChallenge;
@@ -49,15 +49,15 @@ pub struct MutantReport {
 
 impl AlsoRight {
     /// Reads a list of them.
-    pub(super) fn read_all(fields: &Fields<'_>) -> Read<Vec<Self>> {
+    pub(super) fn read_all(fields: &KnownKeys<'_>) -> LessonResult<Vec<Self>> {
         let all = fields.items("also right")?.iter().map(Self::read);
         all.collect()
     }
 
     /// Reads an item of the list.
-    pub(super) fn read(located: &Located) -> Read<Self> {
+    pub(super) fn read(located: &Located) -> LessonResult<Self> {
         let known = [&WriteFilter::KEYS[..], &["with", "because"]].concat();
-        let fields = Fields::read(located, "a way that is also right", &known)?;
+        let fields = KnownKeys::read(located, "a way that is also right", &known)?;
         Ok(Self {
             line: located.line,
             ways: WriteFilter::read(&fields)?,
@@ -80,7 +80,7 @@ impl AlsoRight {
 ///
 /// # Errors
 /// If the script of the lesson cannot be performed.
-pub fn try_mutants(lesson: &Arc<Lesson>) -> Read<MutantReport> {
+pub fn try_mutants(lesson: &Arc<Lesson>) -> LessonResult<MutantReport> {
     let mut report = MutantReport::default();
     let (mut walk, mut tree) = Walkthrough::open(Arc::clone(lesson))?;
     loop {

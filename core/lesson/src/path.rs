@@ -12,11 +12,11 @@ use optimist_apiserver::object::map_mut;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldPath {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<PathPart>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum PathPart {
     Field(String),
     /// The item at this position; the position after the last one is a new item.
     Index(usize),
@@ -44,7 +44,7 @@ impl FieldPath {
                 if field.is_empty() {
                     return Err("a name is missing between two dots".to_owned());
                 }
-                parts.push(Part::Field(field.to_owned()));
+                parts.push(PathPart::Field(field.to_owned()));
                 rest = after;
             }
         }
@@ -60,7 +60,7 @@ impl FieldPath {
     /// The last name in it: `replicas`.
     pub fn field(&self) -> &str {
         let named = self.parts.iter().rev().find_map(|part| match part {
-            Part::Field(name) => Some(name.as_str()),
+            PathPart::Field(name) => Some(name.as_str()),
             _ => None,
         });
         named.unwrap_or(&self.text)
@@ -71,9 +71,9 @@ impl FieldPath {
         self.parts
             .iter()
             .try_fold(object, |value, part| match part {
-                Part::Field(name) => value.get(name),
-                Part::Index(i) => value.get(i),
-                Part::Item(key, wanted) => value
+                PathPart::Field(name) => value.get(name),
+                PathPart::Index(i) => value.get(i),
+                PathPart::Item(key, wanted) => value
                     .as_array()?
                     .iter()
                     .find(|item| is_item(item, key, wanted)),
@@ -82,7 +82,7 @@ impl FieldPath {
 
     /// Returns whether the value at the path has `resourceVersion` or `generation` of the object.
     pub(super) fn is_versioned(&self) -> bool {
-        let is = |at: usize, name: &str| matches!(self.parts.get(at), Some(Part::Field(field)) if field == name);
+        let is = |at: usize, name: &str| matches!(self.parts.get(at), Some(PathPart::Field(field)) if field == name);
         let is_one = is(1, "resourceVersion") || is(1, "generation");
         is(0, "metadata") && (self.parts.len() == 1 || is_one)
     }
@@ -93,9 +93,9 @@ impl FieldPath {
         let (mut value, mut pointer) = (object, String::new());
         for part in &self.parts {
             let name = match part {
-                Part::Field(name) => optimist_apiserver::pointer::escape(name),
-                Part::Index(i) => i.to_string(),
-                Part::Item(key, wanted) => {
+                PathPart::Field(name) => optimist_apiserver::pointer::escape(name),
+                PathPart::Index(i) => i.to_string(),
+                PathPart::Item(key, wanted) => {
                     let items = value.as_array()?;
                     let at = items.iter().position(|item| is_item(item, key, wanted))?;
                     at.to_string()
@@ -113,13 +113,13 @@ impl FieldPath {
         let mut value = object;
         for part in &self.parts {
             value = match part {
-                Part::Field(name) => map_mut(value).entry(name.as_str()).or_insert(Value::Null),
-                Part::Index(i) => {
+                PathPart::Field(name) => map_mut(value).entry(name.as_str()).or_insert(Value::Null),
+                PathPart::Index(i) => {
                     let items = list_mut(value);
                     let i = (*i).min(items.len());
                     item_at(items, i, Value::Null)
                 }
-                Part::Item(key, wanted) => {
+                PathPart::Item(key, wanted) => {
                     let items = list_mut(value);
                     let known = items.iter().position(|item| is_item(item, key, wanted));
                     let mut fresh = Map::new();
@@ -137,21 +137,21 @@ impl FieldPath {
             return;
         };
         let parent = way.iter().try_fold(object, |value, part| match part {
-            Part::Field(name) => value.get_mut(name),
-            Part::Index(i) => value.get_mut(i),
-            Part::Item(key, wanted) => value
+            PathPart::Field(name) => value.get_mut(name),
+            PathPart::Index(i) => value.get_mut(i),
+            PathPart::Item(key, wanted) => value
                 .as_array_mut()?
                 .iter_mut()
                 .find(|item| is_item(item, key, wanted)),
         });
         match (parent, last) {
-            (Some(Value::Object(map)), Part::Field(name)) => {
+            (Some(Value::Object(map)), PathPart::Field(name)) => {
                 map.remove(name);
             }
-            (Some(Value::Array(items)), Part::Index(i)) if *i < items.len() => {
+            (Some(Value::Array(items)), PathPart::Index(i)) if *i < items.len() => {
                 items.remove(*i);
             }
-            (Some(Value::Array(items)), Part::Item(key, wanted)) => {
+            (Some(Value::Array(items)), PathPart::Item(key, wanted)) => {
                 items.retain(|item| !is_item(item, key, wanted));
             }
             _ => {}
@@ -162,9 +162,9 @@ impl FieldPath {
     pub fn is(&self, path: &[PathElement]) -> bool {
         self.parts.len() == path.len()
             && self.parts.iter().zip(path).all(|pair| match pair {
-                (Part::Field(name), PathElement::Field(field)) => name == field,
-                (Part::Index(i), PathElement::Index(at)) => i64::try_from(*i) == Ok(*at),
-                (Part::Item(key, wanted), PathElement::Key(fields)) => fields
+                (PathPart::Field(name), PathElement::Field(field)) => name == field,
+                (PathPart::Index(i), PathElement::Index(at)) => i64::try_from(*i) == Ok(*at),
+                (PathPart::Item(key, wanted), PathElement::Key(fields)) => fields
                     .iter()
                     .any(|(field, value)| field == key && is_text(value, wanted)),
                 _ => false,
@@ -173,19 +173,19 @@ impl FieldPath {
 }
 
 /// The text in the brackets, and the text after them.
-fn selector(inside: &str) -> Result<(Part, &str), String> {
+fn selector(inside: &str) -> Result<(PathPart, &str), String> {
     const OPEN: &str = "a closing ] is missing";
     if let Some(quoted) = inside.strip_prefix('"') {
         let (name, after) = quoted.split_once("\"]").ok_or(OPEN)?;
-        return Ok((Part::Field(name.to_owned()), after));
+        return Ok((PathPart::Field(name.to_owned()), after));
     }
     let (inside, after) = inside.split_once(']').ok_or(OPEN)?;
     if let Some((key, value)) = inside.split_once('=') {
         let value = value.trim_matches('"').to_owned();
-        return Ok((Part::Item(key.to_owned(), value), after));
+        return Ok((PathPart::Item(key.to_owned(), value), after));
     }
     match inside.parse() {
-        Ok(i) => Ok((Part::Index(i), after)),
+        Ok(i) => Ok((PathPart::Index(i), after)),
         Err(_) => Err(format!(
             "[{inside}] is neither a position, nor key=value, nor a name in quotes"
         )),

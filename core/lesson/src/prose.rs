@@ -44,8 +44,8 @@ pub fn spans(text: &str) -> Vec<Span> {
     let mut plain = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        type Style = fn(String) -> Span;
-        let marks: [(&str, Style); 3] = [
+        type ToSpan = fn(String) -> Span;
+        let marks: [(&str, ToSpan); 3] = [
             ("`", Span::Code),
             ("**", Span::Strong),
             ("*", Span::Emphasis),

@@ -11,7 +11,7 @@ use optimist_simulation::{ActorId, World};
 use serde_json::{Value, json};
 
 use super::FieldPath;
-use super::fields::{Fields, LessonError, Read, flag, items, members, number, text};
+use super::fields::{KnownKeys, LessonError, LessonResult, flag, items, members, number, text};
 use super::script::{ACTORS, ScriptEdit, edits};
 
 /// The search of a challenge stops after this many states.
@@ -61,8 +61,8 @@ pub enum RestCondition {
 
 impl ChallengeQuestion {
     /// Reads the members of a question.
-    pub(super) fn read(located: &Located) -> Read<Self> {
-        Self::from_fields(&Fields::read(
+    pub(super) fn read(located: &Located) -> LessonResult<Self> {
+        Self::from_fields(&KnownKeys::read(
             located,
             "what is asked of every history",
             &Self::KEYS,
@@ -82,8 +82,8 @@ impl ChallengeQuestion {
         "at rest",
     ];
 
-    pub(super) fn from_fields(fields: &Fields<'_>) -> Read<Self> {
-        let few = |key: &str| -> Read<u8> {
+    pub(super) fn from_fields(fields: &KnownKeys<'_>) -> LessonResult<Self> {
+        let few = |key: &str| -> LessonResult<u8> {
             let number = fields.number(key)?.unwrap_or(0);
             u8::try_from(number)
                 .ok()
@@ -104,7 +104,7 @@ impl ChallengeQuestion {
             .get("settles")
             .map_or(Ok(!at_rest.is_empty()), flag)?;
         Ok(Self {
-            editors: editors.collect::<Read<_>>()?,
+            editors: editors.collect::<LessonResult<_>>()?,
             faults: Faults {
                 restarts: few("restarts")?,
                 lagging_lists: few("restarts behind")?,
@@ -117,7 +117,7 @@ impl ChallengeQuestion {
                 .items("never")?
                 .iter()
                 .map(forbidden)
-                .collect::<Read<_>>()?,
+                .collect::<LessonResult<_>>()?,
             settles,
             at_rest,
         })
@@ -197,7 +197,7 @@ fn kind_of(world: &World, name: &str) -> Option<Kind> {
     kinds.find(|kind| kind.kind == name)
 }
 
-fn forbidden(located: &Located) -> Read<Forbidden> {
+fn forbidden(located: &Located) -> LessonResult<Forbidden> {
     let written = text(located)?;
     if written == "lost edit" {
         return Ok(Forbidden::LostEdit);
@@ -222,9 +222,9 @@ fn forbidden(located: &Located) -> Read<Forbidden> {
     })
 }
 
-fn at_rest(located: &Located) -> Read<Vec<RestCondition>> {
+fn at_rest(located: &Located) -> LessonResult<Vec<RestCondition>> {
     let known = ["objects", "stored", "same", "contains"];
-    let fields = Fields::read(located, "what is true at rest", &known)?;
+    let fields = KnownKeys::read(located, "what is true at rest", &known)?;
     let mut all = Vec::new();
     let pairs = |key: &str| {
         fields

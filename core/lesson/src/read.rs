@@ -7,7 +7,7 @@ use super::closing;
 use super::condition::{Condition, PartLabel, conditions, conditions_of, keys};
 use super::controller;
 use super::feedback::{Feedback, hints};
-use super::fields::{Fields, LessonError, Read, items, members, text, word};
+use super::fields::{KnownKeys, LessonError, LessonResult, items, members, text, word};
 use super::mistake::{check_manifests, parse_lesson};
 use super::model::{
     CastMember, Challenge, ChallengeCase, Choice, Claim, Experiment, FactBasis, GoalPart, Lesson,
@@ -75,7 +75,7 @@ impl Lesson {
             return Err(LessonError::new(1, message));
         }
         let located = parse_lesson(source)?;
-        let fields = Fields::read(&located, "a lesson", &lesson_keys())?;
+        let fields = KnownKeys::read(&located, "a lesson", &lesson_keys())?;
         let steps = items(fields.needed("steps")?)?;
         if steps.is_empty() {
             return Err(LessonError::new(
@@ -89,20 +89,20 @@ impl Lesson {
             belief: belief(&fields, steps.len())?,
             introduces: (fields.items("introduces")?.iter())
                 .map(text)
-                .collect::<Read<_>>()?,
+                .collect::<LessonResult<_>>()?,
             start: start(&fields, source)?,
             objects_line: fields.line_of("object"),
             cast: cast(&fields)?,
             steps: steps
                 .iter()
                 .map(|located| step(located, source))
-                .collect::<Read<_>>()?,
+                .collect::<LessonResult<_>>()?,
         })
     }
 }
 
 /// The belief of a lesson with this number of pages.
-pub(super) fn belief(fields: &Fields<'_>, pages: usize) -> Read<Option<Belief>> {
+pub(super) fn belief(fields: &KnownKeys<'_>, pages: usize) -> LessonResult<Option<Belief>> {
     let located = fields.get("belief");
     located.map(|it| Belief::read(it, pages)).transpose()
 }
@@ -121,7 +121,7 @@ pub(super) fn lesson_keys() -> Vec<&'static str> {
     known
 }
 
-pub(super) fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
+pub(super) fn start(fields: &KnownKeys<'_>, source: &str) -> LessonResult<Arc<Start>> {
     let (created, applied) = (fields.text("created by")?, fields.text("applied by")?);
     if let (Some(_), Some(_)) = (&created, &applied) {
         let message = "the object is either created or applied: “created by” or “applied by”";
@@ -146,7 +146,7 @@ pub(super) fn start(fields: &Fields<'_>, source: &str) -> Read<Arc<Start>> {
     }))
 }
 
-pub(super) fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
+pub(super) fn cast(fields: &KnownKeys<'_>) -> LessonResult<Vec<CastMember>> {
     let Some(actors) = fields.get("actors") else {
         return Ok(Vec::new());
     };
@@ -154,7 +154,7 @@ pub(super) fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
         let known = ACTORS.iter().find(|(name, _)| *name == member.key);
         let (_, actor) =
             known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
-        let fields = Fields::read(&member.value, "an actor", &["name", "manager"])?;
+        let fields = KnownKeys::read(&member.value, "an actor", &["name", "manager"])?;
         Ok(CastMember {
             actor: *actor,
             name: fields.text("name")?,
@@ -164,8 +164,8 @@ pub(super) fn cast(fields: &Fields<'_>) -> Read<Vec<CastMember>> {
     cast.collect()
 }
 
-fn step(located: &Located, source: &str) -> Read<LessonStep> {
-    let fields = Fields::read(located, "a step", &STEP)?;
+fn step(located: &Located, source: &str) -> LessonResult<LessonStep> {
+    let fields = KnownKeys::read(located, "a step", &STEP)?;
     let mut actions = some_deeds(&fields, "do")?;
     let task = task(&fields, &mut actions)?;
     let prediction = fields.get("predict").map(prediction).transpose()?;
@@ -185,24 +185,27 @@ fn step(located: &Located, source: &str) -> Read<LessonStep> {
             .items("check")?
             .iter()
             .map(claim)
-            .collect::<Read<_>>()?,
+            .collect::<LessonResult<_>>()?,
         facts: fields
             .items("facts")?
             .iter()
             .map(|located| fact(located, source))
-            .collect::<Read<_>>()?,
+            .collect::<LessonResult<_>>()?,
         task,
     })
 }
 
 /// The part of the server's card that a step opens.
-pub(super) fn shown_part(fields: &Fields<'_>) -> Read<Option<ServerPart>> {
+pub(super) fn shown_part(fields: &KnownKeys<'_>) -> LessonResult<Option<ServerPart>> {
     let show = fields.get("show");
     show.map(|it| word(it, &ServerPart::ALL)).transpose()
 }
 
 /// The task of a step, of which there is one at most. A challenge begins with actions of its own.
-pub(super) fn task(fields: &Fields<'_>, actions: &mut Vec<ScriptAction>) -> Read<Option<Task>> {
+pub(super) fn task(
+    fields: &KnownKeys<'_>,
+    actions: &mut Vec<ScriptAction>,
+) -> LessonResult<Option<Task>> {
     let keys = ["goal", "challenge", "controller challenge"];
     let mut tasks = keys.iter().filter_map(|key| Some((*key, fields.get(key)?)));
     let Some((key, located)) = tasks.next() else {
@@ -224,7 +227,7 @@ pub(super) fn task(fields: &Fields<'_>, actions: &mut Vec<ScriptAction>) -> Read
 }
 
 /// The actions, if they are not too many.
-fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
+fn some_deeds(fields: &KnownKeys<'_>, key: &str) -> LessonResult<Vec<ScriptAction>> {
     let actions = actions(fields.items(key)?)?;
     if actions.len() > MAX_ACTIONS {
         let message = format!("a step can have at most {MAX_ACTIONS} actions");
@@ -234,10 +237,10 @@ fn some_deeds(fields: &Fields<'_>, key: &str) -> Read<Vec<ScriptAction>> {
 }
 
 /// A sentence of the page, and its evidence: a source or an experiment.
-pub(super) fn fact(located: &Located, text: &str) -> Read<PageFact> {
+pub(super) fn fact(located: &Located, text: &str) -> LessonResult<PageFact> {
     let mut known = vec!["say", "source", "read", "not opened", "do", "check"];
     known.extend(OBJECTS);
-    let fields = Fields::read(located, "a fact", &known)?;
+    let fields = KnownKeys::read(located, "a fact", &known)?;
     let claims = fields.items("check")?;
     let held = match (fields.text("source")?, claims.is_empty()) {
         (Some(source), true) => FactBasis::Source(source, second_reading(&fields)?),
@@ -247,7 +250,7 @@ pub(super) fn fact(located: &Located, text: &str) -> Read<PageFact> {
                 None => None,
             },
             actions: some_deeds(&fields, "do")?,
-            claims: claims.iter().map(claim).collect::<Read<_>>()?,
+            claims: claims.iter().map(claim).collect::<LessonResult<_>>()?,
         }),
         _ => {
             let message = "a fact has a “source”, or a “check” of what happens";
@@ -262,11 +265,11 @@ pub(super) fn fact(located: &Located, text: &str) -> Read<PageFact> {
 }
 
 /// Reads who looked for the source of a fact again.
-fn second_reading(fields: &Fields<'_>) -> Read<Option<SecondReading>> {
+fn second_reading(fields: &KnownKeys<'_>) -> LessonResult<Option<SecondReading>> {
     let Some(located) = fields.get("read") else {
         return Ok(fields.text("not opened")?.map(SecondReading::NotOpened));
     };
-    let read = Fields::read(located, "a second reading", &["at", "day"])?;
+    let read = KnownKeys::read(located, "a second reading", &["at", "day"])?;
     let day = read.needed_text("day")?;
     let is_day = day.len() == 10 && day.split('-').all(|part| part.parse::<u16>().is_ok());
     if !is_day || fields.get("not opened").is_some() {
@@ -279,15 +282,15 @@ fn second_reading(fields: &Fields<'_>) -> Read<Option<SecondReading>> {
     }))
 }
 
-pub(super) fn claim(located: &Located) -> Read<Claim> {
+pub(super) fn claim(located: &Located) -> LessonResult<Claim> {
     Ok(Claim {
         line: located.line,
         conditions: conditions(located)?,
     })
 }
 
-pub(super) fn prediction(located: &Located) -> Read<Prediction> {
-    let fields = Fields::read(located, "a prediction", &["ask", "choices"])?;
+pub(super) fn prediction(located: &Located) -> LessonResult<Prediction> {
+    let fields = KnownKeys::read(located, "a prediction", &["ask", "choices"])?;
     let choices = items(fields.needed("choices")?)?;
     if choices.len() < 2 {
         return Err(LessonError::new(
@@ -296,7 +299,7 @@ pub(super) fn prediction(located: &Located) -> Read<Prediction> {
         ));
     }
     let choice = |located: &Located| {
-        let fields = Fields::read(located, "a choice", &["say", "when", "answer"])?;
+        let fields = KnownKeys::read(located, "a choice", &["say", "when", "answer"])?;
         Ok(Choice {
             text: fields.needed_text("say")?,
             when: claim(fields.needed("when")?)?,
@@ -305,12 +308,12 @@ pub(super) fn prediction(located: &Located) -> Read<Prediction> {
     };
     Ok(Prediction {
         question: fields.needed_text("ask")?,
-        choices: choices.iter().map(choice).collect::<Read<_>>()?,
+        choices: choices.iter().map(choice).collect::<LessonResult<_>>()?,
     })
 }
 
-fn goal(located: &Located) -> Read<TaskGoal> {
-    let fields = Fields::read(located, "a goal", &GOAL)?;
+fn goal(located: &Located) -> LessonResult<TaskGoal> {
+    let fields = KnownKeys::read(located, "a goal", &GOAL)?;
     Ok(TaskGoal {
         line: located.line,
         ask: fields.needed_text("ask")?,
@@ -321,20 +324,20 @@ fn goal(located: &Located) -> Read<TaskGoal> {
             .items("other ways")?
             .iter()
             .map(other_way)
-            .collect::<Read<_>>()?,
+            .collect::<LessonResult<_>>()?,
         mistakes: fields
             .items("mistakes")?
             .iter()
             .map(mistake)
-            .collect::<Read<_>>()?,
+            .collect::<LessonResult<_>>()?,
         feedback: Feedback::read_all(&fields)?,
         also_right: AlsoRight::read_all(&fields)?,
         reached: closing::goal_texts(&fields)?,
     })
 }
 
-pub(super) fn other_way(located: &Located) -> Read<OtherWay> {
-    let fields = Fields::read(located, "another way", &["say", "do"])?;
+pub(super) fn other_way(located: &Located) -> LessonResult<OtherWay> {
+    let fields = KnownKeys::read(located, "another way", &["say", "do"])?;
     fields.needed("do")?;
     Ok(OtherWay {
         line: located.line,
@@ -343,21 +346,21 @@ pub(super) fn other_way(located: &Located) -> Read<OtherWay> {
     })
 }
 
-pub(super) fn mistake(located: &Located) -> Read<WrongAttempt> {
-    let fields = Fields::read(located, "a mistake", &["say", "do", "misses", "then"])?;
+pub(super) fn mistake(located: &Located) -> LessonResult<WrongAttempt> {
+    let fields = KnownKeys::read(located, "a mistake", &["say", "do", "misses", "then"])?;
     fields.needed("do")?;
     let misses = items(fields.needed("misses")?)?.iter().map(text);
     Ok(WrongAttempt {
         line: located.line,
         say: fields.needed_text("say")?,
         actions: some_deeds(&fields, "do")?,
-        misses: misses.collect::<Read<_>>()?,
+        misses: misses.collect::<LessonResult<_>>()?,
         then: some_deeds(&fields, "then")?,
     })
 }
 
 /// A goal's conditions: a mapping, or a list of mappings, each with its own label.
-pub(super) fn aims(located: &Located) -> Read<Vec<GoalPart>> {
+pub(super) fn aims(located: &Located) -> LessonResult<Vec<GoalPart>> {
     let Content::List(items) = &located.content else {
         let aims = conditions(located)?.into_iter().map(|condition| GoalPart {
             label: PartLabel::Conditions(vec![condition.label()]),
@@ -368,7 +371,7 @@ pub(super) fn aims(located: &Located) -> Read<Vec<GoalPart>> {
     let aims = items.iter().map(|located| {
         let mut known = vec!["say"];
         known.extend(keys());
-        let fields = Fields::read(located, "a part of a goal", &known)?;
+        let fields = KnownKeys::read(located, "a part of a goal", &known)?;
         let conditions = conditions_of(&fields)?;
         let label = match fields.text("say")? {
             Some(text) => PartLabel::Own(text),
@@ -381,7 +384,7 @@ pub(super) fn aims(located: &Located) -> Read<Vec<GoalPart>> {
 
 /// A challenge, and the actions of its step: each actor reads, makes its edit and selects its first
 /// write method.
-fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
+fn challenge(located: &Located) -> LessonResult<(Challenge, Vec<ScriptAction>)> {
     let known = [
         "ask",
         "hint",
@@ -397,7 +400,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         "also right",
         "reached",
     ];
-    let fields = Fields::read(located, "a challenge", &known)?;
+    let fields = KnownKeys::read(located, "a challenge", &known)?;
     let (intents, mut prepared) = challenge_edits(fields.needed("edits")?)?;
     if let Some(at_first) = fields.get("at first") {
         for (actor, write) in ways(at_first)? {
@@ -421,7 +424,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
         ask: fields.needed_text("ask")?,
         hints: hints(&fields)?,
         edits: intents,
-        never: never.collect::<Read<_>>()?,
+        never: never.collect::<LessonResult<_>>()?,
         without_retries: fields.flag("without retries")?.unwrap_or(false),
         found_at_first: verdict_counts(fields.get("found at first"))?,
         found: verdict_counts(fields.get("found"))?,
@@ -438,7 +441,7 @@ fn challenge(located: &Located) -> Read<(Challenge, Vec<ScriptAction>)> {
 type ActorEdits = Vec<(ActorId, Vec<ScriptEdit>)>;
 
 /// Reads the edits that each actor of a challenge wants to make, and the first actions.
-fn challenge_edits(located: &Located) -> Read<(ActorEdits, Vec<ScriptAction>)> {
+fn challenge_edits(located: &Located) -> LessonResult<(ActorEdits, Vec<ScriptAction>)> {
     let mut intents = Vec::new();
     let mut prepared = Vec::new();
     for member in members(located, "the edits")? {
@@ -460,9 +463,9 @@ fn challenge_edits(located: &Located) -> Read<(ActorEdits, Vec<ScriptAction>)> {
 }
 
 /// Choices of write methods, and the claimed results.
-fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<ChallengeCase>> {
+fn chosen(fields: &KnownKeys<'_>, key: &str) -> LessonResult<Vec<ChallengeCase>> {
     let chosen = fields.items(key)?.iter().map(|located| {
-        let fields = Fields::read(located, "a choice", &["say", "with", "found"])?;
+        let fields = KnownKeys::read(located, "a choice", &["say", "with", "found"])?;
         Ok(ChallengeCase {
             line: located.line,
             say: fields.needed_text("say")?,
@@ -473,12 +476,12 @@ fn chosen(fields: &Fields<'_>, key: &str) -> Read<Vec<ChallengeCase>> {
     chosen.collect()
 }
 
-fn verdict_counts(located: Option<&Located>) -> Read<VerdictCounts> {
+fn verdict_counts(located: Option<&Located>) -> LessonResult<VerdictCounts> {
     let Some(located) = located else {
         return Ok(VerdictCounts::default());
     };
     let known = ["orders", "kept", "replaced", "left out", "refused", "lost"];
-    let fields = Fields::read(located, "what is found", &known)?;
+    let fields = KnownKeys::read(located, "what is found", &known)?;
     Ok(VerdictCounts {
         orders: fields.number("orders")?,
         kept: fields.number("kept")?,

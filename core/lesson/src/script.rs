@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::FieldPath;
 use super::controller::ControllerAction;
-use super::fields::{Fields, LessonError, Read, members, number, text, word};
+use super::fields::{KnownKeys, LessonError, LessonResult, members, number, text, word};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
@@ -80,7 +80,7 @@ const WRITE: [&str; 11] = [
 ];
 
 /// Reads a list of actions. One item can have several actions: an edit and a send.
-pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
+pub(super) fn actions(list: &[Located]) -> LessonResult<Vec<ScriptAction>> {
     let mut actions = Vec::new();
     for item in list {
         let [member] = members(item, "what happens")? else {
@@ -139,7 +139,7 @@ pub(super) fn actions(list: &[Located]) -> Read<Vec<ScriptAction>> {
     Ok(actions)
 }
 
-fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>> {
+fn actor_actions(actor: ActorId, value: &Located) -> LessonResult<Vec<ScriptActionKind>> {
     if let Content::Scalar(..) = value.content {
         return Ok(vec![plain_action(actor, value)?]);
     }
@@ -150,8 +150,8 @@ fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
         return act(Action::Request(by_hand(value)?));
     }
     if has("delete") {
-        let fields = Fields::read(value, "a delete", &["delete"])?;
-        let asked = Fields::read(fields.needed("delete")?, "a delete", &["uid", "version"])?;
+        let fields = KnownKeys::read(value, "a delete", &["delete"])?;
+        let asked = KnownKeys::read(fields.needed("delete")?, "a delete", &["uid", "version"])?;
         return act(Action::Delete(Preconditions {
             uid: asked.flag("uid")?.unwrap_or(false),
             resource_version: asked.flag("version")?.unwrap_or(false),
@@ -161,7 +161,7 @@ fn actor_actions(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
 }
 
 /// An action that is one word.
-fn plain_action(actor: ActorId, value: &Located) -> Read<ScriptActionKind> {
+fn plain_action(actor: ActorId, value: &Located) -> LessonResult<ScriptActionKind> {
     let act = |action| ScriptActionKind::Do(Operation::Act(actor, action));
     word(
         value,
@@ -176,10 +176,10 @@ fn plain_action(actor: ActorId, value: &Located) -> Read<ScriptActionKind> {
 }
 
 /// An edit, and then a request with it, or only the choice of its write method.
-fn edit_and_send(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>> {
+fn edit_and_send(actor: ActorId, value: &Located) -> LessonResult<Vec<ScriptActionKind>> {
     let mut known = vec!["send", "choose"];
     known.extend(WRITE);
-    let fields = Fields::read(value, "an actor's action", &known)?;
+    let fields = KnownKeys::read(value, "an actor's action", &known)?;
     let mut whats = Vec::new();
     if let Some(edit) = fields.get("edit") {
         whats.push(ScriptActionKind::Edit(actor, edits(edit)?));
@@ -206,7 +206,7 @@ fn edit_and_send(actor: ActorId, value: &Located) -> Read<Vec<ScriptActionKind>>
 }
 
 /// Reads paths and their new values; `~` removes.
-pub(super) fn edits(value: &Located) -> Read<Vec<ScriptEdit>> {
+pub(super) fn edits(value: &Located) -> LessonResult<Vec<ScriptEdit>> {
     let mut edits = Vec::new();
     for member in members(value, "an edit")? {
         let path =
@@ -221,7 +221,7 @@ pub(super) fn edits(value: &Located) -> Read<Vec<ScriptEdit>> {
 }
 
 /// A write method with its options.
-pub(super) fn write(strategy: &Located, fields: &Fields<'_>) -> Read<Write> {
+pub(super) fn write(strategy: &Located, fields: &KnownKeys<'_>) -> LessonResult<Write> {
     let usual = Write::usual(word(strategy, &STRATEGIES)?);
     let subresource = fields.get("subresource").map(|value| {
         word(
@@ -254,7 +254,7 @@ pub(super) fn write(strategy: &Located, fields: &Fields<'_>) -> Read<Write> {
     })
 }
 
-fn on_conflict(fields: &Fields<'_>) -> Read<OnConflict> {
+fn on_conflict(fields: &KnownKeys<'_>) -> LessonResult<OnConflict> {
     type Made = fn(u8) -> OnConflict;
     let words: [(&str, Made); 3] = [
         ("give up", |_| OnConflict::GiveUp),
@@ -280,8 +280,8 @@ fn body(value: &Located) -> String {
     }
 }
 
-fn by_hand(value: &Located) -> Read<ByHand> {
-    let fields = Fields::read(value, "a request", &["request", "type", "body"])?;
+fn by_hand(value: &Located) -> LessonResult<ByHand> {
+    let fields = KnownKeys::read(value, "a request", &["request", "type", "body"])?;
     let line = fields.needed_text("request")?;
     let (method, target) = line.split_once(' ').ok_or_else(|| {
         LessonError::new(value.line, "method and path are needed here: GET /api/v1/…")
@@ -302,7 +302,7 @@ fn by_hand(value: &Located) -> Read<ByHand> {
 }
 
 /// The write methods of A and B in a challenge's solution.
-pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
+pub(super) fn ways(value: &Located) -> LessonResult<Vec<(ActorId, Write)>> {
     let mut ways = Vec::new();
     for member in members(value, "how they write")? {
         let (_, actor) = ACTORS
@@ -311,7 +311,7 @@ pub(super) fn ways(value: &Located) -> Read<Vec<(ActorId, Write)>> {
             .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
         let mut known = vec!["send"];
         known.extend(WRITE);
-        let fields = Fields::read(&member.value, "how an actor writes", &known)?;
+        let fields = KnownKeys::read(&member.value, "how an actor writes", &known)?;
         ways.push((*actor, write(fields.needed("send")?, &fields)?));
     }
     Ok(ways)

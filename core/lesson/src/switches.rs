@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::check::LessonCheck;
 use super::controller::camel;
 use super::feedback::hints;
-use super::fields::{Fields, Read, text};
+use super::fields::{KnownKeys, LessonResult, text};
 use super::model::Lesson;
 use super::question::{ChallengeQuestion, MOST_STATES};
 
@@ -107,7 +107,7 @@ impl fmt::Display for SwitchFinding {
 
 impl SwitchChallenge {
     /// Reads a challenge.
-    pub(super) fn read(located: &Located) -> Read<Self> {
+    pub(super) fn read(located: &Located) -> LessonResult<Self> {
         let mut known = vec![
             "ask",
             "hint",
@@ -120,7 +120,7 @@ impl SwitchChallenge {
             "reached",
         ];
         known.extend(ChallengeQuestion::KEYS);
-        let fields = Fields::read(located, "a controller challenge", &known)?;
+        let fields = KnownKeys::read(located, "a controller challenge", &known)?;
         fields.needed("solution")?;
         Ok(Self {
             line: located.line,
@@ -253,7 +253,7 @@ impl SwitchSearch {
 }
 
 /// A text for every choice, or a list of texts, each for the choices with some switches.
-fn closing(fields: &Fields<'_>) -> Read<Vec<SwitchCase>> {
+fn closing(fields: &KnownKeys<'_>) -> LessonResult<Vec<SwitchCase>> {
     match fields.get("reached") {
         Some(located) if matches!(located.content, Content::Scalar(..)) => Ok(vec![SwitchCase {
             line: located.line,
@@ -264,7 +264,7 @@ fn closing(fields: &Fields<'_>) -> Read<Vec<SwitchCase>> {
     }
 }
 
-fn named(fields: &Fields<'_>, key: &str) -> Read<BTreeSet<Switch>> {
+fn named(fields: &KnownKeys<'_>, key: &str) -> LessonResult<BTreeSet<Switch>> {
     fields
         .items(key)?
         .iter()
@@ -272,9 +272,9 @@ fn named(fields: &Fields<'_>, key: &str) -> Read<BTreeSet<Switch>> {
         .collect()
 }
 
-fn cases(fields: &Fields<'_>, key: &str) -> Read<Vec<SwitchCase>> {
+fn cases(fields: &KnownKeys<'_>, key: &str) -> LessonResult<Vec<SwitchCase>> {
     let cases = fields.items(key)?.iter().map(|located| {
-        let fields = Fields::read(located, "a choice", &["say", "with"])?;
+        let fields = KnownKeys::read(located, "a choice", &["say", "with"])?;
         Ok(SwitchCase {
             line: located.line,
             say: fields.needed_text("say")?,

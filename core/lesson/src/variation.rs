@@ -1,7 +1,7 @@
 //! Lists other ways to do what the solution of a task does: other requests, another editor, an
 //! action less.
 
-use super::fields::{Fields, Read, items, word};
+use super::fields::{KnownKeys, LessonResult, items, word};
 use super::script::{STRATEGIES, ScriptAction, ScriptActionKind};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{Action, ActorId, Operation};
@@ -45,7 +45,7 @@ impl Variation {
     ];
 
     /// Reads the list `with` of a reason.
-    pub(super) fn read_all(fields: &Fields<'_>) -> Read<Vec<Self>> {
+    pub(super) fn read_all(fields: &KnownKeys<'_>) -> LessonResult<Vec<Self>> {
         let names = fields.get("with").map_or(Ok(&[][..]), items)?.iter();
         names.map(|name| word(name, &Self::WORDS)).collect()
     }

@@ -15,7 +15,7 @@ use optimist_simulation::{HistoryTree, NodeId, World};
 /// A node of the tree, with the world of the script at this node. Edits that the learner types
 /// there are not part of the script.
 #[derive(Clone, Debug)]
-struct Mark {
+struct ScriptNode {
     node: NodeId,
     world: World,
 }
@@ -23,9 +23,9 @@ struct Mark {
 /// A page that was opened.
 #[derive(Clone, Debug)]
 struct OpenedPage {
-    begin: Mark,
+    begin: ScriptNode,
     /// The node after its actions; `None` before they happened.
-    end: Option<Mark>,
+    end: Option<ScriptNode>,
     /// The choice that was predicted.
     chosen: Option<usize>,
     /// The choice that is right.
@@ -57,8 +57,8 @@ pub struct PageRecord {
     pub solved: bool,
 }
 
-fn mark(tree: &HistoryTree) -> Mark {
-    Mark {
+fn mark(tree: &HistoryTree) -> ScriptNode {
+    ScriptNode {
         node: tree.current(),
         world: tree.world().clone(),
     }
@@ -245,7 +245,7 @@ impl Walkthrough {
         true
     }
 
-    fn stands(&self) -> &Mark {
+    fn stands(&self) -> &ScriptNode {
         let page = self.page();
         page.end.as_ref().unwrap_or(&page.begin)
     }
@@ -430,11 +430,13 @@ impl Walkthrough {
                 right: end
                     .as_ref()
                     .and_then(|_| right_choice(step, &script, begin.node)),
-                begin: Mark {
+                begin: ScriptNode {
                     node: record.begin,
                     ..begin
                 },
-                end: end.zip(record.end).map(|(end, node)| Mark { node, ..end }),
+                end: end
+                    .zip(record.end)
+                    .map(|(end, node)| ScriptNode { node, ..end }),
                 chosen: record.chosen,
                 solved: record.solved || step.task.is_none(),
             });
@@ -449,7 +451,7 @@ fn way_to(node: NodeId, tree: &HistoryTree) -> Vec<NodeId> {
     std::iter::successors(Some(node), |node| tree.parent(*node)).collect()
 }
 
-fn restore(mark: &Mark, tree: &mut HistoryTree) {
+fn restore(mark: &ScriptNode, tree: &mut HistoryTree) {
     if tree.go(mark.node) {
         *tree.world_mut() = mark.world.clone();
     }

@@ -13,7 +13,7 @@ use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation, Operation, Preconditions, WatchAction,
 };
 
-type Read<T> = Result<T, ShareError>;
+type LinkResult<T> = Result<T, ShareError>;
 
 const NO_SUCH_OPERATION: ShareError = ShareError::Damaged("it has an unknown action");
 
@@ -32,7 +32,7 @@ fn code<T: Copy + PartialEq>(codes: &[(&'static str, T)], value: T) -> &'static 
     found.map_or("", |(code, _)| code)
 }
 
-fn meaning<T: Copy>(codes: &[(&'static str, T)], code: &str) -> Read<T> {
+fn meaning<T: Copy>(codes: &[(&'static str, T)], code: &str) -> LinkResult<T> {
     let found = codes.iter().find(|(known, _)| *known == code);
     found.map(|(_, value)| *value).ok_or(NO_SUCH_OPERATION)
 }
@@ -41,7 +41,7 @@ pub(super) fn actor_code(actor: ActorId) -> &'static str {
     code(&ACTORS, actor)
 }
 
-fn actor(code: &str) -> Read<ActorId> {
+fn actor(code: &str) -> LinkResult<ActorId> {
     meaning(&ACTORS, code)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn write_to_json(write: &Write) -> Value {
     Value::Object(map)
 }
 
-pub(super) fn write_from_json(value: &Value) -> Read<Write> {
+pub(super) fn write_from_json(value: &Value) -> LinkResult<Write> {
     let strategy = meaning(&STRATEGIES, text(value, "s"))?;
     let usual = Write::usual(strategy);
     let attempts = |key: &str| {
@@ -137,7 +137,7 @@ pub(super) fn operation_to_json(operation: &Operation) -> (Value, &'static str) 
     }
 }
 
-pub(super) fn operation_from_json(value: &Value, who: &str) -> Read<Operation> {
+pub(super) fn operation_from_json(value: &Value, who: &str) -> LinkResult<Operation> {
     if !who.is_empty() {
         return Ok(Operation::Act(actor(who)?, action_from_json(value)?));
     }
@@ -181,7 +181,7 @@ fn controller_to_json(operation: ControllerOperation) -> Value {
     }
 }
 
-fn controller_from_json(word: &str, cache: Option<usize>) -> Read<Operation> {
+fn controller_from_json(word: &str, cache: Option<usize>) -> LinkResult<Operation> {
     use ControllerOperation as C;
     Ok(Operation::Control(match (word, cache) {
         ("cc", Some(cache)) => C::Connect(cache),
@@ -211,7 +211,7 @@ fn action_to_json(action: &Action) -> Value {
     }
 }
 
-fn action_from_json(value: &Value) -> Read<Action> {
+fn action_from_json(value: &Value) -> LinkResult<Action> {
     if let Some(word) = value.as_str() {
         return match word {
             "g" => Ok(Action::Get),

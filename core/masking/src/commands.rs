@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Span;
+use super::PrivateSpan;
 use super::names::by_name;
 
 /// Commands with a short option for a password, and the option. Of some the value may follow at once.
@@ -61,7 +61,7 @@ pub(super) enum ShortOption {
 }
 
 /// Finds passwords behind short options of known commands, line by line.
-pub(super) fn find(text: &str, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, found: &mut Vec<PrivateSpan>) {
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
         let (mut option, mut takes) = (None, false);
@@ -81,7 +81,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Span>) {
                 continue;
             }
             if makes_secret && let Some(skip) = literal(&mut names_literal, word) {
-                found.push(Span::new(range.start + skip..range.end, "a secret"));
+                found.push(PrivateSpan::new(range.start + skip..range.end, "a secret"));
                 continue;
             }
             if let Some(of) = option_of(word) {
@@ -102,12 +102,15 @@ pub(super) fn find(text: &str, found: &mut Vec<Span>) {
 }
 
 /// The password in the value of an option. Behind `-u` the name of the user comes first.
-fn behind_user(option: Option<&str>, value: &str, range: Range<usize>) -> Option<Span> {
+fn behind_user(option: Option<&str>, value: &str, range: Range<usize>) -> Option<PrivateSpan> {
     let user = match option {
         Some("-u") => value.find(':')? + 1,
         _ => 0,
     };
-    Some(Span::new(range.start + user..range.end, "a password"))
+    Some(PrivateSpan::new(
+        range.start + user..range.end,
+        "a password",
+    ))
 }
 
 /// Returns the position of the value in `--from-literal=NAME=VALUE`, or in `NAME=VALUE` behind
@@ -125,7 +128,7 @@ fn literal(names_literal: &mut bool, word: &str) -> Option<usize> {
 }
 
 /// Finds passwords that stand behind words of a command, and behind no option.
-fn phrases(line: &str, begin: usize, found: &mut Vec<Span>) {
+fn phrases(line: &str, begin: usize, found: &mut Vec<PrivateSpan>) {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     for word in line.split([
@@ -140,7 +143,7 @@ fn phrases(line: &str, begin: usize, found: &mut Vec<Span>) {
     let mut private = |at: usize, skip: usize| {
         if let Some(range) = words.get(at).filter(|it| !it.is_empty()) {
             let range = begin + range.start + skip..begin + range.end;
-            found.push(Span::new(range, "a password"));
+            found.push(PrivateSpan::new(range, "a password"));
         }
     };
     let is_value = |at: usize| !word(at).is_empty() && !word(at).starts_with('-');

@@ -19,7 +19,7 @@ const PLAIN: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, lenient()
 const OF_URLS: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, lenient());
 
 /// The content of a text in base64.
-pub(super) enum Decoded {
+pub(super) enum Base64Content {
     /// Text.
     Text(String),
     /// Compressed data, which nobody can look at.
@@ -29,7 +29,7 @@ pub(super) enum Decoded {
 }
 
 /// Decodes a text that is base64 as a whole, also in several lines; `None` if it is not base64.
-pub(super) fn decoded(text: &str) -> Option<Decoded> {
+pub(super) fn decoded(text: &str) -> Option<Base64Content> {
     if text.len() < MIN {
         return None;
     }
@@ -39,12 +39,12 @@ pub(super) fn decoded(text: &str) -> Option<Decoded> {
         .or_else(|_| OF_URLS.decode(&joined))
         .ok()?;
     Some(match String::from_utf8(bytes) {
-        Ok(text) if is_readable(&text) => Decoded::Text(text),
-        Ok(_) => Decoded::Bytes,
+        Ok(text) if is_readable(&text) => Base64Content::Text(text),
+        Ok(_) => Base64Content::Bytes,
         // The beginnings of gzip (RFC 1952) and zlib (RFC 1950).
         Err(error) => match error.as_bytes() {
-            [0x1f, 0x8b, 8, ..] | [0x78, 0x9c | 0xda, ..] => Decoded::Packed,
-            _ => Decoded::Bytes,
+            [0x1f, 0x8b, 8, ..] | [0x78, 0x9c | 0xda, ..] => Base64Content::Packed,
+            _ => Base64Content::Bytes,
         },
     })
 }
@@ -74,7 +74,7 @@ pub(super) fn rewrite(text: &str, mut new: impl FnMut(&str) -> Option<String>) -
             .trim_end_matches('=')
             .rfind('=')
             .map_or(0, |at| at + 1);
-        let Some(Decoded::Text(inner)) = decoded(&whole[assigned..]) else {
+        let Some(Base64Content::Text(inner)) = decoded(&whole[assigned..]) else {
             continue;
         };
         if let Some(inner) = new(&inner) {

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::{Masking, Style, encoded};
+use super::{Masking, StandInStyle, encoded};
 
 /// Shorter values are in other texts by chance.
 const MIN: usize = 6;
@@ -15,13 +15,13 @@ const MIN: usize = 6;
 const PART_OF_WORD: usize = 12;
 
 /// The first bytes by which values are looked up.
-type Start = [u8; 4];
+type FirstBytes = [u8; 4];
 
 /// The private values of a [`Masking`], with their stand-ins.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// The longest first: a value may be a part of another.
-    by_start: BTreeMap<Start, Vec<(String, String)>>,
+    by_start: BTreeMap<FirstBytes, Vec<(String, String)>>,
     /// The bytes that begin a value.
     begins: Vec<bool>,
 }
@@ -39,8 +39,8 @@ impl Masking {
             }
             let new = self.replacement(*number);
             let encoded = match self.style {
-                Style::Mask => new.clone(),
-                Style::StandIns => STANDARD.encode(&new),
+                StandInStyle::Mask => new.clone(),
+                StandInStyle::StandIns => STANDARD.encode(&new),
             };
             known.add(value, &new);
             known.add(value.trim(), &new);
@@ -64,7 +64,7 @@ impl Masking {
     }
 }
 
-fn start(text: &[u8]) -> Option<Start> {
+fn start(text: &[u8]) -> Option<FirstBytes> {
     text.get(..4)?.try_into().ok()
 }
 

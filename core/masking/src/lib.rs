@@ -61,7 +61,7 @@ pub struct Private {
 
 /// The kind of stand-in that replaces private values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
+enum StandInStyle {
     /// [`MASK`], to be shown.
     Mask,
     /// Stand-ins: equal values have equal ones, different values have different ones, so that a history
@@ -75,7 +75,7 @@ enum Style {
 /// [`Masking::known_values`] takes them out where nothing else betrays them.
 #[derive(Clone, Debug)]
 pub struct Masking {
-    style: Style,
+    style: StandInStyle,
     /// Objects without a kind can be parts of a Secret: patches, edits.
     of_secret: bool,
     /// The private values with the numbers of their stand-ins.
@@ -127,7 +127,7 @@ impl Plain {
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Span {
+struct PrivateSpan {
     range: Range<usize>,
     /// The name before it.
     field: Option<Range<usize>>,
@@ -136,7 +136,7 @@ struct Span {
     replacement: Option<String>,
 }
 
-impl Span {
+impl PrivateSpan {
     fn new(range: Range<usize>, looks_like: &'static str) -> Self {
         Self {
             range,
@@ -150,20 +150,20 @@ impl Span {
 impl Masking {
     /// Starts a search that puts [`MASK`] in the place of each private value, for texts on a screen.
     pub fn for_display() -> Self {
-        Self::new(Style::Mask)
+        Self::new(StandInStyle::Mask)
     }
 
     /// With a stand-in in the place of each value, to be shared. `texts`: what is shared has stand-ins
     /// of its own if it was shared before.
     pub fn shared<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut masking = Self::new(Style::StandIns);
+        let mut masking = Self::new(StandInStyle::StandIns);
         for text in texts {
             masking.last = masking.last.max(last_stand_in(text));
         }
         masking
     }
 
-    fn new(style: Style) -> Self {
+    fn new(style: StandInStyle) -> Self {
         Self {
             style,
             of_secret: false,
@@ -218,8 +218,8 @@ impl Masking {
 
     fn replacement(&self, number: usize) -> String {
         match self.style {
-            Style::Mask => MASK.to_owned(),
-            Style::StandIns => format!("{STAND_IN}{number}"),
+            StandInStyle::Mask => MASK.to_owned(),
+            StandInStyle::StandIns => format!("{STAND_IN}{number}"),
         }
     }
 }

@@ -7,22 +7,22 @@ use optimist_apiserver::pointer::unescape;
 use serde_json::{Map, Value};
 
 use super::commands::{ShortOption, option_of, short_option};
-use super::encoded::{self, Decoded};
+use super::encoded::{self, Base64Content};
 use super::names::{by_name, is_blank};
-use super::{Masking, Plain, Style};
+use super::{Masking, Plain, StandInStyle};
 
 /// The place of a value in an object.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    above: Option<&'a Place<'a>>,
+pub(super) struct ValuePlace<'a> {
+    above: Option<&'a ValuePlace<'a>>,
     /// The name of its field; of an item that of its list.
     name: &'a str,
     /// The option for a password of the command that it is an argument of.
     option: Option<&'static str>,
 }
 
-impl<'a> Place<'a> {
-    pub(super) const ROOT: Place<'static> = Place {
+impl<'a> ValuePlace<'a> {
+    pub(super) const ROOT: ValuePlace<'static> = ValuePlace {
         above: None,
         name: "",
         option: None,
@@ -38,7 +38,7 @@ impl<'a> Place<'a> {
 
     /// `data.password`.
     pub(super) fn path(&self) -> String {
-        let above = self.above.map(Place::path).unwrap_or_default();
+        let above = self.above.map(ValuePlace::path).unwrap_or_default();
         match (above.is_empty(), self.name) {
             (_, "") => above,
             (true, name) => name.to_owned(),
@@ -111,16 +111,16 @@ const PUBLIC: [&str; 12] = [
 impl Masking {
     /// Takes out the values that look private, and records them.
     pub fn object(&mut self, value: &mut Value) {
-        self.value(value, &Place::ROOT);
+        self.value(value, &ValuePlace::ROOT);
     }
 
     /// Takes out the values that look private in a value with a path: an edit.
     pub fn at_pointer(&mut self, pointer: &str, value: &mut Value) {
         let parts: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
-        self.at_path(&parts, &Place::ROOT, value);
+        self.at_path(&parts, &ValuePlace::ROOT, value);
     }
 
-    fn at_path(&mut self, parts: &[String], above: &Place<'_>, value: &mut Value) {
+    fn at_path(&mut self, parts: &[String], above: &ValuePlace<'_>, value: &mut Value) {
         let Some((first, rest)) = parts.split_first() else {
             return self.value(value, above);
         };
@@ -137,7 +137,7 @@ impl Masking {
         self.at_path(rest, &above.below(first), value);
     }
 
-    fn value(&mut self, value: &mut Value, at: &Place<'_>) {
+    fn value(&mut self, value: &mut Value, at: &ValuePlace<'_>) {
         match value {
             Value::String(text) => {
                 if let Some(new) = self.string(text, at) {
@@ -149,7 +149,7 @@ impl Masking {
                 let stand_in = self.stand_in(at.path(), "a password", &number);
                 *value = match (self.style, self.values.get(&number)) {
                     // A number stays one: its field may take no text.
-                    (Style::StandIns, Some(known)) => (1_000_000 + *known).into(),
+                    (StandInStyle::StandIns, Some(known)) => (1_000_000 + *known).into(),
                     _ => stand_in.into(),
                 };
             }
@@ -161,12 +161,12 @@ impl Masking {
 
     /// Returns whether a number is a password: at least four digits, and neither a count nor a
     /// time.
-    fn is_private_number(&self, number: &serde_json::Number, at: &Place<'_>) -> bool {
+    fn is_private_number(&self, number: &serde_json::Number, at: &ValuePlace<'_>) -> bool {
         number.as_u64().is_some_and(|number| number >= 1000)
             && by_name(at.name) == Some("a password")
     }
 
-    fn items(&mut self, items: &mut [Value], at: &Place<'_>) {
+    fn items(&mut self, items: &mut [Value], at: &ValuePlace<'_>) {
         let mut option = at.option;
         let mut next: Option<(String, &'static str)> = None;
         for item in items {
@@ -197,7 +197,7 @@ impl Masking {
         }
     }
 
-    fn members(&mut self, map: &mut Map<String, Value>, at: &Place<'_>) {
+    fn members(&mut self, map: &mut Map<String, Value>, at: &ValuePlace<'_>) {
         let kind = map
             .get("kind")
             .and_then(Value::as_str)
@@ -226,15 +226,15 @@ impl Masking {
                 }
                 "value" | "val" if named.is_some() => {
                     let name = named.clone().unwrap_or_default();
-                    let place = Place {
+                    let place = ValuePlace {
                         name: &name,
-                        ..Place::ROOT
+                        ..ValuePlace::ROOT
                     };
                     self.value(member, &place);
                 }
                 "fieldsV1" => self.fields(member, &at.below(key)),
                 "args" | "command" => {
-                    let place = Place {
+                    let place = ValuePlace {
                         option,
                         ..at.below(key)
                     };
@@ -246,7 +246,7 @@ impl Masking {
     }
 
     /// Owned paths: a path of a set has a value in it.
-    fn fields(&mut self, value: &mut Value, at: &Place<'_>) {
+    fn fields(&mut self, value: &mut Value, at: &ValuePlace<'_>) {
         let before = value.clone();
         self.value(value, at);
         if *value != before
@@ -257,7 +257,7 @@ impl Masking {
         }
     }
 
-    fn paths(&mut self, map: &mut Map<String, Value>, at: &Place<'_>) {
+    fn paths(&mut self, map: &mut Map<String, Value>, at: &ValuePlace<'_>) {
         let members = std::mem::take(map).into_iter();
         let renamed = members.map(|(key, member)| {
             if self.plain.items.contains(&key) {
@@ -285,7 +285,7 @@ impl Masking {
     }
 
     /// The data of a Secret.
-    fn data(&mut self, data: &mut Value, at: &Place<'_>, encoded: bool) {
+    fn data(&mut self, data: &mut Value, at: &ValuePlace<'_>, encoded: bool) {
         match data {
             Value::Object(map) => {
                 for (key, value) in map {
@@ -297,7 +297,7 @@ impl Masking {
     }
 
     /// A value in a Secret.
-    fn of_secret(&mut self, value: &mut Value, at: &Place<'_>, encoded: bool) {
+    fn of_secret(&mut self, value: &mut Value, at: &ValuePlace<'_>, encoded: bool) {
         const LOOKS_LIKE: &str = "data of a Secret";
         let Some(text) = value.as_str().filter(|text| !text.is_empty()) else {
             return match value {
@@ -318,8 +318,8 @@ impl Masking {
         let plain = String::from_utf8(plain).unwrap_or_else(|_| text.to_owned());
         let new = self.stand_in(at.path(), LOOKS_LIKE, &plain);
         *value = match self.style {
-            Style::Mask => new,
-            Style::StandIns => encoded::encode(&self.like(&plain, new)),
+            StandInStyle::Mask => new,
+            StandInStyle::StandIns => encoded::encode(&self.like(&plain, new)),
         }
         .into();
     }
@@ -329,22 +329,22 @@ impl Masking {
         let is_json = text.trim_start().starts_with('{')
             && serde_json::from_str::<Map<String, Value>>(text).is_ok();
         match self.style {
-            Style::StandIns if is_json => format!("{{\"{new}\":{{}}}}"),
+            StandInStyle::StandIns if is_json => format!("{{\"{new}\":{{}}}}"),
             _ => new,
         }
     }
 
     /// Reads data in base64. Data that is not text cannot be searched.
-    fn binary(&mut self, data: &mut Value, at: &Place<'_>) {
+    fn binary(&mut self, data: &mut Value, at: &ValuePlace<'_>) {
         for (key, value) in data.as_object_mut().into_iter().flatten() {
             let place = at.below(key);
             let Some(text) = value.as_str() else { continue };
             match encoded::decoded(text) {
-                Some(Decoded::Packed | Decoded::Bytes) => {
+                Some(Base64Content::Packed | Base64Content::Bytes) => {
                     let new = self.stand_in(place.path(), "data that is no text", text);
                     *value = match self.style {
-                        Style::Mask => new,
-                        Style::StandIns => encoded::encode(&new),
+                        StandInStyle::Mask => new,
+                        StandInStyle::StandIns => encoded::encode(&new),
                     }
                     .into();
                 }
@@ -354,7 +354,7 @@ impl Masking {
     }
 
     /// A text in an object; `None` if nothing in it is private.
-    fn string(&mut self, text: &str, at: &Place<'_>) -> Option<String> {
+    fn string(&mut self, text: &str, at: &ValuePlace<'_>) -> Option<String> {
         if text.is_empty() || IDENTITY.contains(&at.name) && text.len() < 80 {
             return None;
         }
@@ -383,7 +383,7 @@ impl Masking {
     }
 
     /// Remembers the words of a name, a kind, a label or an image.
-    fn know_public(&mut self, key: &str, member: &Value, at: &Place<'_>) {
+    fn know_public(&mut self, key: &str, member: &Value, at: &ValuePlace<'_>) {
         let is_public = PUBLIC.contains(&key) || at.name == "labels" || at.name == "matchLabels";
         self.know_words(key);
         if let Some(text) = member.as_str().filter(|text| is_public && text.len() < 512) {
@@ -409,7 +409,7 @@ impl Masking {
 
 /// Returns whether a text under a private name only names an object of Kubernetes: `secret:
 /// registry`.
-fn is_reference(text: &str, at: &Place<'_>) -> bool {
+fn is_reference(text: &str, at: &ValuePlace<'_>) -> bool {
     let of_secret = matches!(at.name, "secret" | "secrets" | "Secret");
     of_secret
         && text.len() < 64

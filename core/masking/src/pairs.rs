@@ -7,7 +7,7 @@ mod value;
 use std::ops::Range;
 
 use self::value::is_field;
-use super::Span;
+use super::PrivateSpan;
 use super::names::{by_name, is_blank};
 use super::refusals::{self, REFUSALS};
 
@@ -20,7 +20,7 @@ const NEAR: usize = 200;
 
 /// The rules for reading a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
+pub(super) struct PairRules {
     /// `data` is that of a Secret.
     pub(super) secret: bool,
     /// Lines are sentences, and not those of a file: behind a value something else may follow.
@@ -28,7 +28,7 @@ pub(super) struct Reading {
 }
 
 /// Finds the values whose names say that they are private.
-pub(super) fn find(text: &str, reading: Reading, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, reading: PairRules, found: &mut Vec<PrivateSpan>) {
     let mut scan = Scan {
         text,
         bytes: text.as_bytes(),
@@ -50,15 +50,15 @@ pub(super) fn find(text: &str, reading: Reading, found: &mut Vec<Span>) {
 struct Scan<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    reading: Reading,
+    reading: PairRules,
     /// The position after a field that names a private variable, and what the variable's value
     /// looks like.
     near: Option<(usize, &'static str)>,
-    found: &'a mut Vec<Span>,
+    found: &'a mut Vec<PrivateSpan>,
 }
 
 /// A name before a value.
-struct Key {
+struct PairName {
     range: Range<usize>,
     /// The start of the quote before the name, or of the name itself.
     begin: usize,
@@ -91,7 +91,7 @@ impl Scan<'_> {
     }
 
     /// The name that ends before a position.
-    fn key(&self, end: usize) -> Option<Key> {
+    fn key(&self, end: usize) -> Option<PairName> {
         let mut end = end;
         while end > 0 && matches!(self.at(end - 1), b' ' | b':') {
             end -= 1;
@@ -118,7 +118,7 @@ impl Scan<'_> {
             while is_quoted && before > 0 && self.at(before - 1) == b'\\' {
                 before -= 1;
             }
-            Key {
+            PairName {
                 range: begin..end,
                 begin: before,
                 is_quoted,
@@ -126,13 +126,13 @@ impl Scan<'_> {
         })
     }
 
-    fn name(&self, key: &Key) -> &str {
+    fn name(&self, key: &PairName) -> &str {
         self.text.get(key.range.clone()).unwrap_or_default()
     }
 
     /// Returns whether a name is the first word of its line, behind the marks of lists, differences
     /// and comments.
-    fn begins_line(&self, key: &Key) -> bool {
+    fn begins_line(&self, key: &PairName) -> bool {
         let before = self.text.get(self.begin_of_line(key.begin)..key.begin);
         let before = before.unwrap_or_default();
         let marks = |c: char| {
@@ -187,15 +187,15 @@ impl Scan<'_> {
         let text = self.text.get(value.clone()).unwrap_or_default();
         let refused = REFUSALS.iter().any(|refusal| text.starts_with(refusal));
         if !refused && !is_blank(text) {
-            self.found.push(Span {
+            self.found.push(PrivateSpan {
                 field,
-                ..Span::new(value, looks_like)
+                ..PrivateSpan::new(value, looks_like)
             });
         }
     }
 
     /// All values of the data of a Secret.
-    fn data(&mut self, begin: usize, key: &Key) {
+    fn data(&mut self, begin: usize, key: &PairName) {
         let rest = self.text.get(begin..).unwrap_or_default();
         let inner = rest.trim_start_matches([' ', '\t']);
         let open = begin + rest.len() - inner.len();

@@ -1,6 +1,6 @@
 //! Values in the server's refusals of them.
 
-use super::Span;
+use super::PrivateSpan;
 use super::names::by_name;
 
 /// The beginnings of refusals of a value, after the name of its field
@@ -18,7 +18,7 @@ pub(super) const REFUSALS: [&str; 9] = [
 ];
 
 /// Finds values that the server refuses and names, if their fields are private.
-pub(super) fn find(text: &str, secret: bool, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, secret: bool, found: &mut Vec<PrivateSpan>) {
     for refusal in [
         ": Invalid value: ",
         ": Unsupported value: ",
@@ -58,7 +58,7 @@ pub(super) fn find(text: &str, secret: bool, found: &mut Vec<Span>) {
             };
             let skip = usize::from(rest.starts_with('"'));
             if skip < end {
-                found.push(Span::new(begin + skip..begin + end, looks_like));
+                found.push(PrivateSpan::new(begin + skip..begin + end, looks_like));
             }
         }
     }

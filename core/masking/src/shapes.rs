@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Span;
+use super::PrivateSpan;
 
 /// The prefixes of tokens, with their minimum length, from the issuers' documents.
 const BEGINNINGS: [(&str, usize, &str); 33] = [
@@ -85,7 +85,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Finds everything that its shape betrays. `random`: also words that look random.
-pub(super) fn find(text: &str, random: bool, found: &mut Vec<Span>) {
+pub(super) fn find(text: &str, random: bool, found: &mut Vec<PrivateSpan>) {
     let public = certificates(text);
     pem(text, found);
     for word in words(text) {
@@ -94,7 +94,7 @@ pub(super) fn find(text: &str, random: bool, found: &mut Vec<Span>) {
         for part in parts.into_iter().flatten() {
             let range = word.start + part..word.end;
             if let Some(looks_like) = token(&text[range.clone()]) {
-                found.push(Span::new(range, looks_like));
+                found.push(PrivateSpan::new(range, looks_like));
                 break;
             }
         }
@@ -102,7 +102,7 @@ pub(super) fn find(text: &str, random: bool, found: &mut Vec<Span>) {
         if random && word.len() >= MIN_RANDOM && !in_public() {
             for part in split(text, word) {
                 if is_random(&text[part.clone()]) {
-                    found.push(Span::new(part, "a random value"));
+                    found.push(PrivateSpan::new(part, "a random value"));
                 }
             }
         }
@@ -131,7 +131,7 @@ fn token(word: &str) -> Option<&'static str> {
 }
 
 /// From the beginning of a private key to its end, also where its lines are escaped.
-fn pem(text: &str, found: &mut Vec<Span>) {
+fn pem(text: &str, found: &mut Vec<PrivateSpan>) {
     let mut from = 0;
     while let Some(at) = text[from..].find("-----BEGIN ").map(|at| from + at) {
         let head = &text[at + "-----BEGIN ".len()..];
@@ -145,7 +145,7 @@ fn pem(text: &str, found: &mut Vec<Span>) {
             let close = text[end + "-----END ".len()..].find("-----");
             close.map_or(text.len(), |close| end + "-----END ".len() + close + 5)
         });
-        found.push(Span::new(at..end, "a private key"));
+        found.push(PrivateSpan::new(at..end, "a private key"));
         from = end;
     }
 }
@@ -166,7 +166,7 @@ fn certificates(text: &str) -> Vec<Range<usize>> {
     ranges.collect()
 }
 
-fn hashes(text: &str, found: &mut Vec<Span>) {
+fn hashes(text: &str, found: &mut Vec<PrivateSpan>) {
     if !text.contains(['$', '{']) {
         return;
     }
@@ -176,14 +176,14 @@ fn hashes(text: &str, found: &mut Vec<Span>) {
             let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ':'));
             let end = at + end.unwrap_or(rest.len());
             if end - at > 12 {
-                found.push(Span::new(at..end, "a password"));
+                found.push(PrivateSpan::new(at..end, "a password"));
             }
         }
     }
 }
 
 /// The users of URLs (RFC 3986, section 3.2.1), and addresses that are tokens.
-fn urls(text: &str, found: &mut Vec<Span>) {
+fn urls(text: &str, found: &mut Vec<PrivateSpan>) {
     for (at, _) in text.match_indices("://") {
         let begin = at + 3;
         let rest = &text[begin..];
@@ -194,7 +194,10 @@ fn urls(text: &str, found: &mut Vec<Span>) {
             .iter()
             .find_map(|of| Some(address.find(of)? + of.len()));
         if let Some(path) = webhook.filter(|path| *path < address.len()) {
-            found.push(Span::new(begin + path..begin + address.len(), "a token"));
+            found.push(PrivateSpan::new(
+                begin + path..begin + address.len(),
+                "a token",
+            ));
         }
         // A password may have a `/`, `?` or `#` that should be escaped.
         let plain = address.find(['/', '?', '#']).unwrap_or(address.len());
@@ -210,14 +213,17 @@ fn urls(text: &str, found: &mut Vec<Span>) {
         let Some(user) = user else { continue };
         match address[..user].find(':') {
             Some(colon) if colon + 1 < user => {
-                found.push(Span::new(begin + colon + 1..begin + user, "a password"));
+                found.push(PrivateSpan::new(
+                    begin + colon + 1..begin + user,
+                    "a password",
+                ));
                 // The key of a Sentry DSN comes first.
                 if is_key(&address[..colon]) {
-                    found.push(Span::new(begin..begin + colon, "a key"));
+                    found.push(PrivateSpan::new(begin..begin + colon, "a key"));
                 }
             }
             _ if is_key(&address[..user]) => {
-                found.push(Span::new(begin..begin + user, "a key"));
+                found.push(PrivateSpan::new(begin..begin + user, "a key"));
             }
             _ => {}
         }
@@ -230,7 +236,7 @@ fn is_key(user: &str) -> bool {
 }
 
 /// Credentials after the name of their scheme (RFC 7617, RFC 6750).
-fn schemes(text: &str, found: &mut Vec<Span>) {
+fn schemes(text: &str, found: &mut Vec<PrivateSpan>) {
     for scheme in ["earer ", "asic ", "EARER ", "ASIC "] {
         for (at, _) in text.match_indices(scheme) {
             let begin = at + scheme.len();
@@ -242,14 +248,14 @@ fn schemes(text: &str, found: &mut Vec<Span>) {
             let digits = word.bytes().filter(u8::is_ascii_digit).count();
             let long = word.len() >= 8 && (digits > 0 || has_classes(word)) || word.len() >= 20;
             if long {
-                found.push(Span::new(begin..begin + length, "a token"));
+                found.push(PrivateSpan::new(begin..begin + length, "a token"));
             }
         }
     }
 }
 
 /// Lines of `.pgpass`: host, port, database, user, password.
-fn password_files(text: &str, found: &mut Vec<Span>) {
+fn password_files(text: &str, found: &mut Vec<PrivateSpan>) {
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
         let content = line.trim_end();
@@ -263,7 +269,7 @@ fn password_files(text: &str, found: &mut Vec<Span>) {
                 .all(|it| !it.is_empty() && !it.contains([' ', '"', '/']));
             if is_port && is_named && !password.is_empty() && !password.contains(' ') {
                 let end = begin + content.len();
-                found.push(Span::new(end - password.len()..end, "a password"));
+                found.push(PrivateSpan::new(end - password.len()..end, "a password"));
             }
         }
         begin += line.len();

@@ -5,8 +5,8 @@ use std::ops::Range;
 use optimist_client::{objects, to_yaml};
 use serde_json::Value;
 
-use super::encoded::{self, Decoded};
-use super::{Masking, Span, commands, pairs, shapes};
+use super::encoded::{self, Base64Content};
+use super::{Masking, PrivateSpan, commands, pairs, shapes};
 
 /// The maximum number of texts inside each other: a manifest in an annotation in a manifest in a
 /// log.
@@ -81,12 +81,12 @@ impl Masking {
             return None;
         }
         match encoded::decoded(text) {
-            Some(Decoded::Text(inner)) => {
+            Some(Base64Content::Text(inner)) => {
                 if let Some(inner) = self.within(&inner, random, path) {
                     return Some(encoded::encode(&inner));
                 }
             }
-            Some(Decoded::Packed) => {
+            Some(Base64Content::Packed) => {
                 return Some(self.stand_in(path(), "compressed data", text));
             }
             _ => {}
@@ -117,7 +117,7 @@ impl Masking {
     ) -> Option<String> {
         let mut spans = Vec::new();
         let parts = self.parts(text, &mut spans);
-        let reading = pairs::Reading {
+        let reading = pairs::PairRules {
             secret: speaks_of_secret(text),
             sentences: self.in_message,
         };
@@ -137,7 +137,7 @@ impl Masking {
     }
 
     /// Finds the JSON in a text. Adds a span for each part of it that has private values.
-    fn parts(&mut self, text: &str, spans: &mut Vec<Span>) -> Vec<Range<usize>> {
+    fn parts(&mut self, text: &str, spans: &mut Vec<PrivateSpan>) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut from = 0;
         while let Some(at) = text[from..].find(['{', '[']).map(|at| from + at) {
@@ -161,9 +161,9 @@ impl Masking {
                 self.object(&mut value);
             }
             if value != before {
-                spans.push(Span {
+                spans.push(PrivateSpan {
                     replacement: Some(value.to_string()),
-                    ..Span::new(at..end, "")
+                    ..PrivateSpan::new(at..end, "")
                 });
             }
             // `data: {"a": "b"}` in a Secret is found by the name before it.
@@ -177,7 +177,7 @@ impl Masking {
     fn rebuilt(
         &mut self,
         text: &str,
-        mut spans: Vec<Span>,
+        mut spans: Vec<PrivateSpan>,
         path: &dyn Fn() -> String,
     ) -> Option<String> {
         if spans.is_empty() {

@@ -68,7 +68,7 @@ pub fn decode(envelope: &Envelope, api_version: &str, kind: &str) -> Result<Valu
     let Some(message) = facts.of_kind(api_version, kind) else {
         return Err(Error(format!("{kind} has no protobuf message")));
     };
-    let decoder = Decoder { facts };
+    let decoder = MessageDecoder { facts };
     let decoded = decoder.message(message, &envelope.raw, None, MAX_DEPTH);
     decoded.map_err(Error)
 }
@@ -99,11 +99,11 @@ fn unknown(bytes: &[u8]) -> Result<Envelope, String> {
     Ok(envelope)
 }
 
-struct Decoder<'a> {
+struct MessageDecoder<'a> {
     facts: &'a Descriptors,
 }
 
-impl Decoder<'_> {
+impl MessageDecoder<'_> {
     /// A message; `before` is the value that it adds to, as where a field is there twice.
     fn message(
         &self,

@@ -47,10 +47,10 @@ use MemberForm::{
 };
 
 /// A member: its name in JSON (`.` is the value itself), its number, its form.
-type Member = (&'static str, u32, MemberForm);
+type ProtobufMember = (&'static str, u32, MemberForm);
 
 /// The messages, with the members that documents of Kubernetes have.
-const MESSAGES: [(&str, &[Member]); 18] = [
+const MESSAGES: [(&str, &[ProtobufMember]); 18] = [
     (
         "Document",
         &[

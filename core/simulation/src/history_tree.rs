@@ -10,7 +10,7 @@ use super::{Action, ActorId, Operation, Step, World};
 pub type NodeId = usize;
 
 #[derive(Clone, Debug)]
-struct Node {
+struct TreeNode {
     parent: Option<NodeId>,
     /// Oldest first.
     children: Vec<NodeId>,
@@ -25,7 +25,7 @@ struct Node {
 /// A tree of worlds, with a current node. The tree is never empty. Clones share their nodes.
 #[derive(Clone, Debug)]
 pub struct HistoryTree {
-    nodes: Vec<Arc<Node>>,
+    nodes: Vec<Arc<TreeNode>>,
     /// The current path: from the root through the current node to the end of the path that was
     /// last used. Children have larger indices than their parents, so the path ascends.
     line: Vec<NodeId>,
@@ -38,7 +38,7 @@ pub struct HistoryTree {
 impl HistoryTree {
     /// A tree with one node: this world.
     pub fn new(world: World) -> Self {
-        let root = Node {
+        let root = TreeNode {
             parent: None,
             children: Vec::new(),
             next: None,
@@ -63,7 +63,7 @@ impl HistoryTree {
         &mut self.node_mut(self.current()).world
     }
 
-    fn node_mut(&mut self, node: NodeId) -> &mut Node {
+    fn node_mut(&mut self, node: NodeId) -> &mut TreeNode {
         Arc::make_mut(&mut self.nodes[node])
     }
 
@@ -109,7 +109,7 @@ impl HistoryTree {
         let step = world.act(operation)?;
         let id = self.nodes.len();
         let current = self.current();
-        self.nodes.push(Arc::new(Node {
+        self.nodes.push(Arc::new(TreeNode {
             parent: Some(current),
             children: Vec::new(),
             next: None,

@@ -21,21 +21,21 @@ use crate::client::TestClient;
 /// assert!(!http_body::Body::is_end_stream(&body));
 /// ```
 #[derive(Debug)]
-pub struct Body(Content);
+pub struct Body(BodyContent);
 
 #[derive(Debug)]
-enum Content {
+enum BodyContent {
     Whole(Option<Bytes>),
     Watch(Box<shared::ResponseBody>, TestClient),
 }
 
 impl Body {
     pub(crate) fn whole(bytes: Vec<u8>) -> Self {
-        Self(Content::Whole(Some(bytes.into())))
+        Self(BodyContent::Whole(Some(bytes.into())))
     }
 
     pub(crate) fn watch(events: shared::ResponseBody, client: TestClient) -> Self {
-        Self(Content::Watch(Box::new(events), client))
+        Self(BodyContent::Watch(Box::new(events), client))
     }
 }
 
@@ -54,10 +54,10 @@ impl HttpBody for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let (events, client) = match &mut self.0 {
-            Content::Whole(bytes) => {
+            BodyContent::Whole(bytes) => {
                 return Poll::Ready(bytes.take().map(|it| Ok(Frame::data(it))));
             }
-            Content::Watch(events, client) => (events, client),
+            BodyContent::Watch(events, client) => (events, client),
         };
         let polled = Pin::new(&mut **events).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
@@ -75,8 +75,8 @@ impl HttpBody for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Content::Whole(bytes) => bytes.is_none(),
-            Content::Watch(events, _) => events.is_end_stream(),
+            BodyContent::Whole(bytes) => bytes.is_none(),
+            BodyContent::Watch(events, _) => events.is_end_stream(),
         }
     }
 }

@@ -40,11 +40,11 @@ const BINARY: [(&str, u32); 6] = [
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity {
     billionths: i128,
-    format: Format,
+    format: QuantityFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum QuantityFormat {
     /// `1500m`, `2k`.
     Decimal,
     /// `2e3`.
@@ -225,7 +225,7 @@ impl From<i64> for Quantity {
     fn from(whole: i64) -> Self {
         Self {
             billionths: i128::from(whole) * ONE,
-            format: Format::Decimal,
+            format: QuantityFormat::Decimal,
         }
     }
 }
@@ -236,7 +236,7 @@ impl From<&serde_json::Value> for Quantity {
         let parsed = value.as_str().and_then(|text| Self::parse(text).ok());
         parsed.unwrap_or(Self {
             billionths: 0,
-            format: Format::Decimal,
+            format: QuantityFormat::Decimal,
         })
     }
 }
@@ -253,15 +253,18 @@ fn is_suffix(suffix: &str) -> bool {
     rest.bytes().all(|c| c.is_ascii_digit())
 }
 
-fn unit(suffix: &str) -> Option<(Format, Unit)> {
+fn unit(suffix: &str) -> Option<(QuantityFormat, Unit)> {
     if let Some((_, exponent)) = DECIMAL.iter().find(|(name, _)| *name == suffix) {
-        return Some((Format::Decimal, Unit::Ten(*exponent)));
+        return Some((QuantityFormat::Decimal, Unit::Ten(*exponent)));
     }
     if let Some((_, exponent)) = BINARY.iter().find(|(name, _)| *name == suffix) {
-        return Some((Format::Binary, Unit::Two(*exponent)));
+        return Some((QuantityFormat::Binary, Unit::Two(*exponent)));
     }
     let exponent = suffix.strip_prefix(['e', 'E'])?.parse::<i32>().ok()?;
-    Some((Format::Exponent, Unit::Ten(exponent.clamp(-100, 100))))
+    Some((
+        QuantityFormat::Exponent,
+        Unit::Ten(exponent.clamp(-100, 100)),
+    ))
 }
 
 /// Digits times a power of ten times a factor, rounded up; about [`MOST`] at most.
@@ -288,7 +291,7 @@ impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let small = self.billionths.abs() < 1024 * ONE;
         match self.format {
-            Format::Binary if !small && self.is_whole() => {
+            QuantityFormat::Binary if !small && self.is_whole() => {
                 let mut number = self.billionths / ONE;
                 let mut unit = "";
                 for (name, _) in BINARY {
@@ -310,8 +313,8 @@ impl fmt::Display for Quantity {
                     exponent += 3;
                 }
                 match format {
-                    Format::Exponent if exponent == 0 => write!(f, "{number}"),
-                    Format::Exponent => write!(f, "{number}e{exponent}"),
+                    QuantityFormat::Exponent if exponent == 0 => write!(f, "{number}"),
+                    QuantityFormat::Exponent => write!(f, "{number}e{exponent}"),
                     _ => {
                         let unit = DECIMAL.iter().find(|(_, e)| *e == exponent);
                         write!(f, "{number}{}", unit.map_or("", |(name, _)| name))

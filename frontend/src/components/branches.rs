@@ -14,7 +14,7 @@ use crate::state::{Sends, SessionMsg, StateHandle};
 const STYLE: &str = include_str!("../style/branches.css");
 
 /// The branches with their names, each named differently.
-type Names = Vec<(NodeId, String)>;
+type BranchNames = Vec<(NodeId, String)>;
 
 pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
     browser::adopt_style(STYLE);
@@ -40,13 +40,13 @@ pub(crate) fn branches_dialog(store: &StateHandle) -> Html {
     }
 }
 
-fn name(names: &Names, end: NodeId) -> String {
+fn name(names: &BranchNames, end: NodeId) -> String {
     let named = names.iter().find(|(other, _)| *other == end);
     named.map(|(_, name)| name.clone()).unwrap_or_default()
 }
 
 /// All branches: a click compares one.
-fn choice(store: &StateHandle, names: &Names, compared: [NodeId; 2]) -> Html {
+fn choice(store: &StateHandle, names: &BranchNames, compared: [NodeId; 2]) -> Html {
     html! {
         <div class="branch-choice" role="group" aria-labelledby="branch-choose">
             <h3 id="branch-choose">{ label::branch_choose() }</h3>
@@ -67,7 +67,12 @@ fn choice(store: &StateHandle, names: &Names, compared: [NodeId; 2]) -> Html {
 }
 
 /// The fields that differ in the end.
-fn results(store: &StateHandle, names: &Names, point: &BranchPoint, ends: [NodeId; 2]) -> Html {
+fn results(
+    store: &StateHandle,
+    names: &BranchNames,
+    point: &BranchPoint,
+    ends: [NodeId; 2],
+) -> Html {
     let version = |end: NodeId| {
         let world = store.session.tree.world_at(end);
         let stored = world.and_then(|world| world.stored());
@@ -114,7 +119,7 @@ fn difference(change: &ValueChange) -> Html {
     }
 }
 
-fn sides(store: &StateHandle, names: &Names, point: &BranchPoint, ends: [NodeId; 2]) -> Html {
+fn sides(store: &StateHandle, names: &BranchNames, point: &BranchPoint, ends: [NodeId; 2]) -> Html {
     let steps = store.session.tree.path(point.fork).len();
     let steps = steps.saturating_sub(1);
     let parts = match steps {
@@ -134,7 +139,13 @@ fn sides(store: &StateHandle, names: &Names, point: &BranchPoint, ends: [NodeId;
 
 /// Shows one branch: its steps after both part, and its controls. `before` is the number of steps
 /// that both share.
-fn side(store: &StateHandle, names: &Names, end: NodeId, nodes: &[NodeId], before: usize) -> Html {
+fn side(
+    store: &StateHandle,
+    names: &BranchNames,
+    end: NodeId,
+    nodes: &[NodeId],
+    before: usize,
+) -> Html {
     let tree = &store.session.tree;
     let name = name(names, end);
     let outcome = nodes.first().map(|&node| tree.outcome_of(node));

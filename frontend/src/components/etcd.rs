@@ -20,7 +20,7 @@ struct KeysProps {
 
 /// The command whose output is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Command {
+enum EtcdCommand {
     Get,
     GetAt,
     Watch,
@@ -59,7 +59,7 @@ fn Keys(props: &KeysProps) -> Html {
     let world = props.store.world();
     let values = values(world);
     let chosen = use_state_eq(|| None::<Revision>);
-    let command = use_state_eq(|| Command::Get);
+    let command = use_state_eq(|| EtcdCommand::Get);
     let shown = values
         .iter()
         .find(|value| Some(value.mod_revision) == *chosen)
@@ -69,9 +69,9 @@ fn Keys(props: &KeysProps) -> Html {
         Callback::from(move |_: MouseEvent| chosen.set(Some(revision)))
     };
     let commands = [
-        (Command::Get, label::etcd_get()),
-        (Command::GetAt, label::etcd_get_then()),
-        (Command::Watch, label::etcd_watch()),
+        (EtcdCommand::Get, label::etcd_get()),
+        (EtcdCommand::GetAt, label::etcd_get_then()),
+        (EtcdCommand::Watch, label::etcd_watch()),
     ];
     html! {
         <div class="yaml etcd" role="region" tabindex="0" aria-label={label::etcd_label()}>
@@ -152,12 +152,12 @@ fn table(
 }
 
 /// Shows a command and the terminal's output after it.
-fn printed(world: &World, of: &KeyValue, command: Command) -> Html {
+fn printed(world: &World, of: &KeyValue, command: EtcdCommand) -> Html {
     let store = world.server().store();
     let Etcdctl { command, output } = match command {
-        Command::Get => etcdctl_get(store, &of.key, None),
-        Command::GetAt => etcdctl_get(store, &of.key, Some(of.mod_revision)),
-        Command::Watch => etcdctl_watch(store, &of.key, of.mod_revision),
+        EtcdCommand::Get => etcdctl_get(store, &of.key, None),
+        EtcdCommand::GetAt => etcdctl_get(store, &of.key, Some(of.mod_revision)),
+        EtcdCommand::Watch => etcdctl_watch(store, &of.key, of.mod_revision),
     };
     html! {
         <pre class="etcd-printed" tabindex="0">

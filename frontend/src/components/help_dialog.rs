@@ -7,7 +7,7 @@ use super::dialog::Modal;
 use super::header::other_theme;
 use super::icon::icon;
 use super::more::check;
-use crate::keyboard::{DIVIDER_KEYS, KEYS, Key, LESSON_KEYS};
+use crate::keyboard::{DIVIDER_KEYS, KEYS, KeyHelp, LESSON_KEYS};
 use crate::state::{Sends, StateHandle, ViewMsg};
 
 /// Beside the page: `cargo xtask dist` writes it.
@@ -73,8 +73,8 @@ fn licences() -> Html {
     }
 }
 
-fn keys(keys: &[Key]) -> Html {
-    let row = |&(keys, what): &Key| {
+fn keys(keys: &[KeyHelp]) -> Html {
+    let row = |&(keys, what): &KeyHelp| {
         html! {
             <>
                 <dt>{ for keys.split(' ').map(|key| html! { <kbd>{ key }</kbd> }) }</dt>

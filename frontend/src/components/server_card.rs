@@ -36,10 +36,10 @@ fn name(tab: ServerTab) -> String {
 }
 
 /// Marked places, and the class of their colour.
-type Marks = (Vec<ValueChange>, &'static str);
+type MarkedPlaces = (Vec<ValueChange>, &'static str);
 
 /// Marks the fields that the last step changed in the store, with the colour of its actor.
-pub(super) fn last_write(state: &State) -> Marks {
+pub(super) fn last_write(state: &State) -> MarkedPlaces {
     let step = state.session.tree.step(state.session.tree.current());
     let wrote = match (step, state.session.tree.last_write()) {
         (Some(step), LastWrite::Step(last)) => std::ptr::eq(step, last),
@@ -118,7 +118,7 @@ fn unevaluated_rules(store: &StateHandle) -> Html {
     }
 }
 
-pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: Marks) -> Html {
+pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: MarkedPlaces) -> Html {
     let chip = messages::cards::stored_version(store.world());
     html! {
         <section
@@ -152,7 +152,7 @@ pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: Marks) ->
 }
 
 /// Shows the stored object, with the changes of the last step in it.
-fn object(store: &StateHandle, rows: &CardRows, (marks, tone): Marks) -> Html {
+fn object(store: &StateHandle, rows: &CardRows, (marks, tone): MarkedPlaces) -> Html {
     let Some((_, object)) = store.world().stored() else {
         return html! {
             <div class="yaml blank">

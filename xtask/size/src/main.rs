@@ -13,7 +13,7 @@ use std::thread;
 const BUDGET: usize = 200_000;
 
 /// A file of the site: its name and its bytes.
-type File = (String, Vec<u8>);
+type SiteFile = (String, Vec<u8>);
 
 struct Weighed {
     name: String,
@@ -68,9 +68,9 @@ fn report(dist: &Path) -> io::Result<usize> {
 }
 
 /// Compresses the files on all processors, the largest first.
-fn weigh_all(files: &[File]) -> io::Result<Vec<Weighed>> {
+fn weigh_all(files: &[SiteFile]) -> io::Result<Vec<Weighed>> {
     let first = first_screen(files);
-    let mut waiting: Vec<(&File, bool)> = files.iter().zip(first).collect();
+    let mut waiting: Vec<(&SiteFile, bool)> = files.iter().zip(first).collect();
     waiting.sort_by_key(|((_, bytes), _)| bytes.len());
     let waiting = Mutex::new(waiting);
     let weigh_some = || {
@@ -98,7 +98,7 @@ fn weigh_all(files: &[File]) -> io::Result<Vec<Weighed>> {
     })
 }
 
-fn weigh((name, bytes): &File, first: bool) -> io::Result<Weighed> {
+fn weigh((name, bytes): &SiteFile, first: bool) -> io::Result<Weighed> {
     Ok(Weighed {
         name: name.clone(),
         first,
@@ -111,7 +111,7 @@ fn weigh((name, bytes): &File, first: bool) -> io::Result<Weighed> {
 /// Tells of each file whether a browser loads it to show the first screen: the page, and the files
 /// that are named in it or in the scripts and styles that it loads. The program loads the files
 /// that only it names later.
-fn first_screen(files: &[File]) -> Vec<bool> {
+fn first_screen(files: &[SiteFile]) -> Vec<bool> {
     let mut first: Vec<bool> = files.iter().map(|(name, _)| name == "index.html").collect();
     let mut open: Vec<usize> = (0..files.len()).filter(|index| first[*index]).collect();
     while let Some(reader) = open.pop() {
@@ -154,7 +154,7 @@ fn without_later(html: &str) -> String {
     html
 }
 
-fn read_all(root: &Path, folder: &Path, files: &mut Vec<File>) -> io::Result<()> {
+fn read_all(root: &Path, folder: &Path, files: &mut Vec<SiteFile>) -> io::Result<()> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))
         .collect::<io::Result<_>>()?;
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_first_screen_is_what_the_page_and_its_scripts_name() {
-        let files: Vec<File> = [
+        let files: Vec<SiteFile> = [
             ("app-1.js", "fetch('app-1_bg.wasm')"),
             ("app-1_bg.wasm", "lessons/one.json"),
             ("app-1_rest.wasm", ""),
@@ -218,7 +218,7 @@ mod tests {
     fn every_file_is_weighed_once() {
         let text = b"optimist ".repeat(1000);
         let named = |number: usize| (format!("{number}.js"), text[..text.len() / number].to_vec());
-        let files: Vec<File> = (1..=9).map(named).collect();
+        let files: Vec<SiteFile> = (1..=9).map(named).collect();
         let mut weighed = weigh_all(&files).expect("memory takes everything");
         weighed.sort_by(|one, other| one.name.cmp(&other.name));
         assert_eq!(weighed.len(), files.len());

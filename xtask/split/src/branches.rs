@@ -19,11 +19,11 @@ const LEAST: usize = 14;
 const PAGE: u64 = 65_536;
 
 /// A place in a function that is marked: a sequence, and which instruction of it is next.
-type Place = (InstrSeqId, usize);
+type BranchPlace = (InstrSeqId, usize);
 
 /// The places of a function, in an order that is the same in every reading of the module. The
 /// first is where the function begins.
-fn places(function: &LocalFunction) -> Vec<Place> {
+fn places(function: &LocalFunction) -> Vec<BranchPlace> {
     let mut places = Vec::new();
     let mut open = vec![function.entry_block()];
     while let Some(sequence) = open.pop() {

@@ -77,7 +77,7 @@ impl LinearMemory {
 }
 
 /// The first address of a range, and the first address after it.
-type Range = (u32, u32);
+type AddressRange = (u32, u32);
 
 /// Returns the address of a segment of a module.
 ///
@@ -113,7 +113,7 @@ impl Image {
         self.0.len() as u32
     }
 
-    fn bytes(&self, (start, end): Range) -> &[u8] {
+    fn bytes(&self, (start, end): AddressRange) -> &[u8] {
         &self.0[start as usize..end as usize]
     }
 
@@ -126,14 +126,14 @@ impl Image {
 
     /// Returns whether a number would be an address within a long text. No code names a part of one: such a
     /// number is something else.
-    fn is_within_text(&self, (start, end): Range, address: u32) -> bool {
+    fn is_within_text(&self, (start, end): AddressRange, address: u32) -> bool {
         let far = address > start + NEAR && address + NEAR < end;
         let bytes = self.bytes((start, end));
         far && bytes.len() >= LONG && !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
     }
 
     /// The words of everything that is no constant.
-    fn without(&self, constants: &[Range]) -> Vec<u32> {
+    fn without(&self, constants: &[AddressRange]) -> Vec<u32> {
         let mut words = Vec::new();
         let mut before = 0;
         for (start, end) in constants.iter().copied().chain([(self.end(), self.end())]) {
@@ -144,7 +144,7 @@ impl Image {
     }
 
     /// The rest has these ranges, the first part has all other bytes.
-    fn cut(&self, moved: &[Range]) -> LinearMemory {
+    fn cut(&self, moved: &[AddressRange]) -> LinearMemory {
         let mut memory = LinearMemory {
             first: Vec::new(),
             rest: Vec::new(),
@@ -161,7 +161,7 @@ impl Image {
 
     /// Returns the bytes that must be written in a range, without the zeros at both ends, which are
     /// there already.
-    fn piece(&self, (start, end): Range) -> Option<Piece> {
+    fn piece(&self, (start, end): AddressRange) -> Option<Piece> {
         let bytes = self.bytes((start, end));
         let first = bytes.iter().position(|byte| *byte != 0)?;
         let last = bytes.iter().rposition(|byte| *byte != 0)?;
@@ -170,8 +170,8 @@ impl Image {
 }
 
 /// Reads the ranges of the constants from the map, in order.
-fn constants(map: &str, image: &Image) -> Result<Vec<Range>> {
-    let mut constants: Vec<Range> = Vec::new();
+fn constants(map: &str, image: &Image) -> Result<Vec<AddressRange>> {
+    let mut constants: Vec<AddressRange> = Vec::new();
     for line in map.lines() {
         // address, offset in the file, size, file:(section
         let section = line.rsplit_once(":(").map(|(_, section)| section);
@@ -205,7 +205,7 @@ fn constants(map: &str, image: &Image) -> Result<Vec<Range>> {
 }
 
 /// Checks that the map is that of the module: code names most constants by where they begin.
-fn check(constants: &[Range], addresses: &BTreeSet<u32>) -> Result<()> {
+fn check(constants: &[AddressRange], addresses: &BTreeSet<u32>) -> Result<()> {
     let named = |address: &u32| Some((*address, constants[containing(constants, *address)?].0));
     let named: Vec<_> = addresses.iter().filter_map(named).collect();
     let begun = named.iter().filter(|(address, start)| address == start);
@@ -218,14 +218,14 @@ fn check(constants: &[Range], addresses: &BTreeSet<u32>) -> Result<()> {
 }
 
 /// The constant that has this byte.
-fn containing(constants: &[Range], byte: u32) -> Option<usize> {
+fn containing(constants: &[AddressRange], byte: u32) -> Option<usize> {
     let next = constants.partition_point(|(start, _)| *start <= byte);
     next.checked_sub(1)
         .filter(|index| byte < constants[*index].1)
 }
 
 /// The constants that a number names, if it is an address.
-fn named(constants: &[Range], address: u32) -> impl Iterator<Item = usize> {
+fn named(constants: &[AddressRange], address: u32) -> impl Iterator<Item = usize> {
     let within = containing(constants, address);
     let begins = within.is_some_and(|index| constants[index].0 == address);
     let next = constants.partition_point(|(start, _)| *start <= address);
@@ -236,8 +236,8 @@ fn named(constants: &[Range], address: u32) -> impl Iterator<Item = usize> {
 }
 
 /// The ranges of the constants that are not needed, without those that are too short.
-fn moved(constants: &[Range], needed: &[bool]) -> Vec<Range> {
-    let mut moved: Vec<Range> = Vec::new();
+fn moved(constants: &[AddressRange], needed: &[bool]) -> Vec<AddressRange> {
+    let mut moved: Vec<AddressRange> = Vec::new();
     let mut before = true;
     for ((start, end), needed) in constants.iter().zip(needed) {
         match moved.last_mut() {

@@ -48,7 +48,7 @@ pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>, script: &str) -> Re
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
     let ran = Ran::new(&first, marks)?;
-    let plan = Plan::new(parse(wasm)?, &ran, map)?;
+    let plan = SplitPlan::new(parse(wasm)?, &ran, map)?;
     let (first, script) = plan.first_part(first, &ran, script)?;
     let rest = plan.rest(rest)?;
     Ok(Parts {
@@ -159,7 +159,7 @@ where
 
 /// The place of each function and global. Both are named by their index, which is the same each
 /// time the module is read.
-struct Plan {
+struct SplitPlan {
     functions: usize,
     moving: BTreeSet<usize>,
     /// Those that stay without the branches that did not run; the rest has the whole of them.
@@ -180,7 +180,7 @@ struct Plan {
     memory: LinearMemory,
 }
 
-impl Plan {
+impl SplitPlan {
     fn new(mut module: Module, ran: &Ran, map: &str) -> Result<Self> {
         let functions = module.funcs.iter();
         let whole: BTreeMap<usize, Uses> = functions

@@ -49,7 +49,7 @@ pub fn make(workspace: &Workspace, staging: &str) -> StageResult<()> {
     };
     let first = read(&root.join(FIRST))?;
     let facts = read(&root.join(FACTS))?;
-    let mut table = Table::new(Sources::new(Path::new(staging)), &first);
+    let mut table = SchemaTable::new(Sources::new(Path::new(staging)), &first);
     for line in DEFAULTS.lines().filter(|line| !line.starts_with('#')) {
         let (field, json) = line.split_once(' ').unwrap_or((line, "null"));
         table.defaults.insert(field.to_owned(), json.to_owned());
@@ -86,7 +86,7 @@ fn section_of(api_version: &str) -> String {
     }
 }
 
-struct Table<'a> {
+struct SchemaTable<'a> {
     sources: Sources,
     /// The declarations of `builtin.schema`, by type.
     first: HashMap<&'a str, Vec<&'a str>>,
@@ -96,7 +96,7 @@ struct Table<'a> {
     differences: Vec<String>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> SchemaTable<'a> {
     fn new(sources: Sources, first: &'a str) -> Self {
         let mut types: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut name = "";

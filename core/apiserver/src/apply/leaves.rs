@@ -84,7 +84,7 @@ fn split(
 }
 
 /// A part of a value: before and after, and its type.
-type Part<'a> = (
+type LeafPart<'a> = (
     PathElement,
     (Option<&'a Value>, Option<&'a Value>),
     &'a Type,
@@ -94,7 +94,7 @@ type Part<'a> = (
 fn parts<'a>(
     (before, after): (Option<&'a Value>, Option<&'a Value>),
     ty: &'a Type,
-) -> Vec<Part<'a>> {
+) -> Vec<LeafPart<'a>> {
     let either = [before, after];
     let all = |is: fn(&Value) -> bool| either.iter().flatten().all(|side| is(side));
     if all(Value::is_object) {
@@ -125,7 +125,7 @@ fn parts<'a>(
             }
             _ => None,
         });
-        let parts: Option<Vec<Part<'_>>> = parts.collect();
+        let parts: Option<Vec<LeafPart<'_>>> = parts.collect();
         return parts.unwrap_or_default();
     }
     let items = either.map(|side| side.and_then(Value::as_array));

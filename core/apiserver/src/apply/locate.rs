@@ -138,7 +138,7 @@ impl Path {
 #[derive(Debug)]
 pub struct Places<'a> {
     object: &'a Value,
-    lists: Positions,
+    lists: ItemPositions,
     /// The last path, with the value at each of its elements, as far as it led to one.
     last: Vec<(PathElement, &'a Value)>,
 }
@@ -148,7 +148,7 @@ impl<'a> Places<'a> {
     pub fn new(object: &'a Value) -> Self {
         Self {
             object,
-            lists: Positions::default(),
+            lists: ItemPositions::default(),
             last: Vec::new(),
         }
     }
@@ -185,13 +185,13 @@ impl<'a> Places<'a> {
 
 /// An index of the items of lists.
 #[derive(Debug, Default)]
-pub(super) struct Positions {
+pub(super) struct ItemPositions {
     /// By where a list is in memory and which keys tell its items apart; `None` where items leave
     /// out a key, which only a search can find.
     lists: BTreeMap<(usize, String), Option<BTreeMap<String, usize>>>,
 }
 
-impl Positions {
+impl ItemPositions {
     /// Returns the position of an item in a list. The list must not change or move while this index is in
     /// use.
     pub(super) fn position(&mut self, items: &[Value], element: &PathElement) -> Option<usize> {

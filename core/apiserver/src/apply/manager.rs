@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::managers::{Managers, Owned};
 use super::typed::{compare, field_set, validate};
 use super::updater::{Conflict, FieldManagerError, Merged, Updater, workflow};
-use super::versions::{Converter, Versions, listed};
+use super::versions::{VersionConverter, Versions, listed};
 use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Path, Set, changed_parts};
 use crate::environment::Timestamp;
 use crate::object::{GroupVersion, Metadata, text, without_managers};
@@ -257,7 +257,7 @@ impl FieldManager<'_> {
 
     fn updater<'b>(&'b self, api_version: &'b str) -> Updater<'b> {
         Updater {
-            converter: Converter {
+            converter: VersionConverter {
                 api_version,
                 root: self.root,
                 versions: self.versions,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::locate::Positions;
+use super::locate::ItemPositions;
 use super::{Manager, Managers, PathElement, Set, field_set};
 use crate::object::Metadata;
 use crate::schema::Struct;
@@ -30,7 +30,7 @@ impl Owners {
             return owners;
         };
         let all = field_set(object, root);
-        let mut positions = Positions::default();
+        let mut positions = ItemPositions::default();
         for owned in managers.iter() {
             let number = owners.managers.len();
             owners.managers.push(owned.manager.clone());
@@ -50,7 +50,7 @@ impl Owners {
         number: usize,
         (set, all): (&Set, &Set),
         value: &Value,
-        positions: &mut Positions,
+        positions: &mut ItemPositions,
         pointer: &mut String,
     ) {
         let (here, none) = (pointer.len(), Set::default());

@@ -11,11 +11,11 @@ use crate::schema::{ListKind, Struct, Type};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
     /// Sorted by element; each is a member or has children, or both.
-    nodes: Vec<Node>,
+    nodes: Vec<SetNode>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Node {
+pub(super) struct SetNode {
     pub(super) element: PathElement,
     pub(super) member: bool,
     pub(super) children: Set,
@@ -48,7 +48,7 @@ impl Set {
     pub(super) fn sorted(children: impl IntoIterator<Item = (PathElement, bool, Set)>) -> Self {
         let nodes = children
             .into_iter()
-            .map(|(element, member, children)| Node {
+            .map(|(element, member, children)| SetNode {
                 element,
                 member,
                 children,
@@ -128,7 +128,7 @@ impl Set {
         }
         let in_order = self.nodes.last().is_none_or(|last| last.element < element);
         if in_order {
-            self.nodes.push(Node {
+            self.nodes.push(SetNode {
                 element,
                 member,
                 children,
@@ -141,11 +141,11 @@ impl Set {
         node.children.absorb(children);
     }
 
-    pub(super) fn nodes(&self) -> &[Node] {
+    pub(super) fn nodes(&self) -> &[SetNode] {
         &self.nodes
     }
 
-    pub(super) fn node(&self, element: &PathElement) -> Option<&Node> {
+    pub(super) fn node(&self, element: &PathElement) -> Option<&SetNode> {
         let i = self
             .nodes
             .binary_search_by(|node| node.element.cmp(element))
@@ -160,7 +160,7 @@ impl Set {
         {
             Ok(i) => i,
             Err(i) => {
-                let node = Node {
+                let node = SetNode {
                     element: element.clone(),
                     member: false,
                     children: Set::default(),
@@ -291,7 +291,7 @@ impl Set {
                 }
                 _ => false,
             };
-            Node {
+            SetNode {
                 element: node.element.clone(),
                 member: node.member || (named && !node.children.is_empty()),
                 children: node.children.with_named_fields(child),
@@ -309,7 +309,7 @@ impl Set {
                 PathElement::Field(name) => root.field(name),
                 _ => None,
             };
-            Node {
+            SetNode {
                 element: node.element.clone(),
                 member: node.member || (field.is_some() && !node.children.is_empty()),
                 children: node
@@ -374,7 +374,7 @@ impl Set {
     }
 }
 
-impl Node {
+impl SetNode {
     fn reconcile(&mut self, ty: &Type) {
         if self.children.is_empty() {
             return;
@@ -404,7 +404,7 @@ impl Node {
 fn zip<'a>(
     a: &'a Set,
     b: &'a Set,
-    mut visit: impl FnMut(&'a PathElement, Option<&'a Node>, Option<&'a Node>),
+    mut visit: impl FnMut(&'a PathElement, Option<&'a SetNode>, Option<&'a SetNode>),
 ) {
     let (mut a, mut b) = (a.nodes.iter().peekable(), b.nodes.iter().peekable());
     loop {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::managers::{Managers, Owned};
 use super::typed::{TypedComparison, compare, equal, field_set, merge_into, remove};
-use super::versions::Converter;
+use super::versions::VersionConverter;
 use super::{ManagedFieldsOperation, Manager, Path, Set};
 use crate::object::without_managers;
 use crate::schema::Struct;
@@ -32,7 +32,7 @@ pub enum FieldManagerError {
 
 /// The types and versions of one kind, and the fields that a (sub)resource does not write.
 pub(super) struct Updater<'a> {
-    pub(super) converter: Converter<'a>,
+    pub(super) converter: VersionConverter<'a>,
     pub(super) reset: &'a Set,
     /// `true` if a map, struct or list stays, empty, when it loses its last member.
     pub(super) keeps_emptied: bool,
@@ -98,11 +98,11 @@ fn equal_but_for_managers(live: &Value, new: &Value) -> bool {
 }
 
 /// An object before and after a write, compared in each version in which someone owns fields.
-struct Compared {
+struct ComparedVersions {
     by_version: Vec<(String, TypedComparison)>,
 }
 
-impl Compared {
+impl ComparedVersions {
     fn at(&self, version: &str) -> Option<&TypedComparison> {
         let mut all = self.by_version.iter();
         let found = all.find(|(known, _)| known == version);
@@ -146,7 +146,7 @@ impl Updater<'_> {
         workflow: &Manager,
         force: bool,
     ) -> Result<TypedComparison, FieldManagerError> {
-        let mut compared = Compared {
+        let mut compared = ComparedVersions {
             by_version: Vec::new(),
         };
         let own = self.converter.api_version;
@@ -251,7 +251,7 @@ impl Updater<'_> {
         workflow: &Manager,
         force: bool,
     ) -> Result<Merged, FieldManagerError> {
-        let Converter {
+        let VersionConverter {
             api_version, root, ..
         } = self.converter;
         self.reconcile(live, managers)?;
@@ -391,7 +391,7 @@ mod tests {
     fn after(writes: &[(&str, Write)], reset: &Set) -> (Value, Vec<String>, Vec<String>) {
         let root = root();
         let updater = Updater {
-            converter: Converter {
+            converter: VersionConverter {
                 api_version: "v1",
                 root: &root,
                 versions: None,

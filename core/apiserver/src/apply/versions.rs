@@ -21,7 +21,7 @@ pub struct Versions {
 
 /// Gets objects into the versions in which managers own fields.
 #[derive(Clone, Copy)]
-pub(super) struct Converter<'a> {
+pub(super) struct VersionConverter<'a> {
     /// The version of the request, and its type.
     pub(super) api_version: &'a str,
     pub(super) root: &'a Struct,
@@ -34,7 +34,7 @@ pub(super) struct Converter<'a> {
 /// An object in a version, with the type that it has there.
 pub(super) type Versioned<'v, 'a> = (Cow<'v, Value>, &'a Struct);
 
-impl<'a> Converter<'a> {
+impl<'a> VersionConverter<'a> {
     /// An object in a version; `None` if the kind never had that version.
     ///
     /// # Errors

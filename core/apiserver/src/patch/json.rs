@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 pub use diff::json_diff;
-use tree::{Slot, Tree, View, equal, find};
+use tree::{Slot, Tree, TreeView, equal, find};
 
 use crate::go;
 use crate::json::{self, Raw};
@@ -158,7 +158,7 @@ impl JsonPatch {
     /// Returns whether no operation reads or writes a member of the document, or the whole document.
     pub fn leaves_alone(&self, member: &str) -> bool {
         let elsewhere = |path: String| path.split('/').nth(1).is_some_and(|first| first != member);
-        self.operations.iter().map(Operation).all(|operation| {
+        self.operations.iter().map(RawOperation).all(|operation| {
             let mut paths = ["path", "from"]
                 .into_iter()
                 .filter_map(|name| operation.text(name).ok());
@@ -170,7 +170,7 @@ impl JsonPatch {
     pub fn failed_operation(&self, document: Value) -> Option<FailedOperation> {
         let mut root = Tree::Stored(document);
         let (position, _) = self.run(&mut root).err()?;
-        let operation = Operation(self.operations.get(position)?);
+        let operation = RawOperation(self.operations.get(position)?);
         let op = operation.text("op").unwrap_or_default();
         let path = operation.text("path");
         let found = match path.as_deref() {
@@ -196,7 +196,7 @@ impl JsonPatch {
         // No less than how deep the document nests.
         let mut depth = root.depth(MAX_DEPTH + 1);
         for (position, operation) in self.operations.iter().enumerate() {
-            let operation = Operation(operation);
+            let operation = RawOperation(operation);
             let done = operation.apply(root, &mut copied).and_then(|()| {
                 depth = depth.max(operation.depth(depth));
                 if depth > MAX_DEPTH {
@@ -220,9 +220,9 @@ fn mistyped(raw: &Raw, into: &str) -> String {
 
 type JsonPatchResult<T> = Result<T, JsonPatchError>;
 
-struct Operation<'a>(&'a Raw);
+struct RawOperation<'a>(&'a Raw);
 
-impl Operation<'_> {
+impl RawOperation<'_> {
     fn apply(&self, root: &mut Tree, copied: &mut usize) -> JsonPatchResult<()> {
         match self.text("op").as_deref() {
             Ok("add") => find(root, &self.text("path")?)?.add(self.value()),
@@ -256,7 +256,7 @@ impl Operation<'_> {
         };
         let value = match self.text("op").as_deref() {
             Ok("add" | "replace") => {
-                let value = self.0.get("value").map(View::Written);
+                let value = self.0.get("value").map(TreeView::Written);
                 value.map_or(0, |value| value.depth(MAX_DEPTH + 1))
             }
             Ok("move" | "copy") => before.saturating_sub(steps("from")),
@@ -296,14 +296,14 @@ impl Operation<'_> {
     fn test(&self, root: &mut Tree) -> JsonPatchResult<()> {
         let path = self.text("path")?;
         let wanted = self.value();
-        let wanted = wanted.as_ref().map(View::Tree);
+        let wanted = wanted.as_ref().map(TreeView::Tree);
         let equal = if path.is_empty() {
-            equal(Some(View::Tree(root)), wanted)?
+            equal(Some(TreeView::Tree(root)), wanted)?
         } else {
             match (find(root, &path)?.get()?, wanted) {
-                (None, None | Some(View::Tree(Tree::Null))) => true,
+                (None, None | Some(TreeView::Tree(Tree::Null))) => true,
                 (None, Some(_)) | (Some(_), None) => false,
-                (Some(found), wanted) => equal(Some(View::Tree(found)), wanted)?,
+                (Some(found), wanted) => equal(Some(TreeView::Tree(found)), wanted)?,
             }
         };
         if equal {

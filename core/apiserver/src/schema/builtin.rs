@@ -24,7 +24,7 @@ pub(super) fn parse_more(table: &str) -> Types {
 
 /// Types are declared before they are used, so one pass is enough.
 fn parse(table: &str, first: Option<&Types>) -> Types {
-    let mut known = Known {
+    let mut known = KnownTypes {
         first,
         package: "",
         types: Types::new(),
@@ -56,7 +56,7 @@ fn parse(table: &str, first: Option<&Types>) -> Types {
 }
 
 /// The types that a declaration may name.
-struct Known<'a> {
+struct KnownTypes<'a> {
     /// Those of another table.
     first: Option<&'a Types>,
     /// The package that is being read; empty in a table without packages.
@@ -64,7 +64,7 @@ struct Known<'a> {
     types: Types,
 }
 
-impl Known<'_> {
+impl KnownTypes<'_> {
     fn full_name(&self, name: &str) -> String {
         match self.package {
             "" => name.to_owned(),
@@ -85,7 +85,7 @@ impl Known<'_> {
     }
 }
 
-fn field(declaration: &str, known: &Known<'_>) -> Field {
+fn field(declaration: &str, known: &KnownTypes<'_>) -> Field {
     let (declaration, default) = match declaration.split_once(" = ") {
         Some((declaration, json)) => (declaration, serde_json::from_str::<Value>(json).ok()),
         None => (declaration, None),
@@ -168,7 +168,7 @@ impl Merging {
     }
 }
 
-fn named(name: &str, known: &Known<'_>) -> Type {
+fn named(name: &str, known: &KnownTypes<'_>) -> Type {
     if let Some(item) = name.strip_prefix("[]") {
         return Type::List(Arc::new(ListType {
             item: named(item, known),
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn every_type_of_the_table_is_declared_before_it_is_used() {
         let (first, more) = (include_str!("builtin.schema"), include_str!("kinds.schema"));
-        let mut known = Known {
+        let mut known = KnownTypes {
             first: Some(&TYPES),
             package: "",
             types: parse_more(more),

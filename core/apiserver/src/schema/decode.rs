@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Quantity;
 use super::embedding::embedded;
-use super::empties::{Empties, Part};
+use super::empties::{Empties, EmptyPart};
 use super::go_types::go_type;
 use super::spelled::SpelledNumbers;
 use super::{Field, Omit, Scalar, Struct, Type};
@@ -55,7 +55,7 @@ pub fn decode_spelled(
 /// with its path.
 pub(super) fn decode_at(path: String, node: Node, ty: &Struct) -> Result<Decoded, String> {
     let decoder = Decoder {
-        path: vec![Step::Key(path)],
+        path: vec![DecodeStep::Key(path)],
         ..Decoder::default()
     };
     decode_with(decoder, node, ty)
@@ -149,20 +149,20 @@ fn is_empty(value: &Value) -> bool {
 
 #[derive(Default)]
 struct Decoder<'a> {
-    path: Vec<Step<'a>>,
+    path: Vec<DecodeStep<'a>>,
     owner: &'a str,
     numbers: SpelledNumbers<'a>,
     strict_errors: Vec<String>,
-    empties: Vec<Part>,
+    empties: Vec<EmptyPart>,
     /// The quantities in lists that are not in their canonical form.
-    spellings: Vec<Part>,
+    spellings: Vec<EmptyPart>,
     /// The error of the first value of a wrong type. Go continues after it.
     error: Option<String>,
     /// The first error of a type with its own decoder. Go stops there.
     fatal: Option<String>,
 }
 
-enum Step<'a> {
+enum DecodeStep<'a> {
     /// A field, and the type that has it.
     Field(&'a str, &'a str),
     /// A map key. Errors about unknown and repeated fields show it, errors about types do not.
@@ -193,7 +193,7 @@ impl<'a> Decoder<'a> {
                 before = earlier.remove(&field.name);
             }
             let outer = std::mem::replace(&mut self.owner, &ty.name);
-            self.path.push(Step::Field(&field.name, &ty.name));
+            self.path.push(DecodeStep::Field(&field.name, &ty.name));
             let value = self.value(node, &field.ty, before);
             found.push((position, name, value));
             self.owner = outer;
@@ -255,9 +255,9 @@ impl<'a> Decoder<'a> {
 
     fn path(&self) -> Vec<String> {
         let path = self.path.iter().map(|step| match step {
-            Step::Field(name, _) => (*name).to_owned(),
-            Step::Key(name) => name.clone(),
-            Step::Index(i) => i.to_string(),
+            DecodeStep::Field(name, _) => (*name).to_owned(),
+            DecodeStep::Key(name) => name.clone(),
+            DecodeStep::Index(i) => i.to_string(),
         });
         path.collect()
     }
@@ -265,11 +265,14 @@ impl<'a> Decoder<'a> {
     /// Records a quantity that is not in its canonical form. Go holds the same for a whole binary number with
     /// another suffix, where the values of a map are rounded (`SetDefaults_ResourceList`).
     fn spell(&mut self, given: String, canonical: &str) {
-        let is_rounded = matches!(self.path.last(), Some(Step::Key(_)));
+        let is_rounded = matches!(self.path.last(), Some(DecodeStep::Key(_)));
         let is_whole = given.ends_with('i') && !given.contains('.');
         if given != canonical
             && !(is_rounded && is_whole)
-            && self.path.iter().any(|step| matches!(step, Step::Index(_)))
+            && self
+                .path
+                .iter()
+                .any(|step| matches!(step, DecodeStep::Index(_)))
         {
             self.spellings.push((self.path(), given.into()));
         }
@@ -301,9 +304,9 @@ impl<'a> Decoder<'a> {
                     if !is_new {
                         self.complain("duplicate", &key);
                     }
-                    self.path.push(Step::Key(key));
+                    self.path.push(DecodeStep::Key(key));
                     let value = self.item(node, &inner.value);
-                    if let Some(Step::Key(key)) = self.path.pop() {
+                    if let Some(DecodeStep::Key(key)) = self.path.pop() {
                         map.insert(key, value);
                     }
                 }
@@ -312,7 +315,7 @@ impl<'a> Decoder<'a> {
             (Type::List(inner), Node::Array(items)) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (i, node) in items.into_iter().enumerate() {
-                    self.path.push(Step::Index(i));
+                    self.path.push(DecodeStep::Index(i));
                     list.push(self.item(node, &inner.item));
                     self.path.pop();
                 }
@@ -423,8 +426,8 @@ impl<'a> Decoder<'a> {
     fn go_type(&self, ty: &Type) -> String {
         let mut steps = self.path.iter().rev();
         let field = steps.find_map(|step| match step {
-            Step::Field(field, owner) => Some((*owner, *field)),
-            Step::Key(_) | Step::Index(_) => None,
+            DecodeStep::Field(field, owner) => Some((*owner, *field)),
+            DecodeStep::Key(_) | DecodeStep::Index(_) => None,
         });
         let named = |(owner, field)| crate::patch::named_type(owner, field);
         match (ty, field.and_then(named)) {
@@ -439,8 +442,8 @@ impl<'a> Decoder<'a> {
     /// A value that cannot be of a type.
     fn unfit(&mut self, what: &str, name: &str) -> Value {
         let steps = self.path.iter().filter_map(|step| match step {
-            Step::Field(name, owner) => Some([embedded(owner, name), Some(*name)]),
-            Step::Key(_) | Step::Index(_) => None,
+            DecodeStep::Field(name, owner) => Some([embedded(owner, name), Some(*name)]),
+            DecodeStep::Key(_) | DecodeStep::Index(_) => None,
         });
         let path: Vec<&str> = steps.flatten().flatten().collect();
         let (owner, path) = (self.owner, path.join("."));
@@ -463,11 +466,11 @@ impl<'a> Decoder<'a> {
 
     fn complain(&mut self, what: &str, name: &str) {
         let mut path = String::new();
-        for step in self.path.iter().chain([&Step::Field(name, "")]) {
+        for step in self.path.iter().chain([&DecodeStep::Field(name, "")]) {
             let name = match step {
-                Step::Field(name, _) => name,
-                Step::Key(name) => name.as_str(),
-                Step::Index(i) => {
+                DecodeStep::Field(name, _) => name,
+                DecodeStep::Key(name) => name.as_str(),
+                DecodeStep::Index(i) => {
                     path.push_str(&format!("[{i}]"));
                     continue;
                 }

@@ -5,20 +5,20 @@ use serde_json::Value;
 use super::{ListKind, Struct, Type};
 
 /// A part of an object, by its path.
-pub(super) type Part = (Vec<String>, Value);
+pub(super) type EmptyPart = (Vec<String>, Value);
 
 /// Empty lists and maps that a document gives and that are never written: the server tells them
 /// from absent ones as long as it holds the object, which shows in messages.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Empties(Vec<Part>, Spellings);
+pub struct Empties(Vec<EmptyPart>, Spellings);
 
 /// Quantities in lists that were not written in their canonical form, which the server tells from the same
 /// amount in another form where it compares a list as a whole.
-type Spellings = Vec<Part>;
+type Spellings = Vec<EmptyPart>;
 
 impl Empties {
     /// By the path of each, with its value; and the quantities.
-    pub(super) fn new(all: Vec<Part>, spellings: Spellings) -> Self {
+    pub(super) fn new(all: Vec<EmptyPart>, spellings: Spellings) -> Self {
         Self(all, spellings)
     }
 
@@ -30,7 +30,7 @@ impl Empties {
         root: &Struct,
         then: impl FnOnce(&mut Value),
     ) {
-        let whole = |parts: &[Part]| -> Vec<Part> {
+        let whole = |parts: &[EmptyPart]| -> Vec<EmptyPart> {
             let inside = parts
                 .iter()
                 .filter(|(path, _)| is_in_whole_list(root, path));
@@ -43,7 +43,7 @@ impl Empties {
     }
 
     /// Gives an object these parts, and takes those that it had.
-    fn swap(object: &mut Value, parts: &mut [Part]) {
+    fn swap(object: &mut Value, parts: &mut [EmptyPart]) {
         for (path, value) in parts {
             if let Some(place) = Self::part(object, path) {
                 std::mem::swap(place, value);

@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 use http::{Method, Request, Response, StatusCode};
 use serde_json::Value;
 
-use super::body::{self, Draft};
+use super::body::{self, DraftObject};
 use super::kinds::Rules;
 use super::request::ResourcePath;
 use super::resource::{Definition, Endpoint, Generation, Names, Resource};
@@ -26,10 +26,10 @@ use crate::schema::requested;
 use crate::status::{Refusal, Status};
 
 /// A function that answers the object which a request carries.
-type Perform = fn(&mut ApiServer, &RequestInfo, Value, &mut Trace) -> Result<Value, Refusal>;
+type PerformAction = fn(&mut ApiServer, &RequestInfo, Value, &mut Trace) -> Result<Value, Refusal>;
 
 /// A path that takes an object and stores none.
-struct Action {
+struct ObjectAction {
     group: &'static str,
     plural: &'static str,
     /// The subresource; empty for a resource of its own.
@@ -37,7 +37,7 @@ struct Action {
     namespaced: bool,
     /// The kinds of object that it takes, the usual one first.
     takes: &'static [(&'static str, &'static str)],
-    perform: Perform,
+    perform: PerformAction,
 }
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -45,10 +45,10 @@ const AUTHORIZATION: &str = "authorization.k8s.io";
 const EVICTIONS: &[(&str, &str)] = &[("policy/v1", "Eviction"), ("policy/v1beta1", "Eviction")];
 const BINDINGS: &[(&str, &str)] = &[("v1", "Binding")];
 
-static ACTIONS: [Action; 10] = [
+static ACTIONS: [ObjectAction; 10] = [
     on("pods", "eviction", EVICTIONS, eviction::evict),
     on("pods", "binding", BINDINGS, binding::bind),
-    Action {
+    ObjectAction {
         subresource: "",
         ..on("bindings", "", BINDINGS, binding::bind)
     },
@@ -88,7 +88,7 @@ static ACTIONS: [Action; 10] = [
         &[("authorization.k8s.io/v1", "SelfSubjectRulesReview")],
         reviews::rules,
     ),
-    Action {
+    ObjectAction {
         namespaced: true,
         ..question(
             AUTHORIZATION,
@@ -104,9 +104,9 @@ const fn on(
     plural: &'static str,
     subresource: &'static str,
     takes: &'static [(&'static str, &'static str)],
-    perform: Perform,
-) -> Action {
-    Action {
+    perform: PerformAction,
+) -> ObjectAction {
+    ObjectAction {
         group: "",
         plural,
         subresource,
@@ -121,9 +121,9 @@ const fn question(
     group: &'static str,
     plural: &'static str,
     takes: &'static [(&'static str, &'static str)],
-    perform: Perform,
-) -> Action {
-    Action {
+    perform: PerformAction,
+) -> ObjectAction {
+    ObjectAction {
         group,
         namespaced: false,
         ..on(plural, "", takes, perform)
@@ -160,7 +160,7 @@ pub(super) fn answer(
     Some(action.answer(server, request, &path, trace))
 }
 
-impl Action {
+impl ObjectAction {
     fn is_at(&self, path: &ResourcePath<'_>) -> bool {
         (self.group, "v1", self.plural, self.subresource)
             == (path.group, path.version, path.plural, path.subresource)
@@ -216,7 +216,7 @@ impl Action {
         };
         let resource = taken(version, kind).ok_or_else(Status::no_such_resource)?;
         let info = RequestInfo::at(request, path, resource)?;
-        let Draft {
+        let DraftObject {
             mut object,
             warnings,
             ..

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use http::{Method, Request, Response, header};
 use serde_json::Value;
 
-use super::body::{self, Draft};
+use super::body::{self, DraftObject};
 use super::request::FieldValidation;
 use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, write_body};
 use crate::environment::Environment;
@@ -20,13 +20,13 @@ const MOST: usize = 4_000;
 /// The cache of a server and its clones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnswerCache {
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownAnswer>>,
     /// Two servers of one place differ at most in their environments. `None` if answers are not cached.
     place: Option<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownAnswer {
     answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
     objects: HashMap<(usize, usize), ReadObject>,
@@ -39,13 +39,13 @@ struct Known {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct AnswerKey {
     place: u64,
-    needed: Needed,
+    needed: NeededEnvironment,
     request: Box<[u8]>,
 }
 
 /// The part of the environment that an answer depends on.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Needed {
+enum NeededEnvironment {
     /// A read that has the same answer at all times.
     Nothing,
     /// A write that draws nothing, with the moment before anything was drawn.
@@ -84,7 +84,7 @@ struct BodyKey {
 #[derive(Debug)]
 struct DecodedBody {
     _resource: Arc<Resource>,
-    draft: Result<Draft, Refusal>,
+    draft: Result<DraftObject, Refusal>,
 }
 
 /// The body of an answer of a server that caches: an extension of the response, so that nobody has to
@@ -109,13 +109,13 @@ impl ReadBody {
 
 /// The versions of a server besides its environment: each change that a request makes gives others.
 #[derive(Debug)]
-struct Versions {
+struct ServerVersions {
     revisions: [Revision; 3],
     caches: u64,
     resources: Arc<Resources>,
 }
 
-impl PartialEq for Versions {
+impl PartialEq for ServerVersions {
     fn eq(&self, other: &Self) -> bool {
         self.revisions == other.revisions
             && self.caches == other.caches
@@ -123,7 +123,7 @@ impl PartialEq for Versions {
     }
 }
 
-impl Versions {
+impl ServerVersions {
     fn now(server: &ApiServer) -> Self {
         let store = &server.store;
         Self {
@@ -135,7 +135,7 @@ impl Versions {
 }
 
 impl AnswerCache {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownAnswer> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,36 +164,36 @@ impl AnswerCache {
         let mut key = AnswerKey {
             place,
             needed: match is_timeless {
-                true => Needed::Nothing,
-                false => Needed::Moment(before.undrawn()),
+                true => NeededEnvironment::Nothing,
+                false => NeededEnvironment::Moment(before.undrawn()),
             },
             request: text_of(request),
         };
         let mut cached = self.lock().answers.get(&key).map(Arc::clone);
         if cached.is_none() && !is_timeless {
-            key.needed = Needed::All(before.clone());
+            key.needed = NeededEnvironment::All(before.clone());
             cached = self.lock().answers.get(&key).map(Arc::clone);
         }
         if let Some(cached) = cached {
             self.place = Some(cached.place);
             *server = cached.server.clone();
-            if !matches!(key.needed, Needed::All(_)) {
+            if !matches!(key.needed, NeededEnvironment::All(_)) {
                 server.environment = before;
             }
             server.answer_cache = Some(self);
             return cached.response.clone();
         }
-        let versions = Versions::now(server);
+        let versions = ServerVersions::now(server);
         let answer = server.answer_anew(request);
         let response = with_read_body(answer, &server.resources);
-        if Versions::now(server) != versions {
+        if ServerVersions::now(server) != versions {
             self.moves_on();
         }
         server.answer_cache = None;
         let is_as_before = server.environment == before;
         // Only a watch looks at what it could draw.
         if !is_timeless && is_as_before && *request.method() != Method::GET {
-            key.needed = Needed::Moment(before.undrawn());
+            key.needed = NeededEnvironment::Moment(before.undrawn());
         }
         // A list of a version that is still to come has waited.
         if !is_timeless || is_as_before {
@@ -236,7 +236,7 @@ impl AnswerCache {
     }
 
     /// A decoded body.
-    fn decode_object(&self, info: &RequestInfo, bytes: &[u8]) -> Result<Draft, Refusal> {
+    fn decode_object(&self, info: &RequestInfo, bytes: &[u8]) -> Result<DraftObject, Refusal> {
         let key = BodyKey {
             resource: Arc::as_ptr(&info.resource) as *const () as usize,
             content_type: info.content_type.clone(),
@@ -283,7 +283,11 @@ impl ApiServer {
     }
 
     /// The object in the body of a create or update.
-    pub(super) fn decode_object(&self, info: &RequestInfo, bytes: &[u8]) -> Result<Draft, Refusal> {
+    pub(super) fn decode_object(
+        &self,
+        info: &RequestInfo,
+        bytes: &[u8],
+    ) -> Result<DraftObject, Refusal> {
         match &self.answer_cache {
             Some(cache) => cache.decode_object(info, bytes),
             None => body::decode_object(info, bytes),

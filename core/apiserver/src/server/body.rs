@@ -26,7 +26,7 @@ const MEDIA_TYPES: [&str; 3] = [
 
 /// An object that a request asks to be stored.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct DraftObject {
     /// The object, with defaults filled in.
     pub(super) object: Value,
     /// Its empty lists and maps that are not written.
@@ -37,7 +37,7 @@ pub(super) struct Draft {
     pub(super) takes_version_over: bool,
 }
 
-impl From<Value> for Draft {
+impl From<Value> for DraftObject {
     fn from(object: Value) -> Self {
         Self {
             object,
@@ -46,7 +46,7 @@ impl From<Value> for Draft {
     }
 }
 
-impl Draft {
+impl DraftObject {
     /// Lets the field managers see the object as it was given.
     pub(super) fn update(&mut self, info: &RequestInfo, manage: impl FnOnce(&mut Value)) {
         let root = &info.resource.root;
@@ -72,7 +72,7 @@ pub(super) fn check_media_type(content_type: &str) -> Result<(), Refusal> {
 }
 
 /// Decodes the body of a create or update.
-pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Refusal> {
+pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObject, Refusal> {
     check_size(body)?;
     let (node, repeated) = match info.content_type.as_str() {
         "" | "application/json" => {
@@ -103,7 +103,7 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
         let (object, warnings) = decode_custom(info, custom, node, repeated, body)?;
         // Defaults come on top.
         limits::check(&object)?;
-        return Ok(Draft {
+        return Ok(DraftObject {
             warnings,
             ..object.into()
         });
@@ -119,11 +119,11 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<Draft, Re
     let strict_errors = with_repeated(info, repeated, strict_errors);
     let warnings = apply_field_validation(info, strict_errors, |error| unhandled(info, error))?;
     finish(info, &mut object, &empties);
-    Ok(Draft {
+    Ok(DraftObject {
         object,
         empties,
         warnings,
-        ..Draft::default()
+        ..DraftObject::default()
     })
 }
 
@@ -192,7 +192,7 @@ pub(super) fn decode_patched(
     info: &RequestInfo,
     patched: Value,
     in_order: &dyn Fn() -> Raw,
-) -> Result<Draft, Refusal> {
+) -> Result<DraftObject, Refusal> {
     let refuse = |error: &str| {
         let error = FieldError::invalid("patch", &in_order().compact().into(), error);
         Status::invalid(&crate::object::GroupName::new("", ""), "", &[error])
@@ -205,7 +205,7 @@ pub(super) fn decode_patched(
             .decode_patched(patched, in_order)
             .map_err(|error| refuse(&error))?;
         limits::check(&object)?;
-        return Ok(Draft {
+        return Ok(DraftObject {
             warnings: apply_field_validation(info, strict_errors, refuse)?,
             ..object.into()
         });
@@ -225,11 +225,11 @@ pub(super) fn decode_patched(
     }
     let warnings = apply_field_validation(info, strict_errors, refuse)?;
     finish(info, &mut object, &empties);
-    Ok(Draft {
+    Ok(DraftObject {
         object,
         empties,
         warnings,
-        ..Draft::default()
+        ..DraftObject::default()
     })
 }
 
@@ -240,7 +240,7 @@ fn decode_other_version(
     patched: &Value,
     in_order: &dyn Fn() -> Raw,
     refuse: &dyn Fn(&str) -> Refusal,
-) -> Option<Result<Draft, Refusal>> {
+) -> Option<Result<DraftObject, Refusal>> {
     let resource = &info.resource;
     let version = text(patched, "apiVersion");
     let root = resource.root_of(version)?;
@@ -255,7 +255,7 @@ fn decode_other_version(
         resource.adopt(&mut object);
         let empties = Empties::default();
         finish(info, &mut object, &empties);
-        Ok(Draft {
+        Ok(DraftObject {
             warnings,
             ..object.into()
         })

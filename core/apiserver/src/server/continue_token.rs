@@ -105,26 +105,26 @@ fn is_clean(relative: &str) -> bool {
             .all(|part| !matches!(part, "" | "." | ".."))
 }
 
-struct WrongType {
+struct TokenTypeError {
     found: String,
     wanted: &'static str,
 }
 
-fn read_string(node: &Node, into: &mut String) -> Result<(), WrongType> {
+fn read_string(node: &Node, into: &mut String) -> Result<(), TokenTypeError> {
     match node {
         Node::Null => Ok(()),
         Node::String(text) => {
             into.clone_from(text);
             Ok(())
         }
-        other => Err(WrongType {
+        other => Err(TokenTypeError {
             found: other.go_kind().to_owned(),
             wanted: "string",
         }),
     }
 }
 
-fn read_int64(node: &Node, into: &mut i64) -> Result<(), WrongType> {
+fn read_int64(node: &Node, into: &mut i64) -> Result<(), TokenTypeError> {
     let found = match node {
         Node::Null => return Ok(()),
         Node::Number(number) => match number.as_i64() {
@@ -137,7 +137,7 @@ fn read_int64(node: &Node, into: &mut i64) -> Result<(), WrongType> {
         other => other.go_kind().to_owned(),
     };
     let wanted = "int64";
-    Err(WrongType { found, wanted })
+    Err(TokenTypeError { found, wanted })
 }
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -8,7 +8,7 @@ mod openapi;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use self::entries::{Entry, entries};
+use self::entries::{DiscoveryEntry, entries};
 use super::resource::Resource;
 use super::resources::Resources;
 use super::{ApiServer, Format, View, json_response, respond};
@@ -241,7 +241,7 @@ fn group(name: &str, resources: &Resources) -> Value {
 fn resource_list(version: &GroupVersion, resources: &Resources) -> Option<Value> {
     let list: Vec<Value> = entries(version, resources)
         .iter()
-        .map(Entry::listed)
+        .map(DiscoveryEntry::listed)
         .collect();
     if list.is_empty() {
         return None;

@@ -29,7 +29,7 @@ const TOO_OLD_TO_GO_ON: &str = "The provided continue parameter is too old to di
      deleted between the time the first chunk was returned and now may show up in the list.";
 
 /// A list as asked for, read and checked.
-struct Query<'a> {
+struct ListQuery<'a> {
     info: &'a RequestInfo,
     options: &'a ListOptions,
     scope: Scope,
@@ -39,7 +39,7 @@ struct Query<'a> {
 }
 
 /// The state of a collection from which a list is made.
-struct State {
+struct ListState {
     version: Revision,
     objects: Vec<Entry>,
     /// The most items; 0 for all.
@@ -67,7 +67,7 @@ impl ApiServer {
         info: &RequestInfo,
         options: &ListOptions,
     ) -> Result<(ListMeta, Vec<Value>), Refusal> {
-        let query = Query::read(info, options)?;
+        let query = ListQuery::read(info, options)?;
         let cached = self.caches.cache(info.stored_resource()).is_some();
         let from_cache = if cached {
             self.list_from_cache(&query)?
@@ -82,7 +82,7 @@ impl ApiServer {
     }
 
     /// The answer of the watch cache; `None` if etcd answers.
-    fn list_from_cache(&mut self, query: &Query<'_>) -> Result<Option<State>, Refusal> {
+    fn list_from_cache(&mut self, query: &ListQuery<'_>) -> Result<Option<ListState>, Refusal> {
         let resource = query.info.stored_resource();
         let single = matches!(query.scope, Scope::Single(_));
         let exact = match (query.options.version_match, &query.token) {
@@ -127,7 +127,7 @@ impl ApiServer {
             "0" => 0,
             _ => query.limit(),
         };
-        Ok(Some(State {
+        Ok(Some(ListState {
             version,
             objects,
             limit,
@@ -136,7 +136,7 @@ impl ApiServer {
     }
 
     /// Reads a list from etcd.
-    fn list_from_store(&self, query: &Query<'_>) -> Result<State, Refusal> {
+    fn list_from_store(&self, query: &ListQuery<'_>) -> Result<ListState, Refusal> {
         let newest = self.store.revision();
         let single = matches!(query.scope, Scope::Single(_));
         let exact = match (&query.token, query.options.version_match) {
@@ -154,7 +154,7 @@ impl ApiServer {
         if version < self.store.compacted() {
             return Err(query.expired());
         }
-        Ok(State {
+        Ok(ListState {
             version,
             objects: match exact {
                 Some(version) => query.scope.at(&self.store, version),
@@ -177,7 +177,7 @@ impl ApiServer {
     }
 }
 
-impl<'a> Query<'a> {
+impl<'a> ListQuery<'a> {
     /// `storage.ValidateListOptions`.
     fn read(info: &'a RequestInfo, options: &'a ListOptions) -> Result<Self, Refusal> {
         let scope = Scope::new(info, options);
@@ -214,7 +214,7 @@ impl<'a> Query<'a> {
     }
 
     /// The selected items after the `continue` token, up to the limit.
-    fn chunk(&self, server: &ApiServer, state: State) -> (ListMeta, Vec<Value>) {
+    fn chunk(&self, server: &ApiServer, state: ListState) -> (ListMeta, Vec<Value>) {
         let resource = self.info.stored_resource();
         let start = self.token.as_ref().map_or("", |token| &token.start);
         let objects = &state.objects;

@@ -5,7 +5,7 @@ pub(super) mod foreign;
 
 use serde_json::Value;
 
-use super::body::Draft;
+use super::body::DraftObject;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, normalize_namespace};
@@ -161,7 +161,7 @@ impl ApiServer {
         live: &Value,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Draft, Refusal> {
+    ) -> Result<DraftObject, Refusal> {
         if live.uid().is_empty() {
             return Err(Status::not_found(&info.group_resource(), &info.name));
         }
@@ -186,7 +186,7 @@ fn apply_patch(
     live: &Value,
     bytes: &[u8],
     trace: &mut Trace,
-) -> Result<Draft, Refusal> {
+) -> Result<DraftObject, Refusal> {
     match info.content_type.as_str() {
         JSON_PATCH => json_patched(info, live, bytes, trace),
         STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes),
@@ -248,7 +248,7 @@ fn json_patched(
     live: &Value,
     bytes: &[u8],
     trace: &mut Trace,
-) -> Result<Draft, Refusal> {
+) -> Result<DraftObject, Refusal> {
     let (patch, strict_errors) = if complains(info) {
         JsonPatch::decode_strictly(bytes)
             .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?
@@ -320,7 +320,11 @@ fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<
     Ok((patched, strict_errors))
 }
 
-fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<Draft, Refusal> {
+fn strategically_merged(
+    info: &RequestInfo,
+    live: &Value,
+    bytes: &[u8],
+) -> Result<DraftObject, Refusal> {
     let (members, mut strict_errors) = read_members(info, bytes).map_err(Status::bad_request)?;
     let mut patch = Value::Object(members.unwrap_or_default());
     limits::check(&patch)?;
@@ -346,11 +350,11 @@ fn strategically_merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Resul
     let decoded =
         schema::decode(value.into(), root).map_err(|error| no_result(&shown(), &error))?;
     strict_errors.extend(unknown);
-    let mut draft = Draft {
+    let mut draft = DraftObject {
         warnings: apply_field_validation(info, strict_errors, shown)?,
         object: decoded.value,
         empties: decoded.empties,
-        ..Draft::default()
+        ..DraftObject::default()
     };
     body::finish(info, &mut draft.object, &draft.empties);
     Ok(draft)
@@ -363,14 +367,14 @@ fn decode(
     patched: Value,
     mut strict_errors: Vec<String>,
     in_order: impl Fn() -> Raw,
-) -> Result<Draft, Refusal> {
+) -> Result<DraftObject, Refusal> {
     if info.resource.is_builtin() {
         if let Some(error) = foreign::mistake(&info.resource, &patched) {
             return Err(no_result(&in_order().compact(), &error));
         }
         if text(&patched, "apiVersion").is_empty() {
             strict_errors.extend(foreign::unknown_to_internal(&patched));
-            return Ok(Draft {
+            return Ok(DraftObject {
                 warnings: apply_field_validation(info, strict_errors, || in_order().compact())?,
                 ..Value::Object(JsonMap::new()).into()
             });

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-use super::body::Draft;
+use super::body::DraftObject;
 use super::kinds::{Rules, metadata, names};
 use super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{ApiServer, RequestInfo, ScalePaths};
@@ -48,7 +48,7 @@ pub(super) fn resource() -> Option<&'static Arc<Resource>> {
 }
 
 /// The fields of an object that its view shows.
-struct Places<'a> {
+struct ScaleFields<'a> {
     replicas: Vec<&'a str>,
     observed: Vec<&'a str>,
     /// The path to a selector as text; `None` for the label selector of a built-in kind.
@@ -61,7 +61,7 @@ fn steps(path: &str) -> Vec<&str> {
     path.strip_prefix('.').unwrap_or(path).split('.').collect()
 }
 
-impl<'a> Places<'a> {
+impl<'a> ScaleFields<'a> {
     fn new(parent: &'a Resource) -> Self {
         match &parent.definition {
             Definition::Custom(custom) if custom.scale.is_some() => {
@@ -136,7 +136,7 @@ fn at<'v>(object: &'v Value, path: &[&str]) -> Option<&'v Value> {
 /// # Errors
 /// 500 if a custom resource does not say how many replicas it wants.
 pub(super) fn read(parent: &Resource, object: &Value) -> Result<Value, Refusal> {
-    let places = Places::new(parent);
+    let places = ScaleFields::new(parent);
     if places.is_custom() && at(object, &places.replicas).is_none() {
         let path = go::quote(places.declared);
         let why = format!("the spec replicas field {path} does not exist");
@@ -147,7 +147,7 @@ pub(super) fn read(parent: &Resource, object: &Value) -> Result<Value, Refusal> 
 
 /// An object's view, whether or not it says how many replicas it wants.
 pub(super) fn scale_of(parent: &Resource, object: &Value) -> Value {
-    let places = Places::new(parent);
+    let places = ScaleFields::new(parent);
     let mut metadata = json!({});
     for field in [
         "name",
@@ -234,9 +234,9 @@ pub(super) fn write_through(
     server: &ApiServer,
     parent: &Resource,
     live: &Value,
-    write: impl FnOnce(&ApiServer, &Value) -> Result<Draft, Refusal>,
-) -> Result<Draft, Refusal> {
-    let places = Places::new(parent);
+    write: impl FnOnce(&ApiServer, &Value) -> Result<DraftObject, Refusal>,
+) -> Result<DraftObject, Refusal> {
+    let places = ScaleFields::new(parent);
     let parent_version = parent.group_version.to_string();
     let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
     let mappings = places.mappings(parent);
@@ -246,7 +246,7 @@ pub(super) fn write_through(
     }
     let entries = to_view(managed, &mappings).map_err(Status::internal)?;
     before.set_meta("managedFields", entries.unwrap_or(Value::Null));
-    let Draft {
+    let DraftObject {
         object: after,
         takes_version_over,
         ..
@@ -278,7 +278,7 @@ pub(super) fn write_through(
         object.set_meta("resourceVersion", after.resource_version());
     }
     object.set_meta("managedFields", entries.unwrap_or(Value::Null));
-    Ok(Draft {
+    Ok(DraftObject {
         takes_version_over,
         ..object.into()
     })

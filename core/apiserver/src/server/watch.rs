@@ -55,24 +55,24 @@ pub struct Watch {
     run: u64,
     opened: Duration,
     deadline: Duration,
-    state: State,
+    state: WatchedState,
     view: View,
     /// The number of tables that it has sent: only the first one names the columns.
     tables: usize,
 }
 
 #[derive(Clone, Debug)]
-enum State {
+enum WatchedState {
     /// The initial events must not be older than a version that is still to come.
     Waiting(Revision),
     /// Some events are ready, and everything after a revision is to follow.
-    Streaming(Stream),
+    Streaming(WatchStream),
     /// There are no more events, except perhaps an error that has not been read.
     Ended(Option<WatchEvent>),
 }
 
 #[derive(Clone, Debug)]
-struct Stream {
+struct WatchStream {
     ready: Vector<WatchEvent>,
     after: Revision,
     /// Plain bookmarks must be newer than the version with which the watch began.
@@ -104,13 +104,13 @@ impl Watch {
             selector: options.selector,
             view: info.view,
             tables: 0,
-            state: State::Ended(None),
+            state: WatchedState::Ended(None),
         };
         let newest = server.store.revision();
         watch.state = match (watch.cached, watch.initial_events) {
             // The newest state is the one that etcd has now.
             (_, Some(_)) if options.version.is_empty() => watch.start(server, newest),
-            (true, Some(true)) if version > newest => State::Waiting(version),
+            (true, Some(true)) if version > newest => WatchedState::Waiting(version),
             (false, Some(true)) if version > newest => watch.too_large(version, newest),
             (false, Some(false)) if version == 0 => watch.start(server, newest),
             _ => watch.start(server, version),
@@ -120,7 +120,7 @@ impl Watch {
 
     /// Returns whether events may still come.
     pub fn is_open(&self) -> bool {
-        !matches!(self.state, State::Ended(None))
+        !matches!(self.state, WatchedState::Ended(None))
     }
 
     /// Returns the time at which something happens without a write: a bookmark, the end of the wait
@@ -128,12 +128,12 @@ impl Watch {
     /// once it is over.
     pub fn next_due(&self) -> Option<Duration> {
         match &self.state {
-            State::Waiting(_) => Some(self.opened.saturating_add(MAX_WAIT)),
-            State::Streaming(stream) => {
+            WatchedState::Waiting(_) => Some(self.opened.saturating_add(MAX_WAIT)),
+            WatchedState::Streaming(stream) => {
                 let bookmark = stream.next_bookmark.unwrap_or(self.deadline);
                 Some(bookmark.min(self.deadline))
             }
-            State::Ended(_) => None,
+            WatchedState::Ended(_) => None,
         }
     }
 
@@ -142,8 +142,8 @@ impl Watch {
     #[cfg(feature = "tower")]
     pub(crate) fn keys(&self) -> Option<&str> {
         match &self.state {
-            State::Waiting(_) => None,
-            State::Streaming(_) | State::Ended(_) => Some(self.scope.prefix()),
+            WatchedState::Waiting(_) => None,
+            WatchedState::Streaming(_) | WatchedState::Ended(_) => Some(self.scope.prefix()),
         }
     }
 
@@ -196,16 +196,16 @@ impl Watch {
     /// The events as they are.
     fn arrived(&mut self, server: &ApiServer) -> Vec<WatchEvent> {
         let now = server.environment.elapsed();
-        if let State::Waiting(version) = self.state {
+        if let WatchedState::Waiting(version) = self.state {
             self.state = self.waited(server, version, now);
         }
-        let (events, ended) = match std::mem::replace(&mut self.state, State::Ended(None)) {
-            State::Waiting(version) => {
-                self.state = State::Waiting(version);
+        let (events, ended) = match std::mem::replace(&mut self.state, WatchedState::Ended(None)) {
+            WatchedState::Waiting(version) => {
+                self.state = WatchedState::Waiting(version);
                 return Vec::new();
             }
-            State::Ended(error) => return error.into_iter().collect(),
-            State::Streaming(mut stream) => {
+            WatchedState::Ended(error) => return error.into_iter().collect(),
+            WatchedState::Streaming(mut stream) => {
                 let mut events: Vec<_> = std::mem::take(&mut stream.ready).into_iter().collect();
                 let ended = server.caches.run() != self.run
                     || self.misses(&stream, server)
@@ -214,42 +214,42 @@ impl Watch {
                 if server.caches.run() == self.run && !self.misses(&stream, server) {
                     self.stream(&mut stream, server, now.min(self.deadline), &mut events);
                 }
-                self.state = State::Streaming(stream);
+                self.state = WatchedState::Streaming(stream);
                 (events, ended)
             }
         };
         if ended {
-            self.state = State::Ended(None);
+            self.state = WatchedState::Ended(None);
         }
         events
     }
 
     /// Returns whether the server may have [forgotten](ApiServer::forget) the next change.
-    fn misses(&self, stream: &Stream, server: &ApiServer) -> bool {
+    fn misses(&self, stream: &WatchStream, server: &ApiServer) -> bool {
         let cache = server.caches.cache(&self.resource);
         stream.after < server.store.forgotten()
             && cache.is_none_or(|cache| stream.after < cache.watchable_from())
     }
 
     /// The result of waiting for a version (`waitUntilFreshAndBlock`).
-    fn waited(&self, server: &ApiServer, version: Revision, now: Duration) -> State {
+    fn waited(&self, server: &ApiServer, version: Revision, now: Duration) -> WatchedState {
         let patience = self.opened.saturating_add(MAX_WAIT);
         let until = now.min(patience).min(self.deadline);
         if server.caches.run() != self.run {
-            State::Ended(None)
+            WatchedState::Ended(None)
         } else if server.caches.revision_at(until) >= version {
             self.start(server, version)
         } else if until == self.deadline {
-            State::Ended(None)
+            WatchedState::Ended(None)
         } else if now >= patience {
             self.too_large(version, server.store.revision())
         } else {
-            State::Waiting(version)
+            WatchedState::Waiting(version)
         }
     }
 
     /// The stream from a version; 0 is anywhere.
-    fn start(&self, server: &ApiServer, version: Revision) -> State {
+    fn start(&self, server: &ApiServer, version: Revision) -> WatchedState {
         match server.caches.cache(&self.resource) {
             Some(cache) => self.start_from_cache(server, cache, version),
             None => self.start_from_store(server, version),
@@ -257,7 +257,12 @@ impl Watch {
     }
 
     /// `Cacher.Watch` and `getAllEventsSinceLocked`.
-    fn start_from_cache(&self, server: &ApiServer, cache: &WatchCache, version: Revision) -> State {
+    fn start_from_cache(
+        &self,
+        server: &ApiServer,
+        cache: &WatchCache,
+        version: Revision,
+    ) -> WatchedState {
         // A cache that is too old catches up with the newest state.
         let newest = server.store.revision();
         let cached = if version > cache.revision() {
@@ -270,7 +275,7 @@ impl Watch {
             if self.streams_list() {
                 ready.push_back(self.bookmark(cached, true));
             }
-            return State::Streaming(Stream {
+            return WatchedState::Streaming(WatchStream {
                 ready,
                 after: newest,
                 bookmarks_after: cached.max(version),
@@ -283,7 +288,7 @@ impl Watch {
             let why = format!("too old resource version: {after} ({oldest})");
             return self.failed(&Status::expired(why));
         }
-        State::Streaming(Stream {
+        WatchedState::Streaming(WatchStream {
             ready: Vector::new(),
             after,
             bookmarks_after: after.max(cache.latest_event()),
@@ -292,7 +297,7 @@ impl Watch {
     }
 
     /// `watchChan.startWatching`. Only the bookmark that ends the initial events is ever sent.
-    fn start_from_store(&self, server: &ApiServer, version: Revision) -> State {
+    fn start_from_store(&self, server: &ApiServer, version: Revision) -> WatchedState {
         let newest = server.store.revision();
         let mut ready = Vector::new();
         let mut after = version;
@@ -325,7 +330,7 @@ impl Watch {
                 },
             )));
         }
-        State::Streaming(Stream {
+        WatchedState::Streaming(WatchStream {
             ready,
             after,
             bookmarks_after: after,
@@ -336,7 +341,7 @@ impl Watch {
     /// Adds the events until a moment.
     fn stream(
         &self,
-        stream: &mut Stream,
+        stream: &mut WatchStream,
         server: &ApiServer,
         until: Duration,
         events: &mut Vec<WatchEvent>,
@@ -362,7 +367,7 @@ impl Watch {
     /// Adds the changes up to a revision.
     fn changes(
         &self,
-        stream: &mut Stream,
+        stream: &mut WatchStream,
         server: &ApiServer,
         last: Revision,
         events: &mut Vec<WatchEvent>,
@@ -453,12 +458,12 @@ impl Watch {
         (self.bookmarks && next > moment).then_some(next)
     }
 
-    fn too_large(&self, version: Revision, newest: Revision) -> State {
+    fn too_large(&self, version: Revision, newest: Revision) -> WatchedState {
         self.failed(&Status::too_large_version(version, newest, RETRY_SECONDS))
     }
 
-    fn failed(&self, why: &Status) -> State {
-        State::Ended(Some(WatchEvent::error(why)))
+    fn failed(&self, why: &Status) -> WatchedState {
+        WatchedState::Ended(Some(WatchEvent::error(why)))
     }
 }
 

@@ -77,16 +77,16 @@ pub(super) fn of_value(ty: &Type, value: &Value) -> String {
 }
 
 /// The order of members in a struct which is not a kind, and the orders inside of them.
-struct Order {
+struct MemberOrder {
     names: &'static [&'static str],
-    inner: &'static [(&'static str, &'static Order)],
+    inner: &'static [(&'static str, &'static MemberOrder)],
 }
 
-static CAUSE: Order = Order {
+static CAUSE: MemberOrder = MemberOrder {
     names: &["reason", "message", "field"],
     inner: &[],
 };
-static DETAILS: Order = Order {
+static DETAILS: MemberOrder = MemberOrder {
     names: &[
         "name",
         "group",
@@ -97,7 +97,7 @@ static DETAILS: Order = Order {
     ],
     inner: &[("causes", &CAUSE)],
 };
-static LIST_META: Order = Order {
+static LIST_META: MemberOrder = MemberOrder {
     names: &[
         "selfLink",
         "resourceVersion",
@@ -106,7 +106,7 @@ static LIST_META: Order = Order {
     ],
     inner: &[],
 };
-static STATUS: Order = Order {
+static STATUS: MemberOrder = MemberOrder {
     names: &[
         "kind",
         "apiVersion",
@@ -119,19 +119,19 @@ static STATUS: Order = Order {
     ],
     inner: &[("metadata", &LIST_META), ("details", &DETAILS)],
 };
-static COLUMN: Order = Order {
+static COLUMN: MemberOrder = MemberOrder {
     names: &["name", "type", "format", "description", "priority"],
     inner: &[],
 };
-static ROW_CONDITION: Order = Order {
+static ROW_CONDITION: MemberOrder = MemberOrder {
     names: &["type", "status", "reason", "message"],
     inner: &[],
 };
-static ROW: Order = Order {
+static ROW: MemberOrder = MemberOrder {
     names: &["cells", "conditions", "object"],
     inner: &[("conditions", &ROW_CONDITION)],
 };
-static TABLE: Order = Order {
+static TABLE: MemberOrder = MemberOrder {
     names: &[
         "kind",
         "apiVersion",
@@ -145,11 +145,11 @@ static TABLE: Order = Order {
         ("rows", &ROW),
     ],
 };
-static LIST: Order = Order {
+static LIST: MemberOrder = MemberOrder {
     names: &["kind", "apiVersion", "metadata", "items"],
     inner: &[("metadata", &LIST_META)],
 };
-static PARTIAL: Order = Order {
+static PARTIAL: MemberOrder = MemberOrder {
     names: &["kind", "apiVersion", "metadata"],
     inner: &[],
 };
@@ -249,7 +249,7 @@ fn members(
 
 fn ordered(
     value: &Value,
-    order: &'static Order,
+    order: &'static MemberOrder,
     out: &mut String,
     leaf: &dyn Fn(&str, &Value, &mut String),
 ) {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::equality::keep_idle_times;
 use self::preconditions::{check_version, has_other_version, uid_differs};
 use self::prepare::before_update;
-use super::body::Draft;
+use super::body::DraftObject;
 use super::resource::Endpoint;
 use super::{
     ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, admission, delete, kinds::NotAllocated,
@@ -27,7 +27,7 @@ use crate::status::{Refusal, Status};
 use crate::storage::Revision;
 
 /// An object before an update.
-struct Stored<'a> {
+struct StoredBefore<'a> {
     /// Its key in etcd.
     key: &'a str,
     /// Its version.
@@ -90,7 +90,7 @@ impl ApiServer {
         uid: &str,
         may_create: bool,
         trace: &mut Trace,
-        produce: impl FnOnce(&Self, &Value) -> Result<Draft, Refusal>,
+        produce: impl FnOnce(&Self, &Value) -> Result<DraftObject, Refusal>,
     ) -> Result<ObjectAnswer, Refusal> {
         let Some(parent) = &info.parent else {
             return self.write_object(info, uid, may_create, trace, produce);
@@ -115,7 +115,7 @@ impl ApiServer {
         uid: &str,
         may_create: bool,
         trace: &mut Trace,
-        produce: impl FnOnce(&Self, &Value) -> Result<Draft, Refusal>,
+        produce: impl FnOnce(&Self, &Value) -> Result<DraftObject, Refusal>,
     ) -> Result<ObjectAnswer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let found = self.store.get(&key);
@@ -135,7 +135,7 @@ impl ApiServer {
         if !uid.is_empty() && uid != live.uid() {
             return Err(uid_differs(info, &key, uid, Some(live.uid()), trace));
         }
-        let Draft {
+        let DraftObject {
             mut object,
             empties,
             takes_version_over,
@@ -160,7 +160,7 @@ impl ApiServer {
             self.finish_deletion(info, &key, revision, trace)?;
             return Ok(ObjectAnswer::ok(object));
         }
-        let before = Stored {
+        let before = StoredBefore {
             key: &key,
             revision,
             stored,
@@ -175,7 +175,7 @@ impl ApiServer {
         info: &RequestInfo,
         mut object: Value,
         empties: &Empties,
-        before: Stored<'_>,
+        before: StoredBefore<'_>,
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
         info.resource.before_storing(&mut object);
@@ -206,7 +206,7 @@ impl ApiServer {
     }
 
     /// Returns whether a write gets a new version although its object is equal to the stored one.
-    fn is_written_anyway(&self, info: &RequestInfo, before: &Stored<'_>) -> bool {
+    fn is_written_anyway(&self, info: &RequestInfo, before: &StoredBefore<'_>) -> bool {
         let encoded_anew = info.resource.is_encoded_anew()
             && self.store.created(before.key) == Some(before.revision);
         // The watch cache holds the object as it is read. What was made of that is compared with it

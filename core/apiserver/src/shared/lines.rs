@@ -16,13 +16,13 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// The newest lines.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    lines: VecDeque<Line>,
+pub(super) struct NewestLines {
+    lines: VecDeque<SharedLine>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Line {
+struct SharedLine {
     /// It is kept, so that no other object gets its address.
     object: Arc<Value>,
     event_type: EventType,
@@ -30,7 +30,7 @@ struct Line {
     written: Bytes,
 }
 
-impl Lines {
+impl NewestLines {
     /// Returns an event as a watcher gets it.
     pub(super) fn written(
         &mut self,
@@ -39,7 +39,7 @@ impl Lines {
         resources: &Resources,
     ) -> Bytes {
         let media_type = watch.media_type();
-        let is_same = |line: &&Line| {
+        let is_same = |line: &&SharedLine| {
             Arc::ptr_eq(&line.object, &event.object)
                 && line.event_type == event.event_type
                 && line.media_type == media_type
@@ -50,7 +50,7 @@ impl Lines {
         let written = Bytes::from(watch.written(event, resources));
         // An object that only this event has was made for this watcher.
         if Arc::strong_count(&event.object) > 1 {
-            self.keep(Line {
+            self.keep(SharedLine {
                 object: Arc::clone(&event.object),
                 event_type: event.event_type,
                 media_type,
@@ -60,7 +60,7 @@ impl Lines {
         written
     }
 
-    fn keep(&mut self, line: Line) {
+    fn keep(&mut self, line: SharedLine) {
         self.bytes += line.written.len();
         self.lines.push_back(line);
         while self.lines.len() > MOST || self.bytes > MOST_BYTES {

@@ -5,7 +5,7 @@ use std::task::Waker;
 
 /// Those who wait. Each is woken once for each time that it is added.
 #[derive(Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct Waiters {
     /// The number of those that ever waited.
     last: u64,
     /// Those who wait for whatever happens.
@@ -14,7 +14,7 @@ pub(super) struct Waiting {
     for_keys: BTreeMap<Box<str>, BTreeMap<u64, Waker>>,
 }
 
-impl Waiting {
+impl Waiters {
     /// Returns a number for one who will wait.
     pub(super) fn number(&mut self) -> u64 {
         self.last += 1;
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    fn counts<const N: usize>(waiting: &mut Waiting, keys: [Option<&str>; N]) -> [Arc<Count>; N] {
+    fn counts<const N: usize>(waiting: &mut Waiters, keys: [Option<&str>; N]) -> [Arc<Count>; N] {
         keys.map(|key| {
             let count = Arc::new(Count::default());
             let number = waiting.number();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_change_wakes_those_who_wait_for_its_key_or_for_what_it_begins_with() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiters::default();
         let keys = [
             Some("/maps/"),
             Some("/maps/a/"),
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn who_does_not_wait_any_more_leaves_nothing_behind() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiters::default();
         for key in [None, Some("/maps/"), Some("/maps/a")] {
             let number = waiting.number();
             for _ in 0..3 {

@@ -1,6 +1,6 @@
 //! Checks of literals (`cel-go/cel/validator.go`, v0.26).
 
-use super::super::ast::{Call, Expr, Kind, Literal};
+use super::super::ast::{CallExpression, Expr, ExpressionKind, Literal};
 use super::super::types::CelType;
 use super::Checker;
 
@@ -8,19 +8,20 @@ impl Checker<'_> {
     /// Literals that no function can read, and those that mix types.
     pub(super) fn literals(&mut self, expr: &Expr, mixed: bool) {
         match &expr.kind {
-            Kind::List { items, optional } if !mixed => {
+            ExpressionKind::List { items, optional } if !mixed => {
                 let items = items.iter().enumerate();
                 self.same_types(items.map(|(i, it)| (it, optional.contains(&i))));
             }
-            Kind::Map(entries) if !mixed => {
+            ExpressionKind::Map(entries) if !mixed => {
                 self.same_types(entries.iter().map(|it| (&it.key, false)));
                 self.same_types(entries.iter().map(|it| (&it.value, it.optional)));
             }
-            Kind::Call(call) => self.readable(call),
+            ExpressionKind::Call(call) => self.readable(call),
             _ => {}
         }
         // The arguments of `format` may be of any types.
-        let mixed = mixed || matches!(&expr.kind, Kind::Call(call) if call.function == "format");
+        let mixed =
+            mixed || matches!(&expr.kind, ExpressionKind::Call(call) if call.function == "format");
         expr.parts()
             .into_iter()
             .for_each(|part| self.literals(part, mixed));
@@ -47,11 +48,11 @@ impl Checker<'_> {
         }
     }
 
-    fn readable(&mut self, call: &Call) {
+    fn readable(&mut self, call: &CallExpression) {
         let Some(argument) = call.args.first() else {
             return;
         };
-        let Kind::Literal(Literal::String(text)) = &argument.kind else {
+        let ExpressionKind::Literal(Literal::String(text)) = &argument.kind else {
             return;
         };
         let function = call.function.as_str();

@@ -1,12 +1,12 @@
 //! Estimates the highest cost of calls (`cel-go/checker/cost.go functionCost`, v0.26;
 //! `k8s.io/apiserver/pkg/cel/library/cost.go EstimateCallCost`, v1.36).
 
-use super::super::ast::{Kind, Literal};
+use super::super::ast::{ExpressionKind, Literal};
 use super::super::overloads::Overload;
 use super::super::run_cost::LIST;
 use super::super::types::CelType;
 use super::range::Range;
-use super::{Estimator, Node};
+use super::{EstimatedArgument, Estimator};
 
 /// To look at one character.
 pub(super) const CHARACTER: f64 = 0.1;
@@ -24,8 +24,8 @@ pub(super) fn cost(
     of: &Estimator<'_>,
     function: &str,
     overload: &Overload,
-    target: Option<&Node<'_>>,
-    args: &[Node<'_>],
+    target: Option<&EstimatedArgument<'_>>,
+    args: &[EstimatedArgument<'_>],
 ) -> Estimate {
     let sizes: Vec<Range> = args.iter().map(|it| of.size_of(it)).collect();
     if let Some(target) = target
@@ -88,7 +88,7 @@ fn conversion(function: &str, overload: &Overload, size: Range) -> Estimate {
 }
 
 /// Two values of one type of the libraries are compared at once.
-fn equality(args: &[Node<'_>], one: Range, other: Range) -> Range {
+fn equality(args: &[EstimatedArgument<'_>], one: Range, other: Range) -> Range {
     match (args[0].ty, args[1].ty) {
         (CelType::Named(left), CelType::Named(right)) if left == right => match *left {
             "kubernetes.NamedFormat" => Range {
@@ -118,8 +118,8 @@ fn of_target(
     of: &Estimator<'_>,
     function: &str,
     overload: &Overload,
-    target: &Node<'_>,
-    args: &[Node<'_>],
+    target: &EstimatedArgument<'_>,
+    args: &[EstimatedArgument<'_>],
     sizes: &[Range],
 ) -> Option<Estimate> {
     let size = of.size_of(target);
@@ -164,7 +164,7 @@ fn of_target(
 }
 
 /// To look at each item of a list, or at a text.
-fn of_all_items(of: &Estimator<'_>, target: &Node<'_>, size: Range) -> Range {
+fn of_all_items(of: &Estimator<'_>, target: &EstimatedArgument<'_>, size: Range) -> Range {
     let Some((item, of_item)) = of.items_of(target) else {
         return size.scaled(CHARACTER);
     };
@@ -208,7 +208,12 @@ fn replaced(text: Range, from: Range, to: Range) -> Range {
     count.times(to).plus(kept)
 }
 
-fn joined(of: &Estimator<'_>, target: &Node<'_>, size: Range, between: Option<Range>) -> Range {
+fn joined(
+    of: &Estimator<'_>,
+    target: &EstimatedArgument<'_>,
+    size: Range,
+    between: Option<Range>,
+) -> Range {
     let items = of.items_of(target);
     let joined = items.map_or(Range::fixed(0), |(_, item)| size.times(item));
     match between {
@@ -224,10 +229,10 @@ fn joined(of: &Estimator<'_>, target: &Node<'_>, size: Range, between: Option<Ra
 }
 
 /// The value of an argument that is a whole number, not below zero.
-fn number(node: &Node<'_>) -> Option<u64> {
+fn number(node: &EstimatedArgument<'_>) -> Option<u64> {
     match &node.expr.kind {
-        Kind::Literal(Literal::Int(value)) => u64::try_from(*value).ok(),
-        Kind::Literal(Literal::Uint(value)) => Some(*value),
+        ExpressionKind::Literal(Literal::Int(value)) => u64::try_from(*value).ok(),
+        ExpressionKind::Literal(Literal::Uint(value)) => Some(*value),
         _ => None,
     }
 }
@@ -241,11 +246,11 @@ fn list(factor: f64, size: Range) -> Estimate {
 fn of_list(
     of: &Estimator<'_>,
     function: &str,
-    target: &Node<'_>,
-    args: &[Node<'_>],
+    target: &EstimatedArgument<'_>,
+    args: &[EstimatedArgument<'_>],
     size: Range,
 ) -> Option<Estimate> {
-    let sorted = |node: &Node<'_>| {
+    let sorted = |node: &EstimatedArgument<'_>| {
         let size = of.size_of(node);
         let text = matches!(node.ty, CelType::List(item) if matches!(**item, CelType::String | CelType::Bytes));
         list(if text { 2.0 + CHARACTER } else { 2.0 }, size.times(size))

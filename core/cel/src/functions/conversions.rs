@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::super::evaluate::{Fault, Machine, Run};
+use super::super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::super::value::Val;
 use super::times;
 
-pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Evaluated> {
     Some(match (function, args) {
         ("size", [value @ (Val::Text(_) | Val::Bytes(_) | Val::List(_) | Val::Map(_))]) => {
             Ok(Val::Int(value.size() as i64))
@@ -21,16 +21,16 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
         ("bytes", [value]) => match value {
             Val::Bytes(_) => Ok(value.clone()),
             Val::Text(text) => Ok(Val::Bytes(text.as_bytes().into())),
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         },
         ("duration", [value]) => match value {
             Val::Duration(_) => Ok(value.clone()),
             Val::Int(nanos) => Ok(Val::Duration(*nanos)),
             Val::Text(text) => times::duration(text).map(Val::Duration).ok_or_else(|| {
                 let shown = optimist_encoding::go::quote(text);
-                Fault::new(format!("time: invalid duration {shown}"))
+                EvaluationError::new(format!("time: invalid duration {shown}"))
             }),
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         },
         ("timestamp", [value]) => match value {
             Val::Timestamp(..) => Ok(value.clone()),
@@ -38,20 +38,20 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
             Val::Text(text) => {
                 let parsed = times::timestamp(text);
                 let failed = || {
-                    Fault::new(format!(
+                    EvaluationError::new(format!(
                         "invalid timestamp {}",
                         optimist_encoding::go::quote(text)
                     ))
                 };
                 parsed.ok_or_else(failed)
             }
-            _ => Err(Fault::no_overload()),
+            _ => Err(EvaluationError::no_overload()),
         },
         _ => return of_optional(function, args),
     })
 }
 
-fn of_optional(function: &str, args: &[Val]) -> Option<Run> {
+fn of_optional(function: &str, args: &[Val]) -> Option<Evaluated> {
     Some(Ok(match (function, args) {
         ("optional.of", [value]) => Val::some(value.clone()),
         ("optional.ofNonZeroValue", [value]) if is_zero(value) => Val::Optional(None),
@@ -59,7 +59,7 @@ fn of_optional(function: &str, args: &[Val]) -> Option<Run> {
         ("optional.none", []) => Val::Optional(None),
         ("value", [Val::Optional(Some(value))]) => (**value).clone(),
         ("value", [Val::Optional(None)]) => {
-            return Some(Err(Fault::new("optional.none() dereference")));
+            return Some(Err(EvaluationError::new("optional.none() dereference")));
         }
         ("hasValue", [Val::Optional(value)]) => Val::Bool(value.is_some()),
         ("optional.unwrap" | "unwrapOpt", [Val::List(list)]) => {
@@ -88,7 +88,7 @@ fn is_zero(value: &Val) -> bool {
     }
 }
 
-fn to_bool(value: &Val) -> Run {
+fn to_bool(value: &Val) -> Evaluated {
     match value {
         Val::Bool(_) => Ok(value.clone()),
         Val::Text(text) => match &**text {
@@ -96,13 +96,13 @@ fn to_bool(value: &Val) -> Run {
             "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Val::Bool(false)),
             _ => Err(syntax("ParseBool", text)),
         },
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
-fn syntax(function: &str, text: &str) -> Fault {
+fn syntax(function: &str, text: &str) -> EvaluationError {
     let shown = optimist_encoding::go::quote(text);
-    Fault::new(format!(
+    EvaluationError::new(format!(
         "strconv.{function}: parsing {shown}: invalid syntax"
     ))
 }
@@ -112,15 +112,15 @@ fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
-fn range(function: &str, text: &str) -> Fault {
+fn range(function: &str, text: &str) -> EvaluationError {
     let shown = optimist_encoding::go::quote(text);
-    Fault::new(format!(
+    EvaluationError::new(format!(
         "strconv.{function}: parsing {shown}: value out of range"
     ))
 }
 
-fn to_int(value: &Val) -> Run {
-    let overflow = || Fault::new("integer overflow");
+fn to_int(value: &Val) -> Evaluated {
+    let overflow = || EvaluationError::new("integer overflow");
     Ok(Val::Int(match value {
         Val::Int(value) => *value,
         Val::Uint(value) => i64::try_from(*value).map_err(|_| overflow())?,
@@ -134,12 +134,12 @@ fn to_int(value: &Val) -> Run {
             }
             text.parse().map_err(|_| range("ParseInt", text))?
         }
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     }))
 }
 
-fn to_uint(value: &Val) -> Run {
-    let overflow = || Fault::new("unsigned integer overflow");
+fn to_uint(value: &Val) -> Evaluated {
+    let overflow = || EvaluationError::new("unsigned integer overflow");
     Ok(Val::Uint(match value {
         Val::Uint(value) => *value,
         Val::Int(value) => u64::try_from(*value).map_err(|_| overflow())?,
@@ -149,21 +149,21 @@ fn to_uint(value: &Val) -> Run {
         Val::Double(_) => return Err(overflow()),
         Val::Text(text) if !digits(text) => return Err(syntax("ParseUint", text)),
         Val::Text(text) => text.parse().map_err(|_| range("ParseUint", text))?,
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     }))
 }
 
-fn to_double(value: &Val) -> Run {
+fn to_double(value: &Val) -> Evaluated {
     Ok(Val::Double(match value {
         Val::Double(value) => *value,
         Val::Int(value) => *value as f64,
         Val::Uint(value) => *value as f64,
         Val::Text(text) => text.parse().map_err(|_| syntax("ParseFloat", text))?,
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     }))
 }
 
-fn to_text(value: &Val) -> Run {
+fn to_text(value: &Val) -> Evaluated {
     Ok(Val::text(match value {
         Val::Text(_) => return Ok(value.clone()),
         Val::Bool(value) => value.to_string(),
@@ -174,13 +174,13 @@ fn to_text(value: &Val) -> Run {
             Ok(text) => text.to_owned(),
             Err(_) => {
                 let why = "invalid UTF-8 in bytes, cannot convert to string";
-                return Err(Fault::new(why));
+                return Err(EvaluationError::new(why));
             }
         },
         Val::Duration(nanos) => times::seconds(*nanos),
         Val::Timestamp(nanos, offset) => times::format_timestamp(*nanos, *offset),
         Val::Ip(ip) => ip.to_string(),
         Val::Cidr(ip, bits) => format!("{ip}/{bits}"),
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     }))
 }

@@ -4,17 +4,17 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::evaluate::{Fault, Machine, Run};
+use super::super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::super::value::Val;
 use super::formats;
 use optimist_encoding::go;
 use optimist_values::Quantity;
 
-pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Evaluated> {
     Some(match (function, args) {
-        ("quantity", [Val::Text(text)]) => {
-            Quantity::parse(text).map(Val::Quantity).map_err(Fault::new)
-        }
+        ("quantity", [Val::Text(text)]) => Quantity::parse(text)
+            .map(Val::Quantity)
+            .map_err(EvaluationError::new),
         ("isQuantity", [Val::Text(text)]) => Ok(Val::Bool(Quantity::parse(text).is_ok())),
         ("semver", [Val::Text(text)]) => Semver::parse(text).map(|it| Val::Semver(Rc::new(it))),
         ("semver", [Val::Text(text), Val::Bool(tolerant)]) => {
@@ -63,7 +63,7 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
     })
 }
 
-fn of_quantity(function: &str, quantity: Quantity) -> Option<Run> {
+fn of_quantity(function: &str, quantity: Quantity) -> Option<Evaluated> {
     Some(Ok(match function {
         "sign" => Val::Int(if quantity.is_zero() {
             0
@@ -75,7 +75,7 @@ fn of_quantity(function: &str, quantity: Quantity) -> Option<Run> {
         "isInteger" => Val::Bool(quantity.whole().is_some()),
         "asInteger" => match quantity.whole() {
             Some(whole) => Val::Int(whole),
-            None => return Some(Err(Fault::new("cannot convert value to integer"))),
+            None => return Some(Err(EvaluationError::new("cannot convert value to integer"))),
         },
         "asApproximateFloat" => Val::Double(quantity.approximately()),
         _ => return None,
@@ -100,7 +100,7 @@ pub(crate) struct Semver {
 }
 
 impl Semver {
-    fn read(text: &str, tolerant: bool) -> Run<Self> {
+    fn read(text: &str, tolerant: bool) -> Evaluated<Self> {
         if tolerant {
             Self::parse(&normalized(text)?)
         } else {
@@ -108,14 +108,14 @@ impl Semver {
         }
     }
 
-    fn parse(text: &str) -> Run<Self> {
+    fn parse(text: &str) -> Evaluated<Self> {
         if text.is_empty() {
-            return Err(Fault::new("Version string empty"));
+            return Err(EvaluationError::new("Version string empty"));
         }
         let mut parts = text.splitn(3, '.');
         let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next())
         else {
-            return Err(Fault::new("No Major.Minor.Patch elements found"));
+            return Err(EvaluationError::new("No Major.Minor.Patch elements found"));
         };
         let (rest, build) = match rest.split_once('+') {
             Some((rest, build)) => (rest, Some(build)),
@@ -139,7 +139,7 @@ impl Semver {
                 let shown = go::quote(part);
                 let why =
                     format!("Numeric PreRelease version must not contain leading zeroes {shown}");
-                return Err(Fault::new(why));
+                return Err(EvaluationError::new(why));
             }
         }
         for part in build.into_iter().flat_map(|it| it.split('.')) {
@@ -179,15 +179,15 @@ fn part_order(one: &str, other: &str) -> Ordering {
     }
 }
 
-fn number(text: &str, name: &str, title: &str) -> Run<i64> {
+fn number(text: &str, name: &str, title: &str) -> Evaluated<i64> {
     let shown = go::quote(text);
     if !text.bytes().all(|c| c.is_ascii_digit()) {
         let why = format!("Invalid character(s) found in {name} number {shown}");
-        return Err(Fault::new(why));
+        return Err(EvaluationError::new(why));
     }
     if text.len() > 1 && text.starts_with('0') {
         let why = format!("{title} number must not contain leading zeroes {shown}");
-        return Err(Fault::new(why));
+        return Err(EvaluationError::new(why));
     }
     text.parse().map_err(|_| {
         let why = if text.is_empty() {
@@ -195,17 +195,17 @@ fn number(text: &str, name: &str, title: &str) -> Run<i64> {
         } else {
             "value out of range"
         };
-        Fault::new(format!("strconv.ParseUint: parsing {shown}: {why}"))
+        EvaluationError::new(format!("strconv.ParseUint: parsing {shown}: {why}"))
     })
 }
 
-fn identifier(text: &str, empty: &str, name: &str) -> Run<()> {
+fn identifier(text: &str, empty: &str, name: &str) -> Evaluated<()> {
     if text.is_empty() {
-        return Err(Fault::new(empty));
+        return Err(EvaluationError::new(empty));
     }
     if !text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-') {
         let shown = go::quote(text);
-        return Err(Fault::new(format!(
+        return Err(EvaluationError::new(format!(
             "Invalid character(s) found in {name} {shown}"
         )));
     }
@@ -213,13 +213,13 @@ fn identifier(text: &str, empty: &str, name: &str) -> Run<()> {
 }
 
 /// Returns a version with its optional parts filled in (`normalizeAndParse`).
-fn normalized(text: &str) -> Run<String> {
+fn normalized(text: &str) -> Evaluated<String> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let mut parts: Vec<String> = text.splitn(3, '.').map(without_zeros).collect();
     if parts.len() < 3 {
         if parts.last().is_some_and(|last| last.contains(['+', '-'])) {
             let why = "short version cannot contain PreRelease/Build meta data";
-            return Err(Fault::new(why));
+            return Err(EvaluationError::new(why));
         }
         parts.resize(3, "0".to_owned());
     }

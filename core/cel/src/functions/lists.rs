@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::evaluate::{Fault, Machine, Run};
-use super::super::value::{Key, Val};
+use super::super::evaluate::{Evaluated, EvaluationError, Machine};
+use super::super::value::{MapKey, Val};
 use super::operators;
 
-pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Option<Evaluated> {
     Some(match (function, args) {
         ("isSorted", [Val::List(list)]) => Ok(Val::Bool(is_sorted(&list.items))),
         ("sum", [Val::List(list)]) => sum(&list.items),
@@ -64,20 +64,20 @@ fn is_sorted(items: &[Val]) -> bool {
     pairs.all(|pair| pair[0].compare(&pair[1]) != Some(Ordering::Greater))
 }
 
-fn sum(items: &[Val]) -> Run {
+fn sum(items: &[Val]) -> Evaluated {
     let zero = match items.first() {
         None | Some(Val::Int(_)) => Val::Int(0),
         Some(Val::Uint(_)) => Val::Uint(0),
         Some(Val::Double(_)) => Val::Double(0.0),
         Some(Val::Duration(_)) => Val::Duration(0),
-        Some(_) => return Err(Fault::no_overload()),
+        Some(_) => return Err(EvaluationError::no_overload()),
     };
     let add = |sum: Val, item: &Val| operators::apply("_+_", &[sum, item.clone()]);
     items.iter().try_fold(zero, add)
 }
 
 /// The item that another one is never to be preferred to.
-fn extreme(items: &[Val], function: &str, worse: Ordering) -> Run {
+fn extreme(items: &[Val], function: &str, worse: Ordering) -> Evaluated {
     let best = items.iter().reduce(|best, item| {
         if best.compare(item) == Some(worse) {
             item
@@ -85,12 +85,12 @@ fn extreme(items: &[Val], function: &str, worse: Ordering) -> Run {
             best
         }
     });
-    let empty = || Fault::new(format!("{function} called on empty list"));
+    let empty = || EvaluationError::new(format!("{function} called on empty list"));
     best.cloned().ok_or_else(empty)
 }
 
-fn slice(items: &[Val], start: i64, end: i64) -> Run {
-    let wrong = |why: String| Fault::new(format!("cannot slice({start}, {end}), {why}"));
+fn slice(items: &[Val], start: i64, end: i64) -> Evaluated {
+    let wrong = |why: String| EvaluationError::new(format!("cannot slice({start}, {end}), {why}"));
     if start < 0 || end < 0 {
         return Err(wrong("negative indexes not supported".to_owned()));
     }
@@ -105,9 +105,9 @@ fn slice(items: &[Val], start: i64, end: i64) -> Run {
     }
 }
 
-fn flattened(items: &[Val], depth: i64) -> Run {
+fn flattened(items: &[Val], depth: i64) -> Evaluated {
     if depth < 0 {
-        return Err(Fault::new("level must be non-negative"));
+        return Err(EvaluationError::new("level must be non-negative"));
     }
     let mut flat = Vec::new();
     flatten(items, depth, &mut flat);
@@ -123,9 +123,9 @@ fn flatten(items: &[Val], depth: i64, flat: &mut Vec<Val>) {
     }
 }
 
-fn sorted(items: &[Val], keys: &[Val]) -> Run {
+fn sorted(items: &[Val], keys: &[Val]) -> Evaluated {
     if items.len() != keys.len() {
-        return Err(Fault::new(format!(
+        return Err(EvaluationError::new(format!(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, \
              but got {} and {} elements respectively",
             items.len(),
@@ -136,10 +136,12 @@ fn sorted(items: &[Val], keys: &[Val]) -> Run {
         return Ok(Val::list(Vec::new()));
     };
     if keys.iter().any(|key| key.type_name() != first.type_name()) {
-        return Err(Fault::new("list elements must have the same type"));
+        return Err(EvaluationError::new(
+            "list elements must have the same type",
+        ));
     }
     if first.compare(first).is_none() && !matches!(first, Val::Double(_)) {
-        return Err(Fault::new("list elements must be comparable"));
+        return Err(EvaluationError::new("list elements must be comparable"));
     }
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|one, other| {
@@ -151,7 +153,7 @@ fn sorted(items: &[Val], keys: &[Val]) -> Run {
     ))
 }
 
-fn range(machine: &Machine, count: i64) -> Run {
+fn range(machine: &Machine, count: i64) -> Evaluated {
     let count = count.max(0);
     // The items cost as much as there are: too many are refused before they are made.
     machine.room_for(count as u64)?;
@@ -162,17 +164,17 @@ fn contains(all: &[Val], some: &[Val]) -> bool {
     some.iter().all(|item| all.iter().any(|it| it.equals(item)))
 }
 
-fn insert(map: &Rc<std::collections::BTreeMap<Key, Val>>, rest: &[Val]) -> Run {
+fn insert(map: &Rc<std::collections::BTreeMap<MapKey, Val>>, rest: &[Val]) -> Evaluated {
     let mut map = (**map).clone();
-    let mut add = |key: Key, value: &Val| {
+    let mut add = |key: MapKey, value: &Val| {
         if map.contains_key(&key) {
             let shown = match &key {
-                Key::Text(text) => text.to_string(),
-                Key::Int(value) => value.to_string(),
-                Key::Uint(value) => value.to_string(),
-                Key::Bool(value) => value.to_string(),
+                MapKey::Text(text) => text.to_string(),
+                MapKey::Int(value) => value.to_string(),
+                MapKey::Uint(value) => value.to_string(),
+                MapKey::Bool(value) => value.to_string(),
             };
-            return Err(Fault::new(format!(
+            return Err(EvaluationError::new(format!(
                 "insert failed: key {shown} already exists"
             )));
         }
@@ -181,7 +183,8 @@ fn insert(map: &Rc<std::collections::BTreeMap<Key, Val>>, rest: &[Val]) -> Run {
     };
     match rest {
         [key, value] => {
-            let key = Key::from_value(key).ok_or_else(|| Fault::new("unsupported key type"))?;
+            let key = MapKey::from_value(key)
+                .ok_or_else(|| EvaluationError::new("unsupported key type"))?;
             add(key, value)?;
         }
         [Val::Map(more)] => {
@@ -189,7 +192,7 @@ fn insert(map: &Rc<std::collections::BTreeMap<Key, Val>>, rest: &[Val]) -> Run {
                 add(key.clone(), value)?;
             }
         }
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     }
     Ok(Val::Map(Rc::new(map)))
 }

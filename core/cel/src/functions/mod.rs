@@ -12,13 +12,13 @@ pub(super) mod times;
 
 use std::rc::Rc;
 
-use super::evaluate::{Fault, Machine, Run};
+use super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::overloads;
 use super::types::{CelType, NAMED};
-use super::value::{Key, Val};
+use super::value::{MapKey, Val};
 
 /// Applies a function. The target is the first argument.
-pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Run {
+pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Evaluated {
     if function.starts_with(['_', '!', '-', '@']) && function != "@sortByAssociatedKeys" {
         return operators::apply(function, args);
     }
@@ -35,42 +35,42 @@ pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Run {
             return result;
         }
     }
-    Err(Fault::no_overload())
+    Err(EvaluationError::no_overload())
 }
 
 /// A member of a value that must be there.
-pub(super) fn select(value: &Val, field: &str) -> Run {
+pub(super) fn select(value: &Val, field: &str) -> Evaluated {
     match value {
         Val::Map(map) => {
-            let found = map.get(&Key::Text(field.into())).cloned();
-            found.ok_or_else(|| Fault::new(format!("no such key: {field}")))
+            let found = map.get(&MapKey::Text(field.into())).cloned();
+            found.ok_or_else(|| EvaluationError::new(format!("no such key: {field}")))
         }
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(of)) => Ok(Val::Optional(optional(of, field))),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
 /// A member of a value, if it is there.
 pub(super) fn optional(value: &Val, field: &str) -> Option<Rc<Val>> {
     match value {
-        Val::Map(map) => map.get(&Key::Text(field.into())).cloned().map(Rc::new),
+        Val::Map(map) => map.get(&MapKey::Text(field.into())).cloned().map(Rc::new),
         Val::Optional(Some(of)) => optional(of, field),
         _ => None,
     }
 }
 
 /// Returns whether a value has a member.
-pub(super) fn has(value: &Val, field: &str) -> Run {
+pub(super) fn has(value: &Val, field: &str) -> Evaluated {
     match value {
         Val::Map(_) | Val::Optional(_) => Ok(Val::Bool(optional(value, field).is_some())),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
 /// The value of the name of a type.
-pub(super) fn type_named(name: &str) -> Run {
-    let ty = overloads::named_type(name).ok_or(Fault::Unknown)?;
+pub(super) fn type_named(name: &str) -> Evaluated {
+    let ty = overloads::named_type(name).ok_or(EvaluationError::Unknown)?;
     Ok(Val::Type(match ty {
         CelType::Bool => "bool",
         CelType::Int => "int",
@@ -86,6 +86,6 @@ pub(super) fn type_named(name: &str) -> Run {
         CelType::Null => "null_type",
         CelType::Type(_) => "type",
         CelType::Named(name) => NAMED.into_iter().find(|it| *it == name).unwrap_or("type"),
-        _ => return Err(Fault::Unknown),
+        _ => return Err(EvaluationError::Unknown),
     }))
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
-use super::super::evaluate::{Fault, Machine, Run};
-use super::super::value::{Key, Val};
+use super::super::evaluate::{Evaluated, EvaluationError, Machine};
+use super::super::value::{MapKey, Val};
 use optimist_encoding::go;
 use optimist_encoding::go::netip::{
     bit_len, is_4in6, is_link_local_multicast, is_link_local_unicast, masked,
@@ -23,11 +23,11 @@ pub(crate) struct Url {
     query: String,
 }
 
-pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Evaluated> {
     Some(match (function, args) {
         ("url", [Val::Text(text)]) => match Url::parse(text) {
             Some(url) => Ok(Val::Url(Rc::new(url))),
-            None => Err(Fault::new(format!(
+            None => Err(EvaluationError::new(format!(
                 "URL parse error during conversion from string: parse {}: invalid URI for request",
                 go::quote(text)
             ))),
@@ -50,7 +50,7 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
             let other = match other {
                 Val::Ip(other) => Ok(*other),
                 Val::Text(text) => address(text),
-                _ => Err(Fault::no_overload()),
+                _ => Err(EvaluationError::no_overload()),
             };
             other.map(|other| Val::Bool(contains(*ip, *bits, other)))
         }
@@ -58,7 +58,7 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
             let other = match other {
                 Val::Cidr(other, of_other) => Ok((*other, *of_other)),
                 Val::Text(text) => range(text),
-                _ => Err(Fault::no_overload()),
+                _ => Err(EvaluationError::no_overload()),
             };
             let inside = |(other, of_other)| *bits <= of_other && contains(*ip, *bits, other);
             other.map(|other| Val::Bool(inside(other)))
@@ -119,9 +119,9 @@ impl Url {
     }
 
     fn parameters(&self) -> Val {
-        let mut found: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+        let mut found: BTreeMap<MapKey, Vec<String>> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(self.query.as_bytes()) {
-            let key = Key::Text((*name).into());
+            let key = MapKey::Text((*name).into());
             found.entry(key).or_default().push(value.into_owned());
         }
         let found = found.into_iter();
@@ -146,29 +146,29 @@ fn escaped(path: &str) -> String {
     text
 }
 
-fn address(text: &str) -> Run<IpAddr> {
+fn address(text: &str) -> Evaluated<IpAddr> {
     let shown = go::quote(text);
     if text.contains('%') && text.contains(':') {
         let why = format!("IP address {shown} with zone value is not allowed");
-        return Err(Fault::new(why));
+        return Err(EvaluationError::new(why));
     }
     match text.parse() {
         Ok(ip) if is_4in6(ip) => {
             let why = format!("IPv4-mapped IPv6 address {shown} is not allowed");
-            Err(Fault::new(why))
+            Err(EvaluationError::new(why))
         }
         Ok(ip) => Ok(ip),
-        Err(_) => Err(Fault::new(format!(
+        Err(_) => Err(EvaluationError::new(format!(
             "IP Address {shown} parse error during conversion from string: ParseAddr({shown}): \
              unable to parse IP"
         ))),
     }
 }
 
-fn range(text: &str) -> Run<(IpAddr, u8)> {
+fn range(text: &str) -> Evaluated<(IpAddr, u8)> {
     let shown = go::quote(text);
     let wrong = |why: &str| {
-        Fault::new(format!(
+        EvaluationError::new(format!(
             "network address parse error during conversion from string: network address parse \
              error during conversion from string: netip.ParsePrefix({shown}): {why}"
         ))
@@ -192,7 +192,7 @@ fn range(text: &str) -> Run<(IpAddr, u8)> {
             "network address parse error during conversion from string: IPv4-mapped IPv6 address \
              {shown} is not allowed"
         );
-        return Err(Fault::new(why));
+        return Err(EvaluationError::new(why));
     }
     Ok((ip, bits))
 }

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::evaluate::{Fault, Run};
-use super::super::value::{Key, Val};
+use super::super::evaluate::{Evaluated, EvaluationError};
+use super::super::value::{MapKey, Val};
 use super::times;
 
 const INT_OVERFLOW: &str = "integer overflow";
 
-pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
+pub(super) fn apply(operator: &str, args: &[Val]) -> Evaluated {
     match (operator, args) {
         ("_==_", [one, other]) => Ok(Val::Bool(one.equals(other))),
         ("_!=_", [one, other]) => Ok(Val::Bool(!one.equals(other))),
@@ -18,7 +18,7 @@ pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
         ("-_", [Val::Int(value)]) => value
             .checked_neg()
             .map(Val::Int)
-            .ok_or_else(|| Fault::new(INT_OVERFLOW)),
+            .ok_or_else(|| EvaluationError::new(INT_OVERFLOW)),
         ("-_", [Val::Double(value)]) => Ok(Val::Double(-value)),
         ("_[_]", [from, index]) => indexed(from, index),
         ("_[?_]", [from, index]) => Ok(Val::Optional(element(from, index)?.map(Rc::new))),
@@ -27,20 +27,22 @@ pub(super) fn apply(operator: &str, args: &[Val]) -> Run {
             Ok(Val::Bool(list.items.iter().any(|it| it.equals(item))))
         }
         ("@in", [key, Val::Map(map)]) => {
-            let key = Key::from_value(key);
+            let key = MapKey::from_value(key);
             Ok(Val::Bool(key.is_some_and(|key| map.contains_key(&key))))
         }
         (_, [one, other]) => arithmetic(operator, one, other),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
-fn compared(operator: &str, one: &Val, other: &Val) -> Run {
+fn compared(operator: &str, one: &Val, other: &Val) -> Evaluated {
     let nan = |value: &Val| matches!(value, Val::Double(value) if value.is_nan());
     if nan(one) || nan(other) {
         return Ok(Val::Bool(false));
     }
-    let order = one.compare(other).ok_or_else(Fault::no_overload)?;
+    let order = one
+        .compare(other)
+        .ok_or_else(EvaluationError::no_overload)?;
     Ok(Val::Bool(match operator {
         "_<_" => order == Ordering::Less,
         "_<=_" => order != Ordering::Greater,
@@ -49,7 +51,7 @@ fn compared(operator: &str, one: &Val, other: &Val) -> Run {
     }))
 }
 
-fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
+fn arithmetic(operator: &str, one: &Val, other: &Val) -> Evaluated {
     match (one, other) {
         (Val::Int(one), Val::Int(other)) => ints(operator, *one, *other),
         (Val::Uint(one), Val::Uint(other)) => uints(operator, *one, *other),
@@ -58,7 +60,7 @@ fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
             "_-_" => one - other,
             "_*_" => one * other,
             "_/_" => one / other,
-            _ => return Err(Fault::no_overload()),
+            _ => return Err(EvaluationError::no_overload()),
         })),
         (Val::Text(one), Val::Text(other)) if operator == "_+_" => {
             Ok(Val::text(format!("{one}{other}")))
@@ -78,18 +80,20 @@ fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
 /// The arithmetic of one type of whole numbers (`common/types/overflow.go`).
 macro_rules! arithmetic_of {
     ($name:ident, $number:ty, $value:path, $overflow:expr) => {
-        fn $name(operator: &str, one: $number, other: $number) -> Run {
+        fn $name(operator: &str, one: $number, other: $number) -> Evaluated {
             let value = match operator {
                 "_+_" => one.checked_add(other),
                 "_-_" => one.checked_sub(other),
                 "_*_" => one.checked_mul(other),
-                "_/_" if other == 0 => return Err(Fault::new("division by zero")),
+                "_/_" if other == 0 => return Err(EvaluationError::new("division by zero")),
                 "_/_" => one.checked_div(other),
-                "_%_" if other == 0 => return Err(Fault::new("modulus by zero")),
+                "_%_" if other == 0 => return Err(EvaluationError::new("modulus by zero")),
                 "_%_" => one.checked_rem(other),
-                _ => return Err(Fault::no_overload()),
+                _ => return Err(EvaluationError::no_overload()),
             };
-            value.map($value).ok_or_else(|| Fault::new($overflow))
+            value
+                .map($value)
+                .ok_or_else(|| EvaluationError::new($overflow))
         }
     };
 }
@@ -97,13 +101,13 @@ macro_rules! arithmetic_of {
 arithmetic_of!(ints, i64, Val::Int, INT_OVERFLOW);
 arithmetic_of!(uints, u64, Val::Uint, "unsigned integer overflow");
 
-fn indexed(from: &Val, index: &Val) -> Run {
+fn indexed(from: &Val, index: &Val) -> Evaluated {
     if let Val::Optional(_) = from {
         return Ok(Val::Optional(element(from, index)?.map(Rc::new)));
     }
     element(from, index)?.ok_or_else(|| match from {
-        Val::List(_) => Fault::new(format!("index out of bounds: {}", index_text(index))),
-        _ => Fault::new(format!("no such key: {}", index_text(index))),
+        Val::List(_) => EvaluationError::new(format!("index out of bounds: {}", index_text(index))),
+        _ => EvaluationError::new(format!("no such key: {}", index_text(index))),
     })
 }
 
@@ -118,7 +122,7 @@ fn index_text(index: &Val) -> String {
     }
 }
 
-fn element(from: &Val, index: &Val) -> Run<Option<Val>> {
+fn element(from: &Val, index: &Val) -> Evaluated<Option<Val>> {
     match from {
         Val::List(list) => {
             let index = match index {
@@ -127,15 +131,15 @@ fn element(from: &Val, index: &Val) -> Run<Option<Val>> {
                 Val::Double(index) if index.fract() == 0.0 && *index >= 0.0 => {
                     Some(*index as usize)
                 }
-                _ => return Err(Fault::no_overload()),
+                _ => return Err(EvaluationError::no_overload()),
             };
             Ok(index.and_then(|index| list.items.get(index)).cloned())
         }
-        Val::Map(map) => Ok(Key::from_value(index)
+        Val::Map(map) => Ok(MapKey::from_value(index)
             .and_then(|key| map.get(&key))
             .cloned()),
         Val::Optional(Some(of)) => element(of, index),
         Val::Optional(None) => Ok(None),
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }

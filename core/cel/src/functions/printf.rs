@@ -1,13 +1,13 @@
 //! `format`, and numbers as Go writes them (`cel-go/ext/formatting.go`).
 
-use super::super::evaluate::{Fault, Run};
-use super::super::value::{Key, Val};
+use super::super::evaluate::{Evaluated, EvaluationError};
+use super::super::value::{MapKey, Val};
 use super::times;
 
 /// The most digits that a format may ask for behind the point.
 const MAX_PRECISION: usize = 1000;
 
-pub(super) fn format(text: &str, args: &[Val]) -> Run {
+pub(super) fn format(text: &str, args: &[Val]) -> Evaluated {
     let mut written = String::new();
     let mut rest = text;
     let mut next = 0;
@@ -20,21 +20,21 @@ pub(super) fn format(text: &str, args: &[Val]) -> Run {
             continue;
         }
         let Some(value) = args.get(next) else {
-            return Err(Fault::new(format!("index {next} out of range")));
+            return Err(EvaluationError::new(format!("index {next} out of range")));
         };
         next += 1;
         let precision = precision(&mut rest)?;
         let mut chars = rest.chars();
         let verb = chars.next();
         rest = chars.as_str();
-        let verb = verb.ok_or_else(|| Fault::new("unexpected end of string"))?;
+        let verb = verb.ok_or_else(|| EvaluationError::new("unexpected end of string"))?;
         written.push_str(&clause(verb, precision, value)?);
     }
     written.push_str(rest);
     Ok(Val::text(written))
 }
 
-fn precision(rest: &mut &str) -> Run<Option<usize>> {
+fn precision(rest: &mut &str) -> Evaluated<Option<usize>> {
     let Some(digits) = rest.strip_prefix('.') else {
         return Ok(None);
     };
@@ -43,11 +43,11 @@ fn precision(rest: &mut &str) -> Run<Option<usize>> {
     *rest = after;
     match number {
         Some(number) if number <= MAX_PRECISION => Ok(Some(number)),
-        _ => Err(Fault::Unknown),
+        _ => Err(EvaluationError::Unknown),
     }
 }
 
-fn clause(verb: char, precision: Option<usize>, value: &Val) -> Run<String> {
+fn clause(verb: char, precision: Option<usize>, value: &Val) -> Evaluated<String> {
     Ok(match (verb, value) {
         ('s', value) => format_value(value)?,
         ('d', Val::Int(value)) => value.to_string(),
@@ -69,12 +69,12 @@ fn clause(verb: char, precision: Option<usize>, value: &Val) -> Run<String> {
         ('x' | 'X', Val::Text(text)) => hex(text.as_bytes(), verb),
         ('x' | 'X', Val::Bytes(bytes)) => hex(bytes, verb),
         (verb, _) if !"sdfebxXo".contains(verb) => {
-            return Err(Fault::new(format!(
+            return Err(EvaluationError::new(format!(
                 "could not parse formatting clause: unrecognized formatting clause \"{verb}\""
             )));
         }
         (_, value) => {
-            return Err(Fault::new(format!(
+            return Err(EvaluationError::new(format!(
                 "error during formatting: unsupported type {}",
                 value.type_name()
             )));
@@ -97,17 +97,17 @@ fn hex(bytes: &[u8], verb: char) -> String {
 
 /// A number small enough that no language groups its digits; how a real server groups others is
 /// not known here.
-fn ungrouped(value: &Val) -> Run<f64> {
+fn ungrouped(value: &Val) -> Evaluated<f64> {
     let number = match value {
         Val::Double(value) => *value,
         Val::Int(value) => *value as f64,
         Val::Uint(value) => *value as f64,
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     };
     if number.abs() < 999.5 {
         Ok(number)
     } else {
-        Err(Fault::Unknown)
+        Err(EvaluationError::Unknown)
     }
 }
 
@@ -153,7 +153,7 @@ pub(super) fn shortest(value: f64) -> String {
     format!("{value}")
 }
 
-fn format_value(value: &Val) -> Run<String> {
+fn format_value(value: &Val) -> Evaluated<String> {
     Ok(match value {
         Val::Text(text) => text.to_string(),
         Val::Null => "null".to_owned(),
@@ -166,25 +166,25 @@ fn format_value(value: &Val) -> Run<String> {
         Val::Timestamp(nanos, offset) => times::format_timestamp(*nanos, *offset),
         Val::Type(name) => (*name).to_owned(),
         Val::List(list) => {
-            let items: Run<Vec<String>> = list.items.iter().map(quoted).collect();
+            let items: Evaluated<Vec<String>> = list.items.iter().map(quoted).collect();
             format!("[{}]", items?.join(", "))
         }
         Val::Map(map) => {
             let members = map.iter().map(|(key, value)| {
                 let key = match key {
-                    Key::Text(text) => optimist_encoding::go::quote(text),
+                    MapKey::Text(text) => optimist_encoding::go::quote(text),
                     other => format_value(&other.value())?,
                 };
                 Ok(format!("{key}:{}", quoted(value)?))
             });
-            let members: Run<Vec<String>> = members.collect();
+            let members: Evaluated<Vec<String>> = members.collect();
             format!("{{{}}}", members?.join(", "))
         }
-        _ => return Err(Fault::no_overload()),
+        _ => return Err(EvaluationError::no_overload()),
     })
 }
 
-fn quoted(value: &Val) -> Run<String> {
+fn quoted(value: &Val) -> Evaluated<String> {
     Ok(match value {
         Val::Text(text) => optimist_encoding::go::quote(text),
         Val::Duration(_) => format!("duration(\"{}\")", format_value(value)?),

@@ -1,11 +1,11 @@
 //! Functions of strings (`cel-go/common/stdlib/standard.go`, `ext/strings.go` version 2;
 //! `k8s.io/apiserver/pkg/cel/library/regex.go`, v1.36).
 
-use super::super::evaluate::{Fault, Machine, Run};
+use super::super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::super::value::Val;
 use super::printf;
 
-pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Option<Evaluated> {
     Some(match (function, args) {
         ("contains", [Val::Text(text), Val::Text(part)]) => Ok(Val::Bool(text.contains(&**part))),
         ("startsWith", [Val::Text(text), Val::Text(part)]) => {
@@ -61,18 +61,18 @@ pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Option<R
     })
 }
 
-fn find_all(machine: &Machine, text: &str, pattern: &str, most: i64) -> Run {
+fn find_all(machine: &Machine, text: &str, pattern: &str, most: i64) -> Evaluated {
     let regex = machine.regex(pattern)?;
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let found = regex.find_iter(text).take(most);
     Ok(Val::texts(found.map(|found| found.as_str())))
 }
 
-fn out_of_range(index: i64) -> Fault {
-    Fault::new(format!("index out of range: {index}"))
+fn out_of_range(index: i64) -> EvaluationError {
+    EvaluationError::new(format!("index out of range: {index}"))
 }
 
-fn char_at(text: &str, index: i64) -> Run {
+fn char_at(text: &str, index: i64) -> Evaluated {
     let place = usize::try_from(index).map_err(|_| out_of_range(index))?;
     match text.chars().nth(place) {
         Some(c) => Ok(Val::text(c.to_string())),
@@ -82,7 +82,7 @@ fn char_at(text: &str, index: i64) -> Run {
 }
 
 /// Indexes count characters.
-fn index_of(text: &str, part: &str, from: i64) -> Run {
+fn index_of(text: &str, part: &str, from: i64) -> Evaluated {
     let start = usize::try_from(from).map_err(|_| out_of_range(from))?;
     let length = text.chars().count();
     if part.is_empty() {
@@ -97,7 +97,7 @@ fn index_of(text: &str, part: &str, from: i64) -> Run {
     })))
 }
 
-fn last_index_of(text: &str, part: &str, from: Option<i64>) -> Run {
+fn last_index_of(text: &str, part: &str, from: Option<i64>) -> Evaluated {
     let length = text.chars().count();
     if part.is_empty() && from.is_none() {
         return Ok(Val::Int(length as i64));
@@ -125,7 +125,7 @@ fn last_index_of(text: &str, part: &str, from: Option<i64>) -> Run {
     ))
 }
 
-fn replace(machine: &Machine, text: &str, from: &str, to: &str, most: i64) -> Run {
+fn replace(machine: &Machine, text: &str, from: &str, to: &str, most: i64) -> Evaluated {
     let count = match from {
         "" => text.chars().count() + 1,
         from => text.matches(from).count(),
@@ -158,14 +158,14 @@ fn split(text: &str, by: &str, most: i64) -> Val {
     Val::texts(parts)
 }
 
-fn substring(text: &str, start: i64, end: Option<i64>) -> Run {
+fn substring(text: &str, start: i64, end: Option<i64>) -> Evaluated {
     let length = text.chars().count() as i64;
     let last = end.unwrap_or(length);
     if let Some(end) = end
         && start > end
     {
         let why = format!("invalid substring range. start: {start}, end: {end}");
-        return Err(Fault::new(why));
+        return Err(EvaluationError::new(why));
     }
     for index in [start, last] {
         if !(0..=length).contains(&index) {
@@ -178,11 +178,11 @@ fn substring(text: &str, start: i64, end: Option<i64>) -> Run {
     ))
 }
 
-fn join(items: &[Val], between: &str) -> Run {
+fn join(items: &[Val], between: &str) -> Evaluated {
     let mut joined = String::new();
     for (i, item) in items.iter().enumerate() {
         let Val::Text(text) = item else {
-            return Err(Fault::no_overload());
+            return Err(EvaluationError::no_overload());
         };
         if i > 0 {
             joined.push_str(between);

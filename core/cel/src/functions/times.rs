@@ -1,6 +1,6 @@
 //! Durations and points in time (`cel-go/common/types/duration.go`, `timestamp.go`).
 
-use super::super::evaluate::{Fault, Machine, Run};
+use super::super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::super::value::Val;
 
 /// Nanoseconds in a second.
@@ -22,11 +22,11 @@ const UNITS: [(&str, f64); 8] = [
 ];
 
 /// A point in time, if there is such a one.
-pub(super) fn checked(nanos: i128, offset: i64) -> Run {
+pub(super) fn checked(nanos: i128, offset: i64) -> Evaluated {
     if SECONDS.contains(&nanos.div_euclid(SECOND)) {
         return Ok(Val::Timestamp(nanos, offset));
     }
-    Err(Fault::new("timestamp overflow"))
+    Err(EvaluationError::new("timestamp overflow"))
 }
 
 /// A duration as Go writes it, such as `1h30m`, in nanoseconds (`time.ParseDuration`).
@@ -229,8 +229,8 @@ pub(super) fn format_timestamp(nanos: i128, offset: i64) -> String {
     text
 }
 
-pub(super) fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
-    let overflow = || Fault::new("integer overflow");
+pub(super) fn arithmetic(operator: &str, one: &Val, other: &Val) -> Evaluated {
+    let overflow = || EvaluationError::new("integer overflow");
     match (operator, one, other) {
         ("_+_", Val::Duration(one), Val::Duration(other)) => {
             let sum = one.checked_add(*other).ok_or_else(overflow)?;
@@ -251,11 +251,11 @@ pub(super) fn arithmetic(operator: &str, one: &Val, other: &Val) -> Run {
             let nanos = i64::try_from(one - other).map_err(|_| overflow())?;
             Ok(Val::Duration(nanos))
         }
-        _ => Err(Fault::no_overload()),
+        _ => Err(EvaluationError::no_overload()),
     }
 }
 
-pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
+pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Evaluated> {
     if !function.starts_with("get") {
         return None;
     }
@@ -265,7 +265,7 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Run> {
         [Val::Timestamp(nanos, _), Val::Text(zone)] => {
             let Some(offset) = zone_offset(zone) else {
                 // The table of time zones is not here.
-                return Some(Err(Fault::Unknown));
+                return Some(Err(EvaluationError::Unknown));
             };
             of_time(function, nanos + i128::from(offset) * SECOND).map(Ok)
         }

@@ -1,43 +1,43 @@
 //! Parses operands: literals, lists, maps, names and parentheses.
 
-use super::{OPERAND, Parser, RESERVED, Read};
-use crate::ast::{Entry, Expr, Kind, Literal, Mistake};
-use crate::lexer::Token;
+use super::{OPERAND, ParseResult, Parser, RESERVED};
+use crate::ast::{Expr, ExpressionKind, Literal, MapEntry, ParseError};
+use crate::lexer::Lexeme;
 use crate::macros;
 
 impl Parser {
     /// Parses an expression without an operator.
-    pub(super) fn primary(&mut self) -> Read<Expr> {
+    pub(super) fn primary(&mut self) -> ParseResult<Expr> {
         let place = self.place();
         match self.peek().clone() {
-            Token::Symbol("(") => {
+            Lexeme::Symbol("(") => {
                 self.advance();
                 let inner = self.expression()?;
                 self.expect(")")?;
                 Ok(inner)
             }
-            Token::Symbol("[") => self.list(place),
-            Token::Symbol("{") => self.map(place),
-            Token::Symbol("-") => {
+            Lexeme::Symbol("[") => self.list(place),
+            Lexeme::Symbol("{") => self.map(place),
+            Lexeme::Symbol("-") => {
                 self.advance();
                 let token = self.advance();
                 self.number(place, &token, "-")
             }
-            Token::Symbol(".") => {
+            Lexeme::Symbol(".") => {
                 self.advance();
                 let name = self.name()?;
                 self.named(place, format!(".{name}"))
             }
-            Token::Ident(name) => self.word(place, name),
-            Token::String(text) => {
+            Lexeme::Ident(name) => self.word(place, name),
+            Lexeme::String(text) => {
                 self.advance();
                 Ok(self.literal(place, Literal::String(text)))
             }
-            Token::Bytes(bytes) => {
+            Lexeme::Bytes(bytes) => {
                 self.advance();
                 Ok(self.literal(place, Literal::Bytes(bytes)))
             }
-            token @ (Token::Int(_) | Token::Uint(_) | Token::Float(_)) => {
+            token @ (Lexeme::Int(_) | Lexeme::Uint(_) | Lexeme::Float(_)) => {
                 self.advance();
                 self.number(place, &token, "")
             }
@@ -48,7 +48,7 @@ impl Parser {
         }
     }
 
-    fn word(&mut self, place: usize, name: String) -> Read<Expr> {
+    fn word(&mut self, place: usize, name: String) -> ParseResult<Expr> {
         let literal = match name.as_str() {
             "true" => Literal::Bool(true),
             "false" => Literal::Bool(false),
@@ -64,10 +64,10 @@ impl Parser {
     }
 
     /// A variable, a function with its arguments, or a message of a type.
-    fn named(&mut self, place: usize, name: String) -> Read<Expr> {
+    fn named(&mut self, place: usize, name: String) -> ParseResult<Expr> {
         if RESERVED.contains(&name.as_str()) {
             let message = format!("reserved identifier: {name}");
-            return Err(Mistake::new(place, message).into());
+            return Err(ParseError::new(place, message).into());
         }
         let open = self.place();
         if self.accept("(") {
@@ -77,18 +77,18 @@ impl Parser {
         if self.is("{")
             && matches!(
                 self.tokens.get(self.at + 1),
-                Some((Token::Ident(_) | Token::Symbol("}"), _))
+                Some((Lexeme::Ident(_) | Lexeme::Symbol("}"), _))
             )
         {
-            while *self.peek() != Token::End && !self.accept("}") {
+            while *self.peek() != Lexeme::End && !self.accept("}") {
                 self.advance();
             }
-            return Ok(self.make(open, Kind::Struct(name)));
+            return Ok(self.make(open, ExpressionKind::Struct(name)));
         }
         Ok(self.ident(place, &name))
     }
 
-    fn list(&mut self, place: usize) -> Read<Expr> {
+    fn list(&mut self, place: usize) -> ParseResult<Expr> {
         self.advance();
         let (mut items, mut optional) = (Vec::new(), Vec::new());
         while !self.accept("]") {
@@ -101,10 +101,10 @@ impl Parser {
                 break;
             }
         }
-        Ok(self.make(place, Kind::List { items, optional }))
+        Ok(self.make(place, ExpressionKind::List { items, optional }))
     }
 
-    fn map(&mut self, place: usize) -> Read<Expr> {
+    fn map(&mut self, place: usize) -> ParseResult<Expr> {
         self.advance();
         let mut entries = Vec::new();
         while !self.accept("}") {
@@ -112,7 +112,7 @@ impl Parser {
             let key = self.expression()?;
             self.expect(":")?;
             let value = self.expression()?;
-            entries.push(Entry {
+            entries.push(MapEntry {
                 key,
                 value,
                 optional,
@@ -122,33 +122,33 @@ impl Parser {
                 break;
             }
         }
-        Ok(self.make(place, Kind::Map(entries)))
+        Ok(self.make(place, ExpressionKind::Map(entries)))
     }
 
-    fn number(&mut self, place: usize, token: &Token, sign: &str) -> Read<Expr> {
+    fn number(&mut self, place: usize, token: &Lexeme, sign: &str) -> ParseResult<Expr> {
         let radix = |text: &str| match text.strip_prefix("0x") {
             Some(digits) => (digits.to_owned(), 16),
             None => (text.to_owned(), 10),
         };
         let literal = match token {
-            Token::Int(text) => {
+            Lexeme::Int(text) => {
                 let (digits, radix) = radix(text);
                 let value = i64::from_str_radix(&format!("{sign}{digits}"), radix);
                 value.map(Literal::Int).map_err(|_| "invalid int literal")
             }
-            Token::Uint(text) => {
+            Lexeme::Uint(text) => {
                 let (digits, radix) = radix(text);
                 let value = u64::from_str_radix(&digits, radix);
                 value.map(Literal::Uint).map_err(|_| "invalid uint literal")
             }
-            Token::Float(text) => {
+            Lexeme::Float(text) => {
                 let value = format!("{sign}{text}").parse::<f64>().ok();
                 let value = value.filter(|it| it.is_finite());
                 value.map(Literal::Double).ok_or("invalid double literal")
             }
             _ => Err("invalid int literal"),
         };
-        let literal = literal.map_err(|why| Mistake::new(place, why))?;
+        let literal = literal.map_err(|why| ParseError::new(place, why))?;
         Ok(self.literal(place, literal))
     }
 }

@@ -10,12 +10,12 @@ use optimist_apiserver::object::Metadata;
 
 use super::given::Given;
 use super::ranks::Texts;
-use super::{Digest, Word};
+use super::{Digest, StateWord};
 use crate::fast_hash::Mixer;
 
 /// The place of a value in an object: the server writes some fields itself.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum DigestPlace {
     Object,
     Metadata,
     ManagedFields,
@@ -23,7 +23,7 @@ pub(super) enum Place {
     Elsewhere,
 }
 
-impl Place {
+impl DigestPlace {
     /// The place of a member.
     pub(super) fn member(self, member: &str) -> Self {
         match (self, member) {
@@ -51,7 +51,7 @@ impl Place {
 /// Makes the digest of an object.
 pub(super) struct Digester<'a> {
     hasher: Mixer,
-    words: Vec<Word>,
+    words: Vec<StateWord>,
     given: &'a Given,
     texts: &'a mut Texts,
     /// The name that the server generated for the object.
@@ -78,7 +78,7 @@ impl<'a> Digester<'a> {
         let generated = !object.meta_text("generateName").is_empty();
         digest.generated_name = generated.then(|| object.name());
         digest.generation = object.generation();
-        digest.value(Place::Object, "", object);
+        digest.value(DigestPlace::Object, "", object);
         digest.finish()
     }
 
@@ -96,7 +96,7 @@ impl<'a> Digester<'a> {
         };
         // An edit of a generation is one of a copy of it.
         digest.generation = i64::MAX;
-        digest.value(Place::Elsewhere, name, value);
+        digest.value(DigestPlace::Elsewhere, name, value);
         digest.finish()
     }
 
@@ -109,13 +109,13 @@ impl<'a> Digester<'a> {
                 PathElement::Index(index) => (1, index).hash(&mut digest.hasher),
                 PathElement::Value(value) => {
                     2.hash(&mut digest.hasher);
-                    digest.value(Place::Elsewhere, "", value);
+                    digest.value(DigestPlace::Elsewhere, "", value);
                 }
                 PathElement::Key(fields) => {
                     (3, fields.len()).hash(&mut digest.hasher);
                     for (name, value) in fields {
                         name.hash(&mut digest.hasher);
-                        digest.value(Place::Elsewhere, name, value);
+                        digest.value(DigestPlace::Elsewhere, name, value);
                     }
                 }
             }
@@ -124,11 +124,11 @@ impl<'a> Digester<'a> {
     }
 
     fn finish(mut self) -> Digest {
-        self.words.push(Word::Plain(self.hasher.finish()));
+        self.words.push(StateWord::Plain(self.hasher.finish()));
         self.words.into()
     }
 
-    fn value(&mut self, place: Place, member: &str, value: &Value) {
+    fn value(&mut self, place: DigestPlace, member: &str, value: &Value) {
         match value {
             Value::Object(members) => {
                 members.len().hash(&mut self.hasher);
@@ -153,7 +153,7 @@ impl<'a> Digester<'a> {
             Value::String(text) => self.text(place, member, text),
             Value::Number(number) => match number.as_i64() {
                 Some(generation) if self.is_generation(place, member, generation) => {
-                    self.word(Word::Generation(generation));
+                    self.word(StateWord::Generation(generation));
                 }
                 _ => number.hash(&mut self.hasher),
             },
@@ -162,24 +162,24 @@ impl<'a> Digester<'a> {
     }
 
     /// Returns whether a number is the generation of the object, or one that the object has had.
-    fn is_generation(&self, place: Place, member: &str, number: i64) -> bool {
+    fn is_generation(&self, place: DigestPlace, member: &str, number: i64) -> bool {
         match member {
-            "generation" => place == Place::Metadata,
+            "generation" => place == DigestPlace::Metadata,
             "observedGeneration" => number <= self.generation,
             _ => false,
         }
     }
 
-    fn text(&mut self, place: Place, member: &str, text: &str) {
+    fn text(&mut self, place: DigestPlace, member: &str, text: &str) {
         let set_by_server = place.is_set_by_server(member);
         if set_by_server && member == "resourceVersion" {
-            self.word(Word::Version(text.parse().unwrap_or_default()));
+            self.word(StateWord::Version(text.parse().unwrap_or_default()));
         } else if is_uid(text) && (set_by_server || !self.given.has(text)) {
             let uid = self.texts.intern(text);
-            self.word(Word::Uid(uid));
+            self.word(StateWord::Uid(uid));
         } else if self.generated_name == Some(text) {
             let name = self.texts.intern(text);
-            self.word(Word::Name(name));
+            self.word(StateWord::Name(name));
         } else if is_time(text) && (set_by_server || !self.given.has(text)) {
             "time".hash(&mut self.hasher);
         } else {
@@ -188,7 +188,7 @@ impl<'a> Digester<'a> {
     }
 
     /// The place of the word is hashed with what is around it.
-    fn word(&mut self, word: Word) {
+    fn word(&mut self, word: StateWord) {
         self.words.len().hash(&mut self.hasher);
         self.words.push(word);
     }

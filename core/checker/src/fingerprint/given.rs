@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::digest::{Place, is_time, is_uid};
+use super::digest::{DigestPlace, is_time, is_uid};
 use optimist_client::{Call, ChangeContent, Editor, Patch, Procedure, SingleRequest, Tool};
 use optimist_controller::Controller;
 use optimist_controller::program::{Program, Variable};
@@ -23,7 +23,7 @@ impl Given {
     pub(super) fn from_start(start: &System) -> Self {
         let mut given = Self::default();
         for (_, _, object) in start.server().store().range("/registry/") {
-            given.collect(Place::Object, "", object);
+            given.collect(DigestPlace::Object, "", object);
         }
         for process in start.processes() {
             match process {
@@ -43,7 +43,7 @@ impl Given {
         self.program(controller.code().program());
         let caches = controller.caches().iter();
         for (_, object) in caches.flat_map(|cache| cache.objects().iter()) {
-            self.collect(Place::Object, "", object);
+            self.collect(DigestPlace::Object, "", object);
         }
         let variables = controller.run().into_iter().flat_map(|run| run.variables());
         variables.for_each(|(_, variable)| self.variable(variable));
@@ -55,10 +55,10 @@ impl Given {
         for object in [Some(content), change.previous.as_ref()] {
             object
                 .into_iter()
-                .for_each(|object| self.collect(Place::Object, "", object));
+                .for_each(|object| self.collect(DigestPlace::Object, "", object));
         }
         if let Some(first) = &tool.plan().first {
-            self.collect(Place::Object, "", first);
+            self.collect(DigestPlace::Object, "", first);
         }
     }
 
@@ -67,26 +67,26 @@ impl Given {
             return;
         };
         if let Some(object) = call.written() {
-            self.collect(Place::Object, "", object);
+            self.collect(DigestPlace::Object, "", object);
         }
         if let Call::Patch { patch, .. } = call {
             let (Patch::Merge(patch) | Patch::Strategic(patch) | Patch::Json(patch)) = patch;
-            self.collect(Place::Elsewhere, "", patch);
+            self.collect(DigestPlace::Elsewhere, "", patch);
         }
     }
 
     fn editor(&mut self, editor: &Editor) {
         let copies = [editor.copy().read(), editor.copy().edited()];
         for object in copies.into_iter().flatten() {
-            self.collect(Place::Object, "", object);
+            self.collect(DigestPlace::Object, "", object);
         }
         if let Some(intent) = &editor.plan().intent {
             let meant = intent.done_on(&Value::Null);
-            self.collect(Place::Elsewhere, "", &meant);
+            self.collect(DigestPlace::Elsewhere, "", &meant);
         }
         let body = editor.plan().write.body.as_deref();
         if let Some(Ok(body)) = body.map(serde_json::from_str) {
-            self.collect(Place::Elsewhere, "", &body);
+            self.collect(DigestPlace::Elsewhere, "", &body);
         }
     }
 
@@ -97,7 +97,7 @@ impl Given {
 
     fn program(&mut self, program: &Program) {
         let written = serde_json::to_value(program).unwrap_or_default();
-        self.collect(Place::Elsewhere, "", &written);
+        self.collect(DigestPlace::Elsewhere, "", &written);
     }
 
     fn variable(&mut self, variable: &Variable) {
@@ -106,11 +106,11 @@ impl Given {
             Variable::List { objects, .. } => objects,
         };
         for object in objects {
-            self.collect(Place::Object, "", object);
+            self.collect(DigestPlace::Object, "", object);
         }
     }
 
-    fn collect(&mut self, place: Place, member: &str, value: &Value) {
+    fn collect(&mut self, place: DigestPlace, member: &str, value: &Value) {
         match value {
             Value::Object(members) => {
                 let inside = if member.is_empty() {

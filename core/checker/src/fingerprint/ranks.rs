@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use super::Word;
+use super::StateWord;
 use crate::fast_hash::Mixer;
 
 /// An index into the known texts.
@@ -37,7 +37,7 @@ impl Texts {
 
 /// Room for the ranks of one state after the other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranks {
+pub(super) struct StateRanks {
     versions: Vec<u64>,
     generations: Vec<i64>,
     names: Vec<TextId>,
@@ -46,15 +46,15 @@ pub(super) struct Ranks {
     /// The rank of each uid, by its number; 0 for one that has not occurred.
     places: Vec<u32>,
     /// The fewer words of a part.
-    reduced: Vec<Word>,
+    reduced: Vec<StateWord>,
 }
 
 /// Two odd numbers without a pattern, from the digits of the square roots of 2 and 3.
 const FACTORS: [u64; 2] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
 
-impl Ranks {
+impl StateRanks {
     /// The words as one number.
-    pub(super) fn number(&mut self, words: &[Word], texts: &Texts) -> u128 {
+    pub(super) fn number(&mut self, words: &[StateWord], texts: &Texts) -> u128 {
         self.rank(words, texts);
         let [high, low] = self.mixed(words, texts);
         self.forget_uids();
@@ -63,36 +63,36 @@ impl Ranks {
 
     /// Fewer words that say the same of a part of a state: a number for the words with their ranks in
     /// this part, and once what has a rank among other parts, in the order of the ranks here.
-    pub(super) fn reduced(&mut self, words: &[Word], texts: &Texts) -> &[Word] {
+    pub(super) fn reduced(&mut self, words: &[StateWord], texts: &Texts) -> &[StateWord] {
         self.rank(words, texts);
         let mixed = self.mixed(words, texts);
         let reduced = &mut self.reduced;
         reduced.clear();
-        reduced.extend(mixed.map(Word::Plain));
-        reduced.extend(self.versions.iter().copied().map(Word::Version));
-        reduced.extend(self.generations.iter().copied().map(Word::Generation));
-        reduced.extend(self.names.iter().copied().map(Word::Name));
-        reduced.extend(self.uids.iter().copied().map(Word::Uid));
+        reduced.extend(mixed.map(StateWord::Plain));
+        reduced.extend(self.versions.iter().copied().map(StateWord::Version));
+        reduced.extend(self.generations.iter().copied().map(StateWord::Generation));
+        reduced.extend(self.names.iter().copied().map(StateWord::Name));
+        reduced.extend(self.uids.iter().copied().map(StateWord::Uid));
         self.forget_uids();
         &self.reduced
     }
 
     /// The words with their ranks, as two numbers.
-    fn mixed(&self, words: &[Word], texts: &Texts) -> [u64; 2] {
+    fn mixed(&self, words: &[StateWord], texts: &Texts) -> [u64; 2] {
         let mut mixers = FACTORS.map(Mixer::with_factor);
         for word in words {
             let (kind, value) = match word {
-                Word::Plain(value) => (0, *value),
-                Word::Version(version) => (1, place(self.versions.binary_search(version))),
-                Word::Generation(number) => (2, place(self.generations.binary_search(number))),
-                Word::Name(name) => {
+                StateWord::Plain(value) => (0, *value),
+                StateWord::Version(version) => (1, place(self.versions.binary_search(version))),
+                StateWord::Generation(number) => (2, place(self.generations.binary_search(number))),
+                StateWord::Name(name) => {
                     let name = texts.get(*name);
                     let known = self
                         .names
                         .binary_search_by(|known| texts.get(*known).cmp(name));
                     (3, place(known))
                 }
-                Word::Uid(uid) => {
+                StateWord::Uid(uid) => {
                     let place = self.places.get(*uid as usize);
                     (4, place.copied().unwrap_or_default().into())
                 }
@@ -112,18 +112,18 @@ impl Ranks {
         }
     }
 
-    fn rank(&mut self, words: &[Word], texts: &Texts) {
+    fn rank(&mut self, words: &[StateWord], texts: &Texts) {
         self.versions.clear();
         self.generations.clear();
         self.names.clear();
         self.places.resize(texts.all.len(), 0);
         for word in words {
             match word {
-                Word::Plain(_) => {}
-                Word::Version(version) => self.versions.push(*version),
-                Word::Generation(generation) => self.generations.push(*generation),
-                Word::Name(name) => self.names.push(*name),
-                Word::Uid(uid) => {
+                StateWord::Plain(_) => {}
+                StateWord::Version(version) => self.versions.push(*version),
+                StateWord::Generation(generation) => self.generations.push(*generation),
+                StateWord::Name(name) => self.names.push(*name),
+                StateWord::Uid(uid) => {
                     if let Some(place @ 0) = self.places.get_mut(*uid as usize) {
                         self.uids.push(*uid);
                         *place = self.uids.len() as u32;

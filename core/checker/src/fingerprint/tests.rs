@@ -105,7 +105,7 @@ fn what_a_user_wrote_counts_as_it_is_whatever_it_looks_like() {
         let object = json!({"kind": "ConfigMap", "data": {member: value}});
         let mut texts = Texts::default();
         let words = Digester::object(&object, &Given::default(), &mut texts);
-        Ranks::default().number(&words, &texts)
+        StateRanks::default().number(&words, &texts)
     };
     for (name, a, b) in [
         ("resourceVersion", json!("a"), json!("b")),

@@ -86,7 +86,7 @@ struct ProcessState {
 
 /// A state.
 #[derive(Clone, Debug)]
-struct State {
+struct HistoryState {
     server: ServerId,
     ledger: LedgerId,
     /// The number of answers that can still be lost.
@@ -96,7 +96,7 @@ struct State {
 
 /// The changes of a step in a state.
 #[derive(Clone, Copy, Debug)]
-struct Next {
+struct NextState {
     server: ServerId,
     ledger: LedgerId,
     lost_answers: u8,
@@ -105,7 +105,7 @@ struct Next {
 
 #[derive(Clone, Debug)]
 struct StateNode {
-    state: State,
+    state: HistoryState,
     /// The number of histories that lead here, saturated at the largest number.
     histories: u128,
     /// The edge by which it was first found.
@@ -169,7 +169,7 @@ impl HistorySearch {
         });
         let processes = processes.collect();
         let ledger = start.ledger().updates(object.key());
-        let state = State {
+        let state = HistoryState {
             server,
             ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),
             lost_answers: start.faults().lost_answers,
@@ -259,7 +259,7 @@ impl HistorySearch {
     }
 
     /// The state after a step; a new state is explored later.
-    fn find(&mut self, before: &State, process: usize, next: Next) -> StateId {
+    fn find(&mut self, before: &HistoryState, process: usize, next: NextState) -> StateId {
         self.make_key(before, Some((process, next)));
         if let Some(known) = self.known.get(self.key.as_slice()) {
             return *known;
@@ -271,7 +271,7 @@ impl HistorySearch {
         let id = self.nodes.len();
         self.known.insert(self.key.as_slice().into(), id);
         self.nodes.push(StateNode {
-            state: State {
+            state: HistoryState {
                 server: next.server,
                 ledger: next.ledger,
                 lost_answers: next.lost_answers,
@@ -285,7 +285,7 @@ impl HistorySearch {
     }
 
     /// The key of a state, or of the state after a step of a process.
-    fn make_key(&mut self, state: &State, step: Option<(usize, Next)>) {
+    fn make_key(&mut self, state: &HistoryState, step: Option<(usize, NextState)>) {
         let present = (state.server, state.ledger, state.lost_answers);
         let (server, ledger, lost_answers) = step.map_or(present, |(_, next)| {
             (next.server, next.ledger, next.lost_answers)

@@ -6,7 +6,7 @@ use optimist_client::{Editor, Next, NextRequest, Procedure};
 use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
 use optimist_system::ProcessId;
 
-use super::pool::{ObjectId, Pool, ServerId};
+use super::pool::{Pool, PooledObjectId, ServerId};
 use super::response_cache::{RequestId, ResponseCache};
 use crate::fast_hash::FastMap;
 
@@ -25,24 +25,24 @@ pub(super) struct KnownProcedure {
     /// The number of attempts that it has left.
     pub(super) attempts: u8,
     /// The object that it last read.
-    pub(super) copy: Option<ObjectId>,
+    pub(super) copy: Option<PooledObjectId>,
     /// The number that tells states of a tool apart, from 1. 0 for an editor, whose state is in the
     /// fields above.
     pub(super) state: u32,
     /// Its next request, once somebody has asked for it.
-    request: Option<Sent>,
+    request: Option<SentRequest>,
 }
 
 /// A request, and the edits that it means to make.
 #[derive(Clone, Debug)]
-struct Sent {
+struct SentRequest {
     request: RequestId,
     edits: Option<Arc<[Arc<Edit>]>>,
 }
 
 /// The outcome of a request.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
+pub(super) struct RequestOutcome {
     pub(super) code: u16,
     /// The server afterwards.
     pub(super) server: ServerId,
@@ -55,7 +55,7 @@ pub(super) struct Outcome {
     repeats_edits: bool,
 }
 
-impl Outcome {
+impl RequestOutcome {
     pub(super) fn is_refused(&self) -> bool {
         self.code >= 400
     }
@@ -77,8 +77,8 @@ pub(super) struct Outcomes {
     /// Those with the same outline.
     by_outline: FastMap<(ProcessId, u32, u32), Vec<ProcedureId>>,
     /// Of those who write a copy of an object, the last that was asked for its request.
-    by_copy: FastMap<(ProcessId, ObjectId), ProcedureId>,
-    outcomes: Vec<Outcome>,
+    by_copy: FastMap<(ProcessId, PooledObjectId), ProcedureId>,
+    outcomes: Vec<RequestOutcome>,
     by_request: FastMap<(ServerId, ProcedureId), Option<OutcomeId>>,
 }
 
@@ -132,7 +132,7 @@ impl Outcomes {
     }
 
     /// The outcome with a number.
-    pub(super) fn get(&self, id: OutcomeId) -> Option<&Outcome> {
+    pub(super) fn get(&self, id: OutcomeId) -> Option<&RequestOutcome> {
         self.outcomes.get(id as usize)
     }
 
@@ -163,7 +163,7 @@ impl Outcomes {
         server: ServerId,
         id: ProcedureId,
         memory: &mut ResponseCache,
-    ) -> Option<Sent> {
+    ) -> Option<SentRequest> {
         let known = self.procedures.get(id as usize)?;
         if known.request.is_some() {
             return known.request.clone();
@@ -178,7 +178,7 @@ impl Outcomes {
                     return None;
                 };
                 let release = memory.pool.get(server)?.release();
-                Sent {
+                SentRequest {
                     request: memory.request(request),
                     edits: known.procedure.meant(release).map(Into::into),
                 }
@@ -195,8 +195,8 @@ impl Outcomes {
         id: ProcedureId,
         object: &ObjectRef,
         memory: &mut ResponseCache,
-    ) -> Option<Outcome> {
-        let Sent { request, edits } = self.sent(server, id, memory)?;
+    ) -> Option<RequestOutcome> {
+        let SentRequest { request, edits } = self.sent(server, id, memory)?;
         let KnownProcedure { procedure, who, .. } = self.procedures.get(id as usize)?;
         let repeats_edits = procedure.repeats_edits();
         let (mut after, who) = (procedure.clone(), *who);
@@ -210,7 +210,7 @@ impl Outcomes {
             }
             (after, _) => after.answered(&answer.reply),
         }
-        Some(Outcome {
+        Some(RequestOutcome {
             code: answer.reply.code,
             server: answer.server,
             procedure: self.intern(who, after, &mut memory.pool),

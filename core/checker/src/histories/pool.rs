@@ -13,13 +13,13 @@ use optimist_apiserver::storage::Revision;
 use crate::fast_hash::{FastMap, Mixer};
 
 /// An index into [`Pool::objects`].
-pub(super) type ObjectId = u32;
+pub(super) type PooledObjectId = u32;
 /// An index into [`Pool::servers`].
 pub(super) type ServerId = u32;
 
 /// An object with a version.
 #[derive(Clone, Debug)]
-pub(super) struct KnownObject {
+pub(super) struct PooledObject {
     pub(super) object: Arc<Value>,
     /// The index of its content without the version.
     content: u32,
@@ -37,20 +37,20 @@ struct ServerSnapshot {
 /// All objects and servers of the search, each once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    pub(super) objects: Vec<KnownObject>,
+    pub(super) objects: Vec<PooledObject>,
     /// The entries by the hash of their content.
-    contents: FastMap<u64, Vec<ObjectId>>,
+    contents: FastMap<u64, Vec<PooledObjectId>>,
     /// The entries by the address of their object, which the entry keeps.
-    by_address: FastMap<usize, ObjectId>,
+    by_address: FastMap<usize, PooledObjectId>,
     servers: Vec<ServerSnapshot>,
     /// The stored object of each server.
-    stored: Vec<Option<ObjectId>>,
-    by_store: FastMap<(Revision, Option<ObjectId>, u32), ServerId>,
+    stored: Vec<Option<PooledObjectId>>,
+    by_store: FastMap<(Revision, Option<PooledObjectId>, u32), ServerId>,
     sources: Vec<Environment>,
 }
 
 impl Pool {
-    pub(super) fn object(&mut self, object: &Arc<Value>) -> ObjectId {
+    pub(super) fn object(&mut self, object: &Arc<Value>) -> PooledObjectId {
         let address = Arc::as_ptr(object) as usize;
         if let Some(id) = self.by_address.get(&address) {
             return *id;
@@ -71,10 +71,10 @@ impl Pool {
                 same = Some(known.content);
             }
         }
-        let id = self.objects.len() as ObjectId;
+        let id = self.objects.len() as PooledObjectId;
         alike.push(id);
         self.by_address.insert(address, id);
-        self.objects.push(KnownObject {
+        self.objects.push(PooledObject {
             object: Arc::clone(object),
             // The first object represents all objects that differ only in the version.
             content: same.unwrap_or(id),
@@ -84,7 +84,7 @@ impl Pool {
     }
 
     /// The number of an object that is known by its address.
-    pub(super) fn id_of_object(&self, object: &Arc<Value>) -> Option<ObjectId> {
+    pub(super) fn id_of_object(&self, object: &Arc<Value>) -> Option<PooledObjectId> {
         self.by_address
             .get(&(Arc::as_ptr(object) as usize))
             .copied()
@@ -137,11 +137,11 @@ impl Pool {
             .map_or(0, |known| known.source)
     }
 
-    fn known_object(&self, object: Option<ObjectId>) -> Option<&KnownObject> {
+    fn known_object(&self, object: Option<PooledObjectId>) -> Option<&PooledObject> {
         self.objects.get(object? as usize)
     }
 
-    pub(super) fn stored_id(&self, server: ServerId) -> Option<ObjectId> {
+    pub(super) fn stored_id(&self, server: ServerId) -> Option<PooledObjectId> {
         *self.stored.get(server as usize)?
     }
 
@@ -151,20 +151,24 @@ impl Pool {
     }
 
     /// The content of an object, as a number above 0; 0 for none.
-    pub(super) fn content(&self, object: Option<ObjectId>) -> u32 {
+    pub(super) fn content(&self, object: Option<PooledObjectId>) -> u32 {
         self.known_object(object)
             .map_or(0, |known| 1 + known.content)
     }
 
     /// The content of a copy, and whether it has the stored version.
-    pub(super) fn copy(&self, copy: Option<ObjectId>, stored: Option<ObjectId>) -> u32 {
+    pub(super) fn copy(&self, copy: Option<PooledObjectId>, stored: Option<PooledObjectId>) -> u32 {
         2 * self.content(copy) + u32::from(self.same_version(copy, stored))
     }
 
     /// The index can differ, because the stored form of an object can differ from the form that is
     /// read.
-    pub(super) fn same_version(&self, a: Option<ObjectId>, b: Option<ObjectId>) -> bool {
-        let version = |id: Option<ObjectId>| self.known_object(id)?.version;
+    pub(super) fn same_version(
+        &self,
+        a: Option<PooledObjectId>,
+        b: Option<PooledObjectId>,
+    ) -> bool {
+        let version = |id: Option<PooledObjectId>| self.known_object(id)?.version;
         version(a).is_some() && version(a) == version(b)
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::pool::ObjectId;
+use super::pool::PooledObjectId;
 use super::{HistorySearch, SearchStatus, StateId, Transition, TransitionId, TransitionKind};
 
 /// A condition on the stored object; `None` stands for no object.
@@ -135,7 +135,7 @@ impl<'a, C: ObjectCondition> Watched<'a, C> {
     }
 }
 
-fn place_of(stored: Option<ObjectId>) -> usize {
+fn place_of(stored: Option<PooledObjectId>) -> usize {
     stored.map_or(0, |stored| 1 + stored as usize)
 }
 
@@ -171,7 +171,7 @@ impl HistorySearch {
         }
     }
 
-    fn object_in(&self, state: StateId) -> (Option<ObjectId>, Option<&Value>) {
+    fn object_in(&self, state: StateId) -> (Option<PooledObjectId>, Option<&Value>) {
         let server = self.nodes.get(state).map(|node| node.state.server);
         let stored = server.and_then(|server| self.memory.pool.stored_id(server));
         let object = stored.and_then(|stored| self.memory.pool.objects.get(stored as usize));

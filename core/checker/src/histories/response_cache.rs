@@ -21,7 +21,7 @@ pub(super) type RequestId = u32;
 
 /// An answer to a request.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct KnownResponse {
     /// The answer as the client reads it.
     pub(super) reply: Reply,
     /// The server afterwards.
@@ -42,7 +42,7 @@ pub struct ResponseCache {
     pub(super) pool: Pool,
     requests: Vec<Request<Vec<u8>>>,
     by_text: FastMap<Box<[u8]>, RequestId>,
-    answers: FastMap<(ServerId, RequestId), Answer>,
+    answers: FastMap<(ServerId, RequestId), KnownResponse>,
 }
 
 impl ResponseCache {
@@ -91,7 +91,7 @@ impl ResponseCache {
         server: ServerId,
         request: RequestId,
         object: &ObjectRef,
-    ) -> Option<Answer> {
+    ) -> Option<KnownResponse> {
         let asked_before = (server, request);
         if let Some(answer) = self.answers.get(&asked_before) {
             return Some(answer.clone());
@@ -120,7 +120,7 @@ impl ResponseCache {
                 reply.body = Arc::clone(&known.object);
             }
         }
-        let answer = Answer {
+        let answer = KnownResponse {
             reply,
             server: self.pool.server(asked, object.key()),
             effect,

@@ -6,7 +6,7 @@ use optimist_ledger::Effect;
 use super::outcomes::{OutcomeId, ProcedureId};
 use super::pool::ServerId;
 use super::transition::{EditEffect, Transition, TransitionKind};
-use super::{HistorySearch, Next, ProcessState, ServerRead, State, StateId};
+use super::{HistorySearch, HistoryState, NextState, ProcessState, ServerRead, StateId};
 
 impl HistorySearch {
     /// The result of a process's next step; `None` if it is done, and if the step is no write that is
@@ -14,12 +14,12 @@ impl HistorySearch {
     pub(super) fn step(
         &mut self,
         from: StateId,
-        state: &State,
+        state: &HistoryState,
         actor: usize,
         is_lost: bool,
-    ) -> Option<(Next, Transition)> {
+    ) -> Option<(NextState, Transition)> {
         let process = *state.processes.get(actor)?;
-        let next = Next {
+        let next = NextState {
             server: state.server,
             ledger: state.ledger,
             lost_answers: state.lost_answers.checked_sub(is_lost.into())?,
@@ -63,9 +63,9 @@ impl HistorySearch {
         &mut self,
         server: ServerId,
         ServerRead { seen, is_current }: ServerRead,
-        next: Next,
+        next: NextState,
         edge: Transition,
-    ) -> Option<(Next, Transition)> {
+    ) -> Option<(NextState, Transition)> {
         let process = next.process.procedure;
         let outcome = self.outcome(seen, process)?;
         let pool = &self.memory.pool;
@@ -87,9 +87,9 @@ impl HistorySearch {
         &mut self,
         id: OutcomeId,
         stores: bool,
-        mut next: Next,
+        mut next: NextState,
         mut edge: Transition,
-    ) -> Option<(Next, Transition)> {
+    ) -> Option<(NextState, Transition)> {
         let outcome = self.outcomes.get(id)?;
         if !edge.is_lost {
             next.process.procedure = outcome.procedure;
@@ -144,9 +144,9 @@ impl HistorySearch {
 fn in_server(
     seen: ServerId,
     is_current: bool,
-    mut next: Next,
+    mut next: NextState,
     mut edge: Transition,
-) -> (Next, Transition) {
+) -> (NextState, Transition) {
     if edge.what == TransitionKind::Write {
         edge.what = TransitionKind::ServerReads;
     }

@@ -1,9 +1,9 @@
 //! Strongly connected components (Tarjan's algorithm, without recursion).
 
-use crate::property_search::Node;
+use crate::property_search::SearchNode;
 
 /// The strongly connected components of the states. Each comes after all others to which its states lead.
-pub(crate) fn components(nodes: &[Node]) -> Vec<Vec<usize>> {
+pub(crate) fn components(nodes: &[SearchNode]) -> Vec<Vec<usize>> {
     let mut walk = Walk {
         nodes,
         index: vec![None; nodes.len()],
@@ -22,7 +22,7 @@ pub(crate) fn components(nodes: &[Node]) -> Vec<Vec<usize>> {
 }
 
 struct Walk<'a> {
-    nodes: &'a [Node],
+    nodes: &'a [SearchNode],
     index: Vec<Option<usize>>,
     low: Vec<usize>,
     on_stack: Vec<bool>,

@@ -10,7 +10,7 @@ use optimist_apiserver::patch::named_type;
 use optimist_apiserver::schema::{Scalar, Struct, Type};
 
 /// A path in an object, as a Go expression, with its type.
-struct Place<'a> {
+struct GoPlace<'a> {
     /// `deployment.Spec.Replicas`.
     name: String,
     ty: &'a Type,
@@ -55,7 +55,7 @@ pub(crate) fn assign(
     ))
 }
 
-fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'a>> {
+fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<GoPlace<'a>> {
     let mut parts = path.iter();
     let first = parts.next()?;
     let mut place = member(variable, root, first)?;
@@ -64,7 +64,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'
             Type::Struct(inner) => member(&place.name, inner, part)?,
             Type::Map(inner) => {
                 let key = go::quote(part);
-                Place {
+                GoPlace {
                     name: format!("{}[{key}]", place.name),
                     ty: &inner.value,
                     pointer: false,
@@ -72,7 +72,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'
                     in_map: Some((place.name, key)),
                 }
             }
-            Type::List(inner) => Place {
+            Type::List(inner) => GoPlace {
                 name: format!("{}[{part}]", place.name),
                 ty: &inner.item,
                 pointer: false,
@@ -85,7 +85,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'
     Some(place)
 }
 
-fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
+fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<GoPlace<'a>> {
     let field = ty.field(name)?;
     let embedded = matches!(&field.ty, Type::Struct(inner) if inner.name == "ObjectMeta");
     let path = if embedded {
@@ -93,7 +93,7 @@ fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
     } else {
         format!("{outer}.{}", field_name(&ty.name, name))
     };
-    Some(Place {
+    Some(GoPlace {
         name: path,
         ty: &field.ty,
         pointer: field.pointer,
@@ -103,7 +103,7 @@ fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
 }
 
 /// A value that is a simple Go literal.
-fn simple(place: &Place<'_>, value: &Value, imports: &mut Imports) -> Option<String> {
+fn simple(place: &GoPlace<'_>, value: &Value, imports: &mut Imports) -> Option<String> {
     let Type::Scalar(scalar) = place.ty else {
         return None;
     };
@@ -137,7 +137,7 @@ fn simple(place: &Place<'_>, value: &Value, imports: &mut Imports) -> Option<Str
     }
 }
 
-fn zero(place: &Place<'_>, imports: &mut Imports) -> String {
+fn zero(place: &GoPlace<'_>, imports: &mut Imports) -> String {
     if place.pointer {
         return "nil".to_owned();
     }

@@ -7,7 +7,7 @@ use crate::edits::Assignment;
 use optimist_apiserver::schema::{Omit, Scalar, Struct, Type};
 
 /// A path in an object, as a Rust expression, with its type.
-struct Place<'a> {
+struct RustPlace<'a> {
     /// `deployment.spec.get_or_insert_default().replicas`.
     name: String,
     ty: &'a Type,
@@ -40,7 +40,7 @@ pub(crate) fn assign(variable: &str, root: &Struct, edit: &Assignment) -> Option
     })
 }
 
-fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'a>> {
+fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<RustPlace<'a>> {
     let mut parts = path.iter();
     let first = parts.next()?;
     let mut place = member(variable, root, first)?;
@@ -54,13 +54,13 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'
         };
         place = match place.ty {
             Type::Struct(inner) => member(&inside, inner, part)?,
-            Type::Map(inner) => Place {
+            Type::Map(inner) => RustPlace {
                 name: String::new(),
                 ty: &inner.value,
                 optional: false,
                 in_map: Some((inside, string(part))),
             },
-            Type::List(inner) => Place {
+            Type::List(inner) => RustPlace {
                 name: format!("{inside}[{part}]"),
                 ty: &inner.item,
                 optional: false,
@@ -72,7 +72,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<Place<'
     Some(place)
 }
 
-fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
+fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<RustPlace<'a>> {
     let field = ty.field(name)?;
     if ["kind", "apiVersion"].contains(&name) && ty.field("metadata").is_some() {
         // Of a root, that is in its type.
@@ -80,7 +80,7 @@ fn member<'a>(outer: &str, ty: &'a Struct, name: &str) -> Option<Place<'a>> {
     }
     let required = field.omit == Omit::Never && !field.pointer;
     let exception = OTHERWISE.contains(&(&*ty.name, name));
-    Some(Place {
+    Some(RustPlace {
         name: format!("{outer}.{}", snake(name)),
         ty: &field.ty,
         optional: required == exception,

@@ -6,7 +6,7 @@ use super::{BoolExpression, Kind, Program, Statement};
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Instruction {
+pub(super) enum CodeInstruction {
     /// A statement without a block.
     Do(Statement),
     /// Goes on with the next instruction if the condition holds, else at another place.
@@ -26,7 +26,7 @@ pub(super) enum Instruction {
 pub struct Code {
     program: Arc<Program>,
     /// Each instruction and the number of its statement.
-    instructions: Arc<[(Instruction, usize)]>,
+    instructions: Arc<[(CodeInstruction, usize)]>,
 }
 
 impl Code {
@@ -45,7 +45,7 @@ impl Code {
         &self.program
     }
 
-    pub(super) fn instruction(&self, at: usize) -> Option<&Instruction> {
+    pub(super) fn instruction(&self, at: usize) -> Option<&CodeInstruction> {
         self.instructions
             .get(at)
             .map(|(instruction, _)| instruction)
@@ -65,7 +65,7 @@ impl Code {
         let mut instructions = self.instructions.iter();
         let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
         match instruction {
-            Instruction::Do(
+            CodeInstruction::Do(
                 Statement::Get { into, kind, .. } | Statement::List { into, kind, .. },
             ) => Some((into, kind)),
             _ => None,
@@ -81,7 +81,7 @@ impl Code {
 
 #[derive(Default)]
 struct Flat {
-    instructions: Vec<(Instruction, usize)>,
+    instructions: Vec<(CodeInstruction, usize)>,
     statements: usize,
 }
 
@@ -98,19 +98,20 @@ impl Flat {
                 } => self.branch(number, condition, then, otherwise),
                 Statement::ForEach { item, of, body } => {
                     let start = self.instructions.len();
-                    let next = |end| Instruction::Next {
+                    let next = |end| CodeInstruction::Next {
                         item: item.clone(),
                         of: of.clone(),
                         end,
                     };
                     self.instructions.push((next(0), number));
                     self.block(body);
-                    self.instructions.push((Instruction::Jump(start), number));
+                    self.instructions
+                        .push((CodeInstruction::Jump(start), number));
                     let end = self.instructions.len();
                     self.set(start, next(end));
                 }
                 other => {
-                    let instruction = Instruction::Do(other.clone());
+                    let instruction = CodeInstruction::Do(other.clone());
                     self.instructions.push((instruction, number));
                 }
             }
@@ -125,21 +126,21 @@ impl Flat {
         otherwise: &[Statement],
     ) {
         let head = self.instructions.len();
-        let branch = |end| Instruction::Branch(condition.clone(), end);
+        let branch = |end| CodeInstruction::Branch(condition.clone(), end);
         self.instructions.push((branch(0), number));
         self.block(then);
         let jump = self.instructions.len();
         if !otherwise.is_empty() {
-            self.instructions.push((Instruction::Jump(0), number));
+            self.instructions.push((CodeInstruction::Jump(0), number));
         }
         self.set(head, branch(self.instructions.len()));
         if !otherwise.is_empty() {
             self.block(otherwise);
-            self.set(jump, Instruction::Jump(self.instructions.len()));
+            self.set(jump, CodeInstruction::Jump(self.instructions.len()));
         }
     }
 
-    fn set(&mut self, at: usize, instruction: Instruction) {
+    fn set(&mut self, at: usize, instruction: CodeInstruction) {
         if let Some(place) = self.instructions.get_mut(at) {
             place.0 = instruction;
         }

@@ -12,7 +12,7 @@ use optimist_apiserver::server::ApiServer;
 use optimist_client::Call;
 
 use super::Statement;
-use super::code::{Code, Instruction};
+use super::code::{Code, CodeInstruction};
 use crate::api_error::ApiError;
 use crate::cache::Cache;
 use crate::client::{Client, Source};
@@ -98,7 +98,7 @@ struct Remaining {
 }
 
 /// The next thing after a statement.
-enum Next {
+enum AfterStatement {
     On,
     To(usize),
     Return(ReconcileResult),
@@ -168,9 +168,9 @@ impl Run {
     pub fn is_visible(&self, code: &Code) -> bool {
         match code.instruction(self.at) {
             None => true,
-            Some(Instruction::Branch(condition, _)) => condition.reads_memory(),
-            Some(Instruction::Next { .. } | Instruction::Jump(_)) => false,
-            Some(Instruction::Do(statement)) => match statement {
+            Some(CodeInstruction::Branch(condition, _)) => condition.reads_memory(),
+            Some(CodeInstruction::Next { .. } | CodeInstruction::Jump(_)) => false,
+            Some(CodeInstruction::Do(statement)) => match statement {
                 Statement::Set { of, .. }
                 | Statement::AddItem { of, .. }
                 | Statement::RemoveItem { of, .. } => self.is_shared(of),
@@ -183,7 +183,7 @@ impl Run {
     /// Returns whether the next statement writes to the server.
     pub fn writes(&self, code: &Code) -> bool {
         match code.instruction(self.at) {
-            Some(Instruction::Do(statement)) => self.can_call(statement),
+            Some(CodeInstruction::Do(statement)) => self.can_call(statement),
             _ => false,
         }
     }
@@ -194,7 +194,7 @@ impl Run {
             return false;
         }
         match code.instruction(self.at) {
-            Some(Instruction::Do(Statement::Get {
+            Some(CodeInstruction::Do(Statement::Get {
                 kind,
                 name,
                 from: Source::Cache,
@@ -203,7 +203,7 @@ impl Run {
                 let key = cache.key(self.namespace(), &self.text(name));
                 !client.may_get(cache, &key)
             }),
-            Some(Instruction::Do(Statement::List {
+            Some(CodeInstruction::Do(Statement::List {
                 kind,
                 from: Source::Cache,
                 ..
@@ -222,25 +222,25 @@ impl Run {
         let statement = code.statement_at(self.at).unwrap_or_default();
         let mut sent = None;
         let next = match instruction {
-            Instruction::Jump(to) => Next::To(*to),
-            Instruction::Branch(condition, otherwise) => {
+            CodeInstruction::Jump(to) => AfterStatement::To(*to),
+            CodeInstruction::Branch(condition, otherwise) => {
                 if self.holds(condition, context) {
-                    Next::On
+                    AfterStatement::On
                 } else {
-                    Next::To(*otherwise)
+                    AfterStatement::To(*otherwise)
                 }
             }
-            Instruction::Next { item, of, end } => self.next_item(item, of, *end),
-            Instruction::Do(_) if self.waits(code, context.caches, context.client) => {
+            CodeInstruction::Next { item, of, end } => self.next_item(item, of, *end),
+            CodeInstruction::Do(_) if self.waits(code, context.caches, context.client) => {
                 return StatementStep::Waits;
             }
-            Instruction::Do(statement) => self.perform(statement, context, &mut sent),
+            CodeInstruction::Do(statement) => self.perform(statement, context, &mut sent),
         };
         self.sent.clone_from(&sent);
         match next {
-            Next::On => self.at += 1,
-            Next::To(to) => self.at = to,
-            Next::Return(result) => return StatementStep::Finished(result),
+            AfterStatement::On => self.at += 1,
+            AfterStatement::To(to) => self.at = to,
+            AfterStatement::Return(result) => return StatementStep::Finished(result),
         }
         StatementStep::Performed {
             statement,

@@ -43,7 +43,7 @@ pub fn canonical(text: &str, layout: Layout) -> Result<Option<String>, String> {
 }
 
 /// The rest of a text, and the error that Go would report.
-struct Reader<'a> {
+struct TimeReader<'a> {
     whole: &'a str,
     rest: &'a [u8],
     layout: Layout,
@@ -51,7 +51,7 @@ struct Reader<'a> {
 
 /// Seconds since 1970 and nanoseconds.
 fn parse(text: &str, layout: Layout) -> Result<(i64, u32), String> {
-    let mut reader = Reader {
+    let mut reader = TimeReader {
         whole: text,
         rest: text.as_bytes(),
         layout,
@@ -85,13 +85,13 @@ fn parse(text: &str, layout: Layout) -> Result<(i64, u32), String> {
 }
 
 /// The value that an element reads from the front of a text, and the rest.
-type Read<'a, T> = Option<(T, &'a [u8])>;
+type ElementRead<'a, T> = Option<(T, &'a [u8])>;
 
-impl<'a> Reader<'a> {
+impl<'a> TimeReader<'a> {
     fn element<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&'a [u8]) -> Read<'a, T>,
+        read: impl FnOnce(&'a [u8]) -> ElementRead<'a, T>,
     ) -> Result<T, String> {
         match read(self.rest) {
             Some((value, rest)) => {
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             self.rest = rest;
             return Ok(0);
         }
-        let read = |rest: &'a [u8]| -> Read<'a, (i64, i64, u8)> {
+        let read = |rest: &'a [u8]| -> ElementRead<'a, (i64, i64, u8)> {
             if rest.len() < 6 || rest[3] != b':' {
                 return None;
             }
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn year(rest: &[u8]) -> Read<'_, i64> {
+fn year(rest: &[u8]) -> ElementRead<'_, i64> {
     let (digits, rest) = rest.split_at_checked(4)?;
     if !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -201,7 +201,7 @@ fn year(rest: &[u8]) -> Read<'_, i64> {
 }
 
 /// One or two digits, or exactly two (`getnum`).
-fn number(rest: &[u8], fixed: bool) -> Read<'_, i64> {
+fn number(rest: &[u8], fixed: bool) -> ElementRead<'_, i64> {
     let digit = |b: &u8| b.is_ascii_digit().then(|| i64::from(b - b'0'));
     let (first, second) = (digit(rest.first()?)?, rest.get(1).and_then(digit));
     match second {
@@ -212,7 +212,7 @@ fn number(rest: &[u8], fixed: bool) -> Read<'_, i64> {
 }
 
 /// A point or comma and digits, `length` bytes in all (`parseNanoseconds`).
-fn fraction(rest: &[u8], length: usize) -> Read<'_, u32> {
+fn fraction(rest: &[u8], length: usize) -> ElementRead<'_, u32> {
     let (text, rest) = rest.split_at_checked(length)?;
     let (mark, digits) = text.split_first()?;
     if !matches!(mark, b'.' | b',') || !digits.iter().all(u8::is_ascii_digit) {

@@ -9,18 +9,18 @@ use crate::size::MAX_DEPTH;
 
 /// Reads a document; `None` if it is not plain, nests deep, or is not JSON.
 pub fn parse(text: &str) -> Option<Node> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = PlainReader { text, at: 0 };
     let node = reader.value(MAX_DEPTH)?;
     reader.skip_space();
     (reader.at == text.len()).then_some(node)
 }
 
-struct Reader<'a> {
+struct PlainReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl PlainReader<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }

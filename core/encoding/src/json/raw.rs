@@ -30,7 +30,7 @@ impl Raw {
         // Known to be JSON and not too deep after this, so that reading need not look for mistakes.
         parse(text)?;
         let text = String::from_utf8_lossy(text);
-        Ok(Reader { text: &text, at: 0 }.value())
+        Ok(RawReader { text: &text, at: 0 }.value())
     }
 
     /// A member of an object; of repeated ones the last, as Go decodes.
@@ -153,12 +153,12 @@ fn unquote(text: &str) -> Option<String> {
     }
 }
 
-struct Reader<'a> {
+struct RawReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl RawReader<'_> {
     fn value(&mut self) -> Raw {
         match self.peek() {
             Some(b'{') => {

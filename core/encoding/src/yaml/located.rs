@@ -66,7 +66,7 @@ impl From<&Located> for Value {
 /// # Errors
 /// If the text is not YAML, has an anchor or the same key twice, or nests too deep.
 pub fn parse_located(text: &str) -> Result<Located, YamlError> {
-    let mut reader = Reader {
+    let mut reader = LocatedReader {
         events: Parser::new_from_str(text),
         nodes: 0,
     };
@@ -85,12 +85,12 @@ pub fn parse_located(text: &str) -> Result<Located, YamlError> {
     }
 }
 
-struct Reader<'a> {
+struct LocatedReader<'a> {
     events: Parser<'a, StrInput<'a>>,
     nodes: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LocatedReader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
         match self.events.next() {
             Some(Ok(next)) => Ok(next),

@@ -4,8 +4,8 @@ use std::fmt;
 
 use optimist_apiserver::yaml::Located;
 
-use super::{Claim, Condition, Past, conditions};
-use crate::fields::{Read, items};
+use super::{Assertion, Condition, Past, conditions};
+use crate::fields::{LessonResult, items};
 
 /// Not all of these.
 #[derive(Debug)]
@@ -15,16 +15,18 @@ struct Not(Vec<Condition>);
 #[derive(Debug)]
 struct Any(Vec<Vec<Condition>>);
 
-pub(super) fn not(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn not(value: &Located) -> LessonResult<Vec<Condition>> {
     Ok(vec![Condition::new(Not(conditions(value)?))])
 }
 
-pub(super) fn any(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn any(value: &Located) -> LessonResult<Vec<Condition>> {
     let ways = items(value)?.iter().map(conditions);
-    Ok(vec![Condition::new(Any(ways.collect::<Read<_>>()?))])
+    Ok(vec![Condition::new(
+        Any(ways.collect::<LessonResult<_>>()?),
+    )])
 }
 
-pub(super) fn all(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn all(value: &Located) -> LessonResult<Vec<Condition>> {
     let mut all = Vec::new();
     for item in items(value)? {
         all.extend(conditions(item)?);
@@ -32,7 +34,7 @@ pub(super) fn all(value: &Located) -> Read<Vec<Condition>> {
     Ok(all)
 }
 
-impl Claim for Not {
+impl Assertion for Not {
     fn holds(&self, past: Past<'_>) -> bool {
         !past.fulfils(&self.0)
     }
@@ -45,7 +47,7 @@ impl fmt::Display for Not {
     }
 }
 
-impl Claim for Any {
+impl Assertion for Any {
     fn holds(&self, past: Past<'_>) -> bool {
         self.0.iter().any(|way| past.fulfils(way))
     }

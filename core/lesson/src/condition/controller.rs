@@ -8,10 +8,10 @@ use optimist_simulation::{ControllerEvent, ControllerOperation, HistoryTree, Ope
 use serde_json::Value;
 
 use super::counted::Count;
-use super::{Claim, Condition, Past, Shown, has, places, value_at};
+use super::{Assertion, Condition, Past, ShownValue, has, places, value_at};
 use crate::FieldPath;
 use crate::controller::cache_of;
-use crate::fields::{Read, flag, members, word};
+use crate::fields::{LessonResult, flag, members, word};
 
 /// The store has this number of objects of a kind.
 #[derive(Debug)]
@@ -50,31 +50,31 @@ const ENDS: [(&str, RunEnd); 4] = [
 ];
 
 /// A count for each kind.
-fn by_kind(value: &Located, new: fn(String, Count) -> Condition) -> Read<Vec<Condition>> {
+fn by_kind(value: &Located, new: fn(String, Count) -> Condition) -> LessonResult<Vec<Condition>> {
     let kinds = members(value, "kinds and numbers")?.iter();
     let counts = kinds.map(|member| Ok(new(member.key.clone(), Count::read(&member.value)?)));
     counts.collect()
 }
 
-pub(super) fn objects(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn objects(value: &Located) -> LessonResult<Vec<Condition>> {
     by_kind(value, |kind, count| Condition::new(Objects(kind, count)))
 }
 
-pub(super) fn behind(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn behind(value: &Located) -> LessonResult<Vec<Condition>> {
     by_kind(value, |kind, count| Condition::new(Behind(kind, count)))
 }
 
-pub(super) fn cached(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn cached(value: &Located) -> LessonResult<Vec<Condition>> {
     let places = places(value)?.into_iter();
     let cached = places.map(|(path, value)| Condition::new(Cached(path, value)));
     Ok(cached.collect())
 }
 
-pub(super) fn run_ended(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn run_ended(value: &Located) -> LessonResult<Vec<Condition>> {
     Ok(vec![Condition::new(Ended(word(value, &ENDS)?))])
 }
 
-pub(super) fn at_rest(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn at_rest(value: &Located) -> LessonResult<Vec<Condition>> {
     Ok(vec![Condition::new(AtRest(flag(value)?))])
 }
 
@@ -88,7 +88,7 @@ impl Objects {
     }
 }
 
-impl Claim for Objects {
+impl Assertion for Objects {
     fn holds(&self, past: Past<'_>) -> bool {
         self.1.holds(self.count(past.tree()))
     }
@@ -119,7 +119,7 @@ impl Behind {
     }
 }
 
-impl Claim for Behind {
+impl Assertion for Behind {
     fn holds(&self, past: Past<'_>) -> bool {
         self.count(past.tree())
             .is_some_and(|count| self.1.holds(count))
@@ -145,7 +145,7 @@ fn cached_object(tree: &HistoryTree) -> Option<&Value> {
     object.map(|object| &**object)
 }
 
-impl Claim for Cached {
+impl Assertion for Cached {
     fn holds(&self, past: Past<'_>) -> bool {
         has(cached_object(past.tree()), &self.0, self.1.as_ref())
     }
@@ -157,7 +157,12 @@ impl Claim for Cached {
 
 impl fmt::Display for Cached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in the cache is {}", self.0, Shown(self.1.as_ref()))
+        write!(
+            f,
+            "{} in the cache is {}",
+            self.0,
+            ShownValue(self.1.as_ref())
+        )
     }
 }
 
@@ -232,7 +237,7 @@ pub(super) fn waiting(past: Past<'_>) -> usize {
     controller.map_or(0, |controller| controller.queue().waiting().len())
 }
 
-impl Claim for Ended {
+impl Assertion for Ended {
     fn holds(&self, past: Past<'_>) -> bool {
         ends(past).next_back() == Some(self.0)
     }
@@ -249,7 +254,7 @@ impl fmt::Display for Ended {
     }
 }
 
-impl Claim for AtRest {
+impl Assertion for AtRest {
     fn holds(&self, past: Past<'_>) -> bool {
         let tree = past.tree();
         let rests = |controller: &Controller| {

@@ -7,12 +7,12 @@ use optimist_client::RequestKind;
 use optimist_simulation::Outcome;
 use serde_json::Value;
 
-use super::{Claim, Condition, GoalLabel, Past, controller};
-use crate::fields::{LessonError, Read, number};
+use super::{Assertion, Condition, GoalLabel, Past, controller};
+use crate::fields::{LessonError, LessonResult, number};
 
 /// Something that can be counted in a history.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct Countable {
     /// Its key in the text of a lesson.
     pub(super) key: &'static str,
     /// The counted things, in the plural.
@@ -25,8 +25,8 @@ pub(super) struct Counted {
 }
 
 /// Everything that can be counted.
-pub(super) static ALL: &[Counted] = &[
-    Counted {
+pub(super) static ALL: &[Countable] = &[
+    Countable {
         key: "requests",
         what: "requests",
         none: None,
@@ -34,21 +34,21 @@ pub(super) static ALL: &[Counted] = &[
         count: |past| past.exchanges().count(),
     },
     // Writes that made a new version.
-    Counted {
+    Countable {
         key: "writes",
         what: "writes stored",
         none: None,
         falls: false,
         count: |past| past.count(|step| step.outcome() == Outcome::Written),
     },
-    Counted {
+    Countable {
         key: "refused",
         what: "requests refused",
         none: Some(("goal_none_refused", "no request is refused")),
         falls: false,
         count: |past| past.count(|step| step.outcome() == Outcome::Refused),
     },
-    Counted {
+    Countable {
         key: "conflicts",
         what: "conflicts",
         none: Some(("goal_no_conflict", "no conflict")),
@@ -59,14 +59,14 @@ pub(super) static ALL: &[Counted] = &[
         },
     },
     // Acknowledged edits that vanished.
-    Counted {
+    Countable {
         key: "lost",
         what: "lost updates",
         none: Some(("goal_none_lost", "no update is lost")),
         falls: false,
         count: |past| past.steps().map(|step| step.losses.len()).sum(),
     },
-    Counted {
+    Countable {
         key: "forced",
         what: "applies with force",
         none: Some(("goal_none_forced", "nothing is forced")),
@@ -74,14 +74,14 @@ pub(super) static ALL: &[Counted] = &[
         count: |past| past.forced(),
     },
     // Stored writes of any strategy that did not name the version they were made from.
-    Counted {
+    Countable {
         key: "unversioned",
         what: "writes without a version",
         none: Some(("goal_all_versioned", "every write says its version")),
         falls: false,
         count: |past| past.unversioned(|_| true),
     },
-    Counted {
+    Countable {
         key: "unversioned updates",
         what: "Updates without a version",
         none: Some(("goal_updates_versioned", "no Update without a version")),
@@ -89,7 +89,7 @@ pub(super) static ALL: &[Counted] = &[
         count: |past| past.unversioned(|kind| kind == RequestKind::Update),
     },
     // They store nothing, whatever they would change.
-    Counted {
+    Countable {
         key: "dry runs",
         what: "dry runs",
         none: None,
@@ -97,14 +97,14 @@ pub(super) static ALL: &[Counted] = &[
         count: |past| past.dry_runs(),
     },
     // Dropped watches and restarts.
-    Counted {
+    Countable {
         key: "interruptions",
         what: "interruptions of the controller",
         none: None,
         falls: false,
         count: controller::interruptions,
     },
-    Counted {
+    Countable {
         key: "runs",
         what: "runs of the controller",
         none: None,
@@ -112,14 +112,14 @@ pub(super) static ALL: &[Counted] = &[
         count: controller::runs,
     },
     // What the handlers of the controller were told, except by the first list.
-    Counted {
+    Countable {
         key: "delivered",
         what: "events delivered",
         none: None,
         falls: false,
         count: controller::delivered,
     },
-    Counted {
+    Countable {
         key: "dropped",
         what: "events dropped by a predicate",
         none: None,
@@ -127,21 +127,21 @@ pub(super) static ALL: &[Counted] = &[
         count: controller::dropped,
     },
     // Additions of a key that was queued already.
-    Counted {
+    Countable {
         key: "merged",
         what: "additions of a key that is queued already",
         none: None,
         falls: false,
         count: controller::merged,
     },
-    Counted {
+    Countable {
         key: "queued",
         what: "keys in the queue",
         none: None,
         falls: true,
         count: controller::queued,
     },
-    Counted {
+    Countable {
         key: "waiting",
         what: "keys that wait for their time",
         none: None,
@@ -150,8 +150,8 @@ pub(super) static ALL: &[Counted] = &[
     },
 ];
 
-impl Counted {
-    pub(super) fn condition(&'static self, value: &Located) -> Read<Condition> {
+impl Countable {
+    pub(super) fn condition(&'static self, value: &Located) -> LessonResult<Condition> {
         let count = Count::read(value)?;
         Ok(Condition::new(CountIs {
             counted: self,
@@ -163,11 +163,11 @@ impl Counted {
 /// A count has a wanted value.
 #[derive(Debug)]
 struct CountIs {
-    counted: &'static Counted,
+    counted: &'static Countable,
     count: Count,
 }
 
-impl Claim for CountIs {
+impl Assertion for CountIs {
     fn holds(&self, past: Past<'_>) -> bool {
         self.count.holds((self.counted.count)(past))
     }
@@ -233,7 +233,7 @@ impl Count {
         }
     }
 
-    pub(super) fn read(located: &Located) -> Read<Self> {
+    pub(super) fn read(located: &Located) -> LessonResult<Self> {
         if let Content::Scalar(Value::String(text), _) = &located.content {
             let bounded = |words: &str| text.strip_prefix(words)?.trim().parse().ok();
             if let Some(n) = bounded("at least ") {

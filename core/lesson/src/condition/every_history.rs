@@ -5,8 +5,8 @@ use std::fmt;
 
 use optimist_apiserver::yaml::Located;
 
-use super::{Claim, Condition, Past};
-use crate::fields::Read;
+use super::{Assertion, Condition, Past};
+use crate::fields::LessonResult;
 use crate::question::ChallengeQuestion;
 
 /// A page waits for the result, so the search stops after this many states. Then the condition
@@ -17,13 +17,13 @@ const MOST_STATES: usize = 2_000;
 #[derive(Debug)]
 struct EveryHistory(ChallengeQuestion);
 
-pub(super) fn every_history(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn every_history(value: &Located) -> LessonResult<Vec<Condition>> {
     Ok(vec![Condition::new(EveryHistory(ChallengeQuestion::read(
         value,
     )?))])
 }
 
-impl Claim for EveryHistory {
+impl Assertion for EveryHistory {
     fn holds(&self, past: Past<'_>) -> bool {
         let search = self.0.search(past.tree().world(), MOST_STATES);
         search.is_some_and(|mut search| {

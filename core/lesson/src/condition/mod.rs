@@ -2,8 +2,8 @@
 //! predicts, and the goals.
 //!
 //! A kind of condition is one descriptor: its key in the lesson's text, how its value is read, and
-//! a [`Claim`] that is evaluated and described. To add one that counts something, add a row to
-//! `counted::ALL`. To add another one, write a `Claim` and add a row to [`KINDS`].
+//! an [`Assertion`] that is evaluated and described. To add one that counts something, add a row to
+//! `counted::ALL`. To add another one, write an `Assertion` and add a row to [`KINDS`].
 
 mod answer;
 mod combined;
@@ -24,7 +24,7 @@ use optimist_apiserver::yaml::Located;
 use serde_json::Value;
 
 use super::FieldPath;
-use super::fields::{Fields, LessonError, Read, members};
+use super::fields::{KnownKeys, LessonError, LessonResult, members};
 use super::script::ACTORS;
 pub use label::{GoalLabel, PartLabel};
 use optimist_simulation::ActorId;
@@ -34,10 +34,10 @@ pub use past::Past;
 ///
 /// `Display` gives it as a claim: `spec.replicas is 5`.
 #[derive(Clone, Debug)]
-pub struct Condition(Arc<dyn Claim>);
+pub struct Condition(Arc<dyn Assertion>);
 
 impl Condition {
-    fn new(claim: impl Claim + 'static) -> Self {
+    fn new(claim: impl Assertion + 'static) -> Self {
         Self(Arc::new(claim))
     }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Condition {
 }
 
 /// A kind of condition with its values: `Display` gives it as a claim.
-trait Claim: fmt::Debug + fmt::Display + Send + Sync {
+trait Assertion: fmt::Debug + fmt::Display + Send + Sync {
     /// Returns whether the claim is true.
     fn holds(&self, past: Past<'_>) -> bool;
 
@@ -92,13 +92,13 @@ trait Claim: fmt::Debug + fmt::Display + Send + Sync {
 }
 
 /// A key of a condition in the text of a lesson, and how its value is read.
-struct Kind {
+struct ConditionKey {
     key: &'static str,
-    read: fn(&Located) -> Read<Vec<Condition>>,
+    read: fn(&Located) -> LessonResult<Vec<Condition>>,
 }
 
 /// The kinds of condition that do not count something.
-const KINDS: &[Kind] = &[
+const KINDS: &[ConditionKey] = &[
     kind("answer", answer::code),
     kind("reason", answer::reason),
     kind("message", answer::message),
@@ -126,8 +126,11 @@ const KINDS: &[Kind] = &[
     kind("all", combined::all),
 ];
 
-const fn kind(key: &'static str, read: fn(&Located) -> Read<Vec<Condition>>) -> Kind {
-    Kind { key, read }
+const fn kind(
+    key: &'static str,
+    read: fn(&Located) -> LessonResult<Vec<Condition>>,
+) -> ConditionKey {
+    ConditionKey { key, read }
 }
 
 /// The keys of all conditions.
@@ -137,12 +140,12 @@ pub(super) fn keys() -> Vec<&'static str> {
 }
 
 /// Reads conditions: a mapping whose members must all hold.
-pub(super) fn conditions(located: &Located) -> Read<Vec<Condition>> {
-    conditions_of(&Fields::read(located, "a condition", &keys())?)
+pub(super) fn conditions(located: &Located) -> LessonResult<Vec<Condition>> {
+    conditions_of(&KnownKeys::read(located, "a condition", &keys())?)
 }
 
 /// Reads the conditions among the members of a mapping.
-pub(super) fn conditions_of(fields: &Fields<'_>) -> Read<Vec<Condition>> {
+pub(super) fn conditions_of(fields: &KnownKeys<'_>) -> LessonResult<Vec<Condition>> {
     let mut all = Vec::new();
     for member in fields.members {
         if let Some(kind) = KINDS.iter().find(|kind| kind.key == member.key) {
@@ -157,12 +160,12 @@ pub(super) fn conditions_of(fields: &Fields<'_>) -> Read<Vec<Condition>> {
     Ok(all)
 }
 
-fn place(text: &str, line: usize) -> Read<FieldPath> {
+fn place(text: &str, line: usize) -> LessonResult<FieldPath> {
     FieldPath::parse(text).map_err(|why| LessonError::new(line, why))
 }
 
 /// Reads places and what is there; `~` for nothing.
-fn places(located: &Located) -> Read<Vec<(FieldPath, Option<Value>)>> {
+fn places(located: &Located) -> LessonResult<Vec<(FieldPath, Option<Value>)>> {
     let members = members(located, "places and values")?.iter();
     let places = members.map(|member| {
         let value = Value::from(&member.value);
@@ -173,7 +176,7 @@ fn places(located: &Located) -> Read<Vec<(FieldPath, Option<Value>)>> {
 }
 
 /// Reads a mapping from actors.
-fn by_actor(value: &Located) -> Read<Vec<(ActorId, &Located)>> {
+fn by_actor(value: &Located) -> LessonResult<Vec<(ActorId, &Located)>> {
     let members = members(value, "actors")?.iter().map(|member| {
         let known = ACTORS.iter().find(|(name, _)| *name == member.key);
         known
@@ -184,9 +187,9 @@ fn by_actor(value: &Located) -> Read<Vec<(ActorId, &Located)>> {
 }
 
 /// A value, or that it is not there.
-struct Shown<'a>(Option<&'a Value>);
+struct ShownValue<'a>(Option<&'a Value>);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => f.write_str("not there"),

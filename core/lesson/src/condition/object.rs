@@ -9,10 +9,11 @@ use optimist_simulation::{ActorId, Outcome};
 use serde_json::Value;
 
 use super::{
-    Claim, Condition, GoalLabel, Past, Shown, by_actor, has, has_same, place, places, value_at,
+    Assertion, Condition, GoalLabel, Past, ShownValue, by_actor, has, has_same, place, places,
+    value_at,
 };
 use crate::FieldPath;
-use crate::fields::{LessonError, Read, flag, items, members, number, text, word};
+use crate::fields::{LessonError, LessonResult, flag, items, members, number, text, word};
 use crate::script::ACTORS;
 
 /// An actor has read the object.
@@ -21,7 +22,7 @@ struct HasRead(ActorId);
 
 /// The stored object has this value at a path; `None`: it has no value there.
 #[derive(Debug)]
-struct Stored(FieldPath, Option<Value>);
+struct StoredField(FieldPath, Option<Value>);
 
 /// The stored object has the same value, and has one, at two places.
 #[derive(Debug)]
@@ -37,25 +38,25 @@ struct Stale(ActorId, usize);
 
 /// A field has exactly these owners, which are sorted.
 #[derive(Debug)]
-struct Owners(FieldPath, Vec<String>);
+struct FieldOwners(FieldPath, Vec<String>);
 
 /// The object exists, or (`false`) does not.
 #[derive(Debug)]
 struct Exists(bool);
 
-pub(super) fn has_read(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn has_read(value: &Located) -> LessonResult<Vec<Condition>> {
     let actors = items(value)?.iter().map(|item| word(item, &ACTORS));
     let read = actors.map(|actor| Ok(Condition::new(HasRead(actor?))));
     read.collect()
 }
 
-pub(super) fn stored(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn stored(value: &Located) -> LessonResult<Vec<Condition>> {
     let places = places(value)?.into_iter();
-    let stored = places.map(|(path, value)| Condition::new(Stored(path, value)));
+    let stored = places.map(|(path, value)| Condition::new(StoredField(path, value)));
     Ok(stored.collect())
 }
 
-pub(super) fn same(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn same(value: &Located) -> LessonResult<Vec<Condition>> {
     let [one, other] = items(value)? else {
         return Err(LessonError::new(value.line, "two places are needed here"));
     };
@@ -66,7 +67,7 @@ pub(super) fn same(value: &Located) -> Read<Vec<Condition>> {
     Ok(vec![Condition::new(same)])
 }
 
-pub(super) fn copy(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn copy(value: &Located) -> LessonResult<Vec<Condition>> {
     let mut all = Vec::new();
     for (actor, value) in by_actor(value)? {
         let places = places(value)?.into_iter();
@@ -75,7 +76,7 @@ pub(super) fn copy(value: &Located) -> Read<Vec<Condition>> {
     Ok(all)
 }
 
-pub(super) fn stale(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn stale(value: &Located) -> LessonResult<Vec<Condition>> {
     let actors = by_actor(value)?.into_iter();
     let stale = actors.map(|(actor, value)| {
         let by = usize::try_from(number(value)?).unwrap_or(usize::MAX);
@@ -84,23 +85,23 @@ pub(super) fn stale(value: &Located) -> Read<Vec<Condition>> {
     stale.collect()
 }
 
-pub(super) fn owners(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn owners(value: &Located) -> LessonResult<Vec<Condition>> {
     let fields = members(value, "owners")?.iter();
     let owners = fields.map(|member| {
         let names = items(&member.value)?.iter().map(text);
-        let mut names = names.collect::<Read<Vec<String>>>()?;
+        let mut names = names.collect::<LessonResult<Vec<String>>>()?;
         names.sort();
         let path = place(&member.key, member.line)?;
-        Ok(Condition::new(Owners(path, names)))
+        Ok(Condition::new(FieldOwners(path, names)))
     });
     owners.collect()
 }
 
-pub(super) fn exists(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn exists(value: &Located) -> LessonResult<Vec<Condition>> {
     Ok(vec![Condition::new(Exists(flag(value)?))])
 }
 
-impl Claim for HasRead {
+impl Assertion for HasRead {
     fn holds(&self, past: Past<'_>) -> bool {
         let path = past.tree().world().subject().path();
         past.steps().any(|step| {
@@ -119,7 +120,7 @@ impl fmt::Display for HasRead {
     }
 }
 
-impl Claim for Stored {
+impl Assertion for StoredField {
     fn holds(&self, past: Past<'_>) -> bool {
         has(past.stored(), &self.0, self.1.as_ref())
     }
@@ -157,19 +158,19 @@ impl Claim for Stored {
             value => GoalLabel {
                 message: "goal_value",
                 english: "{field} is {value}",
-                arguments: vec![field, ("value", Shown(value.as_ref()).to_string())],
+                arguments: vec![field, ("value", ShownValue(value.as_ref()).to_string())],
             },
         }
     }
 }
 
-impl fmt::Display for Stored {
+impl fmt::Display for StoredField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}", self.0, Shown(self.1.as_ref()))
+        write!(f, "{} is {}", self.0, ShownValue(self.1.as_ref()))
     }
 }
 
-impl Claim for Same {
+impl Assertion for Same {
     fn holds(&self, past: Past<'_>) -> bool {
         has_same(past.stored(), [&self.0, &self.1])
     }
@@ -197,7 +198,7 @@ impl fmt::Display for Same {
     }
 }
 
-impl Claim for Copy {
+impl Assertion for Copy {
     fn holds(&self, past: Past<'_>) -> bool {
         let copy = past.tree().world().copy(self.0);
         let edited = copy.edited().map(|object| object.as_ref());
@@ -213,12 +214,12 @@ impl Claim for Copy {
 
 impl fmt::Display for Copy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (actor, value) = (self.0.letter(), Shown(self.2.as_ref()));
+        let (actor, value) = (self.0.letter(), ShownValue(self.2.as_ref()));
         write!(f, "{} in {actor}’s copy is {value}", self.1)
     }
 }
 
-impl Claim for Stale {
+impl Assertion for Stale {
     fn holds(&self, past: Past<'_>) -> bool {
         past.tree().world().stale_by(self.0) == self.1
     }
@@ -237,7 +238,7 @@ impl fmt::Display for Stale {
     }
 }
 
-impl Claim for Owners {
+impl Assertion for FieldOwners {
     fn holds(&self, past: Past<'_>) -> bool {
         let stored = past.stored();
         stored.is_some_and(|object| owners_of(object, &self.0) == self.1)
@@ -266,7 +267,7 @@ impl Claim for Owners {
     }
 }
 
-impl fmt::Display for Owners {
+impl fmt::Display for FieldOwners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.1.is_empty() {
             return write!(f, "no manager owns {}", self.0);
@@ -275,7 +276,7 @@ impl fmt::Display for Owners {
     }
 }
 
-impl Claim for Exists {
+impl Assertion for Exists {
     fn holds(&self, past: Past<'_>) -> bool {
         past.stored().is_some() == self.0
     }

@@ -5,26 +5,26 @@ use std::fmt;
 use optimist_apiserver::yaml::Located;
 
 use super::counted::Count;
-use super::{Claim, Condition, Past};
-use crate::fields::{LessonError, Read, members};
+use super::{Assertion, Condition, Past};
+use crate::fields::{LessonError, LessonResult, members};
 
 /// This number of versions of an object was made since the step began. Kind and name say which
 /// object.
 #[derive(Debug)]
-struct Versions {
+struct VersionsMade {
     kind: String,
     name: String,
     count: Count,
 }
 
-pub(super) fn versions(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn versions(value: &Located) -> LessonResult<Vec<Condition>> {
     let objects = members(value, "objects and numbers")?.iter();
     let versions = objects.map(|member| {
         let named = member.key.split_once(' ');
         let (kind, name) = named.ok_or_else(|| {
             LessonError::new(member.line, "kind and name are needed here: Deployment web")
         })?;
-        Ok(Condition::new(Versions {
+        Ok(Condition::new(VersionsMade {
             kind: kind.to_owned(),
             name: name.to_owned(),
             count: Count::read(&member.value)?,
@@ -33,7 +33,7 @@ pub(super) fn versions(value: &Located) -> Read<Vec<Condition>> {
     versions.collect()
 }
 
-impl Versions {
+impl VersionsMade {
     fn count_made(&self, past: Past<'_>) -> Option<usize> {
         let world = past.tree().world();
         let mut subjects = world.subjects();
@@ -44,7 +44,7 @@ impl Versions {
     }
 }
 
-impl Claim for Versions {
+impl Assertion for VersionsMade {
     fn holds(&self, past: Past<'_>) -> bool {
         self.count_made(past)
             .is_some_and(|made| self.count.holds(made))
@@ -60,7 +60,7 @@ impl Claim for Versions {
     }
 }
 
-impl fmt::Display for Versions {
+impl fmt::Display for VersionsMade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.count == Count::Exactly(1) {
             ""

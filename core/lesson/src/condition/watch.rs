@@ -7,12 +7,12 @@ use optimist_simulation::Connection;
 use serde_json::Value;
 
 use super::answer::status_code;
-use super::{Claim, Condition, Past};
-use crate::fields::{LessonError, Read};
+use super::{Assertion, Condition, Past};
+use crate::fields::{LessonError, LessonResult};
 
 /// The state of the watch of the current object.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Watch {
+enum WatchState {
     None,
     Open,
     Dropped,
@@ -22,15 +22,15 @@ enum Watch {
     Failed(u16),
 }
 
-const WORDS: [(&str, Watch); 5] = [
-    ("none", Watch::None),
-    ("open", Watch::Open),
-    ("dropped", Watch::Dropped),
-    ("closed", Watch::Closed),
-    ("listed", Watch::Listed),
+const WORDS: [(&str, WatchState); 5] = [
+    ("none", WatchState::None),
+    ("open", WatchState::Open),
+    ("dropped", WatchState::Dropped),
+    ("closed", WatchState::Closed),
+    ("listed", WatchState::Listed),
 ];
 
-pub(super) fn watch(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn watch(value: &Located) -> LessonResult<Vec<Condition>> {
     let watch = match &value.content {
         Content::Scalar(Value::String(word), _) => {
             let known = WORDS.iter().find(|(known, _)| known == word);
@@ -39,24 +39,24 @@ pub(super) fn watch(value: &Located) -> Read<Vec<Condition>> {
                 LessonError::new(value.line, format!("a watch is {words} or a status code"))
             })?
         }
-        _ => Watch::Failed(status_code(value)?),
+        _ => WatchState::Failed(status_code(value)?),
     };
     Ok(vec![Condition::new(watch)])
 }
 
 /// Returns the state of the watch after a part of a history.
-fn watch_after(past: Past<'_>) -> Watch {
+fn watch_after(past: Past<'_>) -> WatchState {
     match past.tree().world().watcher().connection() {
-        Connection::None => Watch::None,
-        Connection::Open { .. } => Watch::Open,
-        Connection::Dropped => Watch::Dropped,
-        Connection::Closed => Watch::Closed,
-        Connection::Listed => Watch::Listed,
-        Connection::Failed { code, .. } => Watch::Failed(*code),
+        Connection::None => WatchState::None,
+        Connection::Open { .. } => WatchState::Open,
+        Connection::Dropped => WatchState::Dropped,
+        Connection::Closed => WatchState::Closed,
+        Connection::Listed => WatchState::Listed,
+        Connection::Failed { code, .. } => WatchState::Failed(*code),
     }
 }
 
-impl Claim for Watch {
+impl Assertion for WatchState {
     fn holds(&self, past: Past<'_>) -> bool {
         watch_after(past) == *self
     }
@@ -66,22 +66,22 @@ impl Claim for Watch {
     }
 }
 
-impl Watch {
+impl WatchState {
     fn word(self) -> String {
         match (self, WORDS.iter().find(|(_, watch)| *watch == self)) {
-            (Watch::Failed(code), _) => code.to_string(),
+            (WatchState::Failed(code), _) => code.to_string(),
             (_, Some((word, _))) => (*word).to_owned(),
             (_, None) => String::new(),
         }
     }
 }
 
-impl fmt::Display for Watch {
+impl fmt::Display for WatchState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Watch::Failed(code) => write!(f, "the watch ends with {code}"),
-            Watch::None => f.write_str("no watch was opened"),
-            Watch::Listed => f.write_str("the watcher has listed again"),
+            WatchState::Failed(code) => write!(f, "the watch ends with {code}"),
+            WatchState::None => f.write_str("no watch was opened"),
+            WatchState::Listed => f.write_str("the watcher has listed again"),
             other => write!(f, "the watch is {}", other.word()),
         }
     }

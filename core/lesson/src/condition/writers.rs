@@ -7,9 +7,9 @@ use optimist_apiserver::yaml::Located;
 use optimist_client::RequestKind;
 use optimist_simulation::{ActorId, Exchange, NodeId, Outcome};
 
-use super::{Claim, Condition, GoalLabel, Past, by_actor, place};
+use super::{Assertion, Condition, GoalLabel, Past, by_actor, place};
 use crate::FieldPath;
-use crate::fields::{LessonError, Read, items, members, word};
+use crate::fields::{LessonError, LessonResult, items, members, word};
 use crate::script::{ACTORS, STRATEGIES};
 
 /// The ways to make a version, by their words in a lesson.
@@ -42,7 +42,7 @@ struct SetBy(FieldPath, ActorId);
 #[derive(Debug)]
 struct Writers(Vec<(ActorId, Vec<RequestKind>)>);
 
-pub(super) fn set_by(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn set_by(value: &Located) -> LessonResult<Vec<Condition>> {
     let members = members(value, "places and actors")?.iter();
     let conditions = members.map(|member| {
         let path = place(&member.key, member.line)?;
@@ -51,12 +51,12 @@ pub(super) fn set_by(value: &Located) -> Read<Vec<Condition>> {
     conditions.collect()
 }
 
-pub(super) fn writers(value: &Located) -> Read<Vec<Condition>> {
+pub(super) fn writers(value: &Located) -> LessonResult<Vec<Condition>> {
     let known: Vec<_> = words().collect();
     let mut writers = Vec::new();
     for (actor, value) in by_actor(value)? {
         let kinds = items(value)?.iter().map(|item| word(item, &known));
-        let mut kinds = kinds.collect::<Read<Vec<RequestKind>>>()?;
+        let mut kinds = kinds.collect::<LessonResult<Vec<RequestKind>>>()?;
         if kinds.is_empty() {
             let message = "a way of writing is missing here: leave out who does not write";
             return Err(LessonError::new(value.line, message));
@@ -87,7 +87,7 @@ impl SetBy {
     }
 }
 
-impl Claim for SetBy {
+impl Assertion for SetBy {
     fn holds(&self, past: Past<'_>) -> bool {
         self.setter(past) == Some(self.1)
     }
@@ -148,7 +148,7 @@ impl Writers {
     }
 }
 
-impl Claim for Writers {
+impl Assertion for Writers {
     fn holds(&self, past: Past<'_>) -> bool {
         Self::from_past(past).0 == self.0
     }

@@ -64,9 +64,9 @@ pub enum PropertyErrorKind {
     NoSuchActor(ActorId),
 }
 
-type Read<T> = Result<T, PropertyError>;
+type PropertyResult<T> = Result<T, PropertyError>;
 
-fn wrong<T>(at: &Located, kind: PropertyErrorKind) -> Read<T> {
+fn wrong<T>(at: &Located, kind: PropertyErrorKind) -> PropertyResult<T> {
     Err(PropertyError {
         line: at.line,
         column: at.column,
@@ -74,7 +74,7 @@ fn wrong<T>(at: &Located, kind: PropertyErrorKind) -> Read<T> {
     })
 }
 
-fn wrong_key<T>(at: &Member, kind: PropertyErrorKind) -> Read<T> {
+fn wrong_key<T>(at: &Member, kind: PropertyErrorKind) -> PropertyResult<T> {
     Err(PropertyError {
         line: at.line,
         column: at.column,
@@ -86,7 +86,7 @@ fn wrong_key<T>(at: &Member, kind: PropertyErrorKind) -> Read<T> {
 ///
 /// # Errors
 /// The first error, and its place.
-pub(super) fn property(text: &str, actors: usize) -> Read<WrittenProperty> {
+pub(super) fn property(text: &str, actors: usize) -> PropertyResult<WrittenProperty> {
     let located = parse_located(text).map_err(|error| {
         // The parser can stop after the end of the text.
         let last = text.lines().count().max(1);
@@ -126,7 +126,7 @@ pub(super) fn property(text: &str, actors: usize) -> Read<WrittenProperty> {
     }
 }
 
-fn never(value: &Located) -> Read<WrittenProperty> {
+fn never(value: &Located) -> PropertyResult<WrittenProperty> {
     match &value.content {
         Content::List(items) => match &items[..] {
             [one] => never(one),
@@ -149,7 +149,7 @@ fn never(value: &Located) -> Read<WrittenProperty> {
 }
 
 /// Reads a mapping whose members must all hold.
-fn conditions(value: &Located) -> Read<StoredCondition> {
+fn conditions(value: &Located) -> PropertyResult<StoredCondition> {
     let Content::Map(members) = &value.content else {
         return wrong(value, PropertyErrorKind::NoCondition);
     };
@@ -193,14 +193,14 @@ fn conditions(value: &Located) -> Read<StoredCondition> {
 }
 
 /// Reads a list of conditions.
-fn each(value: &Located) -> Read<Vec<StoredCondition>> {
+fn each(value: &Located) -> PropertyResult<Vec<StoredCondition>> {
     match &value.content {
         Content::List(items) if !items.is_empty() => items.iter().map(conditions).collect(),
         _ => wrong(value, PropertyErrorKind::NoCondition),
     }
 }
 
-fn same(value: &Located) -> Read<StoredCondition> {
+fn same(value: &Located) -> PropertyResult<StoredCondition> {
     match &value.content {
         Content::List(items) if items.len() == 2 => {
             let read = |at: &Located| path(text(at)?, (at.line, at.column));
@@ -211,14 +211,14 @@ fn same(value: &Located) -> Read<StoredCondition> {
 }
 
 /// The fields of a mapping: one at least.
-fn fields(value: &Located) -> Read<&[Member]> {
+fn fields(value: &Located) -> PropertyResult<&[Member]> {
     match &value.content {
         Content::Map(members) if !members.is_empty() => Ok(members),
         _ => wrong(value, PropertyErrorKind::NoCondition),
     }
 }
 
-fn path(written: &str, (line, column): (usize, usize)) -> Read<FieldPath> {
+fn path(written: &str, (line, column): (usize, usize)) -> PropertyResult<FieldPath> {
     let error = |kind: fn(String) -> PropertyErrorKind| PropertyError {
         line,
         column,
@@ -232,7 +232,7 @@ fn path(written: &str, (line, column): (usize, usize)) -> Read<FieldPath> {
     Ok(path)
 }
 
-fn bound(value: &Located) -> Read<FieldBound> {
+fn bound(value: &Located) -> PropertyResult<FieldBound> {
     let Content::Scalar(Value::String(text), _) = &value.content else {
         let value = Value::from(value);
         return Ok(FieldBound::Is((!value.is_null()).then_some(value)));
@@ -250,7 +250,7 @@ fn bound(value: &Located) -> Read<FieldBound> {
     Ok(FieldBound::Is(Some(text.as_str().into())))
 }
 
-fn before(value: &Located, actors: usize) -> Read<WrittenProperty> {
+fn before(value: &Located, actors: usize) -> PropertyResult<WrittenProperty> {
     match &value.content {
         Content::List(items) if items.len() == 2 => {
             let [first, second] = [&items[0], &items[1]].map(|item| occurrence(item, actors));
@@ -260,7 +260,7 @@ fn before(value: &Located, actors: usize) -> Read<WrittenProperty> {
     }
 }
 
-fn occurrence(value: &Located, actors: usize) -> Read<Occurrence<StoredCondition>> {
+fn occurrence(value: &Located, actors: usize) -> PropertyResult<Occurrence<StoredCondition>> {
     let Content::Scalar(_, written) = &value.content else {
         return Ok(Occurrence::Holds(conditions(value)?));
     };
@@ -284,7 +284,7 @@ fn occurrence(value: &Located, actors: usize) -> Read<Occurrence<StoredCondition
     }
 }
 
-fn text(value: &Located) -> Read<&str> {
+fn text(value: &Located) -> PropertyResult<&str> {
     match &value.content {
         Content::Scalar(scalar, text) if !scalar.is_null() => Ok(text.trim_end()),
         _ => wrong(value, PropertyErrorKind::Text),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Key, Scan, is_of_name, is_quote};
+use super::{PairName, Scan, is_of_name, is_quote};
 use crate::names::by_name;
 
 /// The search for the closing quote of a value ends after this many bytes.
@@ -10,7 +10,7 @@ const MAX_QUOTED: usize = 1 << 16;
 
 impl Scan<'_> {
     /// The value behind the `:` or `=` at a position.
-    pub(super) fn value(&self, at: usize, key: &Key) -> Option<Range<usize>> {
+    pub(super) fn value(&self, at: usize, key: &PairName) -> Option<Range<usize>> {
         let colon = self.at(at) == b':';
         let mut begin = at + 1;
         if self.at(begin) == b'>' {
@@ -88,7 +88,7 @@ impl Scan<'_> {
     }
 
     /// The rest of a line, with the lines that continue it.
-    fn lines(&self, begin: usize, end: usize, key: &Key, colon: bool) -> Range<usize> {
+    fn lines(&self, begin: usize, end: usize, key: &PairName, colon: bool) -> Range<usize> {
         let line = self.text.get(begin..end).unwrap_or_default();
         if self.reading.sentences
             && let Some((word, rest)) = line.split_once(' ')
@@ -105,7 +105,7 @@ impl Scan<'_> {
     }
 
     /// The lines below a name that belong to it, if they are no fields.
-    fn block(&self, end_of_line: usize, key: &Key) -> Option<Range<usize>> {
+    fn block(&self, end_of_line: usize, key: &PairName) -> Option<Range<usize>> {
         let depth = key.begin - self.begin_of_line(key.begin);
         let mut block: Option<Range<usize>> = None;
         let mut at = end_of_line + 1;

@@ -301,7 +301,7 @@ pub enum Suggestion {
 
 /// The current step, the world after it, and whose lanes are shown.
 #[derive(Clone, Copy)]
-struct Scene<'a> {
+struct StepScene<'a> {
     tree: &'a HistoryTree,
     step: &'a Step,
     /// The actor of the step.
@@ -333,7 +333,7 @@ impl HistoryTree {
             }
         };
         let them = if me == ActorId::A { right } else { ActorId::A };
-        let scene = Scene {
+        let scene = StepScene {
             tree: self,
             step,
             me,
@@ -360,7 +360,7 @@ impl Explanation {
     }
 }
 
-impl<'a> Scene<'a> {
+impl<'a> StepScene<'a> {
     /// Returns whether an actor is a controller: it reads and writes by its program, and no person does it
     /// on its card.
     fn is_controller(self, actor: ActorId) -> bool {

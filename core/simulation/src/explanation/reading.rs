@@ -1,11 +1,11 @@
 //! Explanations of reads.
 
-use super::{Explanation, ExplanationKind, Scene, Suggestion};
+use super::{Explanation, ExplanationKind, StepScene, Suggestion};
 use crate::{Action, ActorId};
 
 /// `right` is the actor whose lane is shown beside that of A.
-pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
-    let Scene {
+pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
+    let StepScene {
         tree,
         step,
         me,

@@ -1,10 +1,10 @@
 //! Explanations of refusals.
 
-use super::{Explanation, ExplanationKind, Scene, Suggestion};
+use super::{Explanation, ExplanationKind, StepScene, Suggestion};
 use crate::{Action, ActorId, Outcome};
 use optimist_apiserver::server::Fact;
 
-pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
+pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
     let actor = scene.me;
     let again = if scene.is_edited(actor) {
         Suggestion::GetAndSendAgain(actor)
@@ -36,7 +36,7 @@ pub(super) fn explain(scene: Scene<'_>, right: ActorId) -> Explanation {
 }
 
 /// The write carried another version than the stored one.
-fn conflict(scene: Scene<'_>, right: ActorId) -> Option<ExplanationKind> {
+fn conflict(scene: StepScene<'_>, right: ActorId) -> Option<ExplanationKind> {
     let differed = scene.step.facts().iter().find_map(|fact| match fact {
         Fact::VersionDiffered { sent, stored } => Some((*sent, *stored)),
         _ => None,
@@ -53,7 +53,7 @@ fn conflict(scene: Scene<'_>, right: ActorId) -> Option<ExplanationKind> {
 }
 
 /// A `test` of a JSON patch found another value.
-fn failed_test(scene: Scene<'_>) -> Option<ExplanationKind> {
+fn failed_test(scene: StepScene<'_>) -> Option<ExplanationKind> {
     let failed = scene.step.facts().iter().find_map(|fact| match fact {
         Fact::OperationFailed(failed) => Some(failed),
         _ => None,
@@ -68,7 +68,7 @@ fn failed_test(scene: Scene<'_>) -> Option<ExplanationKind> {
     })
 }
 
-impl Scene<'_> {
+impl StepScene<'_> {
     /// Returns whether the actors of both lanes read or wrote a version in this history.
     fn both_read(self, version: u64, right: ActorId) -> bool {
         let tree = self.tree;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Explanation, ExplanationKind, Scene, Suggestion, VersionCheck};
+use super::{Explanation, ExplanationKind, StepScene, Suggestion, VersionCheck};
 use crate::RequestKind;
 use crate::verdict::Edit;
 use crate::{Action, EndingOutcome, Step, World};
@@ -12,8 +12,8 @@ use optimist_apiserver::apply::Managers;
 use optimist_apiserver::server::Fact;
 
 /// A write that made a version, or deleted the object.
-pub(super) fn written(scene: Scene<'_>) -> Explanation {
-    let Scene { step, me, them, .. } = scene;
+pub(super) fn written(scene: StepScene<'_>) -> Explanation {
+    let StepScene { step, me, them, .. } = scene;
     if let Some(loss) = step.losses.first().filter(|_| !step.asks_to_delete()) {
         let forced = step.is_forced() && has_taken(scene, &loss.edit);
         let kind = ExplanationKind::Lost {
@@ -57,7 +57,7 @@ pub(super) fn written(scene: Scene<'_>) -> Explanation {
 }
 
 /// Returns whether an apply has made the field of an edit its own, which another manager owned before.
-fn has_taken(scene: Scene<'_>, edit: &Edit) -> bool {
+fn has_taken(scene: StepScene<'_>, edit: &Edit) -> bool {
     let write = scene
         .step
         .write()
@@ -79,15 +79,15 @@ fn has_taken(scene: Scene<'_>, edit: &Edit) -> bool {
 }
 
 /// The edits in the object, if those of at least two actors are and none was lost on the way.
-fn kept_edits(scene: Scene<'_>) -> Vec<Arc<Edit>> {
+fn kept_edits(scene: StepScene<'_>) -> Vec<Arc<Edit>> {
     let both = scene.tree.ending_outcome(scene.tree.current()) == Some(EndingOutcome::BothKept);
     let updates = scene.world().updates();
     let edits = updates.kept_edits().iter().filter(|_| both);
     edits.map(|known| Arc::clone(&known.edit)).collect()
 }
 
-fn written_kind(scene: Scene<'_>) -> ExplanationKind {
-    let Scene {
+fn written_kind(scene: StepScene<'_>) -> ExplanationKind {
+    let StepScene {
         step, me: actor, ..
     } = scene;
     let (before, after) = (step.before, step.after);
@@ -130,7 +130,7 @@ fn written_kind(scene: Scene<'_>) -> ExplanationKind {
 }
 
 /// Returns whether the object was marked for deletion before the step.
-fn was_marked(scene: Scene<'_>) -> bool {
+fn was_marked(scene: StepScene<'_>) -> bool {
     let before = scene.tree.parent(scene.tree.current());
     let before = before.and_then(|node| scene.tree.world_at(node)?.stored());
     before.is_some_and(|(_, object)| object["metadata"].get("deletionTimestamp").is_some())
@@ -146,8 +146,8 @@ fn version_check(step: &Step) -> VersionCheck {
 }
 
 /// A write that was accepted, after which the object that is shown is as it was.
-pub(super) fn unchanged(scene: Scene<'_>) -> Explanation {
-    let Scene {
+pub(super) fn unchanged(scene: StepScene<'_>) -> Explanation {
+    let StepScene {
         step, me: actor, ..
     } = scene;
     if !step.left_out.is_empty() {
@@ -175,8 +175,8 @@ pub(super) fn unchanged(scene: Scene<'_>) -> Explanation {
 
 /// Explains a request that wrote to the object which is shown now, but was sent while another
 /// object was shown: the versions of its step are those of the other object.
-fn written_before_it_was_shown(scene: Scene<'_>) -> Option<ExplanationKind> {
-    let Scene {
+fn written_before_it_was_shown(scene: StepScene<'_>) -> Option<ExplanationKind> {
+    let StepScene {
         step, me: actor, ..
     } = scene;
     let written = |fact: &Fact| match fact {
@@ -196,7 +196,7 @@ fn written_before_it_was_shown(scene: Scene<'_>) -> Option<ExplanationKind> {
     step.facts().iter().find_map(written)
 }
 
-impl Scene<'_> {
+impl StepScene<'_> {
     /// Returns whether the request was sent to the object that is shown, or to one of its subresources.
     pub(super) fn is_about_the_object(self) -> bool {
         let path = self.world().subject().path();

@@ -33,11 +33,11 @@ impl TypedComparison {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
 
-    fn add(&mut self, element: &PathElement, mark: Mark, below: TypedComparison) {
+    fn add(&mut self, element: &PathElement, mark: Presence, below: TypedComparison) {
         for (set, this, children) in [
-            (&mut self.removed, Mark::Removed, below.removed),
-            (&mut self.modified, Mark::Modified, below.modified),
-            (&mut self.added, Mark::Added, below.added),
+            (&mut self.removed, Presence::Removed, below.removed),
+            (&mut self.modified, Presence::Modified, below.modified),
+            (&mut self.added, Presence::Added, below.added),
         ] {
             if mark == this || !children.is_empty() {
                 set.add(element.clone(), mark == this, children);
@@ -47,7 +47,7 @@ impl TypedComparison {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum Presence {
     Same,
     Removed,
     Modified,
@@ -63,14 +63,14 @@ fn compare_values(
     before: Option<&Value>,
     after: Option<&Value>,
     ty: &Type,
-) -> (Mark, TypedComparison) {
+) -> (Presence, TypedComparison) {
     let whole = match (before, after) {
-        (None, _) => Mark::Added,
-        (_, None) => Mark::Removed,
+        (None, _) => Presence::Added,
+        (_, None) => Presence::Removed,
         (Some(before), Some(after)) if equal(before, after) => {
-            return (Mark::Same, TypedComparison::default());
+            return (Presence::Same, TypedComparison::default());
         }
-        _ => Mark::Modified,
+        _ => Presence::Modified,
     };
     let both = before.is_some() && after.is_some();
     let shape_after = shape(ty, after.or(before));
@@ -84,7 +84,7 @@ fn compare_values(
                     comparison = compare_members(before, after, shape);
                 }
             }
-            return (Mark::Modified, comparison);
+            return (Presence::Modified, comparison);
         }
     }
     let descends = match shape_after {
@@ -103,7 +103,7 @@ fn compare_values(
         Shape::List(list) => compare_items(before, after, list),
         shape => compare_members(before, after, shape),
     };
-    (if both { Mark::Same } else { whole }, below)
+    (if both { Presence::Same } else { whole }, below)
 }
 
 fn compare_members(
@@ -116,7 +116,7 @@ fn compare_members(
     let mut visit = |key: &String, a: Option<&Value>, b: Option<&Value>| {
         let ty = shape.member(key).unwrap_or(&Type::Any);
         let (mark, below) = compare_values(a, b, ty);
-        if mark != Mark::Same || !below.is_empty() {
+        if mark != Presence::Same || !below.is_empty() {
             comparison.add(&PathElement::Field(key.clone()), mark, below);
         }
     };
@@ -145,7 +145,11 @@ fn compare_items<'a>(
             ([_, _, ..], [_, _, ..]) => {
                 let mut pairs = a.iter().zip(b);
                 let same = a.len() == b.len() && pairs.all(|(a, b)| equal(a.value, b.value));
-                let mark = if same { Mark::Same } else { Mark::Modified };
+                let mark = if same {
+                    Presence::Same
+                } else {
+                    Presence::Modified
+                };
                 (mark, TypedComparison::default())
             }
             ([_, _, ..], _) => {
@@ -153,17 +157,17 @@ fn compare_items<'a>(
                     let (mark, below) = compare_values(None, Some(item), &list.item);
                     comparison.add(&key.to_element(), mark, below);
                 }
-                (Mark::Removed, TypedComparison::default())
+                (Presence::Removed, TypedComparison::default())
             }
             (_, [_, _, ..]) => {
                 if let Some(item) = first(a) {
                     let (mark, below) = compare_values(Some(item), None, &list.item);
                     comparison.add(&key.to_element(), mark, below);
                 }
-                (Mark::Added, TypedComparison::default())
+                (Presence::Added, TypedComparison::default())
             }
         };
-        if mark != Mark::Same || !below.is_empty() {
+        if mark != Presence::Same || !below.is_empty() {
             comparison.add(&key.to_element(), mark, below);
         }
     }

@@ -10,20 +10,20 @@ use crate::go;
 use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
 
 /// The place of a value, which is printed only if the value is wrong.
-enum Place<'a> {
+enum CheckedPlace<'a> {
     Root,
-    Member(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, &'a ItemKey<'a>),
-    Index(&'a Place<'a>, usize),
+    Member(&'a CheckedPlace<'a>, &'a str),
+    Item(&'a CheckedPlace<'a>, &'a ItemKey<'a>),
+    Index(&'a CheckedPlace<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for CheckedPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Root => Ok(()),
-            Place::Member(parent, name) => write!(f, "{parent}.{name}"),
-            Place::Item(parent, key) => write!(f, "{parent}{}", key.to_element()),
-            Place::Index(parent, i) => write!(f, "{parent}[{i}]"),
+            CheckedPlace::Root => Ok(()),
+            CheckedPlace::Member(parent, name) => write!(f, "{parent}.{name}"),
+            CheckedPlace::Item(parent, key) => write!(f, "{parent}{}", key.to_element()),
+            CheckedPlace::Index(parent, i) => write!(f, "{parent}[{i}]"),
         }
     }
 }
@@ -32,7 +32,13 @@ impl fmt::Display for Place<'_> {
 pub fn validate(value: &Value, root: &Struct, allow_duplicates: bool) -> Vec<String> {
     let mut errors = Vec::new();
     let shape = Shape::Struct(root);
-    validate_members(value, shape, allow_duplicates, &Place::Root, &mut errors);
+    validate_members(
+        value,
+        shape,
+        allow_duplicates,
+        &CheckedPlace::Root,
+        &mut errors,
+    );
     errors
 }
 
@@ -40,7 +46,7 @@ fn validate_value(
     value: &Value,
     ty: &Type,
     lax: bool,
-    place: &Place<'_>,
+    place: &CheckedPlace<'_>,
     errors: &mut Vec<String>,
 ) {
     if value.is_null() {
@@ -66,7 +72,7 @@ fn validate_members(
     value: &Value,
     shape: Shape<'_>,
     lax: bool,
-    place: &Place<'_>,
+    place: &CheckedPlace<'_>,
     errors: &mut Vec<String>,
 ) {
     let Value::Object(map) = value else {
@@ -76,7 +82,7 @@ fn validate_members(
     let mut unknown = None;
     for (key, value) in map {
         match shape.member(key) {
-            Some(ty) => validate_value(value, ty, lax, &Place::Member(place, key), errors),
+            Some(ty) => validate_value(value, ty, lax, &CheckedPlace::Member(place, key), errors),
             None => unknown = unknown.or(Some(key)),
         }
     }
@@ -90,7 +96,7 @@ fn validate_items(
     value: &Value,
     list: &ListType,
     lax: bool,
-    place: &Place<'_>,
+    place: &CheckedPlace<'_>,
     errors: &mut Vec<String>,
 ) {
     let Value::Array(items) = value else {
@@ -99,7 +105,13 @@ fn validate_items(
     };
     if list.kind == ListKind::Atomic {
         for (i, item) in items.iter().enumerate() {
-            validate_value(item, &list.item, lax, &Place::Index(place, i), errors);
+            validate_value(
+                item,
+                &list.item,
+                lax,
+                &CheckedPlace::Index(place, i),
+                errors,
+            );
         }
         return;
     }
@@ -116,7 +128,13 @@ fn validate_items(
             let element = key.to_element();
             errors.push(format!("{place}: duplicate entries for key {element}"));
         }
-        validate_value(item, &list.item, lax, &Place::Item(place, key), errors);
+        validate_value(
+            item,
+            &list.item,
+            lax,
+            &CheckedPlace::Item(place, key),
+            errors,
+        );
     }
     if let Some((i, message)) = mistake {
         errors.push(format!("{place}: element {i}: {message}"));

@@ -29,20 +29,20 @@ pub(super) enum Tree {
 pub(super) type Slot = Option<Tree>;
 
 /// A key in a map, or an index in a list.
-pub(super) enum Place<'a> {
+pub(super) enum TreePlace<'a> {
     Key(&'a mut BTreeMap<String, Slot>, String),
     Index(&'a mut Vector<Slot>, String),
 }
 
 /// Follows a path up to its last part. The text before the first slash does not count.
-pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> JsonPatchResult<Place<'a>> {
+pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> JsonPatchResult<TreePlace<'a>> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
     let last = parts.pop().ok_or(JsonPatchError::DoesNotApply)?;
     let mut tree = root;
     for part in parts {
         let slot = match tree.place(part)? {
-            Place::Key(map, key) => map.get_mut(&key),
-            Place::Index(list, index) => {
+            TreePlace::Key(map, key) => map.get_mut(&key),
+            TreePlace::Index(list, index) => {
                 let at = existing(&index, list.len())?;
                 list.get_mut(at)
             }
@@ -69,12 +69,12 @@ fn existing(index: &str, length: usize) -> JsonPatchResult<usize> {
     usize::try_from(at).map_err(|_| JsonPatchError::DoesNotApply)
 }
 
-impl<'a> Place<'a> {
+impl<'a> TreePlace<'a> {
     /// The value; an absent key is as good as a `null`, an absent index is a mistake.
     pub(super) fn get(&self) -> JsonPatchResult<Option<&Tree>> {
         Ok(match self {
-            Place::Key(map, key) => map.get(key).and_then(Option::as_ref),
-            Place::Index(list, index) => list
+            TreePlace::Key(map, key) => map.get(key).and_then(Option::as_ref),
+            TreePlace::Index(list, index) => list
                 .get(existing(index, list.len())?)
                 .and_then(Option::as_ref),
         })
@@ -83,8 +83,8 @@ impl<'a> Place<'a> {
     /// The value that is there, to change it.
     pub(super) fn into_value(self) -> Option<&'a mut Tree> {
         match self {
-            Place::Key(map, key) => map.get_mut(&key)?.as_mut(),
-            Place::Index(list, index) => {
+            TreePlace::Key(map, key) => map.get_mut(&key)?.as_mut(),
+            TreePlace::Index(list, index) => {
                 let at = existing(&index, list.len()).ok()?;
                 list.get_mut(at)?.as_mut()
             }
@@ -93,11 +93,11 @@ impl<'a> Place<'a> {
 
     pub(super) fn add(self, value: Slot) -> JsonPatchResult<()> {
         match self {
-            Place::Key(map, key) => {
+            TreePlace::Key(map, key) => {
                 map.insert(key, value);
             }
-            Place::Index(list, index) if index == "-" => list.push_back(value),
-            Place::Index(list, index) => {
+            TreePlace::Index(list, index) if index == "-" => list.push_back(value),
+            TreePlace::Index(list, index) => {
                 // One more place than there are items: the end is one too.
                 let at = existing(&index, list.len() + 1)?;
                 list.insert(at, value);
@@ -108,10 +108,10 @@ impl<'a> Place<'a> {
 
     pub(super) fn set(self, value: Slot) -> JsonPatchResult<()> {
         match self {
-            Place::Key(map, key) => {
+            TreePlace::Key(map, key) => {
                 map.insert(key, value);
             }
-            Place::Index(list, index) => {
+            TreePlace::Index(list, index) => {
                 let at = existing(&index, list.len())?;
                 if let Some(slot) = list.get_mut(at) {
                     *slot = value;
@@ -124,8 +124,8 @@ impl<'a> Place<'a> {
     /// Takes the value away.
     pub(super) fn remove(self) -> JsonPatchResult<Slot> {
         match self {
-            Place::Key(map, key) => map.remove(&key).ok_or(JsonPatchError::DoesNotApply),
-            Place::Index(list, index) => {
+            TreePlace::Key(map, key) => map.remove(&key).ok_or(JsonPatchError::DoesNotApply),
+            TreePlace::Index(list, index) => {
                 let at = existing(&index, list.len())?;
                 Ok(list.remove(at))
             }
@@ -171,11 +171,11 @@ impl Tree {
         }
     }
 
-    fn place(&mut self, part: String) -> JsonPatchResult<Place<'_>> {
+    fn place(&mut self, part: String) -> JsonPatchResult<TreePlace<'_>> {
         self.open();
         match self {
-            Tree::Map(map) => Ok(Place::Key(map, part)),
-            Tree::List(list) => Ok(Place::Index(list, part)),
+            Tree::Map(map) => Ok(TreePlace::Key(map, part)),
+            Tree::List(list) => Ok(TreePlace::Index(list, part)),
             _ => Err(JsonPatchError::DoesNotApply),
         }
     }
@@ -190,36 +190,36 @@ impl Tree {
 
     /// Returns its depth, at most `most`: 0 for a scalar.
     pub(super) fn depth(&self, most: usize) -> usize {
-        View::Tree(self).depth(most)
+        TreeView::Tree(self).depth(most)
     }
 }
 
 /// A borrowed value of either form.
 #[derive(Clone, Copy)]
-pub(super) enum View<'a> {
+pub(super) enum TreeView<'a> {
     Tree(&'a Tree),
     Stored(&'a Value),
     Written(&'a Raw),
 }
 
 /// An absent value is a `null` inside of a document.
-type Seen<'a> = Option<View<'a>>;
+type Seen<'a> = Option<TreeView<'a>>;
 
-impl<'a> View<'a> {
+impl<'a> TreeView<'a> {
     fn stored(value: &'a Value) -> Seen<'a> {
-        (!value.is_null()).then_some(View::Stored(value))
+        (!value.is_null()).then_some(TreeView::Stored(value))
     }
 
     fn written(raw: &'a Raw) -> Seen<'a> {
-        (*raw != Raw::Null).then_some(View::Written(raw))
+        (*raw != Raw::Null).then_some(TreeView::Written(raw))
     }
 
     /// Returns the view of a value that no path has led into as stored or written; any other view
     /// stays as it is.
     fn inner(self) -> Self {
         match self {
-            View::Tree(Tree::Stored(value)) => View::Stored(value),
-            View::Tree(Tree::Written(raw)) => View::Written(raw),
+            TreeView::Tree(Tree::Stored(value)) => TreeView::Stored(value),
+            TreeView::Tree(Tree::Written(raw)) => TreeView::Written(raw),
             other => other,
         }
     }
@@ -227,9 +227,9 @@ impl<'a> View<'a> {
     /// The number of members; `None` if it is not a map.
     fn size(self) -> Option<usize> {
         match self.inner() {
-            View::Tree(Tree::Map(map)) => Some(map.len()),
-            View::Stored(Value::Object(map)) => Some(map.len()),
-            View::Written(Raw::Object(members)) => Some(members.len()),
+            TreeView::Tree(Tree::Map(map)) => Some(map.len()),
+            TreeView::Stored(Value::Object(map)) => Some(map.len()),
+            TreeView::Written(Raw::Object(members)) => Some(members.len()),
             _ => None,
         }
     }
@@ -237,20 +237,20 @@ impl<'a> View<'a> {
     /// The number of items; `None` if it is not a list.
     fn length(self) -> Option<usize> {
         match self.inner() {
-            View::Tree(Tree::List(items)) => Some(items.len()),
-            View::Stored(Value::Array(items)) => Some(items.len()),
-            View::Written(Raw::Array(items)) => Some(items.len()),
+            TreeView::Tree(Tree::List(items)) => Some(items.len()),
+            TreeView::Stored(Value::Array(items)) => Some(items.len()),
+            TreeView::Written(Raw::Array(items)) => Some(items.len()),
             _ => None,
         }
     }
 
     fn items(self) -> Box<dyn Iterator<Item = Seen<'a>> + 'a> {
         match self.inner() {
-            View::Tree(Tree::List(items)) => {
-                Box::new(items.iter().map(|slot| slot.as_ref().map(View::Tree)))
+            TreeView::Tree(Tree::List(items)) => {
+                Box::new(items.iter().map(|slot| slot.as_ref().map(TreeView::Tree)))
             }
-            View::Stored(Value::Array(items)) => Box::new(items.iter().map(View::stored)),
-            View::Written(Raw::Array(items)) => Box::new(items.iter().map(View::written)),
+            TreeView::Stored(Value::Array(items)) => Box::new(items.iter().map(TreeView::stored)),
+            TreeView::Written(Raw::Array(items)) => Box::new(items.iter().map(TreeView::written)),
             _ => Box::new(std::iter::empty()),
         }
     }
@@ -258,17 +258,17 @@ impl<'a> View<'a> {
     /// Its members.
     fn members(self) -> BTreeMap<&'a str, Seen<'a>> {
         match self.inner() {
-            View::Tree(Tree::Map(map)) => map
+            TreeView::Tree(Tree::Map(map)) => map
                 .iter()
-                .map(|(key, slot)| (key.as_str(), slot.as_ref().map(View::Tree)))
+                .map(|(key, slot)| (key.as_str(), slot.as_ref().map(TreeView::Tree)))
                 .collect(),
-            View::Stored(Value::Object(map)) => map
+            TreeView::Stored(Value::Object(map)) => map
                 .iter()
-                .map(|(key, value)| (key.as_str(), View::stored(value)))
+                .map(|(key, value)| (key.as_str(), TreeView::stored(value)))
                 .collect(),
-            View::Written(Raw::Object(members)) => members
+            TreeView::Written(Raw::Object(members)) => members
                 .iter()
-                .map(|(key, raw)| (key.as_str(), View::written(raw)))
+                .map(|(key, raw)| (key.as_str(), TreeView::written(raw)))
                 .collect(),
             _ => BTreeMap::new(),
         }
@@ -295,8 +295,8 @@ impl<'a> View<'a> {
     /// A scalar as it is spelled: in a stored object as Go's encoder spells it.
     fn spelled(self) -> String {
         match self.inner() {
-            View::Stored(value) => go::json(value),
-            View::Written(Raw::Scalar(text)) => text.clone(),
+            TreeView::Stored(value) => go::json(value),
+            TreeView::Written(Raw::Scalar(text)) => text.clone(),
             _ => String::new(),
         }
     }
@@ -326,7 +326,7 @@ pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> JsonPatchResult<bool> {
     Ok(left.spelled() == right.spelled())
 }
 
-fn equal_members(left: View<'_>, right: View<'_>) -> JsonPatchResult<bool> {
+fn equal_members(left: TreeView<'_>, right: TreeView<'_>) -> JsonPatchResult<bool> {
     let (left, right) = (left.members(), right.members());
     for (key, left) in left {
         let same = match (left, right.get(key)) {

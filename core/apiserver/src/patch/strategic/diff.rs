@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::shape::{List, Shape};
+use super::shape::{ListShape, Shape};
 use super::{
     DELETE_FROM_PRIMITIVE_LIST, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER, StrategicResult, Target,
     lists, merge_map,
@@ -157,7 +157,7 @@ fn diff_lists(
     name: &str,
     before: &[Value],
     after: &[Value],
-    list: &List<'_>,
+    list: &ListShape<'_>,
     patch: &mut JsonMap,
     wanted: Wanted,
 ) -> StrategicResult<()> {
@@ -210,7 +210,7 @@ fn diff_lists(
 fn diff_items(
     before: &[Value],
     after: &[Value],
-    list: &List<'_>,
+    list: &ListShape<'_>,
     wanted: Wanted,
 ) -> StrategicResult<Vec<Value>> {
     let (old_keys, new_keys) = (keys(before, list)?, keys(after, list)?);
@@ -248,12 +248,12 @@ fn first_positions<'a>(values: impl Iterator<Item = &'a Value>) -> HashMap<Strin
     first
 }
 
-fn with_key(mut item: JsonMap, list: &List<'_>, key: &Value) -> Value {
+fn with_key(mut item: JsonMap, list: &ListShape<'_>, key: &Value) -> Value {
     item.insert(list.key.to_owned(), key.clone());
     Value::Object(item)
 }
 
-fn keys<'a>(items: &'a [Value], list: &List<'_>) -> StrategicResult<Vec<&'a Value>> {
+fn keys<'a>(items: &'a [Value], list: &ListShape<'_>) -> StrategicResult<Vec<&'a Value>> {
     let key = |item| lists::member(lists::as_map(item)?, list.key);
     items.iter().map(key).collect()
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::shape::{List, Shape};
+use super::shape::{ListShape, Shape};
 use super::{
     PATCH, SET_ELEMENT_ORDER, StrategicError, StrategicResult, Target, list_of, merge_map,
     mistyped, other, same, unhashable, unknown_directive, without_directives,
@@ -65,7 +65,7 @@ pub(super) fn set_element_order(
 pub(super) fn merge(
     original: Vec<Value>,
     patch: &mut [Value],
-    list: &List<'_>,
+    list: &ListShape<'_>,
     deletion: bool,
     into: Target,
 ) -> StrategicResult<Vec<Value>> {
@@ -91,7 +91,7 @@ pub(super) fn merge(
     }
     let (mut merged, mut items) = follow_directives(original, patch, list.key)?;
     let known = merged.len();
-    let mut positions = Positions::new(&merged, list.key);
+    let mut positions = KeyPositions::new(&merged, list.key);
     for item in items.iter_mut().filter_map(|item| item.as_object_mut()) {
         let value = member(item, list.key)?.clone();
         match positions.find(&merged, list.key, &value)? {
@@ -99,7 +99,7 @@ pub(super) fn merge(
                 if let Some(Value::Object(target)) = merged.get_mut(at) {
                     *target = merge_map(std::mem::take(target), item, list.item, into)?;
                     if target.get(list.key) != Some(&value) {
-                        positions = Positions::default();
+                        positions = KeyPositions::default();
                     }
                 }
             }
@@ -124,7 +124,7 @@ fn follow_directives<'a>(
 ) -> StrategicResult<(Vec<Value>, Vec<&'a mut Value>)> {
     let mut plain = Vec::with_capacity(patch.len());
     let mut replace = false;
-    let positions = Positions::new(&original, key);
+    let positions = KeyPositions::new(&original, key);
     let mut gone = HashSet::new();
     for item in patch {
         if item.get(PATCH).is_none() {
@@ -219,7 +219,7 @@ fn partition(
             .partition(|item| named.contains(&go::json(item))));
     }
     let (mut listed, mut rest) = (Vec::new(), Vec::new());
-    let positions = Positions::new(named, key);
+    let positions = KeyPositions::new(named, key);
     for item in items {
         let value = member(as_map(&item)?, key)?;
         match positions.find(named, key, value)? {
@@ -245,8 +245,8 @@ fn in_order(
             member(as_map(item)?, key)?;
         }
     }
-    let order = Ranks::new(order, key, maps);
-    let before = Ranks::new(before, key, maps);
+    let order = ItemRanks::new(order, key, maps);
+    let before = ItemRanks::new(before, key, maps);
     let mut named = order.sort(named).into_iter().peekable();
     let mut rest = before.sort(rest).into_iter().peekable();
     let mut all = Vec::with_capacity(named.len() + rest.len());
@@ -265,13 +265,13 @@ fn in_order(
 }
 
 /// The rank of each item in a list, by its identity.
-struct Ranks<'a> {
+struct ItemRanks<'a> {
     ranks: HashMap<String, usize>,
     key: &'a str,
     maps: bool,
 }
 
-impl<'a> Ranks<'a> {
+impl<'a> ItemRanks<'a> {
     fn new(items: &[Value], key: &'a str, maps: bool) -> Self {
         let mut ranks = Self {
             ranks: HashMap::with_capacity(items.len()),
@@ -390,12 +390,12 @@ pub(super) fn element_kind(lists: &[&[Value]]) -> StrategicResult<&'static str> 
 
 /// The positions of a list's items, by the texts of their keys.
 #[derive(Default)]
-struct Positions {
+struct KeyPositions {
     /// `None` if a key is not text, or an item is not a map: then it has to be searched.
     known: Option<HashMap<String, usize>>,
 }
 
-impl Positions {
+impl KeyPositions {
     fn new(items: &[Value], key: &str) -> Self {
         let mut known = HashMap::with_capacity(items.len());
         for (i, item) in items.iter().enumerate() {

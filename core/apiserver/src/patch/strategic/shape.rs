@@ -13,13 +13,13 @@ pub(super) struct Shape<'a> {
 }
 
 /// A field of a struct, found by its name.
-pub(super) struct Found<'a> {
+pub(super) struct FoundField<'a> {
     pub(super) shape: Shape<'a>,
     pub(super) field: &'a Field,
 }
 
 /// A list field: how its items merge.
-pub(super) struct List<'a> {
+pub(super) struct ListShape<'a> {
     /// The shape of each item.
     pub(super) item: Shape<'a>,
     /// `true` if items merge; otherwise the patch's list replaces the original's.
@@ -53,7 +53,7 @@ impl<'a> Shape<'a> {
     }
 
     /// A field of a struct; in a pinch one whose name differs in case only.
-    pub(super) fn field(self, name: &str) -> StrategicResult<Found<'a>> {
+    pub(super) fn field(self, name: &str) -> StrategicResult<FoundField<'a>> {
         let pointed = Shape::new(self.ty, false);
         if pointed.kind() != "struct" {
             return other(format!(
@@ -77,7 +77,7 @@ impl<'a> Shape<'a> {
             _ => ("FieldsV1", None),
         };
         match field {
-            Some(field) => Ok(Found {
+            Some(field) => Ok(FoundField {
                 shape: Shape::new(&field.ty, field.pointer),
                 field,
             }),
@@ -89,8 +89,8 @@ impl<'a> Shape<'a> {
     }
 
     /// A list field of a struct.
-    pub(super) fn list(self, name: &str) -> StrategicResult<List<'a>> {
-        let Found { shape, field } = self.field(name)?;
+    pub(super) fn list(self, name: &str) -> StrategicResult<ListShape<'a>> {
+        let FoundField { shape, field } = self.field(name)?;
         let item = match shape.ty {
             Type::List(list) => Shape::new(&list.item, false),
             ty if shape.pointer || matches!(ty, Type::Scalar(Scalar::Bytes)) => {
@@ -101,7 +101,7 @@ impl<'a> Shape<'a> {
                 return other(format!("expected slice or array type, but got: {kind}"));
             }
         };
-        Ok(List {
+        Ok(ListShape {
             item,
             merges: field.patch.merge,
             key: field.patch.merge_key.as_deref().unwrap_or_default(),

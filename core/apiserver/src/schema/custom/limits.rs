@@ -3,14 +3,14 @@
 
 use serde_json::{Number, Value};
 
-use super::outcome::{Mistake, Outcome, Report};
+use super::outcome::{Mistake, ReportForm, SchemaOutcome};
 use super::validate::{known_format, types};
 use crate::go;
 use crate::schema::openapi::Schema;
 
 /// Checks a number against its limits.
-pub(super) fn number(n: &Number, schema: &Schema, path: &str) -> Outcome {
-    let mut outcome = Outcome::default();
+pub(super) fn number(n: &Number, schema: &Schema, path: &str) -> SchemaOutcome {
+    let mut outcome = SchemaOutcome::default();
     let checks = &schema.checks;
     // A limit that the type cannot hold is reported, and compared as a float.
     let mut limit = |limit: f64, what: &str| {
@@ -94,13 +94,13 @@ impl Bound {
         };
         (!holds).then(|| {
             let text = format!("{path} in body should be {} {shown}", self.words());
-            Mistake::new(path, Report::Invalid(Value::Number(n.clone())), text)
+            Mistake::new(path, ReportForm::Invalid(Value::Number(n.clone())), text)
         })
     }
 }
 
 fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake> {
-    let value = || Report::Invalid(Value::Number(n.clone()));
+    let value = || ReportForm::Invalid(Value::Number(n.clone()));
     let integers = n.as_i64().filter(|_| native).map(|n| (n, factor as i64));
     let shown = match integers {
         Some((_, factor)) => Value::from(factor),
@@ -112,7 +112,7 @@ fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake
             "factor MultipleOf declared for {path} must be positive: {}",
             go::print(&shown)
         );
-        return Some(Mistake::new(path, Report::Invalid(shown), text));
+        return Some(Mistake::new(path, ReportForm::Invalid(shown), text));
     }
     let fits = match integers {
         Some((n, factor)) => n % factor == 0,

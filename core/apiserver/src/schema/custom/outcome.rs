@@ -11,7 +11,7 @@ use crate::status::{FieldError, Problem};
 
 /// The mistakes in a value.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct SchemaOutcome {
     pub(super) mistakes: Vec<Mistake>,
     /// The number of checks that passed: if several alternatives all fail, the server shows the
     /// errors of the one that came furthest.
@@ -31,12 +31,12 @@ pub(super) struct Mistake {
 #[derive(Clone, Debug)]
 struct About {
     path: String,
-    report: Report,
+    report: ReportForm,
 }
 
 /// The form in which a mistake is reported.
 #[derive(Clone, Debug)]
-pub(super) enum Report {
+pub(super) enum ReportForm {
     Required,
     /// Outside of an enumeration.
     NotAmong(Value, Vec<Value>),
@@ -49,7 +49,7 @@ pub(super) enum Report {
 }
 
 impl Mistake {
-    pub(super) fn new(path: &str, report: Report, text: String) -> Self {
+    pub(super) fn new(path: &str, report: ReportForm, text: String) -> Self {
         Self {
             about: Some(About {
                 path: path.to_owned(),
@@ -80,8 +80,8 @@ impl Mistake {
             (prefix, path) => format!("{prefix}.{path}"),
         };
         match report {
-            Report::Required => FieldError::required(field, ""),
-            Report::NotAmong(value, choices) => {
+            ReportForm::Required => FieldError::required(field, ""),
+            ReportForm::NotAmong(value, choices) => {
                 let choices: Vec<String> = choices
                     .iter()
                     .map(|choice| {
@@ -93,25 +93,25 @@ impl Mistake {
                 let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
                 FieldError::not_supported(field, &value, &choices)
             }
-            Report::TooLong(most) => {
+            ReportForm::TooLong(most) => {
                 let unit = if most == 1 { "byte" } else { "bytes" };
                 let detail = format!("may not be more than {most} {unit}");
                 FieldError::without_value(Problem::TooLong, field, detail)
             }
-            Report::TooMany(actual, most) => {
+            ReportForm::TooMany(actual, most) => {
                 let unit = if most == 1 { "item" } else { "items" };
                 let detail = format!("must have at most {most} {unit}");
                 FieldError::with_value(Problem::TooMany, field, &actual.into(), detail)
             }
-            Report::Type(value) => {
+            ReportForm::Type(value) => {
                 FieldError::with_value(Problem::TypeInvalid, field, &value, self.text)
             }
-            Report::Invalid(value) => FieldError::invalid(field, &value, self.text),
+            ReportForm::Invalid(value) => FieldError::invalid(field, &value, self.text),
         }
     }
 }
 
-impl Outcome {
+impl SchemaOutcome {
     pub(super) fn is_valid(&self) -> bool {
         self.mistakes.is_empty()
     }
@@ -123,7 +123,7 @@ impl Outcome {
         }
     }
 
-    pub(super) fn merge(&mut self, other: Outcome) {
+    pub(super) fn merge(&mut self, other: SchemaOutcome) {
         self.matched += other.matched;
         other.mistakes.into_iter().for_each(|m| self.add(m));
     }

@@ -114,13 +114,13 @@ pub struct Judged {
 
 /// Evaluates all rules on an object; `old` is the stored one on update.
 pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
-    let mut walk = Walk {
+    let mut walk = RuleWalk {
         evaluator: Evaluator::default(),
         judged: Judged::default(),
         budget: BUDGET,
     };
     let current = old.map(|value| Before { value, schema });
-    let place = Place {
+    let place = RulePlace {
         schema,
         path: String::new(),
         root: true,
@@ -139,7 +139,7 @@ pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
 struct OutOfBudget;
 
 /// A value's schema, and where the value stands.
-struct Place<'a> {
+struct RulePlace<'a> {
     schema: &'a Schema,
     path: String,
     /// `true` if it is that of a resource.
@@ -182,18 +182,18 @@ impl<'a> Correlated<'a> {
     }
 }
 
-struct Walk {
+struct RuleWalk {
     evaluator: Evaluator,
     judged: Judged,
     budget: u64,
 }
 
-impl Walk {
+impl RuleWalk {
     fn value<'a>(
         &mut self,
         value: &'a Value,
         before: &Correlated<'a>,
-        place: &Place<'a>,
+        place: &RulePlace<'a>,
     ) -> Result<(), OutOfBudget> {
         if value.is_null() || !place.schema.uses_rules() {
             return Ok(());
@@ -211,7 +211,7 @@ impl Walk {
         items: &'a [Value],
         value: &'a Value,
         before: &Correlated<'a>,
-        place: &Place<'a>,
+        place: &RulePlace<'a>,
     ) -> Result<(), OutOfBudget> {
         let Some(schema) = &place.schema.items else {
             return Ok(());
@@ -219,7 +219,7 @@ impl Walk {
         for (i, item) in items.iter().enumerate() {
             let old = correlated(item, before.old, &place.schema.list);
             let part = old.map(|value| Before { value, schema });
-            let inner = Place {
+            let inner = RulePlace {
                 schema,
                 path: format!("{}[{i}]", place.path),
                 root: schema.embedded,
@@ -234,7 +234,7 @@ impl Walk {
         map: &'a JsonMap,
         value: &'a Value,
         before: &Correlated<'a>,
-        place: &Place<'a>,
+        place: &RulePlace<'a>,
     ) -> Result<(), OutOfBudget> {
         let mut names: Vec<&String> = map.keys().collect();
         names.sort();
@@ -251,7 +251,7 @@ impl Walk {
             // The type of an object cannot change.
             let typed = place.path.is_empty() && (name == "apiVersion" || name == "kind");
             let part = old.filter(|_| !typed).map(|value| Before { value, schema });
-            let inner = Place {
+            let inner = RulePlace {
                 schema,
                 path,
                 root: schema.embedded,
@@ -265,7 +265,7 @@ impl Walk {
         &mut self,
         value: &'a Value,
         before: &Correlated<'a>,
-        place: &Place<'a>,
+        place: &RulePlace<'a>,
     ) -> Result<(), OutOfBudget> {
         if place.schema.rules.is_empty() {
             return Ok(());
@@ -289,7 +289,7 @@ impl Walk {
         subject: &Subject,
         value: &'a Value,
         before: &Correlated<'a>,
-        place: &Place<'a>,
+        place: &RulePlace<'a>,
         ty: &Value,
     ) -> Result<(), OutOfBudget> {
         let compiled = rule.compiled(|| Declared::from_schema(place.schema, place.root));
@@ -323,7 +323,7 @@ impl Walk {
         &mut self,
         rule: &ValidationRule,
         compiled: &'r Compiled,
-        place: &Place<'_>,
+        place: &RulePlace<'_>,
         ty: &Value,
     ) -> Option<&'r Program> {
         match compiled.rule.as_ref()? {
@@ -342,7 +342,7 @@ impl Walk {
         &mut self,
         outcome: Outcome,
         rule: &ValidationRule,
-        place: &Place<'_>,
+        place: &RulePlace<'_>,
         ty: &Value,
     ) -> Result<bool, OutOfBudget> {
         match outcome {
@@ -368,7 +368,7 @@ impl Walk {
         rule: &ValidationRule,
         compiled: &Compiled,
         subject: &Subject,
-        place: &Place<'_>,
+        place: &RulePlace<'_>,
         ty: &Value,
     ) -> Result<String, OutOfBudget> {
         let Some(Ok(program)) = &compiled.message else {
@@ -405,7 +405,7 @@ impl Walk {
     fn pay(
         &mut self,
         cost: u64,
-        place: &Place<'_>,
+        place: &RulePlace<'_>,
         ty: &Value,
         why: &str,
     ) -> Result<(), OutOfBudget> {
@@ -418,12 +418,17 @@ impl Walk {
         }
     }
 
-    fn refuse(&mut self, place: &Place<'_>, ty: &Value, detail: String) {
+    fn refuse(&mut self, place: &RulePlace<'_>, ty: &Value, detail: String) {
         let error = FieldError::invalid(path_in_messages(&place.path), ty, detail);
         self.judged.errors.push(error);
     }
 
-    fn end(&mut self, place: &Place<'_>, ty: &Value, detail: String) -> Result<(), OutOfBudget> {
+    fn end(
+        &mut self,
+        place: &RulePlace<'_>,
+        ty: &Value,
+        detail: String,
+    ) -> Result<(), OutOfBudget> {
         self.refuse(place, ty, detail);
         Err(OutOfBudget)
     }

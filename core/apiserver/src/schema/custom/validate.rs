@@ -8,7 +8,7 @@ use optimist_values::formats;
 use serde_json::Value;
 
 use super::limits::{is_whole, number};
-use super::outcome::{Mistake, Outcome, Report};
+use super::outcome::{Mistake, ReportForm, SchemaOutcome};
 use crate::go;
 use crate::json::sorted_text;
 use crate::object::JsonMap;
@@ -120,7 +120,7 @@ fn identity(item: &Value, keys: &[String]) -> Option<String> {
 }
 
 /// Checks a value, but tolerates errors that were there before.
-fn node(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
+fn node(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> SchemaOutcome {
     let mut outcome = check(value, schema, path, before);
     if !outcome.is_valid() && before.is_some_and(|before| before.equals(value)) {
         outcome.mistakes.clear();
@@ -128,8 +128,8 @@ fn node(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) 
     outcome
 }
 
-fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
-    let mut outcome = Outcome::default();
+fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>) -> SchemaOutcome {
+    let mut outcome = SchemaOutcome::default();
     if value.is_null() {
         let types = types(schema);
         if !types.is_empty() && !schema.nullable {
@@ -138,7 +138,7 @@ fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>)
         choices(value, &schema.checks, path, &mut outcome);
         return outcome;
     }
-    let mut step = |found: Outcome| {
+    let mut step = |found: SchemaOutcome| {
         outcome.merge(found);
         outcome.matched += 1;
     };
@@ -157,7 +157,7 @@ fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>)
         Value::Array(items) => step(array(items, schema, path, before)),
         Value::Bool(_) | Value::Null | Value::Object(_) => {}
     }
-    let mut among = Outcome::default();
+    let mut among = SchemaOutcome::default();
     choices(value, &schema.checks, path, &mut among);
     step(among);
     if let Value::Object(map) = value {
@@ -206,10 +206,10 @@ fn mistyped(path: &str, expected: &str, found: &Value) -> Mistake {
         text.push_str(": ");
         text.push_str(&go::quote(found));
     }
-    Mistake::new(path, Report::Type(found.clone()), text)
+    Mistake::new(path, ReportForm::Type(found.clone()), text)
 }
 
-fn type_of(value: &Value, schema: &Schema, path: &str) -> Outcome {
+fn type_of(value: &Value, schema: &Schema, path: &str) -> SchemaOutcome {
     let types = types(schema);
     let (ty, format) = match value {
         Value::Null => ("null", ""),
@@ -226,7 +226,7 @@ fn type_of(value: &Value, schema: &Schema, path: &str) -> Outcome {
     let fits = types.contains(&ty) || whole || counted;
     let numeric = types.iter().any(|ty| matches!(*ty, "number" | "integer"));
     let texts = matches!(ty, "string" | "array");
-    let mut outcome = Outcome::default();
+    let mut outcome = SchemaOutcome::default();
     match known_format(schema) {
         Some(expected) if !texts && !fits && format != expected => {
             outcome.add(mistyped(path, expected, &format.into()));
@@ -238,9 +238,9 @@ fn type_of(value: &Value, schema: &Schema, path: &str) -> Outcome {
     outcome
 }
 
-fn combined(value: &Value, checks: &Checks, path: &str) -> Outcome {
+fn combined(value: &Value, checks: &Checks, path: &str) -> SchemaOutcome {
     let quoted = || go::quote(path);
-    let mut outcome = Outcome::default();
+    let mut outcome = SchemaOutcome::default();
     if !checks.any_of.is_empty() {
         let (valid, best) = alternatives(value, &checks.any_of, path, true);
         if valid == 0 {
@@ -299,9 +299,9 @@ fn alternatives(
     schemas: &[Schema],
     path: &str,
     first_is_enough: bool,
-) -> (usize, Outcome) {
+) -> (usize, SchemaOutcome) {
     let mut valid = 0;
-    let mut best: Option<Outcome> = None;
+    let mut best: Option<SchemaOutcome> = None;
     for schema in schemas {
         let found = check(value, schema, path, None);
         if found.is_valid() {
@@ -323,16 +323,16 @@ fn alternatives(
     (valid, best.unwrap_or_default())
 }
 
-fn string(text: &str, checks: &Checks, path: &str) -> Outcome {
-    let mut outcome = Outcome::default();
+fn string(text: &str, checks: &Checks, path: &str) -> SchemaOutcome {
+    let mut outcome = SchemaOutcome::default();
     let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     let value = || Value::from(text);
     if let Some(most) = checks.max_length.filter(|most| length > *most) {
         let message = format!("{path} in body should be at most {most} chars long");
-        outcome.add(Mistake::new(path, Report::TooLong(most), message));
+        outcome.add(Mistake::new(path, ReportForm::TooLong(most), message));
     } else if let Some(least) = checks.min_length.filter(|least| length < *least) {
         let message = format!("{path} in body should be at least {least} chars long");
-        outcome.add(Mistake::new(path, Report::Invalid(value()), message));
+        outcome.add(Mistake::new(path, ReportForm::Invalid(value()), message));
     } else if let Some(pattern) = &checks.pattern
         && pattern
             .regex
@@ -340,21 +340,26 @@ fn string(text: &str, checks: &Checks, path: &str) -> Outcome {
             .is_some_and(|regex| !regex.is_match(text))
     {
         let message = format!("{path} in body should match '{}'", pattern.text);
-        outcome.add(Mistake::new(path, Report::Invalid(value()), message));
+        outcome.add(Mistake::new(path, ReportForm::Invalid(value()), message));
     }
     outcome
 }
 
-fn formatted(text: &str, format: &str, path: &str) -> Outcome {
-    let mut outcome = Outcome::default();
+fn formatted(text: &str, format: &str, path: &str) -> SchemaOutcome {
+    let mut outcome = SchemaOutcome::default();
     if formats::matches(format, text) == Some(false) {
         outcome.add(mistyped(path, format, &text.into()));
     }
     outcome
 }
 
-fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
-    let mut outcome = Outcome::default();
+fn array(
+    items: &[Value],
+    schema: &Schema,
+    path: &str,
+    before: Option<Before<'_>>,
+) -> SchemaOutcome {
+    let mut outcome = SchemaOutcome::default();
     if let Some(schema) = &schema.items {
         let earlier = before.map(Before::items).unwrap_or_default();
         for (i, item) in items.iter().enumerate() {
@@ -367,22 +372,22 @@ fn array(items: &[Value], schema: &Schema, path: &str, before: Option<Before<'_>
     let count = i64::try_from(size).unwrap_or(i64::MAX);
     if let Some(least) = checks.min_items.filter(|least| count < *least) {
         let text = format!("{path} in body should have at least {least} items");
-        outcome.add(Mistake::new(path, Report::Invalid(size.into()), text));
+        outcome.add(Mistake::new(path, ReportForm::Invalid(size.into()), text));
     }
     if let Some(most) = checks.max_items.filter(|most| count > *most) {
         let text = format!("{path} in body should have at most {most} items");
-        outcome.add(Mistake::new(path, Report::TooMany(size, most), text));
+        outcome.add(Mistake::new(path, ReportForm::TooMany(size, most), text));
     }
     let mut seen = HashSet::new();
     if checks.unique_items && !items.iter().all(|item| seen.insert(sorted_text(item))) {
         let text = format!("{path} in body shouldn't contain duplicates");
-        outcome.add(Mistake::new(path, Report::Invalid("".into()), text));
+        outcome.add(Mistake::new(path, ReportForm::Invalid("".into()), text));
     }
     outcome.matched += 1;
     outcome
 }
 
-fn choices(value: &Value, checks: &Checks, path: &str, outcome: &mut Outcome) {
+fn choices(value: &Value, checks: &Checks, path: &str, outcome: &mut SchemaOutcome) {
     // Go converts the value to the type of the choice: to an integer it is cut off.
     let is = |choice: &Value| match (value, choice) {
         (Value::Null, _) | (_, Value::Null) => false,
@@ -397,22 +402,22 @@ fn choices(value: &Value, checks: &Checks, path: &str, outcome: &mut Outcome) {
     }
     let all = Value::Array(checks.choices.clone());
     let text = format!("{path} in body should be one of {}", go::print(&all));
-    let report = Report::NotAmong(value.clone(), checks.choices.clone());
+    let report = ReportForm::NotAmong(value.clone(), checks.choices.clone());
     outcome.add(Mistake::new(path, report, text));
 }
 
-fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>) -> Outcome {
-    let mut outcome = Outcome::default();
+fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>) -> SchemaOutcome {
+    let mut outcome = SchemaOutcome::default();
     let checks = &schema.checks;
     let size = map.len();
     let count = i64::try_from(size).unwrap_or(i64::MAX);
     if let Some(least) = checks.min_properties.filter(|least| count < *least) {
         let text = format!("{path} in body should have at least {least} properties");
-        outcome.add(Mistake::new(path, Report::Invalid(size.into()), text));
+        outcome.add(Mistake::new(path, ReportForm::Invalid(size.into()), text));
     }
     if let Some(most) = checks.max_properties.filter(|most| count > *most) {
         let text = format!("{path} in body should have at most {most} properties");
-        outcome.add(Mistake::new(path, Report::TooMany(size, most), text));
+        outcome.add(Mistake::new(path, ReportForm::TooMany(size, most), text));
     }
     let before = |name: &str| {
         let type_field = path.is_empty() && matches!(name, "kind" | "apiVersion");
@@ -428,7 +433,7 @@ fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>
             }
             Some(Additional::Forbidden) => {
                 let text = format!("{path}.{name} in body is a forbidden property");
-                let report = Report::Invalid(name.as_str().into());
+                let report = ReportForm::Invalid(name.as_str().into());
                 outcome.add(Mistake::new(path, report, text));
             }
             Some(Additional::Any) | None => {}
@@ -447,7 +452,7 @@ fn object(map: &JsonMap, schema: &Schema, path: &str, before: Option<Before<'_>>
     {
         let path = format!("{path}.{name}");
         let text = format!("{path} in body is required");
-        outcome.add(Mistake::new(&path, Report::Required, text));
+        outcome.add(Mistake::new(&path, ReportForm::Required, text));
     }
     outcome
 }

@@ -52,9 +52,9 @@ pub(super) fn answer(
     })
 }
 
-type Query = Vec<(String, String)>;
+type QueryPairs = Vec<(String, String)>;
 
-fn query(request: &Request<Vec<u8>>) -> Query {
+fn query(request: &Request<Vec<u8>>) -> QueryPairs {
     let query = request.uri().query().unwrap_or_default();
     form_urlencoded::parse(query.as_bytes())
         .into_owned()
@@ -76,7 +76,7 @@ fn stream(
     namespace: &str,
     name: &str,
     what: &str,
-    query: &Query,
+    query: &QueryPairs,
 ) -> Result<Response<Vec<u8>>, Refusal> {
     if what == "log" {
         check_log_options(name, query)?;
@@ -100,7 +100,7 @@ fn stream(
 }
 
 /// `ValidatePodLogOptions`.
-fn check_log_options(name: &str, query: &Query) -> Result<(), Refusal> {
+fn check_log_options(name: &str, query: &QueryPairs) -> Result<(), Refusal> {
     let number = |field: &str| {
         let found = query.iter().find(|(key, _)| key == field);
         found
@@ -137,7 +137,7 @@ fn check_log_options(name: &str, query: &Query) -> Result<(), Refusal> {
 }
 
 /// A request names one of several containers.
-fn check_container(pod: &Value, name: &str, query: &Query) -> Result<(), Refusal> {
+fn check_container(pod: &Value, name: &str, query: &QueryPairs) -> Result<(), Refusal> {
     let wanted = query.iter().find(|(key, _)| key == "container");
     let wanted = wanted.map_or("", |(_, value)| value.as_str());
     let spec = &pod["spec"];

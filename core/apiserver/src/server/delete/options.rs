@@ -59,12 +59,12 @@ impl DeleteOptions {
         {
             return Err(Status::bad_request(error));
         }
-        let options = Fields("DeleteOptions", "", node);
+        let options = StructFields("DeleteOptions", "", node);
         let preconditions = node.get("preconditions").unwrap_or(&Node::Null);
         if !matches!(preconditions, Node::Null | Node::Object(_)) {
             return Err(options.wrong("preconditions", preconditions, "v1.Preconditions"));
         }
-        let preconditions = Fields("Preconditions", "preconditions.", preconditions);
+        let preconditions = StructFields("Preconditions", "preconditions.", preconditions);
         Ok(Self {
             grace_period_seconds: options.read(
                 "gracePeriodSeconds",
@@ -135,9 +135,9 @@ fn head(node: &Node) -> Value {
 }
 
 /// The fields of a Go struct with this name, at this place, as they are decoded (`encoding/json`).
-struct Fields<'a>(&'static str, &'static str, &'a Node);
+struct StructFields<'a>(&'static str, &'static str, &'a Node);
 
-impl Fields<'_> {
+impl StructFields<'_> {
     /// A field; `None` if it is absent or `null`.
     fn read<T>(
         &self,

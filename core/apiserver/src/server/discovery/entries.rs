@@ -62,7 +62,7 @@ pub(in crate::server) fn local_services() -> impl Iterator<Item = Value> {
 }
 
 /// A resource or subresource.
-pub(super) struct Entry {
+pub(super) struct DiscoveryEntry {
     resource: String,
     subresource: String,
     namespaced: bool,
@@ -76,7 +76,7 @@ pub(super) struct Entry {
 }
 
 /// All resources and subresources of a version, by name.
-pub(super) fn entries(version: &GroupVersion, resources: &Resources) -> Vec<Entry> {
+pub(super) fn entries(version: &GroupVersion, resources: &Resources) -> Vec<DiscoveryEntry> {
     let mut all = BTreeMap::new();
     let mut scopes = BTreeMap::new();
     let stored = resources
@@ -97,7 +97,7 @@ pub(super) fn entries(version: &GroupVersion, resources: &Resources) -> Vec<Entr
 }
 
 /// A row of the table.
-fn read(row: &[&'static str], scopes: &BTreeMap<String, bool>) -> Option<Entry> {
+fn read(row: &[&'static str], scopes: &BTreeMap<String, bool>) -> Option<DiscoveryEntry> {
     let [_, name, kind, rest @ ..] = row else {
         return None;
     };
@@ -113,7 +113,7 @@ fn read(row: &[&'static str], scopes: &BTreeMap<String, bool>) -> Option<Entry> 
         [scope, verbs, short] => (*scope == "namespaced", verbs, words(short)),
         _ => return None,
     };
-    Some(Entry {
+    Some(DiscoveryEntry {
         resource: resource.to_owned(),
         subresource: subresource.to_owned(),
         namespaced,
@@ -127,14 +127,14 @@ fn read(row: &[&'static str], scopes: &BTreeMap<String, bool>) -> Option<Entry> 
 }
 
 /// A stored resource and its subresources.
-fn of_resource(resource: &Resource) -> Vec<Entry> {
+fn of_resource(resource: &Resource) -> Vec<DiscoveryEntry> {
     let own = match resource.definition {
         Definition::Custom(_) => Some(resource.group_version.clone()),
         Definition::Builtin(_) => None,
     };
     let entry = |subresource: &str| {
         let is_scale = subresource == "scale";
-        Entry {
+        DiscoveryEntry {
             resource: resource.plural.clone(),
             subresource: subresource.to_owned(),
             namespaced: resource.namespaced,
@@ -149,7 +149,7 @@ fn of_resource(resource: &Resource) -> Vec<Entry> {
             hash: None,
         }
     };
-    let main = Entry {
+    let main = DiscoveryEntry {
         verbs: verbs(resource),
         short: resource.names.short.clone(),
         categories: resource.names.categories.clone(),
@@ -193,7 +193,7 @@ fn storage_hash(resource: &Resource) -> String {
     base64::engine::general_purpose::STANDARD.encode(&hash[..8])
 }
 
-impl Entry {
+impl DiscoveryEntry {
     /// Returns its entry in a list of resources (`metav1.APIResource`).
     pub(super) fn listed(&self) -> Value {
         let is_main = self.subresource.is_empty();
@@ -241,7 +241,7 @@ impl Entry {
 
 /// Returns the entries of aggregated discovery: subresources stand in their resources
 /// (`apidiscovery.k8s.io/v2`).
-pub(super) fn aggregated(entries: &[Entry]) -> Vec<Value> {
+pub(super) fn aggregated(entries: &[DiscoveryEntry]) -> Vec<Value> {
     let mains = entries.iter().filter(|entry| entry.subresource.is_empty());
     let list = mains.map(|main| {
         let mut shown = json!({

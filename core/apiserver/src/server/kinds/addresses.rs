@@ -4,12 +4,12 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::metadata::IMMUTABLE;
 use super::{internal, ip, pod_parts};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("service_ranges", service_ranges),
     ("service_ranges_kept", service_ranges_kept),
 ];

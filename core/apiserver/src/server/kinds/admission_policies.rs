@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::names;
@@ -13,7 +13,7 @@ use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("param_kind", param_kind),
     ("resource_names", resource_names),
     ("match_conditions", match_conditions),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::names;
 use crate::go;
 use crate::object::{Metadata, text};
@@ -14,7 +14,7 @@ use crate::server::custom::set_condition;
 use crate::server::{ApiServer, Resource, Trace};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("api_service_name", name),
     ("api_group", group),
     ("api_version", version),

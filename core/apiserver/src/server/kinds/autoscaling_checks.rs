@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::autoscaling;
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::metadata::negative_text;
 use super::{names, resources};
 use crate::field::ErrorPath;
@@ -12,7 +12,7 @@ use crate::object::text;
 use crate::schema::Quantity;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("autoscaler", autoscaler),
     ("replica_bounds", replica_bounds),
     ("scale_to_zero", scale_to_zero),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{self, Check, Checked};
+use super::checks::{self, Checked, FieldCheck};
 use super::label_selector::list;
 use super::names::{self, NameRule};
 use super::{EmptiedBytes, Rules, StatusRules};
@@ -13,7 +13,7 @@ use crate::object::text;
 use crate::server::user;
 use crate::status::{FieldError, Problem};
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("certificate_request", request),
     ("usages", usages),
     ("signer", signer),

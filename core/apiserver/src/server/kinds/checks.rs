@@ -16,11 +16,11 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| parse(include_str!("kinds.checks")));
+static TABLE: LazyLock<CheckTable> = LazyLock::new(|| parse(include_str!("kinds.checks")));
 static ABSENT: Value = Value::Null;
 
 /// The rows of each type, and of each kind (`Ingress`, `Ingress/status`), by name.
-type Table = BTreeMap<&'static str, Vec<Row>>;
+type CheckTable = BTreeMap<&'static str, Vec<CheckRow>>;
 
 /// A value that is checked, with its surroundings.
 #[derive(Clone, Copy, Debug)]
@@ -38,11 +38,11 @@ pub(super) struct Checked<'a> {
 }
 
 /// A check in Rust.
-pub(super) type Check = fn(&Checked<'_>, &mut Vec<FieldError>);
+pub(super) type FieldCheck = fn(&Checked<'_>, &mut Vec<FieldError>);
 
 /// A row: a field of a type, and its checks in order.
 #[derive(Debug, PartialEq)]
-struct Row {
+struct CheckRow {
     on: On,
     path: Vec<Segment>,
     /// `true` if an absent field is passed over (`?`).
@@ -164,7 +164,7 @@ impl<'a> Checked<'a> {
         })
     }
 
-    fn walk(&self, path: &[Segment], row: &Row, errors: &mut Vec<FieldError>) {
+    fn walk(&self, path: &[Segment], row: &CheckRow, errors: &mut Vec<FieldError>) {
         let Some((first, rest)) = path.split_first() else {
             if !row.optional || !self.value.is_null() {
                 self.check(&row.words, errors);
@@ -234,8 +234,8 @@ impl<'a> Checked<'a> {
     }
 }
 
-fn parse(table: &'static str) -> Table {
-    let mut types = Table::new();
+fn parse(table: &'static str) -> CheckTable {
+    let mut types = CheckTable::new();
     let mut current = None;
     for line in table.lines() {
         let line = match line.strip_prefix('#') {
@@ -258,7 +258,7 @@ fn parse(table: &'static str) -> Table {
     types
 }
 
-fn parse_row(row: &'static str) -> Row {
+fn parse_row(row: &'static str) -> CheckRow {
     let (on, row) = match row.split_at_checked(2) {
         Some(("+ ", rest)) => (On::Create, rest),
         Some(("~ ", rest)) => (On::Update, rest),
@@ -270,7 +270,7 @@ fn parse_row(row: &'static str) -> Row {
         Some(path) => (path, true),
         None => (path, false),
     };
-    Row {
+    CheckRow {
         on,
         path: parse_path(path),
         optional,
@@ -328,7 +328,7 @@ mod tests {
     fn a_row_has_a_path_and_words_with_arguments() {
         assert_eq!(
             parse_row("~ rules[].paths{}.type? enum=A,B immutable=\"may not be changed\" X"),
-            Row {
+            CheckRow {
                 on: On::Update,
                 path: vec![
                     Segment::Field("rules"),

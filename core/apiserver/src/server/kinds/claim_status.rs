@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::devices::{
     MOST, Requests, binding_conditions, configuration, each, each_once, named, pool_name,
     raw_object, request_named, requests, requests_named, tolerations,
@@ -18,7 +18,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[("claim_status", claim_status)];
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[("claim_status", claim_status)];
 
 type Errors = Vec<FieldError>;
 

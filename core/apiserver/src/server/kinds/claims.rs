@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::metadata::IMMUTABLE;
 use super::{difference, internal, names, resources};
 use crate::field::ErrorPath;
@@ -11,7 +11,7 @@ use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("access_modes", access_modes),
     ("requested_storage", requested_storage),
     ("resize_statuses", resize_statuses),

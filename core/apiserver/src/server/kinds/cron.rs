@@ -1,22 +1,22 @@
 //! Checks of a CronJob's schedule: `validateCronJobSpec` of `pkg/apis/batch/validation`, and the syntax of
 //! schedules (`github.com/robfig/cron/v3`, `ParseStandard`).
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
 use optimist_values::formats::go_duration;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("schedule", schedule),
     ("time_zone", time_zone),
     ("cron_job_name", cron_job_name),
 ];
 
 /// A part of a schedule: its least and most value, and the names of its values.
-type Part = (i64, i64, &'static [&'static str]);
+type CronPart = (i64, i64, &'static [&'static str]);
 
-const PARTS: [Part; 5] = [
+const PARTS: [CronPart; 5] = [
     (0, 59, &[]),
     (0, 23, &[]),
     (1, 31, &[]),
@@ -106,7 +106,7 @@ fn bad_duration(whole: &str, duration: &str) -> String {
 }
 
 /// `getRange`.
-fn parse_range(text: &str, (least, most, names): &Part) -> Result<(), String> {
+fn parse_range(text: &str, (least, most, names): &CronPart) -> Result<(), String> {
     let (least, most) = (*least, *most);
     let range_and_step: Vec<&str> = text.split('/').collect();
     let ends: Vec<&str> = range_and_step[0].split('-').collect();

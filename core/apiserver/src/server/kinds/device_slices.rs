@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::capacity_requests::request_policy;
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::devices::{
     EFFECTS, binding_conditions, each, each_once, named, pool_name, qualified_name, required_name,
 };
@@ -16,7 +16,7 @@ use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[("resource_slice", slice)];
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[("resource_slice", slice)];
 
 type Errors = Vec<FieldError>;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::checks::Check;
+use super::checks::FieldCheck;
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{metadata, names, resources, volumes};
@@ -14,7 +14,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("device_claim", |claim, errors| {
         device_claim(claim.value, claim.path, errors);
     }),

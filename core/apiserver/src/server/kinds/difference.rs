@@ -10,7 +10,7 @@ const MANY: usize = 200;
 
 /// Lines `from..from_end` of one text that became lines `to..to_end` of the other.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct ChangedLines {
     equal: bool,
     from: usize,
     from_end: usize,
@@ -59,14 +59,14 @@ fn range(start: usize, end: usize) -> String {
 }
 
 /// All of both texts, equal and changed spans in turn.
-fn spans(a: &[&str], b: &[&str]) -> Vec<Span> {
+fn spans(a: &[&str], b: &[&str]) -> Vec<ChangedLines> {
     let mut blocks = Matcher::new(a, b).blocks();
     blocks.push((a.len(), b.len(), 0));
     let mut spans = Vec::new();
     let (mut i, mut j) = (0, 0);
     for (from, to, size) in blocks {
         if i < from || j < to {
-            spans.push(Span {
+            spans.push(ChangedLines {
                 equal: false,
                 from: i,
                 from_end: from,
@@ -76,7 +76,7 @@ fn spans(a: &[&str], b: &[&str]) -> Vec<Span> {
         }
         (i, j) = (from + size, to + size);
         if size > 0 {
-            spans.push(Span {
+            spans.push(ChangedLines {
                 equal: true,
                 from,
                 from_end: i,
@@ -89,7 +89,7 @@ fn spans(a: &[&str], b: &[&str]) -> Vec<Span> {
 }
 
 /// Changes with their context; far ones stand apart.
-fn groups(spans: &[Span]) -> Vec<Vec<Span>> {
+fn groups(spans: &[ChangedLines]) -> Vec<Vec<ChangedLines>> {
     let mut spans = spans.to_vec();
     if let Some(first) = spans.first_mut().filter(|span| span.equal) {
         first.from = first.from.max(first.from_end.saturating_sub(CONTEXT));
@@ -100,10 +100,10 @@ fn groups(spans: &[Span]) -> Vec<Vec<Span>> {
         last.to_end = last.to_end.min(last.to + CONTEXT);
     }
     let mut groups = Vec::new();
-    let mut group: Vec<Span> = Vec::new();
+    let mut group: Vec<ChangedLines> = Vec::new();
     for mut span in spans {
         if span.equal && span.from_end - span.from > 2 * CONTEXT {
-            group.push(Span {
+            group.push(ChangedLines {
                 from_end: span.from + CONTEXT,
                 to_end: span.to + CONTEXT,
                 ..span

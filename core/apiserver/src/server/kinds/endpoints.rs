@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked, of_type};
+use super::checks::{Checked, FieldCheck, of_type};
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{Notices, ip, names};
@@ -13,7 +13,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("endpoint_subsets", subsets),
     ("endpoint_subset", subset),
     ("endpoint_address", address),

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::checks::{self, Check, Checked};
+use super::checks::{self, Checked, FieldCheck};
 use super::{internal, names};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("fixed_spec", fixed_spec),
     ("matching_precedence", matching_precedence),
     ("distinguisher_method", distinguisher_method),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::jobs::is_indexed;
 use super::label_selector::list;
 use super::{internal, metadata, names};
@@ -12,7 +12,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::{FieldError, Problem};
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("failure_policy", failure_policy),
     ("success_policy", success_policy),
 ];

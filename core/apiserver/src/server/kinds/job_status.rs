@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::internal;
 use super::job_policies::index_intervals;
 use super::label_selector::list;
@@ -13,7 +13,7 @@ use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::{FieldError, Problem};
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("uncounted_pods", uncounted_pods),
     ("job_status", validate),
     ("job_status_change", validate_change),
@@ -49,13 +49,13 @@ fn uncounted_pods(pods: &Checked<'_>, errors: &mut Vec<FieldError>) {
 }
 
 /// The new status, the stored one, and the errors in the change.
-struct Change<'a> {
+struct StatusChange<'a> {
     status: &'a Value,
     live: &'a Value,
     errors: &'a mut Vec<FieldError>,
 }
 
-impl Change<'_> {
+impl StatusChange<'_> {
     fn of_condition(&self, condition: &str) -> bool {
         is(self.status, condition) != is(self.live, condition)
     }
@@ -87,7 +87,7 @@ fn validate(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
         &job.object["status"],
         &job.live.unwrap_or(&Value::Null)["status"],
     );
-    let mut change = Change {
+    let mut change = StatusChange {
         status,
         live,
         errors,
@@ -123,7 +123,7 @@ fn validate(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn conditions_and_times(change: &mut Change<'_>) {
+fn conditions_and_times(change: &mut StatusChange<'_>) {
     let (complete, failed) = (is(change.status, "Complete"), is(change.status, "Failed"));
     let complete_changed = change.of_condition("Complete");
     let failed_changed = change.of_condition("Failed");
@@ -173,7 +173,7 @@ fn conditions_and_times(change: &mut Change<'_>) {
 }
 
 /// A finished job has started, and has no pods.
-fn finished(job: &Checked<'_>, change: &mut Change<'_>) {
+fn finished(job: &Checked<'_>, change: &mut StatusChange<'_>) {
     let status = change.status;
     let changed = is_finished(status) != is_finished(change.live);
     if !is_finished(status) {
@@ -202,7 +202,7 @@ fn finished(job: &Checked<'_>, change: &mut Change<'_>) {
 }
 
 /// The indexes that are completed, and those that failed.
-fn indexes(spec: &Value, change: &mut Change<'_>) {
+fn indexes(spec: &Value, change: &mut StatusChange<'_>) {
     let status = change.status;
     let (done, failed) = (
         text(status, "completedIndexes"),
@@ -258,7 +258,7 @@ fn validate_change(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
         return;
     };
     let (status, live) = (&job.object["status"], &live_job["status"]);
-    let mut change = Change {
+    let mut change = StatusChange {
         status,
         live,
         errors,

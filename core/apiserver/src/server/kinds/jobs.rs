@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
 use super::{Notices, internal, label_selector, names, pod_template};
@@ -11,7 +11,7 @@ use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("own_selector", own_selector),
     ("index_hostname", index_hostname),
     ("failed_indexes", failed_indexes),

@@ -4,14 +4,14 @@
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::{ip, names};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("ingress_class_once", ingress_class_once),
     ("ingress_rules", ingress_rules),
     ("ingress_host", ingress_host),

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::resources::whole_amount;
 use super::{Rules, internal, ip, names};
@@ -12,7 +12,7 @@ use crate::go;
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("taints", taints),
     ("node_amounts", node_amounts),
     ("pod_ranges", pod_ranges),

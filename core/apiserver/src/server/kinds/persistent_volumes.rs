@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::checks::{self, Check, Checked};
+use super::checks::{self, Checked, FieldCheck};
 use super::claims::{positive, resource_amounts};
 use super::metadata::IMMUTABLE;
 use super::{difference, internal, pod_scheduling, volumes};
@@ -11,7 +11,7 @@ use crate::field::ErrorPath;
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("volume_capacity", volume_capacity),
     ("volume_nodes", volume_nodes),
     ("volume_source", volume_source),

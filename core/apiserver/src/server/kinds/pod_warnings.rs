@@ -321,18 +321,18 @@ fn addresses(spec: &Value, path: &ErrorPath<'_>, warnings: &mut Vec<String>) {
 }
 
 /// A container, and its path.
-struct Container<'a> {
+struct LocatedContainer<'a> {
     value: &'a Value,
     path: ErrorPath<'a>,
 }
 
 /// All containers, in the order in which upstream visits them.
-fn containers<'a>(spec: &'a Value, path: &'a ErrorPath<'a>) -> Vec<Container<'a>> {
+fn containers<'a>(spec: &'a Value, path: &'a ErrorPath<'a>) -> Vec<LocatedContainer<'a>> {
     ["initContainers", "containers", "ephemeralContainers"]
         .into_iter()
         .flat_map(|kind| {
             let containers = list(spec, kind).iter().enumerate();
-            containers.map(move |(i, value)| Container {
+            containers.map(move |(i, value)| LocatedContainer {
                 value,
                 path: path.item(kind, i),
             })

@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use crate::json;
 use crate::server::wire;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[("one_budget", one_budget)];
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[("one_budget", one_budget)];
 
 /// A budget is a minimum or a maximum. The message shows the Go struct.
 fn one_budget(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::capacity_requests::amount_text;
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
 use super::resources::{self, reasons_against_any, whole_amount};
@@ -16,7 +16,7 @@ use crate::object::{JsonMap, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("quota_amounts", quota_amounts),
     ("quota_scopes", quota_scopes),
     ("quota_selector", quota_selector),
@@ -306,7 +306,7 @@ fn limit_names(limit: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>
 
 /// The order of a limit's amounts: if the first is above the second, the field and the value that are
 /// wrong, and the names of both in the message.
-type Order = (
+type AmountOrder = (
     &'static str,
     &'static str,
     &'static str,
@@ -314,7 +314,7 @@ type Order = (
     &'static str,
     &'static str,
 );
-const ORDER: [Order; 6] = [
+const ORDER: [AmountOrder; 6] = [
     ("min", "max", "min", "min", "min", "max"),
     (
         "min",

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::label_selector::{self, list};
 use super::names;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("policy_rule", policy_rule),
     ("role_selector", role_selector),
     ("subject", subject),

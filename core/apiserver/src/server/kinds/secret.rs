@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::certificates::{decoded, malformed_certificate};
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::config_map::{self, MAX_DATA};
 use crate::go::base64;
 use crate::go::pem::{self, PemBlock};
@@ -13,7 +13,7 @@ use crate::json;
 use crate::object::{JsonMap, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("secret_immutable", secret_immutable),
     ("secret_data", secret_data),
 ];
@@ -26,23 +26,26 @@ const CERTIFICATE: &str = "CERTIFICATE";
 const PRIVATE_KEY: &str = "PRIVATE KEY";
 
 /// The types that need keys. Each list is needed in full, or one key of it (`Any`).
-const KEYS: [(&str, Needed); 5] = [
-    ("kubernetes.io/dockercfg", Needed::Json(".dockercfg")),
+const KEYS: [(&str, NeededKeys); 5] = [
+    ("kubernetes.io/dockercfg", NeededKeys::Json(".dockercfg")),
     (
         "kubernetes.io/dockerconfigjson",
-        Needed::Json(".dockerconfigjson"),
+        NeededKeys::Json(".dockerconfigjson"),
     ),
     (
         "kubernetes.io/basic-auth",
-        Needed::Any(&["username", "password"]),
+        NeededKeys::Any(&["username", "password"]),
     ),
-    ("kubernetes.io/ssh-auth", Needed::Filled("ssh-privatekey")),
-    (TLS, Needed::All(&["tls.crt", "tls.key"])),
+    (
+        "kubernetes.io/ssh-auth",
+        NeededKeys::Filled("ssh-privatekey"),
+    ),
+    (TLS, NeededKeys::All(&["tls.crt", "tls.key"])),
 ];
 
 /// The keys that a type of secret needs.
 #[derive(Clone, Copy)]
-enum Needed {
+enum NeededKeys {
     /// This one, with a JSON object.
     Json(&'static str),
     /// At least one of these.
@@ -85,21 +88,21 @@ fn secret_data(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn needed_keys(needed: Needed, data: Option<&JsonMap>, errors: &mut Vec<FieldError>) {
+fn needed_keys(needed: NeededKeys, data: Option<&JsonMap>, errors: &mut Vec<FieldError>) {
     let has = |key: &&str| data.is_some_and(|data| data.contains_key(*key));
     let missing: Vec<&str> = match needed {
-        Needed::Any(keys) if keys.iter().any(has) => Vec::new(),
-        Needed::Any(keys) => keys.to_vec(),
-        Needed::All(keys) => keys.iter().copied().filter(|key| !has(key)).collect(),
-        Needed::Filled(key) => {
+        NeededKeys::Any(keys) if keys.iter().any(has) => Vec::new(),
+        NeededKeys::Any(keys) => keys.to_vec(),
+        NeededKeys::All(keys) => keys.iter().copied().filter(|key| !has(key)).collect(),
+        NeededKeys::Filled(key) => {
             let is_filled = data.is_some_and(|data| data.get(key).is_some_and(|it| it != ""));
             [key].into_iter().filter(|_| !is_filled).collect()
         }
-        Needed::Json(key) => [key].into_iter().filter(|key| !has(key)).collect(),
+        NeededKeys::Json(key) => [key].into_iter().filter(|key| !has(key)).collect(),
     };
     let fields = missing.iter().map(|key| format!("data[{key}]"));
     errors.extend(fields.map(|field| FieldError::required(field, "")));
-    if let Needed::Json(key) = needed
+    if let NeededKeys::Json(key) = needed
         && let Some(Value::String(encoded)) = data.and_then(|data| data.get(key))
         && let Some(message) = json::object_error(&base64::bytes(encoded))
     {

@@ -28,7 +28,7 @@ pub(super) fn allocate(
 ) -> Allocated {
     let own = live.map(ports_of).unwrap_or_default();
     let asked = ports_of(service);
-    let mut pool = Pool {
+    let mut pool = PortPool {
         taken,
         asked,
         dry_run,
@@ -53,7 +53,7 @@ pub(super) fn allocate(
 }
 
 /// The ports that are taken, and those that the Service asks for by number.
-struct Pool {
+struct PortPool {
     taken: BTreeSet<i64>,
     asked: BTreeSet<i64>,
     dry_run: bool,
@@ -62,7 +62,7 @@ struct Pool {
     highest: Option<i64>,
 }
 
-impl Pool {
+impl PortPool {
     fn allocate(&mut self, port: i64) -> Result<(), &'static str> {
         if !self.dry_run && !RANGE.contains(&port) {
             return Err(
@@ -108,7 +108,7 @@ pub(super) fn wants_ports(spec: &Value) -> bool {
 
 /// The ports of a new Service: ports of one number, of several protocols, share a node port
 /// (`initNodePorts`).
-fn give_new(service: &mut Value, pool: &mut Pool) -> Allocated {
+fn give_new(service: &mut Value, pool: &mut PortPool) -> Allocated {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);
     let number = |port: &Value| port["port"].as_i64().unwrap_or(0);
@@ -146,7 +146,7 @@ fn give_new(service: &mut Value, pool: &mut Pool) -> Allocated {
 }
 
 /// Returns the ports of an updated Service, which keeps the ones that it had (`updateNodePorts`).
-fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Allocated {
+fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut PortPool) -> Allocated {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);
     let mut taken_now = BTreeSet::new();
@@ -175,7 +175,7 @@ fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut Pool) -> Al
 }
 
 /// The port under which nodes say whether they have endpoints (`allocHealthCheckNodePort`).
-fn give_health_check(service: &mut Value, pool: &mut Pool) -> Allocated {
+fn give_health_check(service: &mut Value, pool: &mut PortPool) -> Allocated {
     let spec = &mut service["spec"];
     let asked = spec["healthCheckNodePort"].as_i64().unwrap_or(0);
     if asked == 0 {

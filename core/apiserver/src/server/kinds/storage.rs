@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::checks::{self, Check, Checked};
+use super::checks::{self, Checked, FieldCheck};
 use super::label_selector::list;
 use super::metadata::{self, IMMUTABLE};
 use super::{internal, names, volumes};
@@ -14,7 +14,7 @@ use crate::object::{JsonMap, text};
 use crate::schema::Quantity;
 use crate::status::{FieldError, Problem};
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("provisioner", provisioner),
     ("storage_parameters", parameters),
     ("topologies", topologies),
@@ -104,7 +104,12 @@ fn parameters(parameters: &Checked<'_>, errors: &mut Vec<FieldError>) {
 /// (`validateVolumeAttributesClassSpec`).
 fn class_attributes(class: &Checked<'_>, errors: &mut Vec<FieldError>) {
     for (field, path, check, missing) in [
-        ("driverName", "spec.driverName", provisioner as Check, ""),
+        (
+            "driverName",
+            "spec.driverName",
+            provisioner as FieldCheck,
+            "",
+        ),
         (
             "parameters",
             "spec.parameters",

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked, of_type};
+use super::checks::{Checked, FieldCheck, of_type};
 use super::label_selector::list;
 use super::{metadata, names, volumes};
 use crate::field::ErrorPath;
@@ -12,7 +12,7 @@ use crate::object::{JsonMap, Metadata, text};
 use crate::status::FieldError;
 
 /// The checks that rows of `kinds.checks` call.
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("partition", partition),
     ("absolute_path", absolute_path),
     ("iscsi_name", |name, errors| {

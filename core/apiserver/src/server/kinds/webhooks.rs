@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::names;
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("webhooks", webhooks),
     ("fully_qualified", fully_qualified),
     ("timeout", timeout),

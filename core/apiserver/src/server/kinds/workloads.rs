@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::checks::{Check, Checked};
+use super::checks::{Checked, FieldCheck};
 use super::deployment::{amount, at_most_all, share};
 use super::{internal, label_selector, pod_template};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
 
-pub(super) const CALLS: &[(&str, Check)] = &[
+pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("selected_pods", |spec, errors| {
         errors.extend(selected_pods(spec.value, spec.path));
     }),

@@ -11,7 +11,7 @@ use crate::limits;
 use crate::object::Metadata;
 use crate::patch;
 use crate::schema::{self, Decoded};
-use crate::server::body::{self, Draft};
+use crate::server::body::{self, DraftObject};
 use crate::server::request::FieldValidation;
 use crate::server::resource::Definition;
 use crate::server::write::endpoint;
@@ -26,7 +26,7 @@ impl ApiServer {
         live: &Value,
         bytes: &[u8],
         trace: &mut Trace,
-    ) -> Result<Draft, Refusal> {
+    ) -> Result<DraftObject, Refusal> {
         let document = read_configuration(bytes)?;
         let duplicates = document.duplicate_errors();
         let config = Value::from(document.node);
@@ -164,7 +164,7 @@ fn to_proper_version(
     info: &RequestInfo,
     config: &Value,
     mut merged: Value,
-) -> Result<Draft, Refusal> {
+) -> Result<DraftObject, Refusal> {
     let resource = &info.resource;
     if let Definition::Custom(custom) = &resource.definition {
         // The object is not decoded, so `null` and undeclared fields are stored.
@@ -193,9 +193,9 @@ fn to_proper_version(
     } = schema::decode(merged.into(), &resource.root).map_err(Status::internal)?;
     body::finish(info, &mut object, &empties);
     object.set_meta("managedFields", managed.unwrap_or(Value::Null));
-    Ok(Draft {
+    Ok(DraftObject {
         object,
         empties,
-        ..Draft::default()
+        ..DraftObject::default()
     })
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::calls::{self, Call};
+use super::calls::{self, CellFunction};
 use super::cell::Cell;
 use super::{AGE, JsonPath, NAME};
 use crate::environment::Timestamp;
@@ -21,7 +21,7 @@ struct Columns {
     /// The number that lists are ordered by.
     ordered_by: Option<JsonPath>,
     /// The function that describes a whole row.
-    conditions: Option<Call>,
+    conditions: Option<CellFunction>,
     definitions: Vec<Value>,
     cells: Vec<Cell>,
 }

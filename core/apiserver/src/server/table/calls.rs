@@ -16,10 +16,10 @@ use crate::environment::Timestamp;
 use crate::object::text;
 
 /// A function that fills the cell of an object at a time.
-pub(super) type Call = fn(&Value, Timestamp) -> Value;
+pub(super) type CellFunction = fn(&Value, Timestamp) -> Value;
 
 /// The functions, by their names in `columns.txt`.
-const CALLS: [(&str, Call); 50] = [
+const CALLS: [(&str, CellFunction); 50] = [
     ("address_parent", network::address_parent),
     ("api_available", access::api_available),
     ("api_service", access::api_service),
@@ -76,7 +76,7 @@ const CALLS: [(&str, Call); 50] = [
 ];
 
 /// The function of this name.
-pub(super) fn named(name: &str) -> Option<Call> {
+pub(super) fn named(name: &str) -> Option<CellFunction> {
     let found = CALLS.iter().find(|(known, _)| *known == name);
     found.map(|(_, call)| *call)
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::JsonPath;
-use super::calls::{self, Call, items};
+use super::calls::{self, CellFunction, items};
 use super::rows::since;
 use crate::environment::Timestamp;
 use crate::object::Metadata;
@@ -40,7 +40,7 @@ pub(super) enum Cell {
     /// Two texts.
     Slash(JsonPath, JsonPath),
     /// The value that a function returns.
-    Call(Call),
+    Call(CellFunction),
 }
 
 /// The text of a cell that has nothing to show.

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 /// A path such as `.spec.items[0].name` or `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JsonPath(Vec<Step>);
+pub struct JsonPath(Vec<JsonPathStep>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+enum JsonPathStep {
     Member(String),
     Index(i64),
     All,
@@ -28,9 +28,9 @@ impl JsonPath {
                     return (after.is_empty() && steps.is_empty()).then_some(Self(steps));
                 }
                 if name == "*" {
-                    steps.push(Step::All);
+                    steps.push(JsonPathStep::All);
                 } else if !name.is_empty() {
-                    steps.push(Step::Member(name));
+                    steps.push(JsonPathStep::Member(name));
                 }
                 rest = after;
             } else {
@@ -77,21 +77,24 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn bracket(inner: &str) -> Option<Step> {
+fn bracket(inner: &str) -> Option<JsonPathStep> {
     let inner = inner.trim();
     if inner == "*" {
-        return Some(Step::All);
+        return Some(JsonPathStep::All);
     }
     if let Some(name) = quoted(inner) {
-        return Some(Step::Member(name.to_owned()));
+        return Some(JsonPathStep::Member(name.to_owned()));
     }
     if let Some(filter) = inner.strip_prefix("?(").and_then(|f| f.strip_suffix(')')) {
         let (left, right) = filter.split_once("==")?;
         let path = JsonPath::parse(left.trim().strip_prefix('@')?)?;
         let right = right.trim();
-        return Some(Step::Where(path, quoted(right).unwrap_or(right).to_owned()));
+        return Some(JsonPathStep::Where(
+            path,
+            quoted(right).unwrap_or(right).to_owned(),
+        ));
     }
-    inner.parse().ok().map(Step::Index)
+    inner.parse().ok().map(JsonPathStep::Index)
 }
 
 fn quoted(text: &str) -> Option<&str> {
@@ -99,13 +102,13 @@ fn quoted(text: &str) -> Option<&str> {
     inner('\'').or_else(|| inner('"'))
 }
 
-fn find<'a>(steps: &[Step], value: &'a Value) -> Option<&'a Value> {
+fn find<'a>(steps: &[JsonPathStep], value: &'a Value) -> Option<&'a Value> {
     let Some((step, rest)) = steps.split_first() else {
         return Some(value);
     };
     match step {
-        Step::Member(name) => find(rest, value.get(name)?),
-        Step::Index(index) => {
+        JsonPathStep::Member(name) => find(rest, value.get(name)?),
+        JsonPathStep::Index(index) => {
             let items = value.as_array()?;
             let index = match index {
                 0.. => usize::try_from(*index).ok()?,
@@ -113,12 +116,12 @@ fn find<'a>(steps: &[Step], value: &'a Value) -> Option<&'a Value> {
             };
             find(rest, items.get(index)?)
         }
-        Step::All => match value {
+        JsonPathStep::All => match value {
             Value::Array(items) => items.iter().find_map(|item| find(rest, item)),
             Value::Object(map) => map.values().find_map(|item| find(rest, item)),
             _ => None,
         },
-        Step::Where(path, wanted) => value.as_array()?.iter().find_map(|item| {
+        JsonPathStep::Where(path, wanted) => value.as_array()?.iter().find_map(|item| {
             let found = match path.first(item)? {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),

@@ -12,7 +12,7 @@ use super::{endpoint, normalize_namespace};
 use crate::limits;
 use crate::object::{GroupName, Metadata, text};
 use crate::schema::Empties;
-use crate::server::body::Draft;
+use crate::server::body::DraftObject;
 use crate::server::kinds::metadata::{self, merge_owners};
 use crate::server::kinds::namespace::TERMINATING;
 use crate::server::resource::Generation;
@@ -30,7 +30,7 @@ impl ApiServer {
         bytes: &[u8],
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
-        let Draft {
+        let DraftObject {
             mut object,
             empties,
             warnings,

@@ -9,7 +9,7 @@ use optimist_apiserver::server::Resource;
 use optimist_client::{Call, ObjectStore, Preconditions, RequestKind, Subresource};
 
 use super::values::{render, set_at};
-use super::{Context, Next, Remaining, Run, Variable};
+use super::{AfterStatement, Context, Remaining, Run, Variable};
 use crate::api_error::ApiError;
 use crate::cache::Cache;
 use crate::client::{Source, collection};
@@ -31,7 +31,7 @@ impl Run {
         statement: &Statement,
         context: &mut Context<'_>,
         sent: &mut Option<Call>,
-    ) -> Next {
+    ) -> AfterStatement {
         match statement {
             Statement::Get {
                 into,
@@ -55,7 +55,7 @@ impl Run {
                         self.variables.remove(into);
                     }
                 }
-                Next::On
+                AfterStatement::On
             }
             Statement::New {
                 into,
@@ -64,7 +64,7 @@ impl Run {
             } => {
                 let object = self.new_object(object, owner.as_deref(), context);
                 self.put(into, Arc::new(object));
-                Next::On
+                AfterStatement::On
             }
             Statement::Set { .. } | Statement::AddItem { .. } | Statement::RemoveItem { .. } => {
                 self.set(statement, context)
@@ -77,16 +77,16 @@ impl Run {
                 let (creations, deletions) = (i64::from(*creations), i64::from(*deletions));
                 let expectations = &mut *context.expectations;
                 expectations.set(&self.key, creations, deletions, now);
-                Next::On
+                AfterStatement::On
             }
-            Statement::Return(result) => Next::Return(*result),
-            Statement::If { .. } | Statement::ForEach { .. } => Next::On,
+            Statement::Return(result) => AfterStatement::Return(*result),
+            Statement::If { .. } | Statement::ForEach { .. } => AfterStatement::On,
             write => self.write(write, context, sent),
         }
     }
 
     /// Changes the object of a variable.
-    fn set(&mut self, statement: &Statement, context: &mut Context<'_>) -> Next {
+    fn set(&mut self, statement: &Statement, context: &mut Context<'_>) -> AfterStatement {
         let changed = match statement {
             Statement::Set { of, field, to } => {
                 let value = self.value(to, context.server.environment().now());
@@ -103,11 +103,11 @@ impl Run {
                 });
                 of
             }
-            _ => return Next::On,
+            _ => return AfterStatement::On,
         };
         match self.object(changed) {
-            Some(object) if is_too_large(object) => Next::Return(ReconcileResult::Error),
-            _ => Next::On,
+            Some(object) if is_too_large(object) => AfterStatement::Return(ReconcileResult::Error),
+            _ => AfterStatement::On,
         }
     }
 
@@ -119,17 +119,17 @@ impl Run {
         from: Source,
         context: &mut Context<'_>,
         sent: &mut Option<Call>,
-    ) -> Next {
+    ) -> AfterStatement {
         let (namespace, name) = (self.namespace().to_owned(), self.text(name));
         let shared = from == Source::Cache && context.shares_objects;
         let answer = match from {
             Source::Cache => match cache_of(context.caches, kind) {
                 Some(cache) => context.client.get(cache, &namespace, &name),
-                None => return Next::Return(ReconcileResult::Error),
+                None => return AfterStatement::Return(ReconcileResult::Error),
             },
             Source::Server => {
                 let Some(resource) = resource_of(context, kind) else {
-                    return Next::Return(ReconcileResult::Error);
+                    return AfterStatement::Return(ReconcileResult::Error);
                 };
                 let call = Call::Get { namespace, name };
                 let answer = context.client.send(context.server, &resource, &call);
@@ -145,15 +145,15 @@ impl Run {
                 }
                 let variable = Variable::Object { object, shared };
                 self.variables.insert(into.to_owned(), variable);
-                Next::On
+                AfterStatement::On
             }
             Err(error) => {
                 let missing = error.is_not_found();
                 self.error = Some(error);
                 if missing {
-                    Next::On
+                    AfterStatement::On
                 } else {
-                    Next::Return(ReconcileResult::Error)
+                    AfterStatement::Return(ReconcileResult::Error)
                 }
             }
         }
@@ -167,15 +167,15 @@ impl Run {
         from: Source,
         context: &mut Context<'_>,
         sent: &mut Option<Call>,
-    ) -> Next {
+    ) -> AfterStatement {
         let answer = match from {
             Source::Cache => match cache_of(context.caches, kind) {
                 Some(cache) => Ok(context.client.list(cache)),
-                None => return Next::Return(ReconcileResult::Error),
+                None => return AfterStatement::Return(ReconcileResult::Error),
             },
             Source::Server => {
                 let Some(resource) = resource_of(context, kind) else {
-                    return Next::Return(ReconcileResult::Error);
+                    return AfterStatement::Return(ReconcileResult::Error);
                 };
                 let namespace = self.namespace().to_owned();
                 let call = Call::List { namespace };
@@ -188,7 +188,7 @@ impl Run {
             Ok(objects) => objects,
             Err(error) => {
                 self.error = Some(error);
-                return Next::Return(ReconcileResult::Error);
+                return AfterStatement::Return(ReconcileResult::Error);
             }
         };
         if let Some(owner) = owner {
@@ -201,26 +201,26 @@ impl Run {
         let shared = from == Source::Cache && context.shares_objects;
         let variable = Variable::List { objects, shared };
         self.variables.insert(into.to_owned(), variable);
-        Next::On
+        AfterStatement::On
     }
 
-    pub(super) fn next_item(&mut self, item: &str, of: &str, end: usize) -> Next {
+    pub(super) fn next_item(&mut self, item: &str, of: &str, end: usize) -> AfterStatement {
         let mut remaining = match (self.loops.remove(&self.at), self.variables.get(of)) {
             (Some(remaining), _) => remaining,
             (None, Some(Variable::List { objects, shared })) => Remaining {
                 objects: objects.iter().rev().cloned().collect(),
                 shared: *shared,
             },
-            (None, _) => return Next::To(end),
+            (None, _) => return AfterStatement::To(end),
         };
         let Some(object) = remaining.objects.pop() else {
-            return Next::To(end);
+            return AfterStatement::To(end);
         };
         let shared = remaining.shared;
         let variable = Variable::Object { object, shared };
         self.variables.insert(item.to_owned(), variable);
         self.loops.insert(self.at, remaining);
-        Next::On
+        AfterStatement::On
     }
 
     fn new_object(&self, template: &Value, owner: Option<&str>, context: &Context<'_>) -> Value {
@@ -263,23 +263,23 @@ impl Run {
         statement: &Statement,
         context: &mut Context<'_>,
         sent: &mut Option<Call>,
-    ) -> Next {
+    ) -> AfterStatement {
         let (Some((name, on_error)), Some(call)) = (written(statement), self.call(statement))
         else {
             // The variable has no object: Go would panic, and controller-runtime recovers.
-            return Next::Return(ReconcileResult::Error);
+            return AfterStatement::Return(ReconcileResult::Error);
         };
         let kind = self.object(name).map(|object| kind_of(object));
         let resource = kind.and_then(|kind| resource_of(context, &kind));
         let Some(resource) = resource else {
-            return Next::Return(ReconcileResult::Error);
+            return AfterStatement::Return(ReconcileResult::Error);
         };
         let answer = context.client.send(context.server, &resource, &call);
         let deletes = call.kind() == RequestKind::Delete;
         let creates = call.kind() == RequestKind::Create;
         *sent = if_sent(call, &answer);
         match answer {
-            Ok(_) if deletes => Next::On,
+            Ok(_) if deletes => AfterStatement::On,
             Ok(answer) => {
                 let path = collection(&resource, answer.namespace());
                 let version = answer.resource_version();
@@ -287,7 +287,7 @@ impl Run {
                     .written
                     .wrote_at(&self.key, &self.uid, &path, version);
                 self.change(name, context, |object| *object = answer);
-                Next::On
+                AfterStatement::On
             }
             Err(error) => {
                 if creates {
@@ -297,9 +297,9 @@ impl Run {
                 }
                 let row = on_error.iter().find(|row| row.reason == error.reason);
                 let next = match row.map(|row| row.result) {
-                    Some(None) => Next::On,
-                    Some(Some(result)) => Next::Return(result),
-                    None => Next::Return(ReconcileResult::Error),
+                    Some(None) => AfterStatement::On,
+                    Some(Some(result)) => AfterStatement::Return(result),
+                    None => AfterStatement::Return(ReconcileResult::Error),
                 };
                 self.error = Some(error);
                 next

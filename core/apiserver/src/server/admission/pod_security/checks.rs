@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::containers::{self, Container, all};
+use super::containers::{self, CheckedContainer, all};
 use super::{Level, Policy};
 use crate::object::text;
 use crate::server::kinds::label_selector::list;
@@ -21,10 +21,10 @@ const NEVER: Releases = 0..0;
 
 /// A check: the releases in which the level *baseline* makes it, those in which *restricted* does, and a
 /// function that returns the violation.
-type Check = (Releases, Releases, fn(&Pod<'_>) -> Option<Violation>);
+type LevelCheck = (Releases, Releases, fn(&Pod<'_>) -> Option<Violation>);
 
 /// All checks. If a check of *restricted* is stricter than one of *baseline*, it takes its place.
-const CHECKS: [Check; 19] = [
+const CHECKS: [LevelCheck; 19] = [
     (ALWAYS, ALWAYS, app_armor),
     (ALWAYS, 0..22, containers::capabilities),
     (ALWAYS, ALWAYS, host_namespaces),
@@ -126,19 +126,19 @@ fn setters(pod: bool, containers: &[&str]) -> Vec<String> {
 }
 
 /// The pod and its containers, by the values in their security contexts.
-struct Said<'a> {
+struct SecurityContexts<'a> {
     by_pod: bool,
     by: Vec<&'a str>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> SecurityContexts<'a> {
     /// Those whose security context is one of these.
     fn by(pod: &Pod<'a>, mut matches: impl FnMut(&'a Value) -> bool) -> Self {
         Self {
             by_pod: matches(&pod.spec["securityContext"]),
             by: all(pod.spec)
                 .filter(|container| matches(container.context()))
-                .map(Container::name)
+                .map(CheckedContainer::name)
                 .collect(),
         }
     }
@@ -151,7 +151,7 @@ impl<'a> Said<'a> {
 fn app_armor(pod: &Pod<'_>) -> Option<Violation> {
     const ANNOTATION: &str = "container.apparmor.security.beta.kubernetes.io/";
     let mut types = BTreeSet::new();
-    let mut setters = Said::by(pod, |context| {
+    let mut setters = SecurityContexts::by(pod, |context| {
         let profile = &context["appArmorProfile"];
         let kind = text(profile, "type");
         let refused = !profile.is_null() && !matches!(kind, "RuntimeDefault" | "Localhost");
@@ -225,7 +225,7 @@ fn proc_mount(pod: &Pod<'_>) -> Option<Violation> {
 fn se_linux(pod: &Pod<'_>) -> Option<Violation> {
     let mut types = BTreeSet::new();
     let (mut has_user, mut has_role) = (false, false);
-    let setters = Said::by(pod, |context| {
+    let setters = SecurityContexts::by(pod, |context| {
         let options = &context["seLinuxOptions"];
         let kind = text(options, "type");
         let allowed = match kind {
@@ -299,7 +299,7 @@ fn is_seccomp_allowed(profile: &Value) -> bool {
 
 fn seccomp_of_contexts(pod: &Pod<'_>) -> Option<Violation> {
     let mut types = BTreeSet::new();
-    let setters = Said::by(pod, |context| {
+    let setters = SecurityContexts::by(pod, |context| {
         let profile = &context[SECCOMP];
         let refused = !profile.is_null() && !is_seccomp_allowed(profile);
         refused && {
@@ -338,7 +338,7 @@ fn seccomp_required(pod: &Pod<'_>) -> Option<Violation> {
 /// The containers that do not say something which the pod does not say either.
 fn without(pod: &Pod<'_>, pod_says: bool, field: &str) -> Option<String> {
     let silent = all(pod.spec).filter(|container| container.context()[field].is_null());
-    let silent: Vec<&str> = silent.map(Container::name).collect();
+    let silent: Vec<&str> = silent.map(CheckedContainer::name).collect();
     (!pod_says && !silent.is_empty()).then(|| named(&silent))
 }
 
@@ -367,7 +367,7 @@ fn sysctls(pod: &Pod<'_>) -> Option<Violation> {
 }
 
 fn host_process(pod: &Pod<'_>) -> Option<Violation> {
-    let setters = Said::by(pod, |context| {
+    let setters = SecurityContexts::by(pod, |context| {
         context["windowsOptions"]["hostProcess"] == true
     })
     .setters();
@@ -426,7 +426,7 @@ fn non_root(pod: &Pod<'_>) -> Option<Violation> {
     if pod.has_own_users() {
         return None;
     }
-    let setters = Said::by(pod, |context| context[FIELD] == false).setters();
+    let setters = SecurityContexts::by(pod, |context| context[FIELD] == false).setters();
     let detail = if setters.is_empty() {
         let without = without(pod, pod.context()[FIELD] == true, FIELD)?;
         format!("pod or {without} must set securityContext.runAsNonRoot=true")
@@ -446,7 +446,7 @@ fn root_user(pod: &Pod<'_>) -> Option<Violation> {
     if pod.has_own_users() {
         return None;
     }
-    let setters = Said::by(pod, |context| context["runAsUser"] == 0).setters();
+    let setters = SecurityContexts::by(pod, |context| context["runAsUser"] == 0).setters();
     (!setters.is_empty()).then(|| Violation {
         reason: "runAsUser=0",
         detail: format!("{} must not set runAsUser=0", setters.join(" and ")),

@@ -10,9 +10,9 @@ use crate::server::kinds::label_selector::list;
 
 /// A container of a pod.
 #[derive(Clone, Copy)]
-pub(super) struct Container<'a>(&'a Value);
+pub(super) struct CheckedContainer<'a>(&'a Value);
 
-impl<'a> Container<'a> {
+impl<'a> CheckedContainer<'a> {
     pub(super) fn name(self) -> &'a str {
         text(self.0, "name")
     }
@@ -24,20 +24,23 @@ impl<'a> Container<'a> {
 }
 
 /// All containers of a pod.
-pub(super) fn all(spec: &Value) -> impl Iterator<Item = Container<'_>> {
+pub(super) fn all(spec: &Value) -> impl Iterator<Item = CheckedContainer<'_>> {
     let kinds = ["initContainers", "containers", "ephemeralContainers"];
     let containers = kinds.into_iter().flat_map(|kind| list(spec, kind));
-    containers.map(Container)
+    containers.map(CheckedContainer)
 }
 
 /// The names of the containers of which this is true.
-fn names_of<'a>(pod: &Pod<'a>, is: impl FnMut(&Container<'a>) -> bool) -> Vec<&'a str> {
-    all(pod.spec).filter(is).map(Container::name).collect()
+fn names_of<'a>(pod: &Pod<'a>, is: impl FnMut(&CheckedContainer<'a>) -> bool) -> Vec<&'a str> {
+    all(pod.spec)
+        .filter(is)
+        .map(CheckedContainer::name)
+        .collect()
 }
 
 /// The texts of a list in the capabilities of a container.
 fn capabilities_of<'a>(
-    container: &Container<'a>,
+    container: &CheckedContainer<'a>,
     field: &str,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
     let names = list(&container.context()["capabilities"], field).iter();

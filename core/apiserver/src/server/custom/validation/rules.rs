@@ -24,7 +24,7 @@ const NAMED: usize = 4;
 
 /// A schema in a definition, as its rules see it.
 #[derive(Clone)]
-pub(super) struct Place<'a> {
+pub(super) struct RuleSchema<'a> {
     parsed: &'a Schema,
     /// `true` if its values are resources.
     root: bool,
@@ -35,7 +35,7 @@ pub(super) struct Place<'a> {
 }
 
 /// The errors and costs of all rules of a version.
-pub(super) struct Found {
+pub(super) struct RuleResults {
     pub(super) errors: Vec<FieldError>,
     total: u64,
     /// The expensive rules, with their costs.
@@ -44,7 +44,7 @@ pub(super) struct Found {
     stored: bool,
 }
 
-impl Found {
+impl RuleResults {
     pub(super) fn new(stored: bool) -> Self {
         Self {
             errors: Vec::new(),
@@ -107,7 +107,7 @@ fn exceeds(name: &str, cost: u64, limit: u64) -> String {
     )
 }
 
-impl<'a> Place<'a> {
+impl<'a> RuleSchema<'a> {
     /// The schema of a version.
     pub(super) fn root(parsed: &'a Schema) -> Self {
         Self {
@@ -162,7 +162,7 @@ impl<'a> Place<'a> {
     }
 
     /// Checks the rules of this schema.
-    pub(super) fn check(&self, json: &Value, path: &ErrorPath<'_>, found: &mut Found) {
+    pub(super) fn check(&self, json: &Value, path: &ErrorPath<'_>, found: &mut RuleResults) {
         let declared = Declared::from_schema(self.parsed, self.root);
         let rules = json[RULES].as_array();
         for (i, (rule, json)) in self
@@ -265,7 +265,7 @@ pub(in crate::server) fn unknown_rules(definition: &Value) -> Vec<String> {
     for version in super::versions(&definition["spec"]) {
         let schema = version.pointer("/schema/openAPIV3Schema");
         if let Some(parsed) = schema.and_then(|schema| Schema::parse(schema).ok()) {
-            Place::root(&parsed).unknown(&mut found);
+            RuleSchema::root(&parsed).unknown(&mut found);
         }
     }
     found

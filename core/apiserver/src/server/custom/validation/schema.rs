@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::lists::{kinds_of_lists, kinds_of_maps, list_keys};
-use super::rules::{Found, Place, RULES};
+use super::rules::{RULES, RuleResults, RuleSchema};
 use super::structural;
 use crate::field::ErrorPath;
 use crate::json::sorted;
@@ -97,12 +97,12 @@ pub(super) fn validate(
         has_rules = of_structure.is_empty();
         errors.extend(of_structure);
     }
-    let context = Context {
+    let context = SchemaContext {
         root: true,
-        rules: has_rules.then(|| Place::root(&parsed)),
-        ..Context::default()
+        rules: has_rules.then(|| RuleSchema::root(&parsed)),
+        ..SchemaContext::default()
     };
-    let mut found = Found::new(stored);
+    let mut found = RuleResults::new(stored);
     node(schema, &path, &context, &mut errors, &mut found);
     errors.append(&mut found.errors);
     errors.extend(found.of_total(&path));
@@ -175,10 +175,10 @@ fn beside_status(schema: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
 
 /// The place of a schema in the schema of an object.
 #[derive(Clone, Default)]
-struct Context<'a> {
+struct SchemaContext<'a> {
     root: bool,
     /// The schema as its rules see it; `None` if they are not compiled.
-    rules: Option<Place<'a>>,
+    rules: Option<RuleSchema<'a>>,
     /// The reason why defaults are not allowed.
     no_defaults: Option<String>,
     in_metadata: bool,
@@ -188,9 +188,9 @@ struct Context<'a> {
 fn node(
     schema: &Value,
     path: &ErrorPath<'_>,
-    context: &Context<'_>,
+    context: &SchemaContext<'_>,
     errors: &mut Vec<FieldError>,
-    found: &mut Found,
+    found: &mut RuleResults,
 ) {
     let before = errors.len();
     keywords(schema, path, context, errors);
@@ -199,7 +199,7 @@ fn node(
             "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
         errors.push(FieldError::forbidden(path.child("uniqueItems"), detail));
     }
-    let below = Context {
+    let below = SchemaContext {
         root: false,
         rules: None,
         ..context.clone()
@@ -244,9 +244,9 @@ fn node(
 fn of_property<'a>(
     name: &str,
     schema: &Value,
-    context: &Context<'a>,
-    below: &Context<'a>,
-) -> Context<'a> {
+    context: &SchemaContext<'a>,
+    below: &SchemaContext<'a>,
+) -> SchemaContext<'a> {
     let mut below = below.clone();
     let common = ["metadata", "kind", "apiVersion"].contains(&name);
     if common && (context.root || flag(schema, "x-kubernetes-embedded-resource")) {
@@ -264,10 +264,10 @@ fn of_property<'a>(
 fn additional_properties(
     schema: &Value,
     path: &ErrorPath<'_>,
-    context: &Context<'_>,
-    below: &Context<'_>,
+    context: &SchemaContext<'_>,
+    below: &SchemaContext<'_>,
     errors: &mut Vec<FieldError>,
-    found: &mut Found,
+    found: &mut RuleResults,
 ) {
     let others = &schema["additionalProperties"];
     let properties = schema["properties"].as_object();
@@ -283,7 +283,7 @@ fn additional_properties(
             let why = "inside additionalProperties applying to object metadata";
             below.no_defaults = Some(why.to_owned());
         }
-        below.rules = context.rules.as_ref().and_then(Place::additional);
+        below.rules = context.rules.as_ref().and_then(RuleSchema::additional);
         node(others, &field, &below, errors, found);
     }
 }
@@ -292,7 +292,7 @@ fn additional_properties(
 fn keywords(
     schema: &Value,
     path: &ErrorPath<'_>,
-    context: &Context<'_>,
+    context: &SchemaContext<'_>,
     errors: &mut Vec<FieldError>,
 ) {
     let ty = text(schema, "type");

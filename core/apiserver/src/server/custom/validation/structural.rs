@@ -12,7 +12,7 @@ use crate::status::FieldError;
 /// Returns the errors in the structure of a schema, sorted.
 pub(super) fn validate(schema: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    invariants(schema, Level::Root, path, &mut errors);
+    invariants(schema, SchemaLevel::Root, path, &mut errors);
     complete(schema, Some(schema), path, path, &mut errors);
     errors.sort_by_cached_key(ToString::to_string);
     errors
@@ -20,7 +20,7 @@ pub(super) fn validate(schema: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> 
 
 /// The level of the value that a schema describes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum SchemaLevel {
     Root,
     Item,
     Field,
@@ -33,11 +33,16 @@ fn sorted_properties(schema: &Value) -> Vec<(&String, &Value)> {
 }
 
 /// `validateStructuralInvariants`.
-fn invariants(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+fn invariants(
+    schema: &Value,
+    level: SchemaLevel,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     let at = |name: &'static str| path.child(name);
     let (ty, items) = (text(schema, "type"), &schema["items"]);
     if items.is_object() {
-        invariants(items, Level::Item, &at("items"), errors);
+        invariants(items, SchemaLevel::Item, &at("items"), errors);
     } else if ty == "array" {
         errors.push(FieldError::required(at("items"), "must be specified"));
     }
@@ -45,15 +50,20 @@ fn invariants(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut V
     for (name, member) in &properties {
         let members = path.child("properties");
         let path = members.key(name);
-        invariants(member, Level::Field, &path, errors);
+        invariants(member, SchemaLevel::Field, &path, errors);
     }
     let others = &schema["additionalProperties"];
-    if !others.is_null() && level == Level::Root {
+    if !others.is_null() && level == SchemaLevel::Root {
         let field = at("additionalProperties");
         errors.push(FieldError::forbidden(field, "must not be used at the root"));
     }
     if others.is_object() {
-        invariants(others, Level::Field, &at("additionalProperties"), errors);
+        invariants(
+            others,
+            SchemaLevel::Field,
+            &at("additionalProperties"),
+            errors,
+        );
     }
     extensions(schema, path, errors);
     let either = json!([{"type": "integer"}, {"type": "string"}]);
@@ -64,7 +74,7 @@ fn invariants(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut V
     value_validation(schema, skip, path, errors);
     typed(schema, level, path, errors);
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
-    let resource = level == Level::Root || embedded;
+    let resource = level == SchemaLevel::Root || embedded;
     for name in ["kind", "apiVersion"] {
         let member = schema["properties"].get(name).filter(|_| resource);
         if let Some(member) = member.filter(|member| text(member, "type") != "string") {
@@ -102,7 +112,7 @@ fn extensions(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>
 }
 
 /// Every value has a type, unless it is open on purpose.
-fn typed(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+fn typed(schema: &Value, level: SchemaLevel, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let ty = text(schema, "type");
     let field = path.child("type");
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
@@ -116,9 +126,9 @@ fn typed(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<Fi
         });
     } else if ty.is_empty() && !open {
         let detail = match level {
-            Level::Root => "must not be empty at the root",
-            Level::Item => "must not be empty for specified array items",
-            Level::Field => "must not be empty for specified object fields",
+            SchemaLevel::Root => "must not be empty at the root",
+            SchemaLevel::Item => "must not be empty for specified array items",
+            SchemaLevel::Field => "must not be empty for specified object fields",
         };
         errors.push(FieldError::required(field, detail));
     }
@@ -127,7 +137,7 @@ fn typed(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<Fi
         let field = path.child("additionalProperties");
         errors.push(FieldError::forbidden(field, detail));
     }
-    if level == Level::Root && !matches!(ty, "" | "object") {
+    if level == SchemaLevel::Root && !matches!(ty, "" | "object") {
         errors.push(FieldError::invalid(
             field,
             &ty.into(),
@@ -139,7 +149,7 @@ fn typed(schema: &Value, level: Level, path: &ErrorPath<'_>, errors: &mut Vec<Fi
 /// A schema can restrict only the names in the metadata of an object.
 fn of_metadata(
     metadata: &Value,
-    level: Level,
+    level: SchemaLevel,
     resource: bool,
     path: &ErrorPath<'_>,
     errors: &mut Vec<FieldError>,
@@ -167,7 +177,7 @@ fn of_metadata(
         "additionalProperties" => !value.is_null(),
         _ => is_set(value),
     });
-    if level == Level::Root && said {
+    if level == SchemaLevel::Root && said {
         let detail = "must not specify anything other than name and generateName, but metadata is \
              implicitly specified";
         errors.push(FieldError::forbidden(path, detail));

@@ -12,13 +12,13 @@ use super::super::{
     persistent_volumes, pod_template, policy, quotas, rbac, scheduling, secret, storage,
     volume_sources, webhooks, workloads,
 };
-use super::{Check, Checked};
+use super::{Checked, FieldCheck};
 use crate::status::{FieldError, Problem};
 
 /// A word, and its check. The text is the one after `=`.
-type Word = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
+type WordCheck = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, Word); 27] = [
+const WORDS: [(&str, WordCheck); 27] = [
     ("metadata", metadata_of),
     ("whole-metadata", |rule, checked, errors| {
         errors.extend(metadata::builtin(checked.object, name_rule(rule)));
@@ -115,7 +115,7 @@ const WORDS: [(&str, Word); 27] = [
 ];
 
 /// The checks in Rust that rows call.
-const CALLS: [&[(&str, Check)]; 27] = [
+const CALLS: [&[(&str, FieldCheck)]; 27] = [
     addresses::CALLS,
     admission_policies::CALLS,
     api_service::CALLS,
@@ -182,7 +182,7 @@ pub(super) fn is_known(name: &str, argument: &str) -> bool {
     }
 }
 
-fn function_of(name: &str) -> Option<Check> {
+fn function_of(name: &str) -> Option<FieldCheck> {
     let mut all = CALLS.iter().copied().flatten();
     all.find(|(known, _)| *known == name)
         .map(|(_, check)| *check)

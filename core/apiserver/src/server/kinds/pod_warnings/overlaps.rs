@@ -21,12 +21,12 @@ const SOURCES: [&str; 6] = [
 ];
 
 /// A file, and its origin if the message names it.
-struct File {
+struct MountedFile {
     path: String,
     source: String,
 }
 
-impl fmt::Display for File {
+impl fmt::Display for MountedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", go::quote(&self.path))?;
         if !self.source.is_empty() {
@@ -65,15 +65,15 @@ pub(super) fn add_warnings(volumes: &[Value], warnings: &mut Vec<String>) {
 }
 
 /// The files that a source of a volume names one by one.
-fn items<'a>(source: &'a Value, from: &'a str) -> impl Iterator<Item = File> {
-    list(source, "items").iter().map(move |item| File {
+fn items<'a>(source: &'a Value, from: &'a str) -> impl Iterator<Item = MountedFile> {
+    list(source, "items").iter().map(move |item| MountedFile {
         path: text(item, "path").to_owned(),
         source: from.to_owned(),
     })
 }
 
 /// The files of one source of a projected volume.
-fn projected(source: &Value) -> Vec<File> {
+fn projected(source: &Value) -> Vec<MountedFile> {
     let Some(kind) = ["configMap", "secret", "downwardAPI"]
         .into_iter()
         .find(|kind| !list(&source[*kind], "items").is_empty())
@@ -90,8 +90,8 @@ fn projected(source: &Value) -> Vec<File> {
 }
 
 /// The files of a source that names no list of them.
-fn single(source: &Value) -> Vec<File> {
-    let file = |path: &str, source: String| File {
+fn single(source: &Value) -> Vec<MountedFile> {
+    let file = |path: &str, source: String| MountedFile {
         path: path.to_owned(),
         source,
     };
@@ -119,8 +119,8 @@ fn single(source: &Value) -> Vec<File> {
 }
 
 /// Warns of each file that is, contains or is in one before it.
-fn report(files: Vec<File>, what: &str, warnings: &mut Vec<String>) {
-    let mut before: Vec<File> = Vec::new();
+fn report(files: Vec<MountedFile>, what: &str, warnings: &mut Vec<String>) {
+    let mut before: Vec<MountedFile> = Vec::new();
     for mut file in files {
         file.path.truncate(file.path.trim_end_matches('/').len());
         for other in before

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Container, list};
+use super::{LocatedContainer, list};
 use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::server::warnings::MAX_WARNINGS;
 
 /// Containers share the network of their pod, so equal ports clash.
-pub(super) fn clashes(containers: &[Container<'_>], warnings: &mut Vec<String>) {
+pub(super) fn clashes(containers: &[LocatedContainer<'_>], warnings: &mut Vec<String>) {
     /// Its path, and the address and the port of the host.
     type HostPort<'a> = (ErrorPath<'a>, &'a str, i64);
     let mut all: BTreeMap<(i64, &str), Vec<HostPort<'_>>> = BTreeMap::new();
@@ -58,7 +58,7 @@ pub(super) fn clashes(containers: &[Container<'_>], warnings: &mut Vec<String>) 
 }
 
 /// Of equal names only the first is ever found. Upstream looks at all containers.
-pub(super) fn equal_names(containers: &[Container<'_>], warnings: &mut Vec<String>) {
+pub(super) fn equal_names(containers: &[LocatedContainer<'_>], warnings: &mut Vec<String>) {
     let mut first: BTreeMap<&str, ErrorPath<'_>> = BTreeMap::new();
     for container in containers {
         for (i, port) in list(container.value, "ports").iter().enumerate() {
