@@ -41,7 +41,7 @@ pub fn run_remedies(fights: &mut [Fight], changes: &[FieldChange], world: &World
 pub struct RemedyRun {
     /// The position of the fight whose ways out are run.
     fight: usize,
-    writers: Vec<Writer>,
+    writers: Vec<FightWriter>,
     trial: Option<Trial>,
 }
 
@@ -59,7 +59,7 @@ impl RemedyRun {
         let next = match self.trial.take() {
             None => {
                 let writers = fight.managers.iter();
-                let writers = writers.map(|it| Writer::new(world, it, &fight.field, changes));
+                let writers = writers.map(|it| FightWriter::new(world, it, &fight.field, changes));
                 self.writers = writers.collect::<Option<_>>().unwrap_or_default();
                 fight.remedies.clear();
                 (!self.writers.is_empty()).then(|| Trial::new(world, None))
@@ -129,7 +129,7 @@ impl Trial {
     }
 
     /// Does the next write. Once it has ended: whether the fight showed itself or, with a keeper, whether it was over.
-    fn advance(&mut self, world: &World, field: &Path, writers: &[Writer]) -> Option<bool> {
+    fn advance(&mut self, world: &World, field: &Path, writers: &[FightWriter]) -> Option<bool> {
         let is_as_expected = match self.keeper {
             None => {
                 self.fight_on(world, field, &writers[self.turn]);
@@ -149,7 +149,7 @@ impl Trial {
     }
 
     /// Lets a manager write as in the fight.
-    fn fight_on(&mut self, world: &World, field: &Path, writer: &Writer) {
+    fn fight_on(&mut self, world: &World, field: &Path, writer: &FightWriter) {
         let before = value(&self.server, world, field);
         let accepted = writer.write(world, &mut self.server);
         let changes = accepted && value(&self.server, world, field) != before;
@@ -158,7 +158,13 @@ impl Trial {
 
     /// Does the next write of a way out: first those of the others, then that of the keeper. Returns whether the fight
     /// may be over.
-    fn leave(&mut self, world: &World, field: &Path, writers: &[Writer], keeper: usize) -> bool {
+    fn leave(
+        &mut self,
+        world: &World,
+        field: &Path,
+        writers: &[FightWriter],
+        keeper: usize,
+    ) -> bool {
         let kept = &writers[keeper];
         let is_kept = |server: &ApiServer| value(server, world, field) == kept.value;
         let mut others = writers.iter().enumerate().filter(|(at, _)| *at != keeper);
@@ -183,7 +189,7 @@ fn value(server: &ApiServer, world: &World, field: &Path) -> Option<Value> {
 
 /// A manager of a fight, with its way of writing.
 #[derive(Debug)]
-struct Writer {
+struct FightWriter {
     manager: Manager,
     write: Write,
     field: Path,
@@ -191,7 +197,7 @@ struct Writer {
     value: Option<Value>,
 }
 
-impl Writer {
+impl FightWriter {
     /// Reads what a manager writes: its last change of the field. `None` if its way of writing is not known.
     fn new(
         world: &World,

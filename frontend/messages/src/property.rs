@@ -16,7 +16,7 @@ const PARTS: &str = "[A writes, B reads]";
 
 /// Says what is wrong in the text of a property, and where.
 pub fn error(error: &PropertyError) -> String {
-    let known = error.kind.known().join(", ");
+    let known = error.kind.known_words().join(", ");
     let why = match &error.kind {
         PropertyErrorKind::Yaml(why) => en::property_error_yaml(why),
         PropertyErrorKind::Unknown(None) => en::property_error_begin(&known),

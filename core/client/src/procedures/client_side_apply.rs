@@ -35,11 +35,11 @@ pub(super) struct ClientSideApply {
     retries: u8,
     /// `true` if it replaces an object whose patch is refused.
     force: bool,
-    stage: Stage,
+    stage: ClientSideApplyStage,
 }
 
 #[derive(Clone, Debug, PartialEq, Hash)]
-enum Stage {
+enum ClientSideApplyStage {
     Patching(Arc<Value>),
     Sleeping,
     Reading,
@@ -66,7 +66,7 @@ impl ClientSideApply {
             live,
             retries: RETRIES,
             force,
-            stage: Stage::Done,
+            stage: ClientSideApplyStage::Done,
         };
         apply.patches();
         apply
@@ -81,21 +81,21 @@ impl ClientSideApply {
             &self.manifest,
         );
         self.stage = match is_empty(&patch) {
-            true => Stage::Done,
-            false => Stage::Patching(Arc::new(patch)),
+            true => ClientSideApplyStage::Done,
+            false => ClientSideApplyStage::Patching(Arc::new(patch)),
         };
     }
 
     pub(super) fn next(&self) -> Next {
         match &self.stage {
-            Stage::Patching(patch) => {
+            ClientSideApplyStage::Patching(patch) => {
                 let call = self.write.call(&self.live, (**patch).clone());
                 self.agent.sends(&call, false)
             }
-            Stage::Sleeping => Next::Sleep(BACKOFF),
-            Stage::Reading => self.agent.reads(),
-            Stage::Deleting(deletion) => deletion.next(),
-            Stage::Creating { old } => {
+            ClientSideApplyStage::Sleeping => Next::Sleep(BACKOFF),
+            ClientSideApplyStage::Reading => self.agent.reads(),
+            ClientSideApplyStage::Deleting(deletion) => deletion.next(),
+            ClientSideApplyStage::Creating { old } => {
                 let mut object = match old {
                     true => (*self.live).clone(),
                     false => (*self.manifest).clone(),
@@ -103,49 +103,49 @@ impl ClientSideApply {
                 object.metadata_mut().remove("resourceVersion");
                 self.agent.sends(&self.agent.create(object), false)
             }
-            Stage::Done => Next::Done,
+            ClientSideApplyStage::Done => Next::Done,
         }
     }
 
     pub(super) fn answered(&mut self, reply: &Reply) {
         match &mut self.stage {
-            Stage::Patching(_) if reply.is_conflict() && self.retries > 0 => {
+            ClientSideApplyStage::Patching(_) if reply.is_conflict() && self.retries > 0 => {
                 let first = self.retries == RETRIES;
                 self.retries -= 1;
                 self.stage = match first {
-                    true => Stage::Reading,
-                    false => Stage::Sleeping,
+                    true => ClientSideApplyStage::Reading,
+                    false => ClientSideApplyStage::Sleeping,
                 };
             }
-            Stage::Patching(_) if self.force && matches!(reply.code, 409 | 422) => {
-                self.stage = Stage::Deleting(Deletion::new(&self.agent));
+            ClientSideApplyStage::Patching(_) if self.force && matches!(reply.code, 409 | 422) => {
+                self.stage = ClientSideApplyStage::Deleting(Deletion::new(&self.agent));
             }
-            Stage::Reading if reply.is_accepted() => {
+            ClientSideApplyStage::Reading if reply.is_accepted() => {
                 self.live = Arc::clone(&reply.body);
                 self.patches();
             }
-            Stage::Deleting(deletion) => match deletion.answered(reply) {
+            ClientSideApplyStage::Deleting(deletion) => match deletion.answered(reply) {
                 Progress::More => {}
-                Progress::Accepted => self.stage = Stage::Creating { old: false },
-                Progress::Nothing | Progress::Refused => self.stage = Stage::Done,
+                Progress::Accepted => self.stage = ClientSideApplyStage::Creating { old: false },
+                Progress::Nothing | Progress::Refused => self.stage = ClientSideApplyStage::Done,
             },
-            Stage::Creating { old: false } if !reply.is_accepted() => {
-                self.stage = Stage::Creating { old: true };
+            ClientSideApplyStage::Creating { old: false } if !reply.is_accepted() => {
+                self.stage = ClientSideApplyStage::Creating { old: true };
             }
-            _ => self.stage = Stage::Done,
+            _ => self.stage = ClientSideApplyStage::Done,
         }
     }
 
     pub(super) fn wake(&mut self) {
         match &mut self.stage {
-            Stage::Sleeping => self.stage = Stage::Reading,
-            Stage::Deleting(deletion) => deletion.wake(),
+            ClientSideApplyStage::Sleeping => self.stage = ClientSideApplyStage::Reading,
+            ClientSideApplyStage::Deleting(deletion) => deletion.wake(),
             _ => {}
         }
     }
 
     pub(super) fn is_deleting(&self) -> bool {
-        matches!(&self.stage, Stage::Deleting(deletion) if deletion.is_deleting())
+        matches!(&self.stage, ClientSideApplyStage::Deleting(deletion) if deletion.is_deleting())
     }
 }
 

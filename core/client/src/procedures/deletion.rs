@@ -14,11 +14,11 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(super) struct Deletion {
     agent: Agent,
-    stage: Stage,
+    stage: DeletionStage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Stage {
+enum DeletionStage {
     Deleting,
     Looking,
     Sleeping,
@@ -28,34 +28,34 @@ impl Deletion {
     pub(super) fn new(agent: &Agent) -> Self {
         Self {
             agent: agent.without_options(),
-            stage: Stage::Deleting,
+            stage: DeletionStage::Deleting,
         }
     }
 
     pub(super) fn next(&self) -> Next {
         match self.stage {
-            Stage::Deleting => self.agent.sends(&self.agent.delete(), false),
-            Stage::Looking => self.agent.reads(),
-            Stage::Sleeping => Next::Sleep(INTERVAL),
+            DeletionStage::Deleting => self.agent.sends(&self.agent.delete(), false),
+            DeletionStage::Looking => self.agent.reads(),
+            DeletionStage::Sleeping => Next::Sleep(INTERVAL),
         }
     }
 
     /// Accepted when the object is gone.
     pub(super) fn answered(&mut self, reply: &Reply) -> Progress {
         self.stage = match self.stage {
-            Stage::Deleting if reply.is_accepted() => Stage::Looking,
-            Stage::Looking if reply.is_not_found() => return Progress::Accepted,
-            Stage::Looking if reply.is_accepted() => Stage::Sleeping,
+            DeletionStage::Deleting if reply.is_accepted() => DeletionStage::Looking,
+            DeletionStage::Looking if reply.is_not_found() => return Progress::Accepted,
+            DeletionStage::Looking if reply.is_accepted() => DeletionStage::Sleeping,
             _ => return Progress::Refused,
         };
         Progress::More
     }
 
     pub(super) fn wake(&mut self) {
-        self.stage = Stage::Looking;
+        self.stage = DeletionStage::Looking;
     }
 
     pub(super) fn is_deleting(&self) -> bool {
-        self.stage == Stage::Deleting
+        self.stage == DeletionStage::Deleting
     }
 }

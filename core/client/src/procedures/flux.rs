@@ -49,11 +49,11 @@ pub(super) struct Flux {
     manifest: Arc<Value>,
     /// The object as it was read.
     live: Arc<Value>,
-    stage: Stage,
+    stage: FluxStage,
 }
 
 #[derive(Clone, Debug, PartialEq, Hash)]
-enum Stage {
+enum FluxStage {
     DryRun,
     CleaningUp(Arc<Value>),
     Deleting(Deletion),
@@ -70,8 +70,8 @@ impl Flux {
         Self {
             agent,
             stage: match excluded {
-                true => Stage::Done,
-                false => Stage::DryRun,
+                true => FluxStage::Done,
+                false => FluxStage::DryRun,
             },
             manifest: Arc::new(manifest),
             live,
@@ -86,49 +86,49 @@ impl Flux {
     pub(super) fn next(&self) -> Next {
         let apply = || self.agent.apply(&self.manifest, Some(true));
         match &self.stage {
-            Stage::DryRun => self.agent.sends(&apply(), true),
-            Stage::CleaningUp(patch) => {
+            FluxStage::DryRun => self.agent.sends(&apply(), true),
+            FluxStage::CleaningUp(patch) => {
                 let patch = Patch::Json((**patch).clone());
                 self.agent.sends(&self.agent.patch(patch), false)
             }
-            Stage::Deleting(deletion) => deletion.next(),
-            Stage::Applying => self.agent.sends(&apply(), false),
-            Stage::Done => Next::Done,
+            FluxStage::Deleting(deletion) => deletion.next(),
+            FluxStage::Applying => self.agent.sends(&apply(), false),
+            FluxStage::Done => Next::Done,
         }
     }
 
     pub(super) fn answered(&mut self, reply: &Reply) {
         let forces = self.is_told(FORCE, "enabled");
         match &mut self.stage {
-            Stage::DryRun if reply.is_accepted() => self.compare(&reply.body),
+            FluxStage::DryRun if reply.is_accepted() => self.compare(&reply.body),
             // Flux takes any 409 and any 422 for one about a field that cannot be changed
             // (`IsImmutableError` in `fluxcd/pkg/ssa/errors`, v0.76).
-            Stage::DryRun if forces && matches!(reply.code, 409 | 422) => {
-                self.stage = Stage::Deleting(Deletion::new(&self.agent));
+            FluxStage::DryRun if forces && matches!(reply.code, 409 | 422) => {
+                self.stage = FluxStage::Deleting(Deletion::new(&self.agent));
             }
-            Stage::CleaningUp(_) if reply.is_accepted() => self.stage = Stage::Applying,
-            Stage::Deleting(deletion) => match deletion.answered(reply) {
+            FluxStage::CleaningUp(_) if reply.is_accepted() => self.stage = FluxStage::Applying,
+            FluxStage::Deleting(deletion) => match deletion.answered(reply) {
                 Progress::More => {}
-                Progress::Accepted => self.stage = Stage::Applying,
-                Progress::Nothing | Progress::Refused => self.stage = Stage::Done,
+                Progress::Accepted => self.stage = FluxStage::Applying,
+                Progress::Nothing | Progress::Refused => self.stage = FluxStage::Done,
             },
-            _ => self.stage = Stage::Done,
+            _ => self.stage = FluxStage::Done,
         }
     }
 
     pub(super) fn wake(&mut self) {
-        if let Stage::Deleting(deletion) = &mut self.stage {
+        if let FluxStage::Deleting(deletion) = &mut self.stage {
             deletion.wake();
         }
     }
 
     pub(super) fn is_deleting(&self) -> bool {
-        matches!(&self.stage, Stage::Deleting(deletion) if deletion.is_deleting())
+        matches!(&self.stage, FluxStage::Deleting(deletion) if deletion.is_deleting())
     }
 
     /// Returns whether its next request stores nothing.
     pub(super) fn is_dry_run(&self) -> bool {
-        self.stage == Stage::DryRun
+        self.stage == FluxStage::DryRun
     }
 
     /// Decides the next step after the dry run.
@@ -138,11 +138,11 @@ impl Flux {
             false => cleanup(&self.live),
         };
         self.stage = if !cleanup.is_empty() {
-            Stage::CleaningUp(Arc::new(Value::Array(cleanup)))
+            FluxStage::CleaningUp(Arc::new(Value::Array(cleanup)))
         } else if drifted(&self.live, shown) {
-            Stage::Applying
+            FluxStage::Applying
         } else {
-            Stage::Done
+            FluxStage::Done
         };
     }
 }

@@ -25,11 +25,11 @@ pub(super) struct ServerSideApply {
     /// `true` if it makes the entries of client-side apply its own afterwards, as kubectl does.
     migrates: bool,
     rounds: u8,
-    stage: Stage,
+    stage: ServerSideApplyStage,
 }
 
 #[derive(Clone, Debug, PartialEq, Hash)]
-enum Stage {
+enum ServerSideApplyStage {
     /// It makes entries its own first, as Helm 4 and Argo CD do.
     TakingOver(Upgrade),
     Applying,
@@ -49,7 +49,7 @@ impl ServerSideApply {
             leaves_out: false,
             migrates: false,
             rounds: ROUNDS,
-            stage: Stage::Applying,
+            stage: ServerSideApplyStage::Applying,
         }
     }
 
@@ -67,18 +67,22 @@ impl ServerSideApply {
 
     /// The same, that takes over entries first.
     pub(super) fn taking_over(self, upgrade: Option<Upgrade>) -> Self {
-        let stage = upgrade.map_or(Stage::Applying, Stage::TakingOver);
+        let stage = upgrade.map_or(
+            ServerSideApplyStage::Applying,
+            ServerSideApplyStage::TakingOver,
+        );
         Self { stage, ..self }
     }
 
     pub(super) fn next(&self) -> Next {
         match &self.stage {
-            Stage::TakingOver(upgrade) | Stage::Migrating(upgrade) => upgrade.next(),
-            Stage::Applying | Stage::ApplyingAgain => {
+            ServerSideApplyStage::TakingOver(upgrade)
+            | ServerSideApplyStage::Migrating(upgrade) => upgrade.next(),
+            ServerSideApplyStage::Applying | ServerSideApplyStage::ApplyingAgain => {
                 let call = self.agent.apply(&self.body, Some(self.force));
                 self.agent.sends(&call, false)
             }
-            Stage::KeepingAnnotation(body) => {
+            ServerSideApplyStage::KeepingAnnotation(body) => {
                 let agent = Agent {
                     user_agent: "kubectl".into(),
                     manager: Some("kubectl-last-applied".into()),
@@ -87,30 +91,36 @@ impl ServerSideApply {
                 };
                 agent.sends(&agent.apply(body, None), false)
             }
-            Stage::Done => Next::Done,
+            ServerSideApplyStage::Done => Next::Done,
         }
     }
 
     pub(super) fn answered(&mut self, reply: &Reply) {
         match &mut self.stage {
-            Stage::TakingOver(upgrade) => match upgrade.answered(reply) {
+            ServerSideApplyStage::TakingOver(upgrade) => match upgrade.answered(reply) {
                 Progress::More => {}
-                Progress::Accepted | Progress::Nothing => self.stage = Stage::Applying,
-                Progress::Refused => self.stage = Stage::Done,
+                Progress::Accepted | Progress::Nothing => {
+                    self.stage = ServerSideApplyStage::Applying
+                }
+                Progress::Refused => self.stage = ServerSideApplyStage::Done,
             },
-            Stage::Applying => self.applied(reply),
-            Stage::KeepingAnnotation(_) if reply.is_accepted() => self.migrate(&reply.body),
-            Stage::Migrating(upgrade) => match upgrade.answered(reply) {
+            ServerSideApplyStage::Applying => self.applied(reply),
+            ServerSideApplyStage::KeepingAnnotation(_) if reply.is_accepted() => {
+                self.migrate(&reply.body)
+            }
+            ServerSideApplyStage::Migrating(upgrade) => match upgrade.answered(reply) {
                 Progress::More => {}
-                Progress::Accepted => self.stage = Stage::ApplyingAgain,
-                Progress::Nothing | Progress::Refused => self.stage = Stage::Done,
+                Progress::Accepted => self.stage = ServerSideApplyStage::ApplyingAgain,
+                Progress::Nothing | Progress::Refused => self.stage = ServerSideApplyStage::Done,
             },
-            _ => self.stage = Stage::Done,
+            _ => self.stage = ServerSideApplyStage::Done,
         }
     }
 
     pub(super) fn wake(&mut self) {
-        if let Stage::TakingOver(upgrade) | Stage::Migrating(upgrade) = &mut self.stage {
+        if let ServerSideApplyStage::TakingOver(upgrade)
+        | ServerSideApplyStage::Migrating(upgrade) = &mut self.stage
+        {
             upgrade.wake();
         }
     }
@@ -119,7 +129,9 @@ impl ServerSideApply {
     pub(super) fn is_about_owners(&self) -> bool {
         matches!(
             self.stage,
-            Stage::TakingOver(_) | Stage::KeepingAnnotation(_) | Stage::Migrating(_)
+            ServerSideApplyStage::TakingOver(_)
+                | ServerSideApplyStage::KeepingAnnotation(_)
+                | ServerSideApplyStage::Migrating(_)
         )
     }
 
@@ -143,13 +155,13 @@ impl ServerSideApply {
     fn applied(&mut self, reply: &Reply) {
         if !reply.is_accepted() {
             if !self.leaves_out || !self.leave_out(reply) {
-                self.stage = Stage::Done;
+                self.stage = ServerSideApplyStage::Done;
             }
             return;
         }
         let object = &*reply.body;
         if !self.migrates {
-            self.stage = Stage::Done;
+            self.stage = ServerSideApplyStage::Done;
             return;
         }
         let annotation = object.pointer("/metadata/annotations");
@@ -160,7 +172,7 @@ impl ServerSideApply {
                 let resource = self.agent.object.resource();
                 let mut body = manifest_fields::part(object, &Set::default(), resource);
                 body.set_meta("annotations", json!({LAST_APPLIED: annotation}));
-                self.stage = Stage::KeepingAnnotation(Arc::new(body));
+                self.stage = ServerSideApplyStage::KeepingAnnotation(Arc::new(body));
             }
             None => self.migrate(object),
         }
@@ -170,7 +182,7 @@ impl ServerSideApply {
         let former = client_side_managers(object);
         let applier = self.agent.manager.as_deref().unwrap_or_default();
         let upgrade = Upgrade::for_object(object, former, applier, self.agent.clone(), None);
-        self.stage = upgrade.map_or(Stage::Done, Stage::Migrating);
+        self.stage = upgrade.map_or(ServerSideApplyStage::Done, ServerSideApplyStage::Migrating);
     }
 }
 

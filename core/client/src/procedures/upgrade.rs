@@ -23,11 +23,11 @@ pub(super) struct Upgrade {
     /// of `retry.RetryOnConflict` does.
     backoff: Option<Duration>,
     attempts: u8,
-    stage: Stage,
+    stage: UpgradeStage,
 }
 
 #[derive(Clone, Debug, PartialEq, Hash)]
-enum Stage {
+enum UpgradeStage {
     Patching(Arc<Value>),
     Sleeping,
     Reading,
@@ -62,28 +62,28 @@ impl Upgrade {
             applier: applier.into(),
             backoff,
             attempts: ATTEMPTS,
-            stage: Stage::Patching(Arc::new(patch)),
+            stage: UpgradeStage::Patching(Arc::new(patch)),
         })
     }
 
     pub(super) fn next(&self) -> Next {
         match &self.stage {
-            Stage::Patching(patch) => {
+            UpgradeStage::Patching(patch) => {
                 let call = self.agent.patch(Patch::Json((**patch).clone()));
                 self.agent.sends(&call, false)
             }
-            Stage::Sleeping => Next::Sleep(self.backoff.unwrap_or_default()),
-            Stage::Reading => self.agent.reads(),
+            UpgradeStage::Sleeping => Next::Sleep(self.backoff.unwrap_or_default()),
+            UpgradeStage::Reading => self.agent.reads(),
         }
     }
 
     pub(super) fn answered(&mut self, reply: &Reply) -> Progress {
-        let patches = matches!(self.stage, Stage::Patching(_));
+        let patches = matches!(self.stage, UpgradeStage::Patching(_));
         if patches && reply.is_conflict() && self.attempts > 1 {
             self.attempts -= 1;
             self.stage = match self.backoff {
-                Some(_) => Stage::Sleeping,
-                None => Stage::Reading,
+                Some(_) => UpgradeStage::Sleeping,
+                None => UpgradeStage::Reading,
             };
             return Progress::More;
         }
@@ -95,7 +95,7 @@ impl Upgrade {
         }
         match upgrade_patch(&reply.body, &self.from, &self.applier) {
             Some(patch) => {
-                self.stage = Stage::Patching(Arc::new(patch));
+                self.stage = UpgradeStage::Patching(Arc::new(patch));
                 Progress::More
             }
             None => Progress::Nothing,
@@ -103,8 +103,8 @@ impl Upgrade {
     }
 
     pub(super) fn wake(&mut self) {
-        if self.stage == Stage::Sleeping {
-            self.stage = Stage::Reading;
+        if self.stage == UpgradeStage::Sleeping {
+            self.stage = UpgradeStage::Reading;
         }
     }
 }

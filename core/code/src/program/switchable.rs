@@ -58,9 +58,9 @@ pub fn switchable_lines(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<
 }
 
 /// A line: its depth and its text.
-type Line = (usize, String);
+type FileLine = (usize, String);
 
-fn texts(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<Line> {
+fn texts(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<FileLine> {
     let text = ready_text(ready, language);
     let lines = text.lines.into_iter();
     lines.map(|line| (line.depth, line.text)).collect()
@@ -68,7 +68,7 @@ fn texts(ready: &ReadyProgram, language: ProgramLanguage) -> Vec<Line> {
 
 /// The numbers of the lines of a text that another one does not have, and the new lines of the other
 /// one, each with the number of the line before which it stands (a longest common subsequence).
-fn differences(base: &[Line], other: &[Line]) -> (Vec<usize>, Vec<(usize, Line)>) {
+fn differences(base: &[FileLine], other: &[FileLine]) -> (Vec<usize>, Vec<(usize, FileLine)>) {
     let mut common = vec![vec![0_usize; other.len() + 1]; base.len() + 1];
     for (i, one) in base.iter().enumerate().rev() {
         for (j, two) in other.iter().enumerate().rev() {

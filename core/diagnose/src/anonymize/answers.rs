@@ -35,7 +35,7 @@ const MAX_OBJECTS: usize = 200;
 
 /// An answer, without values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct AnonymizedAnswer {
     /// The content of the answer.
     pub(super) says: String,
     /// The messages in it. They name values, and are not compared.
@@ -44,7 +44,7 @@ pub(super) struct Answer {
 
 /// A part of the work. Each is short, also for a large case.
 #[derive(Clone, Debug)]
-enum Part {
+enum AnonymizePart {
     /// A text is to be read.
     Text(String),
     /// All texts are read.
@@ -64,7 +64,7 @@ pub(super) enum AnswerProgress {
     /// The part gives no answer.
     More,
     /// The next answer.
-    Next(Answer),
+    Next(AnonymizedAnswer),
     /// There is no more to do.
     Done,
 }
@@ -77,20 +77,20 @@ pub(super) struct Answers {
     cases: Vec<(Case, Option<Installed>, Option<ChangeTable>)>,
     errors: Vec<ReportedError>,
     logs: Vec<AuditLog>,
-    left: VecDeque<Part>,
+    left: VecDeque<AnonymizePart>,
 }
 
 impl Answers {
     /// Begins with the texts of a case. Nothing is read yet.
     pub(super) fn new(texts: &[String], settings: &CaseSettings) -> Self {
-        let texts = texts.iter().cloned().map(Part::Text);
+        let texts = texts.iter().cloned().map(AnonymizePart::Text);
         Self {
             settings: settings.clone(),
             input: Vec::new(),
             cases: Vec::new(),
             errors: Vec::new(),
             logs: Vec::new(),
-            left: texts.chain([Part::Cases]).collect(),
+            left: texts.chain([AnonymizePart::Cases]).collect(),
         }
     }
 
@@ -108,11 +108,13 @@ impl Answers {
         }
         let cases = Case::all_of(&input).into_iter();
         self.cases = cases.map(|case| (case, None, None)).collect();
-        self.left.extend((0..self.cases.len()).map(Part::Install));
-        self.left.extend((0..self.errors.len()).map(Part::Error));
+        self.left
+            .extend((0..self.cases.len()).map(AnonymizePart::Install));
+        self.left
+            .extend((0..self.errors.len()).map(AnonymizePart::Error));
         for (at, log) in self.logs.iter().enumerate() {
             let objects = log.objects().into_iter().take(MAX_OBJECTS);
-            let parts = objects.map(|(object, _)| Part::Log(at, object));
+            let parts = objects.map(|(object, _)| AnonymizePart::Log(at, object));
             self.left.extend(parts);
         }
     }
@@ -122,19 +124,19 @@ impl Answers {
         let case = &self.cases[at].0;
         let installed = case.install().ok();
         let table = self.table(case, installed.as_ref());
-        let mut parts = vec![Part::Case(at)];
+        let mut parts = vec![AnonymizePart::Case(at)];
         if let Some(installed) = &installed
             && let Some(object) = installed.object()
         {
             let object = object.as_ref().clone();
             let reader = OwnershipReader::new(object, &installed.resource().root);
-            parts.push(Part::Owners(at, Box::new(reader)));
+            parts.push(AnonymizePart::Owners(at, Box::new(reader)));
         }
         if let Some(table) = &table {
             let rows = Way::all().into_iter().map(|way| table.begin_row(way));
-            parts.extend(rows.map(|row| Part::Row(at, Box::new(row))));
+            parts.extend(rows.map(|row| AnonymizePart::Row(at, Box::new(row))));
             let outs = table.begin_ways_out(self.settings.client);
-            parts.push(Part::WaysOut(at, Box::new(outs)));
+            parts.push(AnonymizePart::WaysOut(at, Box::new(outs)));
         }
         for part in parts.into_iter().rev() {
             self.left.push_front(part);
@@ -157,32 +159,32 @@ impl Answers {
         let Some(part) = self.left.pop_front() else {
             return AnswerProgress::Done;
         };
-        let mut answer = Answer::default();
+        let mut answer = AnonymizedAnswer::default();
         let more = match part {
-            Part::Text(text) => {
+            AnonymizePart::Text(text) => {
                 self.input.extend(detect(&text).ok());
                 return AnswerProgress::More;
             }
-            Part::Cases => {
+            AnonymizePart::Cases => {
                 self.add_cases();
                 return AnswerProgress::More;
             }
-            Part::Install(at) => {
+            AnonymizePart::Install(at) => {
                 self.install(at);
                 return AnswerProgress::More;
             }
-            Part::Case(at) => {
+            AnonymizePart::Case(at) => {
                 self.case(at, &mut answer);
                 None
             }
-            Part::Owners(at, reader) => self.owners(at, reader, &mut answer),
-            Part::Row(at, row) => self.row(at, *row, &mut answer),
-            Part::WaysOut(at, outs) => self.ways_out(at, outs, &mut answer),
-            Part::Error(at) => {
+            AnonymizePart::Owners(at, reader) => self.owners(at, reader, &mut answer),
+            AnonymizePart::Row(at, row) => self.row(at, *row, &mut answer),
+            AnonymizePart::WaysOut(at, outs) => self.ways_out(at, outs, &mut answer),
+            AnonymizePart::Error(at) => {
                 self.error(at, &mut answer);
                 None
             }
-            Part::Log(at, object) => {
+            AnonymizePart::Log(at, object) => {
                 of_log(&self.logs[at], object, &mut answer);
                 None
             }
@@ -201,11 +203,11 @@ impl Answers {
         &self,
         at: usize,
         mut reader: Box<OwnershipReader>,
-        answer: &mut Answer,
-    ) -> Option<Part> {
+        answer: &mut AnonymizedAnswer,
+    ) -> Option<AnonymizePart> {
         let installed = self.cases[at].1.as_ref()?;
         if reader.advance(&installed.resource().root) {
-            return Some(Part::Owners(at, reader));
+            return Some(AnonymizePart::Owners(at, reader));
         }
         for line in reader.finish().lines {
             let owners = (&line.line.pointer, &line.owners, line.unowned);
@@ -215,10 +217,15 @@ impl Answers {
     }
 
     /// Runs a way of writing. Returns what is left to do.
-    fn row(&self, at: usize, row: PartialRow, answer: &mut Answer) -> Option<Part> {
+    fn row(
+        &self,
+        at: usize,
+        row: PartialRow,
+        answer: &mut AnonymizedAnswer,
+    ) -> Option<AnonymizePart> {
         let table = self.cases[at].2.as_ref()?;
         match table.advance(row) {
-            RowProgress::More(row) => return Some(Part::Row(at, row)),
+            RowProgress::More(row) => return Some(AnonymizePart::Row(at, row)),
             RowProgress::Done(row) => row.iter().for_each(|row| of_row(row, answer)),
         }
         None
@@ -229,11 +236,11 @@ impl Answers {
         &self,
         at: usize,
         mut outs: Box<PartialWaysOut>,
-        answer: &mut Answer,
-    ) -> Option<Part> {
+        answer: &mut AnonymizedAnswer,
+    ) -> Option<AnonymizePart> {
         let table = self.cases[at].2.as_ref()?;
         if table.advance_ways_out(&mut outs) {
-            return Some(Part::WaysOut(at, outs));
+            return Some(AnonymizePart::WaysOut(at, outs));
         }
         for out in outs.outs {
             says(answer, &format!("{:?} {}", out.kind, out.settles));
@@ -242,7 +249,7 @@ impl Answers {
         None
     }
 
-    fn case(&self, at: usize, answer: &mut Answer) {
+    fn case(&self, at: usize, answer: &mut AnonymizedAnswer) {
         let (case, installed, _) = &self.cases[at];
         says(answer, &case.id.to_string());
         let Some(installed) = installed else {
@@ -270,7 +277,7 @@ impl Answers {
         }
     }
 
-    fn error(&self, at: usize, answer: &mut Answer) {
+    fn error(&self, at: usize, answer: &mut AnonymizedAnswer) {
         let error = &self.errors[at];
         says(answer, &format!("{:?} {:?}", error.tool, error.object));
         says(
@@ -291,7 +298,7 @@ impl Answers {
     }
 }
 
-fn says(answer: &mut Answer, line: &str) {
+fn says(answer: &mut AnonymizedAnswer, line: &str) {
     // Writing to a string does not fail.
     let _ = writeln!(answer.says, "{line}");
 }
@@ -307,7 +314,7 @@ fn printed(path: &Path) -> String {
     path.to_string()
 }
 
-fn of_row(row: &Row, answer: &mut Answer) {
+fn of_row(row: &Row, answer: &mut AnonymizedAnswer) {
     let requests: Vec<(&str, u16)> = row
         .requests
         .iter()
@@ -345,7 +352,7 @@ fn of_row(row: &Row, answer: &mut Answer) {
     }
 }
 
-fn of_log(log: &AuditLog, object: AuditedObject, answer: &mut Answer) {
+fn of_log(log: &AuditLog, object: AuditedObject, answer: &mut AnonymizedAnswer) {
     says(answer, &format!("{object:?}"));
     let history = RecordedHistory::new(object, &[], Release::default()).finish(log);
     for step in &history.steps {

@@ -101,7 +101,7 @@ impl CaseValues {
             needed.push(text.unwrap_or_default());
         }
         let roots = Roots::read(input.iter().flatten());
-        let mut found = Found::default();
+        let mut found = FoundValues::default();
         for (one, text) in input.iter().zip(&needed) {
             if let Some(one) = one {
                 texts::rewrite(one, text, &roots, &mut |leaf, of| found.add(leaf, of));
@@ -244,13 +244,13 @@ fn time_ending(text: &str) -> Option<&'static str> {
 
 /// The values found in the texts of a case.
 #[derive(Default)]
-struct Found {
+struct FoundValues {
     stays: BTreeMap<LeafValue, StayReason>,
     values: BTreeSet<LeafValue>,
     tagged: BTreeSet<String>,
 }
 
-impl Found {
+impl FoundValues {
     fn add(&mut self, leaf: &Value, of: Use) {
         match of {
             Use::Stays(None) => {}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::answers::{Answer, AnswerProgress, Answers};
+use super::answers::{AnonymizedAnswer, AnswerProgress, Answers};
 use super::{CaseSettings, CaseValues, LeafValue, StandIns, StayReason};
 use crate::input::Input;
 use crate::without_private::PrivateSearch;
@@ -67,8 +67,8 @@ pub struct ValueSearch {
     values: CaseValues,
     settings: CaseSettings,
     /// The answers of the case with its values.
-    answers: Vec<Answer>,
-    stage: Stage,
+    answers: Vec<AnonymizedAnswer>,
+    stage: SearchStage,
     kept: BTreeSet<LeafValue>,
     /// Groups of values that may be left out, once messages say no more.
     groups: Vec<Vec<LeafValue>>,
@@ -81,7 +81,7 @@ pub struct ValueSearch {
 }
 
 #[derive(Clone, Debug)]
-enum Stage {
+enum SearchStage {
     /// The texts that are not read yet. Values that look private are left out first.
     Texts(Box<PrivateSearch>),
     /// The answers with all values.
@@ -97,7 +97,7 @@ impl ValueSearch {
     /// Begins with the texts of a case. Nothing is read yet.
     pub fn new(texts: &[String], settings: &CaseSettings) -> Self {
         Self {
-            stage: Stage::Texts(Box::new(PrivateSearch::new(texts))),
+            stage: SearchStage::Texts(Box::new(PrivateSearch::new(texts))),
             undetected: 0,
             values: CaseValues::read(&[]),
             settings: settings.clone(),
@@ -113,26 +113,26 @@ impl ValueSearch {
     /// Does a part of an answer. Returns whether there is more to do.
     pub fn advance(&mut self) -> bool {
         match &mut self.stage {
-            Stage::Texts(search) => {
+            SearchStage::Texts(search) => {
                 search.advance();
                 if let Some(found) = search.result() {
                     let answers = Answers::new(&found.texts, &self.settings);
                     self.values = CaseValues::read(&found.texts);
                     self.undetected = found.undetected;
-                    self.stage = Stage::Original(Box::new(answers));
+                    self.stage = SearchStage::Original(Box::new(answers));
                 }
             }
-            Stage::Rewritten(texts, stand_ins) => {
+            SearchStage::Rewritten(texts, stand_ins) => {
                 let answers = Answers::new(texts, &self.settings);
                 let stand_ins = std::mem::take(stand_ins);
-                self.stage = Stage::Attempt(Box::new(answers), stand_ins, 0);
+                self.stage = SearchStage::Attempt(Box::new(answers), stand_ins, 0);
             }
-            Stage::Original(answers) => match answers.advance() {
+            SearchStage::Original(answers) => match answers.advance() {
                 AnswerProgress::More => {}
                 AnswerProgress::Next(answer) => self.answers.push(answer),
                 AnswerProgress::Done => self.attempt(),
             },
-            Stage::Attempt(answers, stand_ins, at) => {
+            SearchStage::Attempt(answers, stand_ins, at) => {
                 let next = match answers.advance() {
                     AnswerProgress::More => return true,
                     AnswerProgress::Next(answer) => Some(answer),
@@ -150,14 +150,14 @@ impl ValueSearch {
                     }
                 }
             }
-            Stage::Done => return false,
+            SearchStage::Done => return false,
         }
-        !matches!(self.stage, Stage::Done)
+        !matches!(self.stage, SearchStage::Done)
     }
 
     /// The case without values; `None` while there is more to do.
     pub fn result(&self) -> Option<WithoutValues> {
-        if !matches!(self.stage, Stage::Done) {
+        if !matches!(self.stage, SearchStage::Done) {
             return None;
         }
         let mut stays = self.values.stays().clone();
@@ -195,13 +195,13 @@ impl ValueSearch {
         }
         let stand_ins = self.values.stand_ins(&kept);
         let texts = self.values.rewritten(&stand_ins);
-        self.stage = Stage::Rewritten(texts, stand_ins);
+        self.stage = SearchStage::Rewritten(texts, stand_ins);
     }
 
     /// The answers are the same.
     fn same(&mut self) {
         match self.group.take() {
-            None => self.stage = Stage::Done,
+            None => self.stage = SearchStage::Done,
             Some(group) => {
                 for value in &group {
                     self.kept.remove(value);
@@ -242,7 +242,7 @@ impl ValueSearch {
         self.group = self.groups.pop().filter(|_| self.attempts < MAX_ATTEMPTS);
         match &self.group {
             Some(_) => self.attempt(),
-            None => self.stage = Stage::Done,
+            None => self.stage = SearchStage::Done,
         }
     }
 }

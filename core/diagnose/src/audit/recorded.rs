@@ -153,30 +153,30 @@ pub struct RecordedHistory {
     pub schemaless: bool,
     server: ApiServer,
     resource: Option<Arc<Resource>>,
-    state: State,
+    state: RecordedState,
     next: usize,
 }
 
 /// The known state of the object.
 #[derive(Clone, Debug)]
-enum State {
+enum RecordedState {
     Unknown,
     Absent,
     Present(Arc<Value>, KnownObject),
 }
 
-impl State {
+impl RecordedState {
     fn known_object(&self) -> KnownObject {
         match self {
-            State::Unknown => KnownObject::Unknown,
-            State::Absent => KnownObject::Absent,
-            State::Present(_, known) => *known,
+            RecordedState::Unknown => KnownObject::Unknown,
+            RecordedState::Absent => KnownObject::Absent,
+            RecordedState::Present(_, known) => *known,
         }
     }
 
     fn object(&self) -> Option<Arc<Value>> {
         match self {
-            State::Present(object, _) => Some(Arc::clone(object)),
+            RecordedState::Present(object, _) => Some(Arc::clone(object)),
             _ => None,
         }
     }
@@ -201,7 +201,7 @@ impl RecordedHistory {
             schemaless: false,
             server,
             resource: None,
-            state: State::Unknown,
+            state: RecordedState::Unknown,
             next: 0,
         };
         history.find_resource();
@@ -363,7 +363,7 @@ impl RecordedHistory {
             return CoreAnswer::NotRun(NotRun::UnknownState);
         };
         let of_collection = matches!(event.verb.as_str(), "list" | "watch");
-        if matches!(self.state, State::Unknown) && !of_collection {
+        if matches!(self.state, RecordedState::Unknown) && !of_collection {
             return CoreAnswer::NotRun(NotRun::UnknownState);
         }
         let known = before.map(|object| (object, self.state.known_object()));

@@ -6,7 +6,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use serde_json::{Value, json};
 
-use super::{CompletionAnswer, Source};
+use super::{CompletedInput, CompletionAnswer};
 use crate::case::{Case, Installed, Note};
 use crate::message::{ManagerConflict, PrintedError, ReportedError};
 use crate::scene::{MissingPart, Scene, parse_field};
@@ -95,17 +95,17 @@ pub(super) fn of_release(installed: &Installed) -> Option<CompletionAnswer> {
 
 /// The change under an answer; `None` if the server does not say the message then.
 pub(super) fn table(
-    source: &Source,
+    source: &CompletedInput,
     named: Option<&[Path]>,
     answer: &CompletionAnswer,
 ) -> Option<ChangeTable> {
     let (installed, change, definitions) = match source {
-        Source::Message(of) => {
+        CompletedInput::Message(of) => {
             let (error, given) = &**of;
             let scene = Scene::answered(error, given, answer).ok()?;
             return Some(ChangeTable::new(&scene.installed, scene.change?));
         }
-        Source::Input(of) => (&of.0, &of.1, &of.2),
+        CompletedInput::Input(of) => (&of.0, &of.1, &of.2),
     };
     let change = match answer {
         CompletionAnswer::SmallManifest => smaller(installed, change, named?)?,
@@ -127,8 +127,8 @@ pub(super) fn table(
 }
 
 /// The change of an object that this manager applied before; `None` if the object came with its owners.
-pub(super) fn applied_by(source: &Source, writer: &str) -> Option<ChangeTable> {
-    let Source::Input(of) = source else {
+pub(super) fn applied_by(source: &CompletedInput, writer: &str) -> Option<ChangeTable> {
+    let CompletedInput::Input(of) = source else {
         return None;
     };
     let (installed, change, definitions) = &**of;

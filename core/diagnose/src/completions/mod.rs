@@ -108,7 +108,7 @@ enum Completion {
 
 /// The input to which the answers belong.
 #[derive(Clone, Debug)]
-enum Source {
+enum CompletedInput {
     /// An error message alone.
     Message(Box<(ReportedError, GivenParts)>),
     /// An object in the input, with the change and with the definitions in the input.
@@ -124,7 +124,7 @@ pub struct CompletedChange {
     others: Vec<(CompletionAnswer, Completion)>,
     /// The answers that are not filled in yet.
     left: VecDeque<CompletionAnswer>,
-    source: Source,
+    source: CompletedInput,
     /// The fields that the text names. There are no claims about others. `None` if the input has all
     /// fields.
     named: Option<Vec<Path>>,
@@ -140,7 +140,7 @@ impl CompletedChange {
         Some(Self {
             named: Some(answers::named_fields(error, root)),
             left: answers::of_scene(scene, error).into(),
-            source: Source::Message(Box::new(source)),
+            source: CompletedInput::Message(Box::new(source)),
             first: ChangeTable::new(&scene.installed, change),
             others: Vec::new(),
         })
@@ -174,7 +174,7 @@ impl CompletedChange {
         Self {
             named: None,
             left: left.into(),
-            source: Source::Input(Box::new(source)),
+            source: CompletedInput::Input(Box::new(source)),
             first: ChangeTable::new(installed, change),
             others: Vec::new(),
         }

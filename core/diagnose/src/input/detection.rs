@@ -19,14 +19,14 @@ use crate::observed::VersionReader;
 #[derive(Debug)]
 pub struct Detection {
     text: Arc<str>,
-    stage: Stage,
+    stage: DetectionStage,
     /// The text as the user gave it and the reason why it is not detected, if `text` is the plain
     /// one of it.
     input: Option<(Arc<str>, NotDetected)>,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum DetectionStage {
     Begin,
     Watch(VersionReader),
     /// JSON documents that follow each other: how many bytes are read, and the objects so far.
@@ -62,7 +62,7 @@ impl Detection {
         };
         Self {
             text,
-            stage: Stage::Begin,
+            stage: DetectionStage::Begin,
             input: None,
         }
     }
@@ -70,10 +70,13 @@ impl Detection {
     /// Returns the number of bytes that are read, and the number of all.
     pub fn progress(&self) -> (usize, usize) {
         let read = match &self.stage {
-            Stage::Watch(reader) => reader.progress().0,
-            Stage::Json(read, _) => *read,
-            Stage::Done(_) => self.text.len(),
-            Stage::Begin | Stage::Documents(_) | Stage::Words(_) | Stage::Errors(..) => 0,
+            DetectionStage::Watch(reader) => reader.progress().0,
+            DetectionStage::Json(read, _) => *read,
+            DetectionStage::Done(_) => self.text.len(),
+            DetectionStage::Begin
+            | DetectionStage::Documents(_)
+            | DetectionStage::Words(_)
+            | DetectionStage::Errors(..) => 0,
         };
         (read, self.text.len())
     }
@@ -81,23 +84,23 @@ impl Detection {
     /// Reads until about this many bytes more are read: at least a document. Returns whether there
     /// is more.
     pub fn advance(&mut self, bytes: usize) -> bool {
-        let done = Stage::Done(Err(NotDetected::Empty));
+        let done = DetectionStage::Done(Err(NotDetected::Empty));
         self.stage = match std::mem::replace(&mut self.stage, done) {
-            Stage::Begin => self.first_stage(),
-            Stage::Watch(reader) => watched(&self.text, reader, bytes),
-            Stage::Json(at, found) => self.json(at, found, bytes),
-            Stage::Documents(reader) => read_document(reader),
-            Stage::Words(why) => {
+            DetectionStage::Begin => self.first_stage(),
+            DetectionStage::Watch(reader) => watched(&self.text, reader, bytes),
+            DetectionStage::Json(at, found) => self.json(at, found, bytes),
+            DetectionStage::Documents(reader) => read_document(reader),
+            DetectionStage::Words(why) => {
                 let reader = ErrorReader::new(Arc::clone(&self.text));
-                Stage::Errors(Box::new(reader), why)
+                DetectionStage::Errors(Box::new(reader), why)
             }
-            Stage::Errors(mut reader, why) => match reader.advance(bytes) {
-                true => Stage::Errors(reader, why),
+            DetectionStage::Errors(mut reader, why) => match reader.advance(bytes) {
+                true => DetectionStage::Errors(reader, why),
                 false => self.words(reader.finish(), why),
             },
             done => done,
         };
-        !matches!(self.stage, Stage::Done(_))
+        !matches!(self.stage, DetectionStage::Done(_))
     }
 
     /// Returns the input in the text.
@@ -106,18 +109,18 @@ impl Detection {
     /// The missing part or the problem.
     pub fn finish(self) -> Result<Input, NotDetected> {
         match self.stage {
-            Stage::Done(result) => result,
+            DetectionStage::Done(result) => result,
             _ => Err(NotDetected::Empty),
         }
     }
 
-    fn first_stage(&self) -> Stage {
+    fn first_stage(&self) -> DetectionStage {
         let text = &*self.text;
         if text.len() > MAX_LOG {
-            return Stage::Done(Err(too_large(text.len(), MAX_LOG)));
+            return DetectionStage::Done(Err(too_large(text.len(), MAX_LOG)));
         }
         if text.trim().is_empty() {
-            return Stage::Done(Err(NotDetected::Empty));
+            return DetectionStage::Done(Err(NotDetected::Empty));
         }
         let head = head(text);
         let is_audit = |(head, _): &(Head, usize)| {
@@ -125,31 +128,31 @@ impl Detection {
             version.starts_with(AUDIT_GROUP)
         };
         if head.as_ref().is_some_and(is_audit) || is_cut_log(text) {
-            return Stage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
+            return DetectionStage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
         }
         if text.len() > MAX_TEXT {
-            return Stage::Done(Err(too_large(text.len(), MAX_TEXT)));
+            return DetectionStage::Done(Err(too_large(text.len(), MAX_TEXT)));
         }
         match head {
             Some((head, _)) if head.of_event.is_some() && head.object.is_some() => {
-                Stage::Watch(VersionReader::new(Arc::clone(&self.text)))
+                DetectionStage::Watch(VersionReader::new(Arc::clone(&self.text)))
             }
             Some((head, end)) if head.items.is_some() || !text[end..].trim().is_empty() => {
-                Stage::Json(0, Vec::new())
+                DetectionStage::Json(0, Vec::new())
             }
             _ => self.documents(),
         }
     }
 
-    fn documents(&self) -> Stage {
+    fn documents(&self) -> DetectionStage {
         match ObjectReader::new(Arc::clone(&self.text)) {
-            Ok(reader) => Stage::Documents(reader),
-            Err(error) => Stage::Words(wrong_document(error)),
+            Ok(reader) => DetectionStage::Documents(reader),
+            Err(error) => DetectionStage::Words(wrong_document(error)),
         }
     }
 
     /// JSON documents without separators, as `kubectl get -w -o json` prints them.
-    fn json(&self, begin: usize, mut found: Vec<Value>, bytes: usize) -> Stage {
+    fn json(&self, begin: usize, mut found: Vec<Value>, bytes: usize) -> DetectionStage {
         let rest = &self.text[begin..];
         let mut documents = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         while documents.byte_offset() < bytes {
@@ -158,7 +161,7 @@ impl Detection {
                     let known = found.len();
                     flatten(document, &mut found);
                     if let Err(why) = checked(&found, known) {
-                        return Stage::Words(why);
+                        return DetectionStage::Words(why);
                     }
                 }
                 // One object is read strictly, and says what is wrong with it.
@@ -166,12 +169,12 @@ impl Detection {
                 None | Some(Err(_)) => return self.documents(),
             }
         }
-        Stage::Json(begin + documents.byte_offset(), found)
+        DetectionStage::Json(begin + documents.byte_offset(), found)
     }
 
-    fn words(&mut self, errors: Vec<ReportedError>, why: NotDetected) -> Stage {
+    fn words(&mut self, errors: Vec<ReportedError>, why: NotDetected) -> DetectionStage {
         if !errors.is_empty() {
-            return Stage::Done(Ok(Input::Errors(errors)));
+            return DetectionStage::Done(Ok(Input::Errors(errors)));
         }
         let why = match why {
             NotDetected::Syntax { .. } if !form::looks_like_object(&self.text) => {
@@ -183,15 +186,15 @@ impl Detection {
             // Lines are the same in both.
             let form =
                 TextForm::detect(&self.text, &why).or_else(|| TextForm::detect(&text, &first));
-            return Stage::Done(Err(form.unwrap_or(why)));
+            return DetectionStage::Done(Err(form.unwrap_or(why)));
         }
         match form::plain(&self.text) {
             Some(plain) => {
                 let text = std::mem::replace(&mut self.text, plain.into());
                 self.input = Some((text, why));
-                Stage::Begin
+                DetectionStage::Begin
             }
-            None => Stage::Done(Err(TextForm::detect(&self.text, &why).unwrap_or(why))),
+            None => DetectionStage::Done(Err(TextForm::detect(&self.text, &why).unwrap_or(why))),
         }
     }
 }
@@ -206,21 +209,21 @@ fn head(text: &str) -> Option<(Head, usize)> {
     Some((head, documents.byte_offset()))
 }
 
-fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> Stage {
+fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> DetectionStage {
     match reader.advance(bytes) {
-        Ok(true) => Stage::Watch(reader),
+        Ok(true) => DetectionStage::Watch(reader),
         Err(error) => {
             let why = wrong_version(error);
-            Stage::Done(Err(TextForm::detect(text, &why).unwrap_or(why)))
+            DetectionStage::Done(Err(TextForm::detect(text, &why).unwrap_or(why)))
         }
         Ok(false) => {
             let versions = reader.finish();
             if versions.is_empty() {
-                return Stage::Done(Err(NotDetected::WatchEvent("BOOKMARK".to_owned())));
+                return DetectionStage::Done(Err(NotDetected::WatchEvent("BOOKMARK".to_owned())));
             }
             let mut objects = versions.iter().enumerate();
             let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
-            Stage::Done(match wrong {
+            DetectionStage::Done(match wrong {
                 Some(why) => Err(why),
                 None => Ok(Input::Versions(versions)),
             })
@@ -228,13 +231,13 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> Stage {
     }
 }
 
-fn read_document(mut reader: ObjectReader) -> Stage {
+fn read_document(mut reader: ObjectReader) -> DetectionStage {
     let known = reader.objects().len();
     let more = reader.advance().map_err(wrong_document);
     match more.and_then(|more| checked(reader.objects(), known).map(|()| more)) {
-        Ok(true) => Stage::Documents(reader),
+        Ok(true) => DetectionStage::Documents(reader),
         Ok(false) => concluded(reader.finish()),
-        Err(why) => Stage::Words(why),
+        Err(why) => DetectionStage::Words(why),
     }
 }
 
@@ -244,9 +247,9 @@ fn checked(found: &[Value], known: usize) -> Result<(), NotDetected> {
     objects.try_for_each(|(at, object)| check(object, at + 1))
 }
 
-fn concluded(found: Vec<Value>) -> Stage {
+fn concluded(found: Vec<Value>) -> DetectionStage {
     match of_objects(found) {
-        Ok(input) => Stage::Done(Ok(input)),
-        Err(why) => Stage::Words(why),
+        Ok(input) => DetectionStage::Done(Ok(input)),
+        Err(why) => DetectionStage::Words(why),
     }
 }

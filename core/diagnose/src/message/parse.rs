@@ -11,7 +11,7 @@ use super::forms;
 use super::{ObjectHint, Precondition, PrintedError};
 
 /// An error in a text.
-pub(super) struct Place {
+pub(super) struct TextPlace {
     /// The position at which its message begins, in bytes.
     pub start: usize,
     /// The position from which the search for the next one goes on.
@@ -93,7 +93,7 @@ pub(super) fn find(text: &str, which: usize, found: &mut Vec<(usize, usize)>) ->
 }
 
 /// Reads the message that begins at a place; `None` if it is none, or part of another one.
-pub(super) fn place(text: &str, start: usize, which: usize) -> Option<Place> {
+pub(super) fn place(text: &str, start: usize, which: usize) -> Option<TextPlace> {
     let (beginning, read) = BEGINNINGS[which];
     let before = end_of(&text[..start]);
     let inner = [MODIFIED, NO_VERSION, STORED].contains(&beginning);
@@ -120,7 +120,7 @@ pub(super) fn place(text: &str, start: usize, which: usize) -> Option<Place> {
     } else {
         read(&unquoted(beginning_of(&text[end..])))?
     };
-    Some(Place {
+    Some(TextPlace {
         start,
         end,
         object,

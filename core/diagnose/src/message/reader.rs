@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::context::{self, Marks};
-use super::parse::{self, Place};
+use super::parse::{self, TextPlace};
 use super::{MAX_ERRORS, ReportedError, escapes, own_tool};
 
 /// The number of places that are read in one part.
@@ -101,7 +101,7 @@ impl ErrorReader {
         }
     }
 
-    fn read(&mut self, place: Place) {
+    fn read(&mut self, place: TextPlace) {
         let text = &*self.text;
         let before = parse::end_of(&text[..place.start]);
         let behind = parse::beginning_of(&text[place.end..]);

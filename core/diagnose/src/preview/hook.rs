@@ -45,19 +45,19 @@ pub enum HookAction {
 }
 
 /// The annotations of one tool.
-struct Names {
+struct HookAnnotations {
     hook: &'static str,
     policy: &'static str,
     policies: [&'static str; 3],
 }
 
-const HELM: Names = Names {
+const HELM: HookAnnotations = HookAnnotations {
     hook: "helm.sh/hook",
     policy: "helm.sh/hook-delete-policy",
     policies: ["before-hook-creation", "hook-succeeded", "hook-failed"],
 };
 
-const ARGO_CD: Names = Names {
+const ARGO_CD: HookAnnotations = HookAnnotations {
     hook: "argocd.argoproj.io/hook",
     policy: "argocd.argoproj.io/hook-delete-policy",
     policies: ["BeforeHookCreation", "HookSucceeded", "HookFailed"],
@@ -113,7 +113,7 @@ fn words(object: &Value, name: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the positions of the delete policies that an object has.
-fn policies(object: &Value, names: &Names) -> Vec<usize> {
+fn policies(object: &Value, names: &HookAnnotations) -> Vec<usize> {
     let said = words(object, names.policy).unwrap_or_default();
     let has = |at: &usize| said.iter().any(|it| it == names.policies[*at]);
     (0..names.policies.len()).filter(has).collect()

@@ -14,7 +14,7 @@ use super::{Assumed, DeliveryTool, Hook, PreviewInput, Pruning};
 use crate::ways::DeliveredBy;
 
 /// A tool's action on an object that no manifest names.
-enum Fate {
+enum RemovedFate {
     Deleted(Option<Assumed>),
     NotTouched(Option<Assumed>),
 }
@@ -72,8 +72,8 @@ impl Removal {
             PreviewOutcome::NotTouched,
         );
         match self.fate(object) {
-            Fate::NotTouched(assumed) => row.assumed.extend(assumed),
-            Fate::Deleted(assumed) => {
+            RemovedFate::NotTouched(assumed) => row.assumed.extend(assumed),
+            RemovedFate::Deleted(assumed) => {
                 row.assumed.extend(assumed);
                 delete(server, object, &mut row);
             }
@@ -81,7 +81,7 @@ impl Removal {
         row
     }
 
-    fn fate(&self, object: &Value) -> Fate {
+    fn fate(&self, object: &Value) -> RemovedFate {
         let own = DeliveredBy::from_objects(&[object]);
         let tool = &self.tool;
         match tool.preset {
@@ -95,8 +95,8 @@ impl Removal {
                 );
                 match fate {
                     // `sync_context.go objRequiresPruneConfirmation`, v3.5.
-                    Fate::Deleted(None) if option("Prune=confirm") => {
-                        Fate::Deleted(Some(Assumed::DeletionConfirmed))
+                    RemovedFate::Deleted(None) if option("Prune=confirm") => {
+                        RemovedFate::Deleted(Some(Assumed::DeletionConfirmed))
                     }
                     fate => fate,
                 }
@@ -110,9 +110,9 @@ impl Removal {
             Preset::KubectlApply | Preset::KubectlApplyServerSide
                 if tool.prune.deletes(object, &self.namespaces) =>
             {
-                Fate::Deleted(None)
+                RemovedFate::Deleted(None)
             }
-            _ => Fate::NotTouched(None),
+            _ => RemovedFate::NotTouched(None),
         }
     }
 
@@ -130,42 +130,44 @@ impl Removal {
     /// configuration has not. The object itself does not show in whose state it is: every configuration has
     /// the same field manager (`hashicorp/terraform/internal/terraform/node_resource_plan_orphan.go
     /// managedResourceExecute`, v1).
-    fn of_terraform(&self, object: &Value) -> Fate {
+    fn of_terraform(&self, object: &Value) -> RemovedFate {
         match self.was_written(object) {
-            Some(true) => Fate::Deleted(None),
-            None if applied_by(object, "Terraform") => Fate::NotTouched(Some(Assumed::State)),
-            _ => Fate::NotTouched(None),
+            Some(true) => RemovedFate::Deleted(None),
+            None if applied_by(object, "Terraform") => {
+                RemovedFate::NotTouched(Some(Assumed::State))
+            }
+            _ => RemovedFate::NotTouched(None),
         }
     }
 
     /// Returns the fate of an object under Helm: it deletes objects that the last release had and this one
     /// does not, but for those to be kept (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2; the
     /// annotation: `ResourcePolicyAnno`).
-    fn of_helm(&self, object: &Value, own: &DeliveredBy) -> Fate {
+    fn of_helm(&self, object: &Value, own: &DeliveredBy) -> RemovedFate {
         if says(object, "helm.sh/resource-policy", "keep") {
-            return Fate::NotTouched(None);
+            return RemovedFate::NotTouched(None);
         }
         match self.was_written(object) {
-            Some(true) => return Fate::Deleted(None),
-            Some(false) => return Fate::NotTouched(None),
+            Some(true) => return RemovedFate::Deleted(None),
+            Some(false) => return RemovedFate::NotTouched(None),
             None => {}
         }
         match (&own.release, &self.by.release) {
             (Some(own), Some(release)) if own == release => {
-                Fate::Deleted(Some(Assumed::PreviousRelease))
+                RemovedFate::Deleted(Some(Assumed::PreviousRelease))
             }
-            (Some(_), None) => Fate::NotTouched(Some(Assumed::Tracking)),
-            _ => Fate::NotTouched(None),
+            (Some(_), None) => RemovedFate::NotTouched(Some(Assumed::Tracking)),
+            _ => RemovedFate::NotTouched(None),
         }
     }
 }
 
 /// Returns the fate of an object that belongs to a tool which prunes.
-fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> Fate {
+fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> RemovedFate {
     match own {
-        (Some(own), Some(by)) if own == by && prunes => Fate::Deleted(None),
-        (Some(_), None) if prunes => Fate::NotTouched(Some(Assumed::Tracking)),
-        _ => Fate::NotTouched(None),
+        (Some(own), Some(by)) if own == by && prunes => RemovedFate::Deleted(None),
+        (Some(_), None) if prunes => RemovedFate::NotTouched(Some(Assumed::Tracking)),
+        _ => RemovedFate::NotTouched(None),
     }
 }
 

@@ -33,7 +33,7 @@ pub struct PreviewRun {
     /// The objects of the cluster that a server can store, until it has them.
     fitted: Vec<Arc<Value>>,
     written: Arc<Written>,
-    left: VecDeque<Part>,
+    left: VecDeque<PreviewPart>,
     /// The kinds that the server has before the first write.
     kinds: Resources,
     /// `true` if the tool did not find the kind of an object before the first write.
@@ -59,7 +59,7 @@ pub(super) struct Written {
 
 /// A part of a preview.
 #[derive(Clone, Debug)]
-enum Part {
+enum PreviewPart {
     /// An object of the cluster is made such that a server can store it.
     Fit(Arc<Value>),
     /// All of them are known.
@@ -84,9 +84,11 @@ impl PreviewRun {
         let live = std::mem::take(&mut input.live);
         let others = live.iter().filter(|object| !written.contains(&key(object)));
         let expected = written.len() + others.count();
-        let fit = live.into_iter().map(|object| Part::Fit(Arc::new(object)));
+        let fit = live
+            .into_iter()
+            .map(|object| PreviewPart::Fit(Arc::new(object)));
         Self {
-            left: fit.chain([Part::InOrder]).collect(),
+            left: fit.chain([PreviewPart::InOrder]).collect(),
             input: Arc::new(input),
             kinds: cluster.server.resources().clone(),
             kind_not_found: false,
@@ -129,10 +131,11 @@ impl PreviewRun {
             false => Vec::new(),
         };
         let writes = order::of_writes(input.tool.preset, &input.next, &waves);
-        self.left.extend(writes.into_iter().map(Part::Write));
+        self.left.extend(writes.into_iter().map(PreviewPart::Write));
         let others = self.cluster.objects.iter().enumerate();
         let others = others.filter(|(_, (key, _))| !keys.contains(key));
-        self.left.extend(others.map(|(at, _)| Part::Remove(at)));
+        self.left
+            .extend(others.map(|(at, _)| PreviewPart::Remove(at)));
         self.expected = self.left.len();
         self.written = Arc::new(Written {
             order,
@@ -168,20 +171,21 @@ impl PreviewRun {
     pub(super) fn next_part(&mut self) -> NextPart {
         match self.left.pop_front() {
             None => return NextPart::Nothing,
-            Some(Part::Fit(object)) => {
+            Some(PreviewPart::Fit(object)) => {
                 let fitted = self.cluster.fitted(&object);
                 self.fitted.extend(fitted.map(Arc::new));
             }
-            Some(Part::InOrder) => {
+            Some(PreviewPart::InOrder) => {
                 let fitted = std::mem::take(&mut self.fitted);
                 let ready = self.cluster.in_order(fitted, &self.input.next);
-                self.left.extend(ready.into_iter().map(Part::Install));
-                self.left.push_back(Part::Begin);
+                self.left
+                    .extend(ready.into_iter().map(PreviewPart::Install));
+                self.left.push_back(PreviewPart::Begin);
             }
-            Some(Part::Install(object)) => self.cluster.install(object),
-            Some(Part::Begin) => self.prepare(),
-            Some(Part::Write(at)) => return self.write(at),
-            Some(Part::Remove(at)) => return NextPart::row(self.remove(at)),
+            Some(PreviewPart::Install(object)) => self.cluster.install(object),
+            Some(PreviewPart::Begin) => self.prepare(),
+            Some(PreviewPart::Write(at)) => return self.write(at),
+            Some(PreviewPart::Remove(at)) => return NextPart::row(self.remove(at)),
         }
         NextPart::Prepared
     }

@@ -40,7 +40,7 @@ impl SyncWave {
 
 /// A manifest in a phase of a sync.
 #[derive(Clone, Copy)]
-struct Task<'a> {
+struct WaveTask<'a> {
     at: usize,
     manifest: &'a Value,
     wave: SyncWave,
@@ -52,10 +52,10 @@ pub(super) fn of_manifests(
     manifests: &[Value],
     destination: Option<&str>,
 ) -> Vec<(usize, SyncWave)> {
-    let mut tasks: Vec<Task<'_>> = Vec::new();
+    let mut tasks: Vec<WaveTask<'_>> = Vec::new();
     for (at, manifest) in manifests.iter().enumerate() {
         let phases = hook::sync_phases(manifest).into_iter();
-        tasks.extend(phases.map(|phase| Task {
+        tasks.extend(phases.map(|phase| WaveTask {
             at,
             manifest,
             wave: SyncWave {
@@ -85,7 +85,7 @@ pub(super) fn of_manifests(
 /// v3.5): a namespace before the objects in it, and a definition before the objects of its kind. What comes before them
 /// by itself stays where it is.
 fn lift<'a, K: PartialEq>(
-    tasks: &mut [Task<'a>],
+    tasks: &mut [WaveTask<'a>],
     made: impl Fn(&'a Value) -> Option<K>,
     needed: impl Fn(&'a Value) -> Option<K>,
 ) {

@@ -29,12 +29,12 @@ pub(super) fn send(draft: &Draft<'_>, installed: &Installed) -> Vec<Exchange> {
     sent
 }
 
-type Line = (&'static str, String, &'static str, Value);
+type RequestLine = (&'static str, String, &'static str, Value);
 
 const JSON: &str = "application/json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<Line> {
+fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
     let path = installed.world.subject().path();
     let apply = |target: &str| draft.apply(target);
     match &draft.error.error {
@@ -117,7 +117,7 @@ fn other_uid(
     installed: &Installed,
     sent: &str,
     [stored, key]: [&str; 2],
-) -> Vec<Line> {
+) -> Vec<RequestLine> {
     let path = installed.world.subject().path();
     let mut body = stored_object(installed);
     body.set_meta("uid", sent);

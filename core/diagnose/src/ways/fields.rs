@@ -55,7 +55,7 @@ pub enum FieldEffect {
 }
 
 /// The objects and manifests to compare.
-pub(super) struct Comparison<'a> {
+pub(super) struct FieldInputs<'a> {
     pub(super) before: &'a Value,
     pub(super) after: &'a Value,
     /// The values that the change wants: a manifest, or the object with its edits.
@@ -73,7 +73,7 @@ pub(super) struct Comparison<'a> {
     pub(super) root: &'a Struct,
 }
 
-impl<'v> Comparison<'v> {
+impl<'v> FieldInputs<'v> {
     /// The fields that changed, that are refused, that kept another value than the wanted one, or
     /// whose owners changed. In the order of paths.
     pub(super) fn outcomes(&self) -> Vec<FieldOutcome> {

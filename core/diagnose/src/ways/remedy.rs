@@ -66,7 +66,7 @@ impl ChangeTable {
     pub fn ways_out_of(&self, refused: &Row, kinds: &[RemedyKind]) -> Vec<Remedy> {
         let mut partial = PartialWaysOut {
             outs: Vec::new(),
-            conflict: Conflict::find(self, refused),
+            conflict: RemedyConflict::find(self, refused),
             left: kinds.iter().copied().collect(),
             row: None,
         };
@@ -93,7 +93,8 @@ impl ChangeTable {
             (None, Some(row)) => match self.advance(row) {
                 RowProgress::More(row) => partial.row = Some(*row),
                 RowProgress::Done(refused) => {
-                    partial.conflict = refused.and_then(|refused| Conflict::find(self, &refused));
+                    partial.conflict =
+                        refused.and_then(|refused| RemedyConflict::find(self, &refused));
                     partial.left = KINDS.into();
                     return partial.conflict.is_some();
                 }
@@ -131,7 +132,7 @@ pub struct PartialWaysOut {
     /// Those that are done.
     pub outs: Vec<Remedy>,
     /// The conflict, once the apply was refused.
-    conflict: Option<Conflict>,
+    conflict: Option<RemedyConflict>,
     left: VecDeque<RemedyKind>,
     /// The row that is run: the apply first, then the first one of those that are left.
     row: Option<PartialRow>,
@@ -148,7 +149,7 @@ fn conflicts(row: &Row) -> Vec<String> {
 }
 
 #[derive(Clone, Debug)]
-struct Conflict {
+struct RemedyConflict {
     preset: Preset,
     /// The object before.
     live: Arc<Value>,
@@ -158,7 +159,7 @@ struct Conflict {
     fields: Vec<Path>,
 }
 
-impl Conflict {
+impl RemedyConflict {
     /// The conflict of an apply; `None` if it met none.
     fn find(table: &ChangeTable, refused: &Row) -> Option<Self> {
         let Way::Client(preset, _) = refused.way else {

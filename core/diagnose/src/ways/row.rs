@@ -10,7 +10,7 @@ use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
-use super::fields::{Comparison, FieldEffect, FieldOutcome};
+use super::fields::{FieldEffect, FieldInputs, FieldOutcome};
 use super::second_run::SecondRun;
 use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
@@ -351,7 +351,7 @@ impl Run {
         let answer = answer.unwrap_or_default();
         let conflicts = conflicts(last);
         let earlier = self.earlier(table, &before);
-        let fields = Comparison {
+        let fields = FieldInputs {
             earlier: earlier.as_ref(),
             before: &before,
             after: &self.after,

@@ -130,7 +130,7 @@ fn never(value: &Located) -> PropertyResult<WrittenProperty> {
     match &value.content {
         Content::List(items) => match &items[..] {
             [one] => never(one),
-            [_, second, ..] => wrong(second, PropertyErrorKind::Second(said(second))),
+            [_, second, ..] => wrong(second, PropertyErrorKind::Second(written_word(second))),
             [] => wrong(value, PropertyErrorKind::NoCondition),
         },
         Content::Map(_) => {
@@ -292,7 +292,7 @@ fn text(value: &Located) -> PropertyResult<&str> {
 }
 
 /// A part as it is written, if it is a word.
-fn said(value: &Located) -> String {
+fn written_word(value: &Located) -> String {
     match &value.content {
         Content::Scalar(_, text) => text.clone(),
         _ => String::new(),
@@ -301,7 +301,7 @@ fn said(value: &Located) -> String {
 
 impl PropertyErrorKind {
     /// Returns the words that can stand where one is not known.
-    pub fn known(&self) -> &'static [&'static str] {
+    pub fn known_words(&self) -> &'static [&'static str] {
         match self {
             Self::Unknown(_) => &KEYS,
             Self::UnknownCondition(_) => &CONDITIONS,

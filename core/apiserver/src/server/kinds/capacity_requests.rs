@@ -9,14 +9,12 @@ use crate::field::ErrorPath;
 use crate::schema::Quantity;
 use crate::status::FieldError;
 
-type Errors = Vec<FieldError>;
-
 /// Checks how much of a capacity a request gets: one of some values, or a multiple in a range.
 pub(super) fn request_policy(
     capacity: &Value,
     policy: &Value,
     path: &ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let values = list(policy, "validValues");
     let range = policy.get("validRange");
@@ -62,7 +60,7 @@ fn valid_values(
     capacity: &Value,
     values: &[Value],
     path: &ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     const MOST: usize = 10;
     for (i, pair) in values.windows(2).enumerate() {
@@ -101,7 +99,7 @@ fn valid_range(
     capacity: &Value,
     range: &Value,
     path: &ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let Some(min) = range.get("min") else {
         let detail = "required when validRange is defined";
@@ -159,7 +157,7 @@ fn valid_step(
     min: &Value,
     values: [Option<&Value>; 2],
     path: &ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let field = path.child("step");
     let size = amount(step).rounded_up();

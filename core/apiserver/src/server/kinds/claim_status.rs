@@ -20,10 +20,8 @@ use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, FieldCheck)] = &[("claim_status", claim_status)];
 
-type Errors = Vec<FieldError>;
-
 /// `validateResourceClaimStatusUpdate`.
-fn claim_status(status: &Checked<'_>, errors: &mut Errors) {
+fn claim_status(status: &Checked<'_>, errors: &mut Vec<FieldError>) {
     const MOST_USERS: usize = 256;
     let users = list(status.value, "reservedFor");
     let users_field = status.path.child("reservedFor");
@@ -84,7 +82,12 @@ fn claim_status(status: &Checked<'_>, errors: &mut Errors) {
 }
 
 /// `validateAllocationResult`.
-fn allocated(allocation: &Value, path: &ErrorPath<'_>, known: &Requests<'_>, errors: &mut Errors) {
+fn allocated(
+    allocation: &Value,
+    path: &ErrorPath<'_>,
+    known: &Requests<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     let devices = &allocation["devices"];
     let devices_path = path.child("devices");
     let results = list(devices, "results");
@@ -135,7 +138,7 @@ fn allocated(allocation: &Value, path: &ErrorPath<'_>, known: &Requests<'_>, err
 }
 
 /// A UUID in its usual form (`validateUID`).
-fn share_id(id: &Value, path: ErrorPath<'_>, errors: &mut Errors) {
+fn share_id(id: &Value, path: ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let text = id.as_str().unwrap_or_default();
     let groups: Vec<&str> = text.split('-').collect();
     let fits = |(group, length): (&&str, usize)| {
@@ -150,7 +153,7 @@ fn share_id(id: &Value, path: ErrorPath<'_>, errors: &mut Errors) {
 }
 
 /// Checks the three names of a device: its driver, its pool and its own.
-fn device_names(device: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn device_names(device: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     errors.extend(volumes::driver(
         text(device, "driver"),
         &path.child("driver"),
@@ -174,7 +177,7 @@ fn device_status(
     device: &Value,
     path: &ErrorPath<'_>,
     allocation: Option<&Value>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     const MOST_CONDITIONS: usize = 8;
     device_names(device, path, errors);
@@ -202,7 +205,7 @@ fn device_status(
 }
 
 /// `validateNetworkDeviceData`.
-fn network_data(network: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn network_data(network: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const MOST_ADDRESSES: usize = 16;
     for (field, max) in [("interfaceName", 256), ("hardwareAddress", 128)] {
         if text(network, field).len() > max {

@@ -18,13 +18,11 @@ use crate::status::FieldError;
 
 pub(super) const CALLS: &[(&str, FieldCheck)] = &[("resource_slice", slice)];
 
-type Errors = Vec<FieldError>;
-
 /// Fields of a feature that is off.
 const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
 
 /// `validateResourceSliceSpec`.
-fn slice(spec: &Checked<'_>, errors: &mut Errors) {
+fn slice(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let path = spec.path;
     errors.extend(volumes::driver(
         text(spec.value, "driver"),
@@ -77,7 +75,7 @@ fn slice(spec: &Checked<'_>, errors: &mut Errors) {
 }
 
 /// The nodes that a slice is for: said in one of four ways.
-fn nodes(spec: &Checked<'_>, errors: &mut Errors) {
+fn nodes(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let path = spec.path;
     let mut given = Vec::new();
     let detail = "must be either unset or set to a non-empty string";
@@ -119,7 +117,7 @@ fn node_name(
     path: &ErrorPath<'_>,
     empty: &str,
     given: &mut Vec<&'static str>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let Some(name) = owner.get("nodeName") else {
         return;
@@ -144,7 +142,7 @@ fn set_to_true(
     name: &'static str,
     path: &ErrorPath<'_>,
     given: &mut Vec<&'static str>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     match owner.get(field) {
         None => {}
@@ -156,7 +154,7 @@ fn set_to_true(
     }
 }
 
-fn devices(spec: &Checked<'_>, errors: &mut Errors) {
+fn devices(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     const MOST: usize = 128;
     const MOST_WITH_MORE: usize = 64;
     let devices = list(spec.value, "devices");
@@ -186,7 +184,12 @@ fn devices(spec: &Checked<'_>, errors: &mut Errors) {
 }
 
 /// `validateDevice`.
-fn device(device: &Value, before: Option<&Value>, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn device(
+    device: &Value,
+    before: Option<&Value>,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     const MOST: usize = 32;
     const MOST_TAINTS: usize = 16;
     const MOST_CONSUMED: usize = 2;
@@ -247,7 +250,7 @@ fn device(device: &Value, before: Option<&Value>, path: &ErrorPath<'_>, errors: 
 }
 
 /// A device has one value for each attribute (`validateDeviceAttribute`).
-fn attribute(attribute: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn attribute(attribute: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const MAX: usize = 64;
     let given = ["bool", "int", "string", "version"]
         .into_iter()
@@ -324,7 +327,7 @@ fn is_semantic_version(text: &str) -> bool {
 }
 
 /// `validateDeviceTaint`.
-fn taint(taint: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn taint(taint: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     named(
         names::qualified,
         text(taint, "key"),
@@ -346,7 +349,12 @@ fn taint(taint: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
 
 /// Counters of a set, or those that a device takes of one (`validateCounterSet`,
 /// `validateDeviceCounterConsumption`).
-fn counters(set: &Value, name_field: &'static str, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn counters(
+    set: &Value,
+    name_field: &'static str,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     const MOST: usize = 32;
     required_name(
         names::label,
@@ -375,7 +383,7 @@ fn counters(set: &Value, name_field: &'static str, path: &ErrorPath<'_>, errors:
     }
 }
 
-fn counter_sets(spec: &Checked<'_>, errors: &mut Errors) {
+fn counter_sets(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     const MOST: usize = 8;
     let sets = list(spec.value, "sharedCounters");
     let path = spec.path.child("sharedCounters");
@@ -392,7 +400,12 @@ fn counter_sets(spec: &Checked<'_>, errors: &mut Errors) {
 }
 
 /// A device says its nodes if and only if the slice leaves it to the devices.
-fn nodes_of_device(device: &Value, by_device: bool, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn nodes_of_device(
+    device: &Value,
+    by_device: bool,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     if !by_device {
         let fields = ["nodeName", "nodeSelector", "allNodes"];
         if fields.iter().any(|field| device.get(field).is_some()) {

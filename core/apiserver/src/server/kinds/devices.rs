@@ -50,15 +50,13 @@ const MAX_EXPRESSION: usize = 10 * 1024;
 /// The most bytes of the parameters of a configuration, and of what a driver tells of a device.
 const MAX_PARAMETERS: usize = 10 * 1024;
 
-type Errors = Vec<FieldError>;
-
 /// Checks each item of a list that is not too long (`validateSlice`).
 pub(super) fn each(
     items: &[Value],
     most: usize,
     path: &ErrorPath<'_>,
-    errors: &mut Errors,
-    mut check: impl FnMut(&Value, &ErrorPath<'_>, &mut Errors),
+    errors: &mut Vec<FieldError>,
+    mut check: impl FnMut(&Value, &ErrorPath<'_>, &mut Vec<FieldError>),
 ) {
     if let Some(error) = too_many(path, items, most) {
         errors.push(error);
@@ -74,9 +72,9 @@ pub(super) fn each_once(
     items: &[Value],
     most: usize,
     path: &ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
     key: impl Fn(&Value) -> &Value,
-    check: impl FnMut(&Value, &ErrorPath<'_>, &mut Errors),
+    check: impl FnMut(&Value, &ErrorPath<'_>, &mut Vec<FieldError>),
 ) {
     each(items, most, path, errors, check);
     if items.len() > most {
@@ -94,7 +92,7 @@ pub(super) fn named(
     rule: fn(&str) -> Vec<String>,
     value: &str,
     path: ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let reasons = rule(value).into_iter();
     errors.extend(reasons.map(|why| FieldError::invalid(path, &value.into(), why)));
@@ -105,7 +103,7 @@ pub(super) fn required_name(
     rule: fn(&str) -> Vec<String>,
     value: &str,
     path: ErrorPath<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     if value.is_empty() {
         errors.push(FieldError::required(path, ""));
@@ -127,7 +125,7 @@ pub(super) fn requests(claim: &Value) -> Requests<'_> {
 }
 
 /// `validateDeviceClaim`.
-fn device_claim(claim: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn device_claim(claim: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let known = requests(claim);
     each_once(
         list(claim, "requests"),
@@ -162,7 +160,7 @@ fn device_claim(claim: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
 }
 
 /// `validateDeviceRequest`: a request for certain devices, or for the first that can be had.
-fn device_request(request: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn device_request(request: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const MOST_ALTERNATIVES: usize = 8;
     const ONE: &str = "exactly one of `exactly` or `firstAvailable` is required";
     named(
@@ -195,7 +193,7 @@ fn device_request(request: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
 }
 
 /// `validateExactDeviceRequest`, `validateDeviceSubRequest`.
-fn devices_wanted(wanted: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn devices_wanted(wanted: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let class = text(wanted, "deviceClassName");
     required_name(
         names::subdomain,
@@ -229,7 +227,7 @@ fn devices_wanted(wanted: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
     tolerations(wanted, path, errors);
 }
 
-fn selector(selector: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn selector(selector: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     match selector.get("cel") {
         None => errors.push(FieldError::required(path.child("cel"), "")),
         Some(cel) if text(cel, "expression").len() > MAX_EXPRESSION => {
@@ -245,7 +243,7 @@ fn device_constraint(
     constraint: &Value,
     path: &ErrorPath<'_>,
     known: &Requests<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     requests_named(constraint, path, known, errors);
     let attribute = ["matchAttribute", "distinctAttribute"].into_iter();
@@ -274,7 +272,7 @@ pub(super) fn requests_named(
     part: &Value,
     path: &ErrorPath<'_>,
     known: &Requests<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let names = list(part, "requests");
     let field = path.child("requests");
@@ -295,7 +293,7 @@ pub(super) fn request_named(
     name: &str,
     path: &ErrorPath<'_>,
     known: &Requests<'_>,
-    errors: &mut Errors,
+    errors: &mut Vec<FieldError>,
 ) {
     let parts: Vec<&str> = name.split('/').collect();
     let is_known = match parts[..] {
@@ -318,7 +316,7 @@ pub(super) fn request_named(
 }
 
 /// `validateDeviceConfiguration`.
-pub(super) fn configuration(config: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+pub(super) fn configuration(config: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let path = path.child("opaque");
     let Some(opaque) = config.get("opaque") else {
         errors.push(FieldError::required(path, ""));
@@ -333,7 +331,7 @@ pub(super) fn configuration(config: &Value, path: &ErrorPath<'_>, errors: &mut E
 }
 
 /// An object whose members only a driver knows (`validateRawExtension`).
-pub(super) fn raw_object(value: &Value, path: ErrorPath<'_>, errors: &mut Errors) {
+pub(super) fn raw_object(value: &Value, path: ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     if value.is_null() {
         errors.push(FieldError::required(path, ""));
     } else if value.to_string().len() > MAX_PARAMETERS {
@@ -345,7 +343,7 @@ pub(super) fn raw_object(value: &Value, path: ErrorPath<'_>, errors: &mut Errors
 }
 
 /// A name, or a name of a domain (`validateQualifiedName`). Upstream takes every name with two slashes.
-pub(super) fn qualified_name(name: &str, path: &ErrorPath<'_>, errors: &mut Errors) {
+pub(super) fn qualified_name(name: &str, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let parts: Vec<&str> = name.split('/').collect();
     let mut empty = |detail: &str| errors.push(FieldError::invalid(path, &"".into(), detail));
     match parts[..] {
@@ -368,7 +366,7 @@ pub(super) fn qualified_name(name: &str, path: &ErrorPath<'_>, errors: &mut Erro
 }
 
 /// `validateCIdentifier`.
-fn identifier(name: &str, path: &ErrorPath<'_>, errors: &mut Errors) {
+fn identifier(name: &str, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const MAX: usize = 32;
     if name.len() > MAX {
         errors.push(FieldError::too_long(path, MAX));
@@ -377,7 +375,7 @@ fn identifier(name: &str, path: &ErrorPath<'_>, errors: &mut Errors) {
 }
 
 /// The name of a pool: parts that are subdomains, with slashes between them (`validatePoolName`).
-pub(super) fn pool_name(name: &str, path: ErrorPath<'_>, errors: &mut Errors) {
+pub(super) fn pool_name(name: &str, path: ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const MAX: usize = 253;
     if name.is_empty() {
         errors.push(FieldError::required(path, ""));
@@ -394,7 +392,7 @@ pub(super) fn pool_name(name: &str, path: ErrorPath<'_>, errors: &mut Errors) {
 pub(super) const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
 
 /// `validateDeviceToleration`.
-pub(super) fn tolerations(owner: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+pub(super) fn tolerations(owner: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     for (i, toleration) in list(owner, "tolerations").iter().enumerate() {
         let path = path.item("tolerations", i);
         let key = text(toleration, "key");
@@ -428,7 +426,11 @@ pub(super) fn tolerations(owner: &Value, path: &ErrorPath<'_>, errors: &mut Erro
 
 /// Conditions that bind a device to a node, and those that say that it failed
 /// (`validateDeviceBindingParameters`).
-pub(super) fn binding_conditions(owner: &Value, path: &ErrorPath<'_>, errors: &mut Errors) {
+pub(super) fn binding_conditions(
+    owner: &Value,
+    path: &ErrorPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     const MOST_CONDITIONS: usize = 4;
     let [(bind, bind_field), (fail, fail_field)] =
         ["bindingConditions", "bindingFailureConditions"]

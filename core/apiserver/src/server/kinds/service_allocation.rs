@@ -19,15 +19,13 @@ use crate::storage::Store;
 /// The address of the API server's own Service.
 const KUBERNETES: u8 = 1;
 
-type Allocated<E = Vec<FieldError>> = Result<(), E>;
-
 /// Gives a Service the values that it must have; on update first those that it had before
 /// (`beginCreate`, `beginUpdate`).
 pub(super) fn allocate(
     service: &mut Value,
     live: Option<&Value>,
     supply: &Supply<'_>,
-) -> Allocated<NotAllocated> {
+) -> Result<(), NotAllocated> {
     if let Some(live) = live {
         take_over(service, live);
     }
@@ -115,7 +113,7 @@ fn agree_on_cluster_ips(service: &mut Value, live: Option<&Value>) {
 }
 
 /// `initIPFamilyFields`, for a cluster with one family.
-fn settle_families(service: &mut Value, live: Option<&Value>) -> Allocated {
+fn settle_families(service: &mut Value, live: Option<&Value>) -> Result<(), Vec<FieldError>> {
     if !needs_cluster_ip(service) || live.is_some_and(|live| both_prefer_two(service, live)) {
         return Ok(());
     }

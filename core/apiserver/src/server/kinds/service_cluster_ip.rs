@@ -18,11 +18,9 @@ const NETWORK: [u8; 3] = [10, 0, 0];
 /// Below this address, none is allocated at random: clients can request them.
 const FIRST_DYNAMIC: u8 = 17;
 
-type Allocated = Result<(), NotAllocated>;
-
 /// Gives a Service the address that it asks for, or a free one; `taken` has the last numbers of those
 /// of all other Services.
-pub(super) fn allocate(service: &mut Value, taken: &BTreeSet<u8>) -> Allocated {
+pub(super) fn allocate(service: &mut Value, taken: &BTreeSet<u8>) -> Result<(), NotAllocated> {
     if let Some(wanted) = requested_ip(service) {
         let why = match host_of(wanted) {
             None => "the provided network does not match the current range",
@@ -43,7 +41,7 @@ pub(super) fn allocate(service: &mut Value, taken: &BTreeSet<u8>) -> Allocated {
 
 /// The address in a dry run: that of the range, or the one that is asked for, be it taken or not
 /// (`dryRunAllocator`).
-pub(super) fn guess(service: &mut Value) -> Allocated {
+pub(super) fn guess(service: &mut Value) -> Result<(), NotAllocated> {
     match requested_ip(service) {
         Some(wanted) if host_of(wanted).is_none() => {
             let [a, b, c] = NETWORK;

@@ -17,15 +17,13 @@ const RANGE: std::ops::RangeInclusive<i64> = 30_000..=32_767;
 /// Below this port, no port is allocated at random: clients can request them by number.
 const FIRST_DYNAMIC: i64 = 30_086;
 
-type Allocated = Result<(), NotAllocated>;
-
 /// Gives a Service its node ports; `taken` has the node ports of all other Services.
 pub(super) fn allocate(
     service: &mut Value,
     live: Option<&Value>,
     taken: BTreeSet<i64>,
     dry_run: bool,
-) -> Allocated {
+) -> Result<(), NotAllocated> {
     let own = live.map(ports_of).unwrap_or_default();
     let asked = ports_of(service);
     let mut pool = PortPool {
@@ -108,7 +106,7 @@ pub(super) fn wants_ports(spec: &Value) -> bool {
 
 /// The ports of a new Service: ports of one number, of several protocols, share a node port
 /// (`initNodePorts`).
-fn give_new(service: &mut Value, pool: &mut PortPool) -> Allocated {
+fn give_new(service: &mut Value, pool: &mut PortPool) -> Result<(), NotAllocated> {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);
     let number = |port: &Value| port["port"].as_i64().unwrap_or(0);
@@ -146,7 +144,11 @@ fn give_new(service: &mut Value, pool: &mut PortPool) -> Allocated {
 }
 
 /// Returns the ports of an updated Service, which keeps the ones that it had (`updateNodePorts`).
-fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut PortPool) -> Allocated {
+fn give_missing(
+    service: &mut Value,
+    own: &BTreeSet<i64>,
+    pool: &mut PortPool,
+) -> Result<(), NotAllocated> {
     let spec = &mut service["spec"];
     let wanted = wants_ports(spec);
     let mut taken_now = BTreeSet::new();
@@ -175,7 +177,7 @@ fn give_missing(service: &mut Value, own: &BTreeSet<i64>, pool: &mut PortPool) -
 }
 
 /// The port under which nodes say whether they have endpoints (`allocHealthCheckNodePort`).
-fn give_health_check(service: &mut Value, pool: &mut PortPool) -> Allocated {
+fn give_health_check(service: &mut Value, pool: &mut PortPool) -> Result<(), NotAllocated> {
     let spec = &mut service["spec"];
     let asked = spec["healthCheckNodePort"].as_i64().unwrap_or(0);
     if asked == 0 {

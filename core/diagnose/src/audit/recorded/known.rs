@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::AuditEvent;
 use super::super::run::{carry_out, object_of};
 use super::missing::lets_go;
-use super::{RecordedHistory, State};
+use super::{RecordedHistory, RecordedState};
 use crate::removal::remove_object;
 
 /// The source from which an object is known.
@@ -50,10 +50,10 @@ impl RecordedHistory {
         let missing = event.code == Some(404)
             && event.object.is(&self.object)
             && event.object.subresource.is_empty();
-        if (created || missing) && matches!(self.state, State::Unknown) {
-            self.state = State::Absent;
+        if (created || missing) && matches!(self.state, RecordedState::Unknown) {
+            self.state = RecordedState::Absent;
         }
-        if let State::Present(known, KnownObject::Recorded) = &self.state
+        if let RecordedState::Present(known, KnownObject::Recorded) = &self.state
             && let Some(new) = object_of(event).filter(|_| created && !event.is_dry_run())
             && new.uid() != known.uid()
         {
@@ -62,7 +62,7 @@ impl RecordedHistory {
         }
         // An accepted write with a version and a uid was made on the object that has them.
         let accepted = event.code == Some(200) && event.verb == "update";
-        let (State::Present(object, from), Some(sent), true) =
+        let (RecordedState::Present(object, from), Some(sent), true) =
             (&self.state, &event.request, accepted)
         else {
             return;
@@ -104,7 +104,7 @@ impl RecordedHistory {
         }
         let Some(exchange) = run else {
             if event.is_write() {
-                self.state = State::Unknown;
+                self.state = RecordedState::Unknown;
             }
             return;
         };
@@ -113,7 +113,7 @@ impl RecordedHistory {
             self.read_state();
             // A Scale has the version of its object.
             let version = event.response.as_deref().map(Metadata::resource_version);
-            if let (State::Present(object, _), Some(version)) = (&self.state, version)
+            if let (RecordedState::Present(object, _), Some(version)) = (&self.state, version)
                 && !version.is_empty()
             {
                 let mut object = (**object).clone();
@@ -124,7 +124,7 @@ impl RecordedHistory {
                 self.install(&Arc::new(object), known);
             }
         } else if event.is_write() {
-            self.state = State::Unknown;
+            self.state = RecordedState::Unknown;
         }
     }
 
@@ -141,7 +141,7 @@ impl RecordedHistory {
         match object_of(event).filter(|_| event.verb != "delete") {
             Some(object) => self.install(&object, KnownObject::Recorded),
             None if event.verb == "list" => self.take_from_list(event),
-            None if event.is_write() => self.state = State::Unknown,
+            None if event.is_write() => self.state = RecordedState::Unknown,
             None => {}
         }
     }
@@ -161,7 +161,7 @@ impl RecordedHistory {
         };
         let found = items.iter().find(is_it);
         match (found, &self.state) {
-            (Some(item), State::Unknown | State::Absent) => {
+            (Some(item), RecordedState::Unknown | RecordedState::Absent) => {
                 let mut item = item.clone();
                 // Items of a list have no kind of their own.
                 if let Some(resource) = &self.resource {
@@ -170,7 +170,7 @@ impl RecordedHistory {
                 }
                 self.install(&Arc::new(item), KnownObject::Recorded);
             }
-            (None, State::Unknown) if complete => self.state = State::Absent,
+            (None, RecordedState::Unknown) if complete => self.state = RecordedState::Absent,
             _ => {}
         }
     }
@@ -190,28 +190,30 @@ impl RecordedHistory {
                 carry_out(&mut self.server, event, exchange);
                 self.read_state();
             }
-            None => self.state = State::Unknown,
+            None => self.state = RecordedState::Unknown,
         }
     }
 
     fn install(&mut self, object: &Arc<Value>, from: KnownObject) {
         let installed = self.server.install((**object).clone());
-        let known = |state: &State| match state {
-            State::Present(known, _) => known.resource_version() == object.resource_version(),
+        let known = |state: &RecordedState| match state {
+            RecordedState::Present(known, _) => {
+                known.resource_version() == object.resource_version()
+            }
             _ => false,
         };
         self.state = match installed {
-            Ok(stored) => State::Present(stored, from),
+            Ok(stored) => RecordedState::Present(stored, from),
             // A read of the version that is stored already, or an older one.
             Err(_) if known(&self.state) => {
-                if let State::Present(stored, known) = &mut self.state
+                if let RecordedState::Present(stored, known) = &mut self.state
                     && *stored == *object
                 {
                     *known = from;
                 }
                 return;
             }
-            Err(_) => State::Unknown,
+            Err(_) => RecordedState::Unknown,
         };
     }
 
@@ -223,8 +225,8 @@ impl RecordedHistory {
         let path = resource.path(&self.object.namespace, &self.object.name);
         remove_object(&mut self.server, &path);
         self.read_state();
-        if !matches!(self.state, State::Absent) {
-            self.state = State::Unknown;
+        if !matches!(self.state, RecordedState::Absent) {
+            self.state = RecordedState::Unknown;
         }
     }
 
@@ -240,14 +242,14 @@ impl RecordedHistory {
         };
         let object = serde_json::from_slice(response.body()).unwrap_or_default();
         self.state = if response.status().is_success() {
-            State::Present(
+            RecordedState::Present(
                 Arc::new(object),
                 KnownObject::Computed {
                     version_is_recorded: false,
                 },
             )
         } else {
-            State::Absent
+            RecordedState::Absent
         };
     }
 }
