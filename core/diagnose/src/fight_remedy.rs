@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{WorkingCopy, Write};
 use optimist_simulation::World;
@@ -30,7 +31,8 @@ const MOST_FIGHTS: usize = 10;
 const ROUNDS: usize = 3;
 
 /// Finds the ways out of fights, and puts them into the fights. `world`: one with the newest version of the object. A way
-/// out that does not end the fight on the server is left out, and so are all if the server does not show the fight.
+/// out that does not end the fight on the server is left out, and so are all if the server does not show the fight. If the
+/// object came without its owners, no way out is run in which an apply leaves the field out.
 pub fn run_remedies(fights: &mut [Fight], changes: &[FieldChange], world: &World) {
     let mut run = RemedyRun::default();
     while run.advance(fights, changes, world) {}
@@ -70,7 +72,7 @@ impl RemedyRun {
                     if let (Some(keeper), true) = (trial.keeper, ended) {
                         fight.remedies.push(self.remedy(keeper, trial.has_gap));
                     }
-                    self.keeper_after(&trial, ended)
+                    self.keeper_after(&trial, ended, world)
                         .map(|keeper| Trial::new(world, Some(keeper)))
                 }
             },
@@ -83,12 +85,27 @@ impl RemedyRun {
     }
 
     /// The keeper of the trial after one that has ended. There is none if the server did not show the fight.
-    fn keeper_after(&self, trial: &Trial, ended: bool) -> Option<usize> {
+    fn keeper_after(&self, trial: &Trial, ended: bool, world: &World) -> Option<usize> {
         let next = match trial.keeper {
             Some(keeper) => keeper + 1,
             None => ended.then_some(0)?,
         };
-        (next < self.writers.len()).then_some(next)
+        (next..self.writers.len()).find(|keeper| self.can_try(*keeper, world))
+    }
+
+    /// Returns whether the server can show what happens when the others leave the field to a keeper. An apply that
+    /// leaves a field out removes it if nobody else owns it. So nothing is known of it on an object that came without
+    /// its owners.
+    fn can_try(&self, keeper: usize, world: &World) -> bool {
+        let managed = world.stored().and_then(|(_, object)| {
+            let metadata = object.metadata()?;
+            metadata.get("managedFields").cloned()
+        });
+        let mut others = self.writers.iter().enumerate();
+        managed.is_some()
+            || others.all(|(at, it)| {
+                at == keeper || it.manager.operation != ManagedFieldsOperation::Apply
+            })
     }
 
     fn remedy(&self, keeper: usize, has_gap: bool) -> FightRemedy {

@@ -10,6 +10,7 @@ use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, KnownObject, NotRun, RecordedHistory,
 };
 use optimist_diagnose::audit::{AuditLog, AuditReader};
+use optimist_diagnose::observed::Fight;
 use serde_json::{Value, json};
 
 const LOG: &str = include_str!("live/audit.log");
@@ -52,6 +53,33 @@ fn every_answer_of_the_recorded_fight_is_predicted() {
         assert_eq!(*compared, expected, "{} {}", event.verb, event.uri);
     }
     assert_eq!(history.counts(), (15, 0, 0));
+}
+
+#[test]
+fn a_log_without_owners_offers_only_ways_out_that_the_whole_log_has_too() {
+    let offered = |log: &AuditLog| -> Vec<(String, String, bool)> {
+        let history = history(log);
+        let findings = Findings::search(&history, log);
+        let of_fight = |fight: &Fight| -> Vec<_> {
+            let field = fight.field.to_string();
+            let remedies = fight.remedies.iter();
+            remedies
+                .map(|it| (field.clone(), it.keeper.name.clone(), it.has_gap))
+                .collect()
+        };
+        findings.fights.iter().flat_map(of_fight).collect()
+    };
+    let whole = offered(&read(LOG));
+    let found = offered(&changed(|event| {
+        let answer = event.pointer_mut("/responseObject/metadata");
+        if let Some(Value::Object(metadata)) = answer {
+            metadata.remove("managedFields");
+        }
+    }));
+    assert!(!found.is_empty());
+    for one in &found {
+        assert!(whole.contains(one), "{one:?} is not of {whole:?}");
+    }
 }
 
 #[test]

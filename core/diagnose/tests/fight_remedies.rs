@@ -110,6 +110,18 @@ fn ended(versions: &[ObservedVersion]) -> Vec<Fight> {
     found
 }
 
+/// The fights of a history whose newest object came without its owners, with their ways out.
+fn ended_without_owners(versions: &[ObservedVersion]) -> Vec<Fight> {
+    let root = optimist_apiserver::schema::builtin("Deployment").unwrap();
+    let changes = field_changes(versions, root).unwrap();
+    let mut found = fights(&changes);
+    let mut last = versions.last().unwrap().clone();
+    let metadata = Arc::make_mut(&mut last.object)["metadata"].as_object_mut();
+    metadata.unwrap().remove("managedFields").unwrap();
+    run_remedies(&mut found, &changes, &newest(&[last]).world);
+    found
+}
+
 /// The newest version on a server of its own.
 fn newest(versions: &[ObservedVersion]) -> Installed {
     let last = versions.last().unwrap();
@@ -204,6 +216,28 @@ fn a_manager_whose_way_of_writing_is_not_known_has_no_way_out() {
     let found = ended(&versions);
     assert_eq!(found.len(), 1);
     assert!(found[0].remedies.is_empty(), "{found:?}");
+}
+
+#[test]
+fn without_owners_no_way_out_is_said_that_the_owners_could_make_otherwise() {
+    let mut said = 0;
+    for first in WAYS {
+        for second in WAYS {
+            let (versions, known) = fight(first, second, 3);
+            let found = ended_without_owners(&versions);
+            let (found, known) = (keepers(&found[0]), keepers(&known[0]));
+            assert!(
+                found.iter().all(|it| known.contains(it)),
+                "{first:?} {second:?}: {found:?}, with owners {known:?}"
+            );
+            // What no owner decides is still said: nobody has to take the field out of an apply.
+            let expected = [(first, "second"), (second, "first")];
+            let expected = expected.iter().filter(|(other, _)| *other != Way::Apply);
+            assert_eq!(found.len(), expected.count(), "{first:?} {second:?}");
+            said += found.len();
+        }
+    }
+    assert!(said > 0);
 }
 
 #[test]

@@ -185,7 +185,7 @@ crate::catalogue::messages! {
     names_and(most, last) "{most} and {last}";
 
     // What was added to the object, or is not known of it.
-    note_no_managed_fields() "The object was printed without managedFields, so its owners are unknown. Print it again with --show-managed-fields.";
+    note_no_managed_fields() "The object is here without managedFields, so its owners are not known. kubectl get prints them with --show-managed-fields. An audit log has them if its policy does not set omitManagedFields.";
     note_deleted() "The watch ends with the deletion of the object. This is its last version.";
     note_uid() "The object has no uid. This page gave it one.";
     note_namespace() "The object names no namespace. This page put it into the namespace default.";
@@ -223,7 +223,7 @@ crate::catalogue::messages! {
     ways_title() "What would happen";
     ways_not_checked(kind) "The values of {kind} are not checked here. A real API server can refuse a row with 422, for example where it changes a field that is immutable.";
     ways_no_definition(kind) "The definition of {kind} is not here, so values are not checked and a list counts as one value. A real API server can refuse a row that is accepted here.";
-    ways_no_owners() "The object was printed without managedFields. Who owns its fields is not known, so a real API server can give another answer to each apply.";
+    ways_no_owners() "The object is here without managedFields. Who owns its fields is not known, so a real API server can give another answer to each apply.";
     ways_of_message(version) "The refused write on version {version}, in each way of writing. The message does not say the values and the rest of the manifest. Each row says only what holds for every manifest that was tried.";
     ways_of(version) "Your manifest on version {version}, in each way of writing. Each row ran on an API server in this page.";
     ways_of_scene() "The refused write on rebuilt objects, in each way of writing. Each row ran on several objects that fit the message, and says only what holds for all of them.";
@@ -356,7 +356,7 @@ crate::catalogue::messages! {
     audit_missing_write() "The answer has changes of other managers, so the log lacks a write before this request.";
     audit_other_version() "The answer has another version of the object than the requests before it: the log lacks a write, or the read is of an older version.";
     audit_other_reason() "More than the object decided this: rights, a quota, a disruption budget, a webhook, or the state of the server. The log does not have them.";
-    audit_unknown_owners() "The log has no managedFields (omitManagedFields in its policy), so the owners of the fields are not known.";
+    audit_unknown_owners() "The log shows the object without managedFields, so the owners of its fields are not known. A policy with omitManagedFields leaves them out.";
     audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in step {written}. {loser} replaced it in step {lost} without reading it.";
     audit_lost_watch(loser) "{loser} had a watch, which may have shown the value.";
     audit_conflict(step, who, next) "Step {step}, {who}: {next}";

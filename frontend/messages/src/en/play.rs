@@ -172,7 +172,7 @@ crate::catalogue::messages! {
     revision_go() "Go to the step that wrote it";
     and_more(count) "and {count} more";
     no_object() "There is no object.";
-    no_owners() "No manager owns a field here.";
+    no_owners() "No owner is recorded here.";
     no_owners_why() "The object has no managedFields.";
     owner_apply(manager) "{manager}, by apply";
     owner_update(manager) "{manager}, by writing";
