@@ -48,6 +48,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
                 read["problem"] = problem.as_str().into();
             }
         }
+        PrintedError::Request(problem) => read["problem"] = format!("{problem:?}").into(),
         PrintedError::OtherConflict { reason } if expected.get("reason").is_some() => {
             read["reason"] = reason.as_str().into();
         }
@@ -95,7 +96,12 @@ fn a_text_of_the_server_in_any_form_comes_again_or_is_refused_with_a_reason() {
                     assert_eq!(said[0].error, error.error, "{}", text(&form, "form"));
                     again += 1;
                 }
-                Err(NoScene::NotOfTheServer | NoScene::NeedsObjects | NoScene::OtherPart) => {}
+                Err(
+                    NoScene::NotOfTheServer
+                    | NoScene::NeedsObjects
+                    | NoScene::OtherPart
+                    | NoScene::NotOfObject,
+                ) => {}
                 Err(why) => refused.push(format!("{}: {why}", text(&form, "form"))),
             }
         }

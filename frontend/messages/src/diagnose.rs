@@ -6,6 +6,7 @@ use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::input::{NotDetected, TextForm};
 use optimist_diagnose::message::{
     ErrorSource, ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError,
+    RequestProblem,
 };
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_diagnose::scene::{MissingPart, NoScene};
@@ -27,7 +28,7 @@ pub use crate::ways::{
     next_outcome, next_write, not_settling, owners_change, remedy, row_answer, row_notes,
     rows_markdown, way, way_whole,
 };
-use crate::{en, load_error};
+use crate::{en, load_error, request_problem};
 
 /// Says why a real server may give other answers than the table; `None` if a note is no reason.
 pub fn ways_notice(note: &Note) -> Option<String> {
@@ -70,6 +71,7 @@ pub fn error_title(error: &PrintedError) -> String {
         PrintedError::ManagedFieldsSent => en::error_managed_fields(),
         PrintedError::OtherThanExpected { what, .. } => en::error_other_than_expected(what),
         PrintedError::NotOverwritten { key, .. } => en::error_not_overwritten(key),
+        PrintedError::Request(problem) => request_problem::title(problem),
     }
 }
 
@@ -90,6 +92,9 @@ pub fn error_values(error: &PrintedError) -> String {
         }
         PrintedError::NoRight { user, .. } => masked_text(user),
         PrintedError::OtherConflict { reason } | PrintedError::Forbidden { reason } => {
+            masked_text(reason)
+        }
+        PrintedError::Request(RequestProblem::DeniedByWebhook { reason, .. }) => {
             masked_text(reason)
         }
         _ => String::new(),
@@ -337,6 +342,7 @@ pub fn no_scene(why: &NoScene) -> String {
     match why {
         NoScene::NeedsObjects => en::scene_needs_objects(),
         NoScene::OtherPart => en::scene_other_part(),
+        NoScene::NotOfObject => en::scene_not_of_object(),
         NoScene::NotOfTheServer => en::scene_not_of_the_server(),
         NoScene::NotInstalled(NotInstalled::Refused(why)) => en::owners_refused(&load_error(why)),
         NoScene::NotInstalled(NotInstalled::NotServed { api_version, kind }) => {

@@ -10,7 +10,7 @@ use optimist_diagnose::observed::ObservedVersion;
 use serde_json::Value;
 
 use crate::diagnose::{conflict_owner, error_object, error_title, tool};
-use crate::en;
+use crate::{en, request_problem};
 
 /// Describes the managers of a live object in sentences. Also returns whether its `managedFields`
 /// cannot be read.
@@ -103,6 +103,7 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
         PrintedError::NotServed => en::advice_not_served(),
         PrintedError::PatchRefused => en::advice_patch(),
         PrintedError::TestFailed { .. } => en::advice_test(),
+        PrintedError::Request(problem) => request_problem::advice(problem),
         _ => return None,
     })
 }

@@ -33,6 +33,7 @@ pub mod orders;
 pub mod preview;
 pub mod property;
 pub mod remote;
+mod request_problem;
 mod steps;
 mod watch;
 mod ways;

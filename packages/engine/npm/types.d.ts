@@ -142,13 +142,27 @@ export interface ReportedError {
     | "versionMissing"
     | "invalid"
     | "forbidden"
+    | "noRight"
+    | "notOfSchema"
+    | "versionOnCreate"
+    | "notServed"
+    | "testFailed"
     | "otherConflict"
     | "notOfRelease"
     | "alreadyExists"
     | "patchRefused"
     | "managedFieldsSent"
     | "otherThanExpected"
-    | "notOverwritten";
+    | "notOverwritten"
+    | "deniedByWebhook"
+    | "webhookFailed"
+    | "expired"
+    | "tooManyRequests"
+    | "heldBack"
+    | "notSent"
+    | "timedOut"
+    | "deadlinePassed"
+    | "notStrict";
   object: {
     apiVersion: string | null;
     kind: string | null;

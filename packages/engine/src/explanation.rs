@@ -1,7 +1,7 @@
 //! Explains an error of a tool or of the server.
 
 use optimist_diagnose::input::{Input, detect};
-use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError};
+use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError, RequestProblem};
 use optimist_report::case_markdown;
 use optimist_sessions::{StorageArea, StorageContents};
 use optimist_state::{BrowserEffect, DiagnoseMsg, Msg, Platform, State, run};
@@ -100,5 +100,16 @@ fn kind(error: &PrintedError) -> &'static str {
         PrintedError::ManagedFieldsSent => "managedFieldsSent",
         PrintedError::OtherThanExpected { .. } => "otherThanExpected",
         PrintedError::NotOverwritten { .. } => "notOverwritten",
+        PrintedError::Request(problem) => match problem {
+            RequestProblem::DeniedByWebhook { .. } => "deniedByWebhook",
+            RequestProblem::WebhookFailed { .. } => "webhookFailed",
+            RequestProblem::Expired { .. } => "expired",
+            RequestProblem::TooManyRequests => "tooManyRequests",
+            RequestProblem::HeldBack => "heldBack",
+            RequestProblem::NotSent => "notSent",
+            RequestProblem::TimedOut => "timedOut",
+            RequestProblem::DeadlinePassed => "deadlinePassed",
+            RequestProblem::NotStrict { .. } => "notStrict",
+        },
     }
 }

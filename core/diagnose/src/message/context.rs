@@ -164,6 +164,7 @@ pub(super) fn object(before: &str, behind: &str) -> ObjectHint {
         terraform,
         flux,
         helm,
+        decoded,
     ] {
         read(before, &mut object);
     }
@@ -232,6 +233,18 @@ fn helm(before: &str, object: &mut ObjectHint) {
     }
 }
 
+/// `Deployment in version "v1" cannot be handled as a Deployment: `
+/// (`k8s.io/apiserver/pkg/endpoints/handlers/create.go transformDecodeError`, v0.36). The group is not printed.
+fn decoded(before: &str, object: &mut ObjectHint) {
+    let kind = before.strip_suffix(": ");
+    let kind = kind.and_then(|text| text.rsplit_once(" cannot be handled as a "));
+    if let Some((_, kind)) = kind
+        && !kind.contains(char::is_whitespace)
+    {
+        object.kind = Some(kind.to_owned());
+    }
+}
+
 /// `Ingress/shop/web dry-run failed (Conflict): `
 fn flux(before: &str, object: &mut ObjectHint) {
     let failed = before.rsplit_once(" dry-run failed");
@@ -271,28 +284,30 @@ fn pulumi(before: &str, object: &mut ObjectHint) {
 /// client for Java prints it, and `kubectl -v 6`.
 fn url(before: &str, object: &mut ObjectHint) {
     let line = before.rsplit('\n').next().unwrap_or_default();
-    let Some(path) = request_path(line) else {
-        return;
-    };
-    let path = path.split('?').next().unwrap_or_default();
-    let Ok(path) = ResourcePath::parse(path) else {
-        return;
-    };
-    let told = |part: &str| (!part.is_empty()).then(|| part.to_owned());
-    if path.name.is_empty() {
-        return;
+    if let Some(requested) = requested(line).filter(|it| it.name.is_some()) {
+        object.add(requested);
     }
-    object.resource = told(&match path.group {
-        "" => path.plural.to_owned(),
-        group => format!("{}.{group}", path.plural),
-    });
-    object.api_version = told(&match path.group {
-        "" => path.version.to_owned(),
-        group => format!("{group}/{}", path.version),
-    });
-    object.namespace = told(path.namespace);
-    object.name = told(path.name);
-    object.subresource = told(path.subresource);
+}
+
+/// The object or the collection of the last request to an API server that a line names.
+pub(super) fn requested(line: &str) -> Option<ObjectHint> {
+    let path = request_path(line)?.split('?').next()?;
+    let path = ResourcePath::parse(path).ok()?;
+    let told = |part: &str| (!part.is_empty()).then(|| part.to_owned());
+    let of_group = |name: &str, joined: String| match path.group {
+        "" => told(name),
+        _ => Some(joined),
+    };
+    let (plural, group, version) = (path.plural, path.group, path.version);
+    told(plural)?;
+    Some(ObjectHint {
+        resource: of_group(plural, format!("{plural}.{group}")),
+        api_version: of_group(version, format!("{group}/{version}")),
+        namespace: told(path.namespace),
+        name: told(path.name),
+        subresource: told(path.subresource),
+        ..ObjectHint::default()
+    })
 }
 
 /// The path with its query of the last request to an API server that a line names.

@@ -7,6 +7,7 @@ mod escapes;
 mod forms;
 mod parse;
 mod reader;
+mod request_problem;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use optimist_apiserver::object::GroupVersion;
 use optimist_apiserver::server::{Resource, Resources};
 
 pub use reader::ErrorReader;
+pub use request_problem::RequestProblem;
 
 /// An error that a text reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,6 +186,8 @@ pub enum PrintedError {
         /// Its value.
         value: String,
     },
+    /// Neither the version nor the owners of the object decided it.
+    Request(RequestProblem),
 }
 
 /// The field that a precondition of a DELETE compares.

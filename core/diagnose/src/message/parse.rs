@@ -8,6 +8,7 @@ use optimist_apiserver::server::{Resource, Resources};
 use super::conflicts::apply;
 use super::escapes::unquoted;
 use super::forms;
+use super::request_problem;
 use super::{ObjectHint, Precondition, PrintedError};
 
 /// An error in a text.
@@ -42,7 +43,7 @@ const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 21] = [
+const BEGINNINGS: [(&str, Read); 34] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -79,6 +80,34 @@ const BEGINNINGS: [(&str, Read); 21] = [
     (FORCED, |_| {
         Some((ObjectHint::default(), PrintedError::ForceWithoutServerSide))
     }),
+    ("admission webhook ", request_problem::webhook),
+    (request_problem::CALLING, request_problem::webhook_failed),
+    ("too old resource version: ", request_problem::old_version),
+    (
+        "The resourceVersion for the provided ",
+        request_problem::old_read,
+    ),
+    (
+        "The provided continue parameter is too old",
+        request_problem::old_token,
+    ),
+    (
+        "Too many requests, please try again later",
+        request_problem::too_many,
+    ),
+    (
+        "the server has received too many requests",
+        request_problem::too_many,
+    ),
+    ("Waited ", request_problem::held_back),
+    (request_problem::NOT_SENT, request_problem::not_sent),
+    (request_problem::TIMED_OUT, request_problem::timed_out),
+    (
+        "the server was unable to return a response in the time allotted",
+        request_problem::timed_out,
+    ),
+    ("context deadline exceeded", request_problem::deadline),
+    ("strict decoding error: ", request_problem::strict),
 ];
 
 /// Adds the places of one of the beginnings. Returns whether there are more beginnings; once there are none, the
@@ -100,7 +129,10 @@ pub(super) fn place(text: &str, start: usize, which: usize) -> Option<TextPlace>
     if beginning == RIGHTS && before.ends_with("is ") {
         return None;
     }
-    if inner && is_inside(before) || is_told_again(before, &text[start..]) {
+    if inner && is_inside(before)
+        || is_told_again(before, &text[start..])
+        || request_problem::quotes_others(before)
+    {
         return None;
     }
     // One string may hold several messages: the next begins behind this beginning.

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, Installed, MadeUpIdentity, NotInstalled};
 use crate::completions::CompletionAnswer;
-use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError};
+use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError, RequestProblem};
 use crate::ways::{ReleaseMethod, WantedChange};
 
 use kind::KnownKind;
@@ -108,6 +108,8 @@ pub enum NoScene {
     NeedsObjects,
     /// A part of the server says it that is not here.
     OtherPart,
+    /// The object and its owners alone do not decide it.
+    NotOfObject,
     /// The kind is not served by this release, or the object cannot be stored.
     NotInstalled(NotInstalled),
     /// The core answers with this other message.
@@ -122,6 +124,7 @@ impl fmt::Display for NoScene {
             }
             Self::NeedsObjects => f.write_str("The message does not say all values."),
             Self::OtherPart => f.write_str("Another part of the server says this."),
+            Self::NotOfObject => f.write_str("The object alone does not decide this."),
             Self::NotInstalled(why) => write!(f, "{why}"),
             Self::SaysOtherwise(message) => write!(f, "The server says something else: {message}"),
         }
@@ -187,8 +190,10 @@ impl Scene {
                 return Err(NoScene::NotOfTheServer);
             }
             PrintedError::Invalid { .. }
+            | PrintedError::Request(RequestProblem::NotStrict { .. })
             | PrintedError::NotOfSchema { .. }
             | PrintedError::VersionOnCreate => return Err(NoScene::NeedsObjects),
+            PrintedError::Request(_) => return Err(NoScene::NotOfObject),
             // Most kinds take an Update without a version: which kind it was has to be known.
             PrintedError::VersionMissing
                 if error.object.resource.is_none()

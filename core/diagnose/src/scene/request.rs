@@ -89,6 +89,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
         | PrintedError::NotOfSchema { .. }
         | PrintedError::VersionOnCreate
         | PrintedError::TestFailed { .. }
+        | PrintedError::Request(_)
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }
 }

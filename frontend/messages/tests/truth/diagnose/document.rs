@@ -337,6 +337,76 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("advice_not_served", |_, it| {
         Some(says(it, &["could not find the requested resource"]))
     }),
+    ("error_webhook", |said, it| {
+        Some(says(it, &["denied the request"]) && repeats(said, "webhook", it))
+    }),
+    ("advice_webhook", |_, it| {
+        Some(says(it, &["denied the request"]))
+    }),
+    ("error_webhook_failed", |said, it| {
+        Some(says(it, &["failed calling webhook"]) && repeats(said, "webhook", it))
+    }),
+    ("advice_webhook_failed", |_, it| {
+        Some(says(it, &["failed calling webhook"]))
+    }),
+    ("error_expired", |_, it| Some(says(it, &["too old"]))),
+    ("advice_expired", |_, it| {
+        Some(says(
+            it,
+            &["too old resource version", "resourceVersion for the"],
+        ))
+    }),
+    ("advice_expired_list", |_, it| {
+        Some(says(it, &["continue parameter is too old"]))
+    }),
+    ("error_too_many", |_, it| {
+        Some(says(it, &["too many requests"]))
+    }),
+    ("advice_too_many", |_, it| {
+        Some(says(it, &["too many requests"]))
+    }),
+    ("error_held_back", |_, it| {
+        Some(says(it, &["client-side throttling"]))
+    }),
+    ("advice_held_back", |_, it| {
+        Some(says(it, &["client-side throttling"]))
+    }),
+    ("error_not_sent", |_, it| {
+        Some(says(it, &["client rate limiter wait"]))
+    }),
+    ("advice_not_sent", |_, it| {
+        Some(says(it, &["client rate limiter wait"]))
+    }),
+    ("error_timed_out", |_, it| {
+        Some(says(
+            it,
+            &["did not complete within", "in the time allotted"],
+        ))
+    }),
+    ("advice_timed_out", |_, it| {
+        Some(says(
+            it,
+            &["did not complete within", "in the time allotted"],
+        ))
+    }),
+    ("error_deadline", |_, it| {
+        Some(says(it, &["deadline exceeded"]))
+    }),
+    ("advice_deadline", |_, it| {
+        Some(says(it, &["deadline exceeded"]))
+    }),
+    ("error_unknown_field", |said, it| {
+        Some(says(it, &["unknown field"]) && repeats(said, "field", it))
+    }),
+    ("advice_unknown_field", |_, it| {
+        Some(says(it, &["strict decoding error: unknown"]))
+    }),
+    ("error_duplicate_field", |said, it| {
+        Some(says(it, &["duplicate field"]) && repeats(said, "field", it))
+    }),
+    ("advice_duplicate_field", |_, it| {
+        Some(says(it, &["strict decoding error: duplicate"]))
+    }),
     ("error_test", |said, it| Some(repeats(said, "path", it))),
     ("advice_test", |_, it| Some(says(it, &["testing value"]))),
     ("advice_patch", |_, it| {
@@ -685,6 +755,19 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("scene_made", |_, it| Some(!it.message.is_empty())),
     ("scene_needs_objects", |_, it| Some(!it.message.is_empty())),
     ("scene_other_part", |_, it| Some(!it.message.is_empty())),
+    ("scene_not_of_object", |_, it| {
+        let words = [
+            "webhook",
+            "too old",
+            "too many requests",
+            "throttling",
+            "rate limiter",
+            "did not complete within",
+            "in the time allotted",
+            "deadline exceeded",
+        ];
+        Some(says(it, &words))
+    }),
     ("scene_not_of_the_server", |_, it| {
         // A comparison of the tool has no answer of the server in it.
         Some(!says(

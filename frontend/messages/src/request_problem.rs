@@ -1,0 +1,44 @@
+//! Sentences about refusals that neither the version nor the owners of an object decide.
+
+use optimist_client::visible;
+use optimist_diagnose::message::RequestProblem;
+
+use crate::en;
+
+/// Names the problem, in a few words.
+pub(crate) fn title(problem: &RequestProblem) -> String {
+    match problem {
+        RequestProblem::DeniedByWebhook { webhook, .. } => en::error_webhook(&visible(webhook)),
+        RequestProblem::WebhookFailed { webhook } => en::error_webhook_failed(&visible(webhook)),
+        RequestProblem::Expired { .. } => en::error_expired(),
+        RequestProblem::TooManyRequests => en::error_too_many(),
+        RequestProblem::HeldBack => en::error_held_back(),
+        RequestProblem::NotSent => en::error_not_sent(),
+        RequestProblem::TimedOut => en::error_timed_out(),
+        RequestProblem::DeadlinePassed => en::error_deadline(),
+        RequestProblem::NotStrict {
+            field,
+            duplicate: true,
+        } => en::error_duplicate_field(&visible(field)),
+        RequestProblem::NotStrict { field, .. } => en::error_unknown_field(&visible(field)),
+    }
+}
+
+/// Says who refused, whether the same request can be accepted, and what to do next.
+pub(crate) fn advice(problem: &RequestProblem) -> String {
+    match problem {
+        RequestProblem::DeniedByWebhook { .. } => en::advice_webhook(),
+        RequestProblem::WebhookFailed { .. } => en::advice_webhook_failed(),
+        RequestProblem::Expired { goes_on: false } => en::advice_expired(),
+        RequestProblem::Expired { goes_on: true } => en::advice_expired_list(),
+        RequestProblem::TooManyRequests => en::advice_too_many(),
+        RequestProblem::HeldBack => en::advice_held_back(),
+        RequestProblem::NotSent => en::advice_not_sent(),
+        RequestProblem::TimedOut => en::advice_timed_out(),
+        RequestProblem::DeadlinePassed => en::advice_deadline(),
+        RequestProblem::NotStrict {
+            duplicate: true, ..
+        } => en::advice_duplicate_field(),
+        RequestProblem::NotStrict { .. } => en::advice_unknown_field(),
+    }
+}
