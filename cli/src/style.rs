@@ -47,21 +47,55 @@ impl Style {
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
 
-    /// A text that fits the rest of a line.
-    pub fn cut(&self, text: &str, used: usize) -> String {
+    /// A text in lines that fit behind so many columns, cut between words. A longer word has a line of its own.
+    pub fn wrapped(&self, text: &str, used: usize) -> Vec<String> {
         let Some(width) = self.width else {
-            return text.to_owned();
+            return vec![text.to_owned()];
         };
         let room = width.saturating_sub(used).max(20);
-        if text.chars().count() <= room {
-            return text.to_owned();
+        let mut lines: Vec<String> = vec![String::new()];
+        for word in text.split(' ') {
+            let last = lines.len() - 1;
+            let length = lines[last].chars().count();
+            if length == 0 {
+                lines[last].push_str(word);
+            } else if length + 1 + word.chars().count() <= room {
+                lines[last].push(' ');
+                lines[last].push_str(word);
+            } else {
+                lines.push(word.to_owned());
+            }
         }
-        let kept: String = text.chars().take(room - 1).collect();
-        format!("{kept}…")
+        lines
     }
 }
 
 /// Writes to the standard output. A reader that has gone away, such as `head`, is no error.
 pub fn print(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_whole_in_lines_that_fit_the_terminal() {
+        let message = "Unable to continue with update: ConfigMap \"settings\" in namespace \"shop\" exists and cannot be \
+                       imported into the current release: annotation validation error: \
+                       an-unbroken-word-that-is-longer-than-the-terminal-is-wide";
+        let style = |width| Style {
+            colours: false,
+            width,
+        };
+        for width in [20, 40, 80] {
+            let lines = style(Some(width)).wrapped(message, 4);
+            assert_eq!(lines.join(" "), message);
+            let room = (width - 4).max(20);
+            let fits = |it: &String| it.chars().count() <= room || !it.contains(' ');
+            assert!(lines.iter().all(fits), "{width}: {lines:?}");
+        }
+        // What is no terminal has no width.
+        assert_eq!(style(None).wrapped(message, 4), [message]);
+    }
 }

@@ -51,7 +51,12 @@ fn object(out: &mut String, row: &PreviewRow, width: usize, style: &Style) {
     let outcome = format!("{:width$}", messages::outcome(row.outcome));
     let name = row.object.id();
     line(out, &format!("{}  {name}", style.paint(colour, &outcome)));
-    let mut say = |text: &str| line(out, &format!("    {}", style.cut(text, 4)));
+    let mut say = |text: &str| {
+        for (at, part) in style.wrapped(text, 6).iter().enumerate() {
+            let indent = if at == 0 { "    " } else { "      " };
+            line(out, &format!("{indent}{part}"));
+        }
+    };
     messages::troubles(row).iter().for_each(|text| say(text));
     let fields = messages::open_fields(row);
     for field in fields.iter().take(FIELDS) {

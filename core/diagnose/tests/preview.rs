@@ -529,6 +529,61 @@ fn helm_writes_nothing_if_an_object_that_is_new_in_the_chart_belongs_to_nobody_o
 }
 
 #[test]
+fn helm_says_each_reason_why_an_object_does_not_belong_to_the_release() {
+    let with = |name: &str, labels: Value, annotations: Value| {
+        let mut object = settings(name, "a");
+        object["metadata"]["labels"] = labels;
+        object["metadata"]["annotations"] = annotations;
+        object
+    };
+    let helm = json!({"app.kubernetes.io/managed-by": "Helm"});
+    let of = |name: &str| {
+        json!({"meta.helm.sh/release-name": name,
+        "meta.helm.sh/release-namespace": "shop"})
+    };
+    let reasons = |own: Value, taken: (Value, Value)| {
+        let before = vec![
+            live(with("own", helm.clone(), own), 700),
+            live(with("taken", taken.0, taken.1), 701),
+        ];
+        let next = vec![settings("own", "b"), settings("taken", "b")];
+        let mut input = input(DeliveryTool::new(Preset::Helm4), before, next);
+        input.earlier = Some(vec![settings("own", "a")]);
+        let message = row(&Preview::run(input), "taken").message.clone();
+        let (begins, why) = message.split_once(" metadata; ").unwrap();
+        assert_eq!(
+            begins,
+            "Unable to continue with update: ConfigMap \"taken\" in namespace \"shop\" exists and cannot be imported \
+             into the current release: invalid ownership"
+        );
+        why.split("; ").map(str::to_owned).collect::<Vec<_>>()
+    };
+    let label = "label validation error: missing key \"app.kubernetes.io/managed-by\": must be set to \"Helm\"";
+    let name =
+        "annotation validation error: missing key \"meta.helm.sh/release-name\": must be set to";
+    let namespace = "annotation validation error: missing key \"meta.helm.sh/release-namespace\": must be set to";
+    let all = |release: &str, its_namespace: &str| {
+        [
+            label.to_owned(),
+            format!("{name} \"{release}\""),
+            format!("{namespace} \"{its_namespace}\""),
+        ]
+    };
+    assert_eq!(
+        reasons(of("web"), (json!({}), json!({}))),
+        all("web", "shop")
+    );
+    let other = "annotation validation error: key \"meta.helm.sh/release-name\" must equal \"web\": current value is \
+                 \"another\"";
+    assert_eq!(reasons(of("web"), (helm.clone(), of("another"))), [other]);
+    // Nothing says which release it is.
+    assert_eq!(
+        reasons(json!({}), (json!({}), json!({}))),
+        all("RELEASE", "shop")
+    );
+}
+
+#[test]
 fn an_object_without_owners_gets_them_with_the_second_apply_and_rests_then() {
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}});
     for preset in [Preset::Helm4, Preset::Flux, Preset::KubectlApplyServerSide] {

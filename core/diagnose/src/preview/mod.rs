@@ -17,6 +17,7 @@ mod order;
 mod parallel;
 mod pruning;
 mod refusal;
+mod release;
 mod removed;
 mod row;
 mod run;

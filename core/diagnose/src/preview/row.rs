@@ -278,17 +278,6 @@ impl PreviewRow {
         Self::refused_by_tool(object, message)
     }
 
-    /// A row of an object that Helm would have to create, and that exists and does not belong to the release. Helm
-    /// compares by itself, before its first write (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2).
-    pub(super) fn not_of_release(object: PreviewObject) -> Self {
-        let (kind, name, namespace) = (&object.kind, &object.name, &object.namespace);
-        let message = format!(
-            "Unable to continue with update: {kind} {name:?} in namespace {namespace:?} exists and cannot be \
-             imported into the current release: invalid ownership metadata"
-        );
-        Self::refused_by_tool(object, message)
-    }
-
     /// A row of an object that a tool refuses by itself, in its own words.
     pub(super) fn refused_by_tool(object: PreviewObject, message: String) -> Self {
         Self {

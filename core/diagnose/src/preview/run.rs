@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::cluster::{Cluster, Key, key};
 use super::kind_lookup::{self, KindLookup};
 use super::refusal::Delivery;
+use super::release::{self, KnownRelease};
 use super::removed::Removal;
 use super::row::{PreviewObject, PreviewOutcome, PreviewRow};
 use super::sync_options::{SyncOptions, keep_last};
@@ -356,8 +357,8 @@ impl PreviewRun {
         if self.is_outside_of_state(key) {
             return Some(PreviewRow::exists_already(object));
         }
-        self.is_outside_of_release(key)
-            .then(|| PreviewRow::not_of_release(object))
+        let (stored, release) = self.outside_of_release(key)?;
+        Some(release::not_of_release(object, stored, &release))
     }
 
     /// Returns whether Terraform would have to create an object that exists: its state does not have the object.
@@ -369,13 +370,13 @@ impl PreviewRun {
             && exists()
     }
 
-    /// Returns whether Helm would have to create an object that exists: the last release does not have it, and its
-    /// labels and annotations do not name the release.
-    fn is_outside_of_release(&self, key: &Key) -> bool {
+    /// Returns the object that Helm would have to create and that exists, with the release: the last release does not
+    /// have the object, and its labels and annotations do not name the release. `None` if Helm writes it.
+    fn outside_of_release(&self, key: &Key) -> Option<(&Value, KnownRelease)> {
         let earlier = &self.written.earlier;
         let known = self.input.earlier.is_some() && self.input.tool.preset.is_helm();
         if !known || earlier.contains_key(key) {
-            return false;
+            return None;
         }
         let mut own = self.cluster.objects.iter();
         let release = own.find_map(|(it, object)| {
@@ -383,7 +384,14 @@ impl PreviewRun {
             delivered.release.filter(|_| earlier.contains_key(it))
         });
         let mut objects = self.cluster.objects.iter();
-        objects.any(|(it, object)| it == key && !is_of_release(object, release.as_ref()))
+        let (_, stored) =
+            objects.find(|(it, object)| it == key && !is_of_release(object, release.as_ref()))?;
+        let (name, namespace) = release.unzip();
+        let release = KnownRelease {
+            name,
+            namespace: namespace.or_else(|| self.input.namespace.clone()),
+        };
+        Some((stored, release))
     }
 
     fn table(&self, manifest: &Value, key: &Key, resource: &Arc<Resource>) -> ChangeTable {
