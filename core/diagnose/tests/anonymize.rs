@@ -466,22 +466,41 @@ fn every_message_of_the_server_gives_the_same_scene_without_values() {
     assert!(read > 10, "{read}");
 }
 
-#[test]
-fn a_large_object_is_done_in_a_moment() {
+/// A ConfigMap with so many values.
+fn large(values: usize) -> String {
     let text = |i: usize| {
         (
             format!("key-{i}"),
             json!(format!("some text number {i} of many")),
         )
     };
-    let data: serde_json::Map<String, Value> = (0..6_000).map(text).collect();
-    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "large",
-        "namespace": "live", "uid": "u", "resourceVersion": "7"}, "data": data});
-    let begin = std::time::Instant::now();
-    let (result, _) = without(&[live.to_string()]);
-    assert_eq!(result.left_out, 6_000);
-    println!("large: {:?}", begin.elapsed());
-    assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+    let data: serde_json::Map<String, Value> = (0..values).map(text).collect();
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "large",
+        "namespace": "live", "uid": "u", "resourceVersion": "7"}, "data": data})
+    .to_string()
+}
+
+#[test]
+fn the_work_for_a_large_object_grows_with_its_values_and_not_faster() {
+    // Allocations are the same in every run, on every machine. At a power of two, what grows by doubling has doubled.
+    const FEW: usize = 1_024;
+    const RATIO: f64 = 2.3;
+    let cost = |values: usize| {
+        let texts = [large(values)];
+        let mut found = None;
+        let info = allocation_counter::measure(|| found = Some(without(&texts)));
+        let (result, attempts) = found.expect("it is measured");
+        assert_eq!((result.left_out, attempts), (values, 1));
+        (info.count_total as f64, info.bytes_total as f64)
+    };
+    let (few, many) = (cost(FEW), cost(2 * FEW));
+    let (counts, bytes) = (many.0 / few.0, many.1 / few.1);
+    assert!(
+        counts <= RATIO && bytes <= RATIO,
+        "{counts:.2} times the {} allocations, {bytes:.2} times the {} bytes",
+        few.0,
+        few.1
+    );
 }
 
 proptest! {
