@@ -9,8 +9,8 @@ use optimist_simulation::explore::{
 use crate::en;
 use crate::explore::{letter, number, orders, path};
 
-/// A condition, as an example.
-const CONDITION: &str = "{stored: {spec.replicas: 5}}";
+/// A condition, as an example: any object can be there.
+const CONDITION: &str = "{exists: yes}";
 /// Two parts of an order, as an example.
 const PARTS: &str = "[A writes, B reads]";
 
