@@ -76,6 +76,7 @@ impl PartialInstall {
     pub fn finish(self) -> Result<Installed, NotInstalled> {
         let (world, _) = World::from_start(Arc::new(self.start)).map_err(NotInstalled::Refused)?;
         let made_up = MadeUpIdentity {
+            kind: false,
             name: false,
             namespace: self.notes.contains(&Note::NamespaceMadeUp),
         };

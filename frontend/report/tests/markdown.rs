@@ -298,12 +298,12 @@ fn a_message_without_an_object_has_its_fields_owners_and_the_next_command() {
 }
 
 #[test]
-fn no_title_names_a_namespace_or_a_name_that_no_message_says() {
+fn no_title_names_a_kind_a_namespace_or_a_name_that_no_message_says() {
     let refused = "conflict with \"hpa\" using apps/v1: .spec.replicas";
     for (message, title) in [
         (
             format!("error: Apply failed with 1 conflict: {refused}"),
-            "Deployment NAMESPACE/NAME",
+            "KIND NAMESPACE/NAME",
         ),
         (
             r#"Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again"#.to_owned(),

@@ -10,6 +10,8 @@ use super::ObjectId;
 /// command must not: it could write to another object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MadeUpIdentity {
+    /// `true` if the kind is taken from what most messages are about: neither a kind nor a resource is said.
+    pub kind: bool,
     /// `true` if the name is made up.
     pub name: bool,
     /// `true` if the namespace is made up.
@@ -38,6 +40,7 @@ impl MadeUpIdentity {
             if is_shown { placeholder } else { name }.to_owned()
         };
         ObjectId {
+            kind: named(self.kind, &id.kind, "KIND"),
             namespace: named(self.namespace, &id.namespace, "NAMESPACE"),
             name: named(self.name, &id.name, "NAME"),
             ..id.clone()

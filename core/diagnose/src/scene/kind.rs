@@ -27,6 +27,11 @@ const FIRST: [&str; 4] = ["Deployment", "ConfigMap", "Service", "StatefulSet"];
 /// The most candidates that are named.
 const MAX_CANDIDATES: usize = 20;
 
+/// Returns whether a message or a person says the kind, or the resource.
+pub(super) fn is_said(error: &ReportedError, given: &GivenParts) -> bool {
+    given.kind.is_some() || error.object.kind.is_some() || error.object.resource.is_some()
+}
+
 impl KnownKind {
     /// The kind that a message and a person say, or the first that has the fields of the message.
     pub(super) fn find(

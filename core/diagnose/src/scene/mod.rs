@@ -223,7 +223,7 @@ impl Scene {
             answer,
         };
         draft.fill(&mut missing);
-        draft.play(missing)
+        draft.play(missing, kind::is_said(error, given))
     }
 }
 
@@ -341,18 +341,16 @@ impl Draft<'_> {
         (paths, entry)
     }
 
-    fn play(self, missing: Vec<MissingPart>) -> Result<Scene, NoScene> {
+    fn play(self, missing: Vec<MissingPart>, says_kind: bool) -> Result<Scene, NoScene> {
         let mut case = Case::about(self.live.clone());
         case.definitions
             .extend(self.kind.definition(&self.error.error, &self.live));
         let mut installed = case.install().map_err(NoScene::NotInstalled)?;
+        let lacks = |part: fn(&MissingPart) -> bool| missing.iter().any(part);
         installed.made_up = MadeUpIdentity {
-            name: missing
-                .iter()
-                .any(|it| matches!(it, MissingPart::Name { .. })),
-            namespace: missing
-                .iter()
-                .any(|it| matches!(it, MissingPart::Namespace { .. })),
+            kind: !says_kind,
+            name: lacks(|it| matches!(it, MissingPart::Name { .. })),
+            namespace: lacks(|it| matches!(it, MissingPart::Namespace { .. })),
         };
         let gone = || NoScene::NotInstalled(NotInstalled::NoObject);
         let (requests, history) = if self.error.error == PrintedError::Modified {
