@@ -304,6 +304,50 @@ fn the_brackets_are_closed_and_what_is_in_them_is_indented() {
     });
 }
 
+/// The name by which Go knows an imported package.
+fn package(import: &str) -> Option<String> {
+    let (alias, path) = import.split_once('"')?;
+    let mut parts = path.trim_end_matches('"').rsplit('/');
+    let last = parts.find(|part| !part.starts_with('v') || part.len() > 2)?;
+    Some(match alias.trim() {
+        "" => last.to_owned(),
+        alias => alias.to_owned(),
+    })
+}
+
+/// Nothing here compiles Go: an import that is missing or not used would be an error.
+#[test]
+fn the_go_imports_what_it_uses_and_nothing_else() {
+    for name in ReadyProgramName::ALL {
+        let file = file(name, "go");
+        let all: BTreeSet<String> = file.lines().filter_map(package_line).collect();
+        assert!(all.contains("ctrl") && all.contains("context"), "{all:?}");
+        for ready in combinations(name) {
+            let program = ControllerProgram::Ready(ready.clone());
+            let text = program_text(&program, ProgramLanguage::Go);
+            let imported: BTreeSet<String> = text.imports.lines().filter_map(package).collect();
+            let lines = text.lines.iter().map(|line| line.text.as_str());
+            let code: String = lines
+                .filter(|line| !line.starts_with("//"))
+                .collect::<Vec<_>>()
+                .join("\n");
+            let name = |c: char| !c.is_alphanumeric() && c != '.' && c != '_';
+            let used = code.split(name).filter_map(|word| word.split_once('.'));
+            let used: BTreeSet<String> = used
+                .map(|(package, _)| package.to_owned())
+                .filter(|package| all.contains(package))
+                .collect();
+            assert_eq!(imported, used, "{ready:?}");
+        }
+    }
+}
+
+/// The package of a line of a file, if the line imports one.
+fn package_line(line: &str) -> Option<String> {
+    let import = line.starts_with('\t') && line.ends_with('"') && !line.contains(':');
+    package(line).filter(|_| import)
+}
+
 #[test]
 fn a_file_has_no_strange_condition_and_no_line_that_is_never_shown() {
     for name in ReadyProgramName::ALL {
