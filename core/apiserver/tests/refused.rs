@@ -375,3 +375,36 @@ fn a_service_account_keeps_the_names_of_its_secrets_only() {
     let stored: Value = serde_json::from_slice(answer.body()).unwrap();
     assert_eq!(stored["secrets"], json!([{"name": "s"}, {}]));
 }
+
+/// `pkg/endpoints/handlers/create.go createHandler`: an object is decoded as what it says that it is before its
+/// version is compared with that of the path.
+#[test]
+fn a_field_that_the_version_of_the_object_lacks_is_refused_before_the_version() {
+    let spec = json!({"maxReplicas": 3, "bad": 1, "targetCPUUtilizationPercentage": 50,
+        "scaleTargetRef": {"kind": "Deployment", "name": "web"}});
+    let sent = |path: &str, version: &str, validation: &str, spec: &Value| {
+        let path = format!(
+            "/apis/autoscaling/{path}/namespaces/default/horizontalpodautoscalers?fieldValidation={validation}"
+        );
+        let object = json!({"apiVersion": format!("autoscaling/{version}"), "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web"}, "spec": spec});
+        send(&mut ApiServer::default(), "POST", &path, &object)
+    };
+    let cannot = |version: &str, fields: &str| {
+        format!(
+            "HorizontalPodAutoscaler in version \"{version}\" cannot be handled as a HorizontalPodAutoscaler: strict \
+             decoding error: {fields}"
+        )
+    };
+    let bad = "unknown field \"spec.bad\"";
+    // The version of the object decides which fields there are.
+    assert_eq!(sent("v2", "v1", "Strict", &spec), (400, cannot("v1", bad)));
+    let percentage = "unknown field \"spec.targetCPUUtilizationPercentage\"";
+    let both = cannot("v2", &format!("{bad}, {percentage}"));
+    assert_eq!(sent("v1", "v2", "Strict", &spec), (400, both));
+    let version = "the API version in the data (autoscaling/v2) does not match the expected API version (autoscaling/v1)";
+    let refused = (400, version.to_owned());
+    assert_eq!(sent("v1", "v2", "Warn", &spec), refused);
+    let known = json!({"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "web"}});
+    assert_eq!(sent("v1", "v2", "Strict", &known), refused);
+}

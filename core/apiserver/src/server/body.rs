@@ -108,7 +108,7 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObje
             ..object.into()
         });
     }
-    check_kind(info, &node, body)?;
+    check_kind(info, &node, &repeated, body)?;
     let resource = &info.resource;
     let Decoded {
         value: mut object,
@@ -304,7 +304,12 @@ fn apply_field_validation(
     }
 }
 
-fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusal> {
+fn check_kind(
+    info: &RequestInfo,
+    node: &Node,
+    repeated: &[String],
+    body: &[u8],
+) -> Result<(), Refusal> {
     let expected = &info.resource.group_version;
     let head = head(node);
     let (version, kind) = (text(&head, "apiVersion"), text(&head, "kind"));
@@ -318,6 +323,14 @@ fn check_kind(info: &RequestInfo, node: &Node, body: &[u8]) -> Result<(), Refusa
     let is_own = found == *expected && (kind.is_empty() || kind == info.resource.kind);
     if !is_own && let Some(error) = foreign::mistake(&info.resource, &node.clone().into()) {
         return Err(undecodable(info, version, kind, &error));
+    }
+    // It is decoded as what it says that it is, before the versions are compared (`pkg/endpoints/handlers/create.go
+    // createHandler`).
+    if !is_own && let Some(errors) = foreign::strict_errors(&info.resource, node, &found, kind) {
+        let errors = with_repeated(info, repeated.to_vec(), errors);
+        apply_field_validation(info, errors, |error| {
+            undecodable(info, version, kind, error)
+        })?;
     }
     check_version(&found, expected)
 }

@@ -38,6 +38,26 @@ fn undecodable_as(version: &GroupVersion, kind: &str, object: &Value) -> Option<
     schema::decode(Node::from(object.clone()), root(version, kind)?).err()
 }
 
+/// Returns the strict errors of an object of this version and kind, by its own type; `None` if it has none here.
+pub(in crate::server) fn strict_errors(
+    resource: &Resource,
+    node: &Node,
+    version: &GroupVersion,
+    kind: &str,
+) -> Option<Vec<String>> {
+    // Only the types of served versions are here.
+    if current(version) != version.to_string() {
+        return None;
+    }
+    let kind = if kind.is_empty() {
+        &resource.kind
+    } else {
+        kind
+    };
+    let decoded = schema::decode(node.clone(), root(version, kind)?).ok()?;
+    Some(decoded.strict_errors)
+}
+
 /// The type of a registered kind that has objects.
 fn root(version: &GroupVersion, kind: &str) -> Option<&'static Arc<Struct>> {
     let current = current(version);
