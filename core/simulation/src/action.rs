@@ -84,16 +84,24 @@ impl ByHand {
 
     /// A first request for the user to edit.
     pub fn from_request(request: &Request<Vec<u8>>) -> Self {
+        let exact = Self::exactly(request);
+        let value: Result<serde_json::Value, _> = serde_json::from_str(&exact.body);
+        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value));
+        Self {
+            body: pretty.unwrap_or_else(|_| exact.body.clone()),
+            ..exact
+        }
+    }
+
+    /// A request with the body as it is.
+    pub fn exactly(request: &Request<Vec<u8>>) -> Self {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok());
-        let body = String::from_utf8_lossy(request.body());
-        let value: Result<serde_json::Value, _> = serde_json::from_str(&body);
-        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value));
         Self {
             method: request.method().to_string(),
             target: request.uri().to_string(),
             content_type: content_type.unwrap_or_default().to_owned(),
-            body: pretty.unwrap_or_else(|_| body.into_owned()),
+            body: String::from_utf8_lossy(request.body()).into_owned(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use optimist_apiserver::apply::{Manager, Path, PathElement};
-use optimist_client::{Strategy, WriteMethod, visible};
+use optimist_client::{Preset, Strategy, WriteMethod, visible};
 use optimist_diagnose::ways::concurrent_writer::OtherWriter;
 use optimist_masking::masked;
 use optimist_simulation::ActorId;
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::diagnose::{names, owner};
 use crate::edits::{edit, field, value};
 use crate::en;
+use crate::ways::client_long;
 
 /// The letter of an actor of a search.
 pub fn letter(actor: usize) -> &'static str {
@@ -93,12 +94,24 @@ pub fn third(third: ThirdActor) -> String {
         ThirdActor::Annotates => en::third_annotates(),
         ThirdActor::Reports => en::third_reports(),
         ThirdActor::Deletes => en::third_deletes(),
+        ThirdActor::Tool(preset) => client_long(preset),
     }
 }
 
 /// Says the actions of two actors, and that of a third one.
 pub fn with_third(says: &str, does: ThirdActor) -> String {
-    en::with_third(&says, &third(does))
+    match does {
+        ThirdActor::Tool(Preset::KubectlScale | Preset::Autoscaler) => {
+            en::with_scaling_tool(&says, &third(does))
+        }
+        ThirdActor::Tool(_) => en::with_tool(&says, &third(does)),
+        _ => en::with_third(&says, &third(does)),
+    }
+}
+
+/// Names the tool that an actor is.
+pub fn actor_tool(actor: usize, tool: ThirdActor) -> String {
+    en::actor_tool(&letter(actor), &third(tool))
 }
 
 /// Names a way of writing.
@@ -283,17 +296,30 @@ fn verb(search: &Search, actor: usize) -> &'static str {
     search.scenario().plans.get(actor).map_or("", Plan::verb)
 }
 
+/// The verb of a step, with a mark if the server stores nothing.
+fn verb_of_step(search: &Search, edge: &Transition) -> String {
+    let verb = search.verb(edge);
+    match edge.what {
+        TransitionKind::DryRun => en::step_dry_run(&verb),
+        _ => verb.to_owned(),
+    }
+}
+
 /// A step on the map: `GET`, `PUT 409`.
 pub fn step(search: &Search, edge: &Transition) -> String {
-    let verb = verb(search, edge.actor);
+    let verb = verb_of_step(search, edge);
     match edge.what {
         TransitionKind::Read if edge.code >= 400 => format!("GET {}", edge.code),
         TransitionKind::Read => "GET".to_owned(),
         TransitionKind::ServerReads => en::step_server_reads(&verb),
         TransitionKind::ServerReadsAgain => en::step_server_reads_again(),
-        TransitionKind::Write if edge.is_lost => en::step_answer_lost(&verb),
-        TransitionKind::Write if edge.code >= 400 => format!("{verb} {}", edge.code),
-        TransitionKind::Write => verb.to_owned(),
+        TransitionKind::Write | TransitionKind::DryRun if edge.is_lost => {
+            en::step_answer_lost(&verb)
+        }
+        TransitionKind::Write | TransitionKind::DryRun if edge.code >= 400 => {
+            format!("{verb} {}", edge.code)
+        }
+        TransitionKind::Write | TransitionKind::DryRun => verb,
     }
 }
 
@@ -339,12 +365,21 @@ fn edit_without_private_value(search: &Search, of: &Edit) -> String {
     })
 }
 
+/// The verb by which a client that writes with another verb creates an object. An apply and an Update can
+/// both create one.
+fn creating_verb(verb: &'static str) -> &'static str {
+    match verb {
+        "PATCH" => "POST",
+        verb => verb,
+    }
+}
+
 /// A loss: `B's PUT undid A's replicas = 5`.
 fn loss(search: &Search, loss: &Loss<u8>) -> String {
     let (owner, by) = (usize::from(loss.owner), usize::from(loss.culprit));
     let (owner, by, verb) = (&letter(owner), &letter(by), &verb(search, by));
     if loss.edit.path.0.is_empty() {
-        en::search_recreated(by, verb, owner)
+        en::search_recreated(by, &creating_verb(verb), owner)
     } else if *verb == "DELETE" {
         en::search_deleted(by, owner, &edit_without_private_value(search, &loss.edit))
     } else if loss.blind {
@@ -369,7 +404,7 @@ fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
     let (owner, by) = (usize::from(replaced.owner), usize::from(replaced.by));
     let (owner, by, verb) = (&letter(owner), &letter(by), verb(search, by));
     if replaced.edit.path.0.is_empty() {
-        return en::search_recreated_knowingly(by, &verb, owner);
+        return en::search_recreated_knowingly(by, &creating_verb(verb), owner);
     }
     let edit = edit_without_private_value(search, &replaced.edit);
     if replaced.retry {
@@ -468,9 +503,11 @@ fn value_at(path: &Path, object: &Value) -> String {
 pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
     use TransitionMeaning as Meaning;
     let who = &letter(edge.actor);
-    let verb = &verb(search, edge.actor);
+    let verb = &verb_of_step(search, edge);
     let said = |meaning| match meaning {
         Meaning::ReadsDeleted { code } => en::reads_deleted(who, &code),
+        Meaning::ReadsNothing { code } => en::reads_nothing(who, &code),
+        Meaning::DryRun => en::tries_dry_run(who, &search.verb(edge)),
         Meaning::Reads => en::reads(who),
         Meaning::ServerReads => en::server_reads(who, verb),
         Meaning::ServerReadsAgain => en::server_reads_again(who, verb),

@@ -477,7 +477,7 @@ fn explore_says_of_a_delete_that_it_deleted_an_edit_and_not_that_it_overwrote_it
     let image = "/spec/template/spec/containers/0/image";
     edit(&mut tree, B, image, json!("nginx:1.25"));
     let mut scenario = Scenario::of_copies(tree.world()).unwrap();
-    scenario.plans.push(ThirdActor::Deletes.plan());
+    scenario.plans.push(ThirdActor::Deletes.plan(&scenario));
     // Nobody sends the version that was read.
     let scenario = scenario.in_ways(&[WriteMethod::Merge], 1).unwrap();
     let mut search = Search::new(scenario, 10_000);
@@ -493,4 +493,64 @@ fn explore_says_of_a_delete_that_it_deleted_an_edit_and_not_that_it_overwrote_it
     let deleted = "deleted the object with A's replicas = 5 in it, without having read the edit";
     assert!(said.contains(deleted), "{said}");
     assert!(!said.contains("DELETE blindly"), "{said}");
+}
+
+/// Every sentence about the orders of A and B, who set the replicas and delete, and a tool.
+fn said_of_a_tool(preset: optimist_client::Preset, micro_steps: bool) -> String {
+    use optimist_client::WriteMethod;
+    use optimist_messages::explore::{because, state, step, transition};
+    use optimist_simulation::explore::{PRESETS, Search, ThirdActor};
+    let mut pair = PRESETS.iter();
+    let pair = pair.find(|pair| pair.slug == "delete-and-edit").unwrap();
+    let mut scenario = pair.scenario().unwrap();
+    scenario
+        .plans
+        .push(ThirdActor::Tool(preset).plan(&scenario));
+    scenario.micro_steps = micro_steps;
+    let scenario = scenario.in_ways(&[WriteMethod::Merge], 1).unwrap();
+    let mut search = Search::new(scenario, 100_000);
+    search.run();
+    let mut said = Vec::new();
+    for id in 0..search.states() {
+        said.extend(state(&search, id, None));
+        said.push(because(&search, id));
+    }
+    for edge in search.edges().iter().filter(|edge| edge.actor == 2) {
+        said.push(step(&search, edge));
+        said.extend(transition(&search, edge));
+    }
+    said.join("\n")
+}
+
+#[test]
+fn explore_says_of_a_tool_which_requests_it_sends() {
+    use optimist_client::Preset;
+    let apply = said_of_a_tool(Preset::KubectlApply, false);
+    for text in [
+        "C reads the object.",
+        "C reads: 404, the object is deleted. C creates it again.",
+        "C's POST is accepted.",
+        "C's POST created again what B had deleted, and C had read the deletion",
+        "C's PATCH is refused with 404, and C gives up.",
+        "C's PATCH is accepted, though C's copy is stale.",
+    ] {
+        assert!(apply.contains(text), "{text}\n{apply}");
+    }
+    assert!(
+        !apply.contains("dry run") && !apply.contains("APPLY"),
+        "{apply}"
+    );
+    let server_side = said_of_a_tool(Preset::KubectlApplyServerSide, false);
+    assert!(
+        server_side.contains("C's APPLY created again what B had deleted"),
+        "{server_side}"
+    );
+    assert!(!server_side.contains("C reads"), "{server_side}");
+    for micro_steps in [false, true] {
+        let flux = said_of_a_tool(Preset::Flux, micro_steps);
+        let tries = "C asks by a dry run what its APPLY would change. The server stores nothing.";
+        assert!(flux.contains(tries), "{flux}");
+        assert!(flux.contains("APPLY dry run"), "{flux}");
+        assert!(!flux.contains("APPLY dry run is accepted"), "{flux}");
+    }
 }

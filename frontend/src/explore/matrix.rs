@@ -106,7 +106,7 @@ pub(super) fn matrix(model: &Explored) -> Html {
                 <caption class="unseen">{ label::matrix_caption() }</caption>
                 <thead>
                     <tr>
-                        <th scope="col" class="way">{ label::matrix_ways() }</th>
+                        <th scope="col" class="way">{ heading_of_ways(model) }</th>
                         <th scope="col" class="bar">{ label::matrix_outcomes() }</th>
                         { for columns.iter().map(|column| html! {
                             <th scope="col" title={column.meaning()}>{ column.heading(actors) }</th>
@@ -144,6 +144,19 @@ fn own_choice(model: &Explored, columns: &[Column], width: usize) -> Html {
                 dispatcher={model.dispatcher()}
             />
         </tbody>
+    }
+}
+
+/// The heading of the write methods. A third actor that is a tool has its own.
+fn heading_of_ways(model: &Explored) -> Html {
+    match model.setup.tool() {
+        Some(tool) => html! {
+            <>
+                { label::matrix_ways_but_tool() }
+                <span class="note">{ messages::actor_tool(2, tool) }</span>
+            </>
+        },
+        None => html! { label::matrix_ways() },
     }
 }
 

@@ -35,6 +35,14 @@ pub(super) fn Mixed(props: &MixedProps) -> Html {
 }
 
 fn choice(props: &MixedProps, actor: usize) -> Html {
+    if let Some(tool) = props.setup.tool().filter(|_| actor == 2) {
+        return html! {
+            <div class={classes!("mixed", super::classes::slug(actor))}>
+                <b>{ messages::letter(actor) }</b>
+                <span>{ messages::third(tool) }</span>
+            </div>
+        };
+    }
     let changed = |change: fn(&mut (usize, bool), Event)| {
         let (setup, dispatcher) = (props.setup.clone(), props.dispatcher.clone());
         Callback::from(move |event: Event| {

@@ -218,7 +218,7 @@ pub(super) fn base(setup: &ExploreSetup) -> Result<Scenario, String> {
         Some(ThirdActorChoice::OfPlay) => {}
         Some(ThirdActorChoice::Preset(third)) => {
             scenario.plans.truncate(2);
-            scenario.plans.push(third.plan());
+            scenario.plans.push(third.plan(&scenario));
         }
         None => scenario.plans.truncate(2),
     }

@@ -35,10 +35,13 @@ pub(super) fn name(model: &ExploreModel, row: usize) -> String {
         let known = model.ways.get(way).copied();
         return known.map(messages::way).unwrap_or_default();
     }
-    let mixed = model.setup.mixed.iter().take(model.setup.actors());
+    let tool = model.setup.tool();
+    let editors = model.setup.actors() - usize::from(tool.is_some());
+    let mixed = model.setup.mixed.iter().take(editors);
     let names = mixed.enumerate().filter_map(|(actor, (way, reads))| {
         Some(messages::actor_way(actor, *model.ways.get(*way)?, *reads))
     });
+    let names = names.chain(tool.map(|tool| messages::actor_tool(editors, tool)));
     names.collect::<Vec<_>>().join(" · ")
 }
 

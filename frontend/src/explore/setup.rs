@@ -91,24 +91,30 @@ fn third(model: &Explored) -> Html {
     let choose = changed(model, |setup, event| {
         setup.third = ThirdActorChoice::named(&selected(event));
     });
+    let option = |preset: ThirdActor| {
+        html! {
+            <option
+                value={preset.slug()}
+                selected={third == Some(ThirdActorChoice::Preset(preset))}
+            >
+                { messages::third(preset) }
+            </option>
+        }
+    };
     html! {
         <label class="field">
             <span>{ label::setup_third() }</span>
             <select aria-label={label::setup_third()} onchange={choose}>
                 <option value="" selected={third.is_none()}>{ label::setup_no_third() }</option>
-                { for ThirdActor::ALL.map(|preset| html! {
-                    <option
-                        value={preset.slug()}
-                        selected={third == Some(ThirdActorChoice::Preset(preset))}
-                    >
-                        { messages::third(preset) }
-                    </option>
-                }) }
+                { for ThirdActor::EDITORS.map(option) }
                 if model.setup.subject.has_third() {
                     <option value="play" selected={third == Some(ThirdActorChoice::OfPlay)}>
                         { label::setup_third_of_play() }
                     </option>
                 }
+                <optgroup label={label::setup_third_tools()}>
+                    { for ThirdActor::TOOLS.map(option) }
+                </optgroup>
             </select>
         </label>
     }

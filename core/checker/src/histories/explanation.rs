@@ -1,5 +1,6 @@
 //! The meaning of a search's steps and states, as data: the catalogue of messages has the sentences.
 
+use http::Request;
 use optimist_ledger::{Loss, RefusalKind};
 use optimist_system::ProcessId;
 
@@ -13,8 +14,15 @@ pub enum TransitionMeaning {
         /// The status code of the answer.
         code: u16,
     },
+    /// The actor reads a deleted object, and goes on: it creates the object again.
+    ReadsNothing {
+        /// The status code of the answer.
+        code: u16,
+    },
     /// The actor reads the object.
     Reads,
+    /// The actor asks what its write would do, and the server stores nothing.
+    DryRun,
     /// The server reads the object for the actor's request.
     ServerReads,
     /// The server reads the object again: another request was stored in between.
@@ -60,12 +68,16 @@ impl HistorySearch {
         let gives_up = transition.effect == EditEffect::GivesUp;
         Some(match transition.what {
             TransitionKind::Read if gives_up => TransitionMeaning::ReadsDeleted { code },
+            TransitionKind::Read if code >= 400 => TransitionMeaning::ReadsNothing { code },
             TransitionKind::Read => TransitionMeaning::Reads,
             TransitionKind::ServerReads => TransitionMeaning::ServerReads,
             TransitionKind::ServerReadsAgain => TransitionMeaning::ServerReadsAgain,
-            TransitionKind::Write if gives_up || transition.effect == EditEffect::Refused => {
+            TransitionKind::Write | TransitionKind::DryRun
+                if gives_up || transition.effect == EditEffect::Refused =>
+            {
                 TransitionMeaning::Refused { code, gives_up }
             }
+            TransitionKind::DryRun => TransitionMeaning::DryRun,
             TransitionKind::Write if self.micro_steps => TransitionMeaning::Stores,
             TransitionKind::Write => {
                 let before = self.view(transition.from);
@@ -74,6 +86,13 @@ impl HistorySearch {
                 TransitionMeaning::Accepted { stale }
             }
         })
+    }
+
+    /// The request that a step is of. `None` if its process has none that can be sent.
+    pub fn request(&self, transition: &Transition) -> Option<Request<Vec<u8>>> {
+        let state = &self.nodes.get(transition.from)?.state;
+        let process = state.processes.get(transition.actor)?;
+        self.outcomes.next_request(process.procedure)
     }
 
     /// The edits that a step loses.

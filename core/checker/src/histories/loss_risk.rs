@@ -15,7 +15,7 @@ pub enum LossRisk {
     /// Some order loses an edit. It is known as soon as one is found.
     Possible,
     /// Every order was searched, none loses an edit, and some process cannot write like this here:
-    /// the server refuses each of its writes as not possible (415, 422).
+    /// the server refuses each of its writes as not possible (415, 422), or it sends none.
     Impossible,
     /// No order so far loses an edit, and not every order was searched.
     Unknown,
@@ -37,21 +37,21 @@ impl HistorySearch {
         }
     }
 
-    /// Returns whether some process has written, and the server refused each of its writes as not
-    /// possible.
+    /// Returns whether some process cannot write: in no order does it send a write that the server does not
+    /// refuse as not possible. A tool that finds nothing to send is one.
     fn has_powerless_actor(&self) -> bool {
-        let (mut wrote, mut able) = (0u32, 0u32);
+        let first = self.nodes.first();
+        let processes = first.map_or(0, |node| node.state.processes.len());
+        let mut able = 0u64;
         for edge in self.edges() {
             if edge.what != TransitionKind::Write {
                 continue;
             }
-            let actor = 1 << edge.actor;
-            wrote |= actor;
             if edge.code < 400 || RefusalKind::from_code(edge.code) != RefusalKind::NotPossible {
-                able |= actor;
+                able |= 1 << edge.actor;
             }
         }
-        wrote & !able > 0
+        able.count_ones() as usize != processes
     }
 }
 

@@ -326,7 +326,9 @@ impl HistorySearch {
             let copy = known.copy.filter(|_| known.next != NextRequest::Read);
             self.key.extend([pool.copy(copy, stored), held]);
             if known.state > 0 {
-                self.key.push(known.state);
+                // Its next request can carry any version that an answer showed it.
+                self.key
+                    .extend([known.state, stored.map_or(0, |id| id + 1)]);
             }
         }
         let form = self.ledgers.form(ledger, active, sends);

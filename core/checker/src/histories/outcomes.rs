@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::Request;
 use optimist_client::{Editor, Next, NextRequest, Procedure};
 use optimist_ledger::{Edit, Effect, Intention, ObjectRef};
 use optimist_system::ProcessId;
@@ -22,6 +23,8 @@ pub(super) struct KnownProcedure {
     pub(super) who: ProcessId,
     /// Its next request.
     pub(super) next: NextRequest,
+    /// `true` if its next request is a dry run of a write.
+    pub(super) is_dry_run: bool,
     /// The number of attempts that it has left.
     pub(super) attempts: u8,
     /// The object that it last read.
@@ -96,10 +99,15 @@ impl Outcomes {
             Procedure::Editor(editor) => Some(editor),
             Procedure::Tool(_) | Procedure::Single(_) => None,
         };
-        let copy = editor.and_then(|editor| editor.copy().read());
+        let copy = match &procedure {
+            Procedure::Editor(editor) => editor.copy().read(),
+            Procedure::Tool(tool) => tool.read(),
+            Procedure::Single(_) => None,
+        };
         let known = KnownProcedure {
             who,
             next: next_of(&procedure),
+            is_dry_run: editor.is_none() && next_is_dry_run(&procedure),
             attempts: editor.map_or(0, Editor::attempts),
             copy: copy.map(|object| pool.object(object)),
             state: match editor {
@@ -124,6 +132,14 @@ impl Outcomes {
         alike.push(id);
         procedures.push(known);
         id
+    }
+
+    /// The next request of a procedure. `None` if it sends none.
+    pub(super) fn next_request(&self, id: ProcedureId) -> Option<Request<Vec<u8>>> {
+        match self.procedure(id)?.procedure.next() {
+            Next::Send(request) => Some(request),
+            Next::Sleep(_) | Next::Done => None,
+        }
     }
 
     /// The procedure with a number.
@@ -224,6 +240,15 @@ impl Outcomes {
 /// Returns whether two processes are editors with the same next request.
 fn sends_the_same(a: &Procedure, b: &Procedure) -> bool {
     matches!((a, b), (Procedure::Editor(a), Procedure::Editor(b)) if a.sends_the_same(b))
+}
+
+/// Returns whether the next request stores nothing, because it is a dry run.
+fn next_is_dry_run(procedure: &Procedure) -> bool {
+    let Next::Send(request) = procedure.next() else {
+        return false;
+    };
+    let query = request.uri().query().unwrap_or_default();
+    query.split('&').any(|part| part == "dryRun=All")
 }
 
 /// The next request of an editor. One that cannot be sent is none.

@@ -32,7 +32,10 @@ impl HistorySearch {
             from,
             to: from,
             actor,
-            what: TransitionKind::Write,
+            what: match self.outcomes.procedure(process.procedure)?.is_dry_run {
+                true => TransitionKind::DryRun,
+                false => TransitionKind::Write,
+            },
             code: 0,
             is_lost,
             effect: EditEffect::None,
@@ -50,7 +53,7 @@ impl HistorySearch {
                 let reads = request == NextRequest::Read;
                 let what = match reads {
                     true => TransitionKind::Read,
-                    false => TransitionKind::Write,
+                    false => edge.what,
                 };
                 self.answered(outcome, true, next, Transition { what, ..edge })
             }
@@ -147,7 +150,7 @@ fn in_server(
     mut next: NextState,
     mut edge: Transition,
 ) -> (NextState, Transition) {
-    if edge.what == TransitionKind::Write {
+    if matches!(edge.what, TransitionKind::Write | TransitionKind::DryRun) {
         edge.what = TransitionKind::ServerReads;
     }
     next.process.in_server = Some(ServerRead { seen, is_current });

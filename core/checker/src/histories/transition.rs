@@ -12,6 +12,8 @@ pub enum TransitionKind {
     Read,
     /// The process's request is answered; with micro steps, the server compares and puts.
     Write,
+    /// The process's request is a dry run, and is answered: the server stores nothing.
+    DryRun,
     /// The server accepts the process's request and reads the object.
     ServerReads,
     /// The server finds that the object has changed since it read it, and reads it again.

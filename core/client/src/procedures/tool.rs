@@ -45,6 +45,8 @@ pub struct ToolPlan {
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Tool {
     plan: Arc<ToolPlan>,
+    /// The object that it last read; `None` before that, and if the object was not there.
+    read: Option<Arc<Value>>,
     stage: Stage,
 }
 
@@ -67,6 +69,7 @@ impl From<ToolPlan> for Tool {
     fn from(plan: ToolPlan) -> Self {
         Self {
             plan: Arc::new(plan),
+            read: None,
             stage: Stage::Reading,
         }
     }
@@ -76,6 +79,7 @@ impl Tool {
     /// A tool that has read the object: `null` if the object is not there.
     pub fn with_read(plan: ToolPlan, live: Arc<Value>) -> Self {
         let mut tool = Self::from(plan);
+        tool.has_read(&live);
         tool.start(live);
         tool
     }
@@ -113,6 +117,10 @@ impl Tool {
         matches!(self.next(), Next::Send(request) if request.method() != Method::GET)
     }
 
+    fn reads_next(&self) -> bool {
+        matches!(self.next(), Next::Send(request) if request.method() == Method::GET)
+    }
+
     pub(crate) fn object(&self) -> &ObjectRef {
         &self.plan.object
     }
@@ -133,7 +141,22 @@ impl Tool {
         }
     }
 
+    /// Returns the object that it last read. `None` if it has read none, or the object was not there.
+    pub fn read(&self) -> Option<&Arc<Value>> {
+        self.read.as_ref()
+    }
+
+    fn has_read(&mut self, object: &Arc<Value>) {
+        self.read = (!object.is_null()).then(|| Arc::clone(object));
+    }
+
     pub(crate) fn answered(&mut self, reply: &Reply) {
+        if self.reads_next() {
+            match reply.is_accepted() {
+                true => self.has_read(&reply.body),
+                false => self.read = None,
+            }
+        }
         match &mut self.stage {
             Stage::Reading if reply.is_accepted() => self.start(Arc::clone(&reply.body)),
             Stage::Reading if reply.is_not_found() => self.start(Arc::default()),

@@ -1,6 +1,6 @@
 //! Runs the same edits in every order.
 //!
-//! A [`Scenario`] has the start, and the intent and the write method of each actor. A [`Search`]
+//! A [`Scenario`] has the start, and the intent and the write method of each actor, or the tool that it is. A [`Search`]
 //! sends the actors' requests in every order to
 //! [`ApiServer::handle`](optimist_apiserver::server::ApiServer::handle), and counts the verdicts.
 //! A [`ControllerSearch`] does the same with a controller among the actors.
@@ -13,6 +13,7 @@ mod ready_question;
 mod replay;
 mod scenario;
 mod search;
+mod tool;
 
 pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,

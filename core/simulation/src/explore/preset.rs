@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Plan, Scenario};
 use crate::{LoadError, NGINX, World};
 use optimist_apiserver::patch::JsonPatch;
-use optimist_client::{IntendedChange, Intent, Subresource, Write, WriteMethod};
+use optimist_client::{IntendedChange, Intent, Preset, Subresource, Write, WriteMethod};
 
 /// A starting object, and the edits that two actors mean to make.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,9 @@ pub enum ThirdActor {
     Reports,
     /// It deletes the object.
     Deletes,
+    /// It is a tool, which applies the starting object as a manifest with one more annotation, or sets one
+    /// replica more if it writes only replicas.
+    Tool(Preset),
 }
 
 /// The pairs.
@@ -170,16 +173,32 @@ impl Plan {
             owns: false,
             write: Write::default(),
             own: None,
+            tool: None,
         }
     }
 }
 
 impl ThirdActor {
-    /// All of them.
-    pub const ALL: [ThirdActor; 3] = [
+    /// Those that are editors: they write by the same method as the other two.
+    pub const EDITORS: [ThirdActor; 3] = [
         ThirdActor::Annotates,
         ThirdActor::Reports,
         ThirdActor::Deletes,
+    ];
+
+    /// Those that are tools: they send their own requests, whatever the other two write by.
+    pub const TOOLS: [ThirdActor; 11] = [
+        ThirdActor::Tool(Preset::KubectlApply),
+        ThirdActor::Tool(Preset::KubectlApplyServerSide),
+        ThirdActor::Tool(Preset::KubectlReplace),
+        ThirdActor::Tool(Preset::Helm3),
+        ThirdActor::Tool(Preset::Helm4),
+        ThirdActor::Tool(Preset::ArgoCdClientSide),
+        ThirdActor::Tool(Preset::ArgoCdServerSide),
+        ThirdActor::Tool(Preset::Flux),
+        ThirdActor::Tool(Preset::Terraform),
+        ThirdActor::Tool(Preset::KubectlScale),
+        ThirdActor::Tool(Preset::Autoscaler),
     ];
 
     /// Returns its name in addresses, which is also the key of its message.
@@ -188,17 +207,25 @@ impl ThirdActor {
             ThirdActor::Annotates => "annotates",
             ThirdActor::Reports => "reports",
             ThirdActor::Deletes => "deletes",
+            ThirdActor::Tool(preset) => tool_slug(preset),
         }
     }
 
-    /// Returns its plan, with the usual way of writing.
-    pub fn plan(self) -> Plan {
+    /// Returns its plan beside the other actors of a scenario, with the usual way of writing.
+    pub fn plan(self, scenario: &Scenario) -> Plan {
         let set =
             |at: &str, value: Value| Intent::Change(vec![IntendedChange::at(at, Some(value))]);
         match self {
             ThirdActor::Annotates => {
                 let note = "/metadata/annotations/example.com~1checked";
                 Plan::new("controller", set(note, "yes".into()))
+            }
+            ThirdActor::Tool(preset @ (Preset::KubectlScale | Preset::Autoscaler)) => {
+                Plan::of_tool(preset, scenario.one_replica_more())
+            }
+            ThirdActor::Tool(preset) => {
+                let intent = scenario.manifest_with_annotation("example.com/checked", "yes");
+                Plan::of_tool(preset, intent)
             }
             ThirdActor::Reports => Plan {
                 subresource: Some(Subresource::Status),
@@ -209,14 +236,44 @@ impl ThirdActor {
     }
 }
 
+/// The name of a tool in addresses.
+fn tool_slug(preset: Preset) -> &'static str {
+    match preset {
+        Preset::KubectlEdit => "kubectl-edit",
+        Preset::KubectlApply => "kubectl-apply",
+        Preset::KubectlApplyServerSide => "kubectl-apply-server-side",
+        Preset::KubectlReplace => "kubectl-replace",
+        Preset::KubectlScale => "kubectl-scale",
+        Preset::KubectlLabel => "kubectl-label",
+        Preset::Update => "update",
+        Preset::MergeFrom => "merge-from",
+        Preset::Autoscaler => "autoscaler",
+        Preset::Helm3 => "helm-3",
+        Preset::Helm4 => "helm-4",
+        Preset::ArgoCdClientSide => "argo-cd",
+        Preset::ArgoCdServerSide => "argo-cd-server-side",
+        Preset::Flux => "flux",
+        Preset::Terraform => "terraform",
+        Preset::ControllerApply => "controller-apply",
+        Preset::CreateOrUpdate => "create-or-update",
+    }
+}
+
 impl Scenario {
     /// The same, with a write method for each actor. An actor without one writes as the last. Those
     /// that try again do so up to `tries` times in all.
     ///
+    /// A tool writes as it does.
+    ///
     /// # Errors
-    /// The server's words, if it does not let the owners be settled so.
+    /// The server's words, if it does not let the owners be settled so; or that a tool cannot write an
+    /// object of the kind.
     pub fn in_ways(mut self, ways: &[WriteMethod], tries: u8) -> Result<Self, String> {
+        self.check_tools()?;
         for (i, plan) in self.plans.iter_mut().enumerate() {
+            if plan.tool().is_some() {
+                continue;
+            }
             let Some(way) = ways.get(i).or_else(|| ways.last()).copied() else {
                 continue;
             };

@@ -1,7 +1,11 @@
 //! Replays a history of a search in a tree that people can step through.
 
-use super::{Scenario, Search, TransitionId, TransitionKind};
-use crate::{Action, ActorId, HistoryTree, Operation};
+use std::sync::Arc;
+
+use http::header::USER_AGENT;
+
+use super::{Plan, Scenario, Search, Transition, TransitionId, TransitionKind};
+use crate::{Action, ActorId, ByHand, HistoryTree, Operation};
 use optimist_client::Intent;
 
 /// Performs the steps of a path in a tree, whose current node is the start of the scenario, and
@@ -22,6 +26,7 @@ pub fn replayed(
             Action::Request(settling.clone()),
         ));
     }
+    name_tools(scenario, &mut tree);
     take_copies(scenario, &mut tree);
     let mut stand = tree.current();
     for (i, id) in path.iter().enumerate() {
@@ -32,19 +37,29 @@ pub fn replayed(
         let (Some(&who), Some(plan)) = (who, plan) else {
             break;
         };
+        if plan.tool().is_some() {
+            send_of_tool(search, edge, who, &mut tree);
+            if i < steps {
+                stand = tree.current();
+            }
+            continue;
+        }
         let action = match (edge.what, &plan.intent) {
             (TransitionKind::Read, _) => Some(Action::Get),
             (TransitionKind::Write, Intent::Delete) => Some(Action::Delete(plan.preconditions())),
             (TransitionKind::Write, Intent::Change(_) | Intent::Manifest(_)) => {
                 Some(Action::Send(plan.sends()))
             }
+            // Of a tool, which is no editor.
+            (TransitionKind::DryRun, _) => None,
             (TransitionKind::ServerReads | TransitionKind::ServerReadsAgain, _) => None,
         };
         if let Some(action) = action
             && tree.act_once(Operation::Act(who, action)).is_some()
         {
             let world = tree.world_mut();
-            for (id, plan) in ActorId::ALL.into_iter().zip(&scenario.plans) {
+            let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+            for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
                 world.actor_mut(id).set_write(plan.sends());
             }
             let copy = world.copy_mut(who);
@@ -62,10 +77,42 @@ pub fn replayed(
     tree
 }
 
+/// Lets the actors that are tools have the names of their field managers.
+fn name_tools(scenario: &Scenario, tree: &mut HistoryTree) {
+    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_some()) {
+        let actor = tree.world_mut().actor_mut(id);
+        actor.name = Arc::clone(&plan.manager);
+        actor.manager = Arc::clone(&plan.manager);
+    }
+}
+
+/// Sends the request of a tool's step, as it is, with the tool's User-Agent. A write of a tool is not that of a
+/// working copy, so it is a request by hand.
+fn send_of_tool(search: &Search, edge: &Transition, who: ActorId, tree: &mut HistoryTree) {
+    let is_answered = matches!(
+        edge.what,
+        TransitionKind::Read | TransitionKind::Write | TransitionKind::DryRun
+    );
+    let Some(request) = search.request(edge).filter(|_| is_answered) else {
+        return;
+    };
+    let agent = request.headers().get(USER_AGENT);
+    if let Some(agent) = agent.and_then(|agent| agent.to_str().ok()) {
+        tree.world_mut().actor_mut(who).manager = agent.into();
+    }
+    let action = match edge.what {
+        TransitionKind::Read => Action::Get,
+        _ => Action::Request(ByHand::exactly(&request)),
+    };
+    tree.act_once(Operation::Act(who, action));
+}
+
 /// Gives the actors that do not read first their copy.
 fn take_copies(scenario: &Scenario, tree: &mut HistoryTree) {
     let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
-    for (id, plan) in plans.filter(|(_, plan)| !plan.reads_first) {
+    let has_read = |plan: &Plan| plan.tool().is_none() && !plan.reads_first;
+    for (id, plan) in plans.filter(|(_, plan)| has_read(plan)) {
         if tree.world().copy(id).read() != Some(&scenario.object) {
             tree.act_once(Operation::Act(id, Action::Get));
         }

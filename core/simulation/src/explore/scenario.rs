@@ -11,7 +11,7 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{
-    Editor, EditorPlan, Intent, Next, Preconditions, Subresource, WorkingCopy, Write,
+    EditorPlan, Intent, Next, Preconditions, Subresource, Way, WorkingCopy, Write,
 };
 use optimist_system::{Faults, System};
 
@@ -57,6 +57,9 @@ pub struct Plan {
     pub write: Write,
     /// Its own way of writing, for [`WriteMethod::Own`](optimist_client::WriteMethod::Own).
     pub own: Option<OwnWrite>,
+    /// The tool that it is: it sends the requests of the tool's procedure, and `reads_first`,
+    /// `subresource`, `owns`, `write` and `own` do not matter. `None` for an editor.
+    pub tool: Option<Way>,
 }
 
 /// An actor's own way of writing, with the client that it has.
@@ -120,7 +123,7 @@ impl Scenario {
     /// # Errors
     /// The server's message, if it refuses the request.
     pub fn with_owners(mut self) -> Result<Self, String> {
-        let settled = |plan: &&Plan| plan.owns;
+        let settled = |plan: &&Plan| plan.owns && plan.tool().is_none();
         if !self.plans.iter().any(|plan| settled(&plan)) {
             return Ok(self);
         }
@@ -197,15 +200,14 @@ impl Scenario {
 
     /// The request of an actor that has read an object; `None` if it cannot write that object.
     pub fn request(&self, plan: &Plan, read: &Arc<Value>) -> Option<Request<Vec<u8>>> {
-        let editor = Editor::from(self.editor(plan, Some(read)));
-        match editor.next() {
+        match self.procedure(plan, Some(read)).next() {
             Next::Send(request) => Some(request),
             Next::Sleep(_) | Next::Done => None,
         }
     }
 
     /// The editor of a plan, which has read an object or reads first.
-    fn editor(&self, plan: &Plan, read: Option<&Arc<Value>>) -> EditorPlan {
+    pub(super) fn editor(&self, plan: &Plan, read: Option<&Arc<Value>>) -> EditorPlan {
         let mut copy = WorkingCopy::default();
         if let Some(read) = read {
             copy.settle(Arc::clone(read));
@@ -224,7 +226,7 @@ impl Scenario {
     pub(super) fn system(&self) -> System {
         let mut updates = self.updates.clone();
         for (who, plan) in (0..).zip(&self.plans) {
-            if !plan.reads_first {
+            if !plan.begins_with_read() {
                 updates.read(who, &self.object);
             }
         }
@@ -233,8 +235,8 @@ impl Scenario {
         let system = System::new(self.server.clone(), ledger).with_ledger();
         let system = system.with_faults(self.faults);
         self.plans.iter().fold(system, |system, plan| {
-            let read = (!plan.reads_first).then_some(&self.object);
-            system.with(Editor::from(self.editor(plan, read)))
+            let read = (!plan.begins_with_read()).then_some(&self.object);
+            system.with(self.procedure(plan, read))
         })
     }
 }

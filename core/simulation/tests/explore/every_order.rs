@@ -85,9 +85,13 @@ pub(super) fn judge(start: &Leaves, events: &[Event]) -> Tally {
             _ => stored.last().unwrap().clone(),
         });
     }
+    // Who reads that the object is gone was shown its deletion.
     let shown = |who: usize, from: usize, to: usize| {
-        events[from..to].iter().any(|event| {
-            matches!(event, Event::Shown(reader) | Event::Wrote(reader, ..) if *reader == who)
+        events[from..to].iter().any(|event| match event {
+            Event::Shown(reader) | Event::NotShown(reader) | Event::Wrote(reader, ..) => {
+                *reader == who
+            }
+            Event::Refused(..) => false,
         })
     };
     let mut left_out = false;
@@ -136,7 +140,7 @@ pub(super) fn judge(start: &Leaves, events: &[Event]) -> Tally {
 
 #[derive(Clone)]
 pub(super) struct Actor {
-    copy: Option<Arc<Value>>,
+    pub(super) copy: Option<Arc<Value>>,
     attempts: u8,
     pub(super) reads: bool,
     pub(super) done: bool,
@@ -144,7 +148,7 @@ pub(super) struct Actor {
 
 #[derive(Clone)]
 pub(super) struct Run {
-    server: ApiServer,
+    pub(super) server: ApiServer,
     pub(super) actors: Vec<Actor>,
     pub(super) events: Vec<Event>,
 }
@@ -163,6 +167,9 @@ impl Run {
 
 pub(super) fn step(scenario: &Scenario, run: &mut Run, who: usize) {
     let plan = &scenario.plans[who];
+    if let Some(way) = plan.tool {
+        return super::tools::step(scenario, run, who, way);
+    }
     let actor = &mut run.actors[who];
     let path = scenario.resource.path(
         "default",
@@ -247,16 +254,20 @@ pub(super) fn every_order(scenario: &Scenario, run: &Run, hear: &mut dyn FnMut(&
 
 /// The start of a scenario. Its first events show the object to those who do not read first.
 pub(super) fn begin(scenario: &Scenario) -> Run {
-    let blind = |(who, plan): (usize, &Plan)| (!plan.reads_first).then_some(Event::Shown(who));
+    let reads = |plan: &Plan| {
+        plan.tool
+            .map_or(plan.reads_first, super::tools::reads_first)
+    };
+    let blind = |(who, plan): (usize, &Plan)| (!reads(plan)).then_some(Event::Shown(who));
     let events = scenario.plans.iter().enumerate().filter_map(blind);
     let events = events.collect();
     let actors = scenario.plans.iter().map(|plan| Actor {
-        copy: (!plan.reads_first).then(|| Arc::clone(&scenario.object)),
+        copy: (!reads(plan)).then(|| Arc::clone(&scenario.object)),
         attempts: match plan.write.on_conflict {
             OnConflict::GiveUp => 0,
             OnConflict::ReadAgain(n) | OnConflict::Resend(n) => n - 1,
         },
-        reads: plan.reads_first,
+        reads: reads(plan),
         done: false,
     });
     Run {
@@ -266,7 +277,7 @@ pub(super) fn begin(scenario: &Scenario) -> Run {
     }
 }
 
-fn by_brute_force(scenario: &Scenario) -> Tally {
+pub(super) fn by_brute_force(scenario: &Scenario) -> Tally {
     let start = stored(scenario, &scenario.server);
     let mut total = Tally::default();
     every_order(scenario, &begin(scenario), &mut |events| {
@@ -374,7 +385,7 @@ pub(super) fn scenario(choices: &[Choice], custom: bool, owns: bool) -> Scenario
 }
 
 /// Removes the difference that the brute force does not see: a replaced edit counts as kept.
-fn coarse(tally: Tally) -> Tally {
+pub(super) fn coarse(tally: Tally) -> Tally {
     Tally {
         in_object: tally.without_loss(),
         left_out: tally.left_out,

@@ -5,6 +5,7 @@ mod loss_groups;
 mod properties;
 mod replays;
 mod setup;
+mod tools;
 
 use optimist_client::{Intent, OnConflict, Strategy, WriteMethod};
 use optimist_simulation::explore::{
@@ -589,7 +590,7 @@ fn an_edit_that_already_held_was_shown_to_who_was_shown_it() {
         .unwrap();
     let (merge, delete) = (WriteMethod::Merge, WriteMethod::MergeVersioned);
     let mut scenario = ready.scenario().unwrap();
-    scenario.plans.push(ThirdActor::Deletes.plan());
+    scenario.plans.push(ThirdActor::Deletes.plan(&scenario));
     let scenario = scenario.in_ways(&[merge, merge, delete], 1).unwrap();
     // The delete carries the version that the actor was shown.
     assert_eq!(searched(scenario).tally().lost, 0);

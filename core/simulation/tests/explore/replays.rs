@@ -1,8 +1,8 @@
 //! Replays histories of a search step by step in a world, and compares the results.
 
-use optimist_client::WriteMethod;
+use optimist_client::{Preset, WriteMethod};
 use optimist_links::Session;
-use optimist_simulation::explore::{PRESETS, Search, TransitionKind, replayed};
+use optimist_simulation::explore::{PRESETS, Search, ThirdActor, TransitionKind, replayed};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use serde_json::Value;
@@ -24,10 +24,13 @@ fn answers(tree: &HistoryTree) -> Vec<(ActorId, u16)> {
         .collect()
 }
 
-/// An object without the times at which its fields were written.
+/// An object without the times at which it was created and its fields were written: the clock of a search
+/// stands still.
 fn content(object: Option<&Value>) -> Option<Value> {
     let mut object = object?.clone();
-    object["metadata"].as_object_mut()?.remove("managedFields");
+    let metadata = object["metadata"].as_object_mut()?;
+    metadata.remove("managedFields");
+    metadata.remove("creationTimestamp");
     Some(object)
 }
 
@@ -40,16 +43,78 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
         let mut tree = replayed(search, &path, path.len(), tree(manifest));
         let asked = path.iter().map(|id| search.edges()[*id]);
         let asked = asked
-            .filter(|edge| matches!(edge.what, TransitionKind::Read | TransitionKind::Write))
+            .filter(|edge| is_answered(edge.what))
             .map(|edge| (ActorId::ALL[edge.actor], edge.code));
         let asked: Vec<_> = asked.collect();
         assert_eq!(answers(&tree)[before..], asked, "{name}");
         let stored = tree.world().stored().map(|(_, object)| object.as_ref());
         let found = end.stored().map(|object| object.as_ref());
         assert_eq!(content(stored), content(found), "{name}");
+        assert_eq!(tree.world().verdict(), end.verdict(), "{name}");
+        assert_sent(search, &path, &tree, before, name);
         assert_eq!(tree.position(), asked.len() + before);
         assert!(tree.go(0));
         assert_eq!(tree.position(), 0);
+    }
+}
+
+/// Returns whether a step is a request with its answer.
+fn is_answered(step: TransitionKind) -> bool {
+    use TransitionKind as Kind;
+    matches!(step, Kind::Read | Kind::Write | Kind::DryRun)
+}
+
+/// Checks that the requests in a tree are those of a path, with their bodies and agents.
+fn assert_sent(search: &Search, path: &[usize], tree: &HistoryTree, before: usize, name: &str) {
+    let nodes = tree.current_path().iter();
+    let steps = nodes.filter_map(|&node| tree.step(node)?.exchange.as_ref());
+    let sent = steps.skip(before).map(|exchange| {
+        let agent = exchange.manager.clone();
+        (
+            format!("{} {} {agent}", exchange.method, exchange.target),
+            (*exchange.sent).clone(),
+        )
+    });
+    let edges = path.iter().map(|id| search.edges()[*id]);
+    let tools = search
+        .scenario()
+        .plans
+        .iter()
+        .map(|plan| plan.tool.is_some());
+    let tools: Vec<bool> = tools.collect();
+    let answered = edges.filter(|edge| is_answered(edge.what));
+    for (edge, sent) in answered.zip(sent).filter(|(edge, _)| tools[edge.actor]) {
+        let request = search.request(&edge).unwrap();
+        let agent = request.headers()["user-agent"].to_str().unwrap();
+        let line = format!("{} {} {agent}", request.method(), request.uri());
+        let body: Value = serde_json::from_slice(request.body()).unwrap_or_default();
+        assert_eq!(sent, (line, body), "{name}");
+    }
+}
+
+#[test]
+fn a_history_with_a_tool_is_shown_request_by_request() {
+    for ready in PRESETS {
+        for third in ThirdActor::TOOLS {
+            let all = [
+                WriteMethod::Update,
+                WriteMethod::Merge,
+                WriteMethod::UpdateReadAgain,
+                WriteMethod::ApplyOwned,
+            ];
+            // The retries have many orders: two tools have them.
+            let ways = match third {
+                ThirdActor::Tool(Preset::KubectlApply | Preset::KubectlApplyServerSide) => &all[..],
+                _ => &all[..2],
+            };
+            for way in ways.iter().copied() {
+                let mut scenario = ready.scenario().unwrap();
+                scenario.plans.push(third.plan(&scenario));
+                let scenario = scenario.in_ways(&[way], 2).unwrap();
+                let name = format!("{}, {}, {}", ready.slug, third.slug(), way.slug());
+                assert_same(&searched(scenario), ready.manifest, &name);
+            }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ crate::catalogue::messages! {
     between_anyone(name) "{name} (anyone)";
     setup_third() "A third actor";
     setup_no_third() "none";
+    setup_third_tools() "A tool";
     setup_third_of_play() "its working copy in Play";
     setup_tries_on_conflict() "Tries on conflict";
     setup_tries() "Tries";
@@ -45,6 +46,7 @@ crate::catalogue::messages! {
     mixed_reads_first_short() "reads first";
     matrix_caption() "The results of the edits, by write method";
     matrix_ways() "All actors write by";
+    matrix_ways_but_tool() "A and B write by";
     matrix_mixed() "Each in another way";
     matrix_outcomes() "Outcomes over all orders";
     matrix_kept_both() "both in the object";
@@ -111,6 +113,9 @@ crate::catalogue::messages! {
     third_reports() "writes the status";
     third_deletes() "deletes the object";
     with_third(says, does) "{says} C, a controller, {does}.";
+    with_tool(says, tool) "{says} C, {tool}, writes the starting object as its manifest, with one more annotation.";
+    with_scaling_tool(says, tool) "{says} C, {tool}, sets one replica more than at the start.";
+    actor_tool(actor, tool) "{actor}: {tool}";
     way_update() "Update, no resourceVersion";
     way_update_rv() "Update with resourceVersion";
     way_update_retry() "Update with resourceVersion + RetryOnConflict";
@@ -184,6 +189,9 @@ crate::catalogue::messages! {
     pass_here(count, total, endings) "{count} of {total} pass here: {endings}.";
     end_here(count, total) "{count} of {total} end here.";
     reads_deleted(actor, code) "{actor} reads: {code}, the object is deleted. {actor} gives up.";
+    reads_nothing(actor, code) "{actor} reads: {code}, the object is deleted. {actor} creates it again.";
+    tries_dry_run(actor, verb) "{actor} asks by a dry run what its {verb} would change. The server stores nothing.";
+    step_dry_run(verb) "{verb} dry run";
     reads(actor) "{actor} reads the object. Reading does not lock the object.";
     server_reads(actor, verb) "The server handles {actor}'s {verb}: it reads the object, computes the new object and validates it. Nothing is stored yet.";
     server_reads_again(actor, verb) "The object changed while the server handled {actor}'s {verb}, so the comparison fails. The server reads the object again and computes the new object again. {actor} gets no answer yet.";

@@ -457,7 +457,7 @@ pub fn count(seed: u64, hearing: &mut Hearing) -> Option<()> {
 pub fn three(hearing: &mut Hearing) -> Option<()> {
     let preset = PRESETS.iter().find(|it| it.slug == "different-fields")?;
     let mut scenario = preset.scenario().ok()?;
-    scenario.plans.push(ThirdActor::Annotates.plan());
+    scenario.plans.push(ThirdActor::Annotates.plan(&scenario));
     let ways = vec![WriteMethod::Merge; scenario.plans.len()];
     let scenario = scenario.in_ways(&ways, 3).ok()?;
     counts((preset, scenario), 90, &mut Random::new(1), hearing)

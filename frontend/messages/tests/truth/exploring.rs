@@ -235,7 +235,9 @@ pub fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario
     let preset = random.choose(&PRESETS);
     let mut scenario = preset.scenario().ok()?;
     if random.once_in(3) {
-        scenario.plans.push(random.choose(&ThirdActor::ALL).plan());
+        scenario
+            .plans
+            .push(random.choose(&ThirdActor::EDITORS).plan(&scenario));
     }
     let ways: Vec<WriteMethod> = scenario
         .plans

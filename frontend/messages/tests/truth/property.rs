@@ -641,7 +641,7 @@ pub fn three(hearing: &mut Hearing) -> Option<()> {
     let preset = PRESETS.iter().find(|it| it.slug == "same-field")?;
     let mut scenario = preset.scenario().ok()?;
     scenario.plans.truncate(1);
-    scenario.plans.push(ThirdActor::Deletes.plan());
+    scenario.plans.push(ThirdActor::Deletes.plan(&scenario));
     let scenario = scenario
         .in_ways(&[WriteMethod::UpdateVersioned; 2], 2)
         .ok()?;

@@ -57,7 +57,8 @@ impl ThirdActorChoice {
 
     /// The third actor with this name.
     pub fn named(slug: &str) -> Option<Self> {
-        let presets = ThirdActor::ALL.into_iter().map(ThirdActorChoice::Preset);
+        let presets = ThirdActor::EDITORS.into_iter().chain(ThirdActor::TOOLS);
+        let presets = presets.map(ThirdActorChoice::Preset);
         presets
             .chain([ThirdActorChoice::OfPlay])
             .find(|third| third.slug() == slug)
@@ -75,6 +76,14 @@ impl ExploreSetup {
     pub fn third(&self) -> Option<ThirdActorChoice> {
         let third = self.third?;
         (third != ThirdActorChoice::OfPlay || self.subject.has_third()).then_some(third)
+    }
+
+    /// Returns the third actor if it is a tool, which writes as it does in every row.
+    pub fn tool(&self) -> Option<ThirdActor> {
+        match self.third()? {
+            ThirdActorChoice::Preset(third @ ThirdActor::Tool(_)) => Some(third),
+            _ => None,
+        }
     }
 }
 

@@ -311,6 +311,23 @@ fn a_link_without_a_property_is_as_it_was_before_there_were_properties() {
 }
 
 #[test]
+fn a_link_carries_a_third_actor_that_is_a_tool() {
+    for third in ThirdActor::EDITORS.into_iter().chain(ThirdActor::TOOLS) {
+        let mut model = ExploreModel::new();
+        model.update(ExploreMsg::Setup(ExploreSetup {
+            third: Some(ThirdActorChoice::Preset(third)),
+            ..model.setup.clone()
+        }));
+        let is_tool = ThirdActor::TOOLS.contains(&third);
+        assert_eq!(model.setup.tool(), Some(third).filter(|_| is_tool));
+        let json = model.to_json();
+        assert_eq!(json["third"], third.slug());
+        let opened = ExploreModel::new().requested(&request(tree(), json));
+        assert_eq!(opened, (model.setup.clone(), model.chosen), "{third:?}");
+    }
+}
+
+#[test]
 fn what_a_link_does_not_say_or_says_wrongly_stays_as_it_is() {
     let model = ExploreModel::new();
     let wrong = json!({

@@ -1,0 +1,163 @@
+//! Actors that are tools: each sends the requests of its own procedure, whatever the others write by.
+
+use std::sync::Arc;
+
+use http::Method;
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::object::Metadata;
+use optimist_client::{
+    Editor, Intent, OnOwned, Preset, Procedure, RequestKind, Tool, ToolPlan, WantedChange, Way,
+    bare,
+};
+use serde_json::Value;
+
+use super::{Plan, Scenario, Search, Transition};
+use crate::ObjectRef;
+
+impl Plan {
+    /// A tool that writes in the usual way of its client: a manifest, or for a client that writes one field,
+    /// that change.
+    pub fn of_tool(preset: Preset, intent: Intent) -> Self {
+        Self {
+            tool: Some(Way::Client(preset, OnOwned::Usual)),
+            ..Self::new(manager_of(preset), intent)
+        }
+    }
+
+    /// Returns the tool that it is and what it writes. `None` for an editor: also for a deletion, which no
+    /// tool has for an intent.
+    pub(super) fn tool(&self) -> Option<(Way, &Intent)> {
+        let way = self.tool?;
+        (self.intent != Intent::Delete).then_some((way, &self.intent))
+    }
+
+    /// Returns whether it begins with a read. A tool does as its procedure says.
+    pub fn begins_with_read(&self) -> bool {
+        self.tool()
+            .map_or(self.reads_first, |(way, _)| reads_first(way))
+    }
+}
+
+/// Returns whether a tool reads the object before it writes. `kubectl create` and server-side applies of
+/// kubectl and of controllers send what they have (`k8s.io/kubectl/pkg/cmd/apply/apply.go
+/// applyOneObject`, v0.36, patches before its first `info.Get`).
+fn reads_first(way: Way) -> bool {
+    !matches!(
+        way,
+        Way::Create | Way::Client(Preset::KubectlApplyServerSide | Preset::ControllerApply, _)
+    )
+}
+
+/// The field manager of a tool. Code that names none writes as a controller.
+fn manager_of(preset: Preset) -> &'static str {
+    match preset {
+        Preset::KubectlEdit => "kubectl-edit",
+        Preset::KubectlApply => "kubectl-client-side-apply",
+        Preset::KubectlApplyServerSide | Preset::KubectlScale => "kubectl",
+        Preset::KubectlReplace => "kubectl-replace",
+        Preset::KubectlLabel => "kubectl-label",
+        Preset::Autoscaler => "kube-controller-manager",
+        Preset::Helm3 | Preset::Helm4 => "helm",
+        Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => "argocd-controller",
+        Preset::Flux => "kustomize-controller",
+        Preset::Terraform => "Terraform",
+        Preset::Update | Preset::MergeFrom | Preset::ControllerApply | Preset::CreateOrUpdate => {
+            "controller"
+        }
+    }
+}
+
+impl Scenario {
+    /// Returns the process of a plan that has read an object or reads first.
+    pub(super) fn procedure(&self, plan: &Plan, read: Option<&Arc<Value>>) -> Procedure {
+        let Some((way, intent)) = plan.tool() else {
+            return Editor::from(self.editor(plan, read)).into();
+        };
+        let change = match intent {
+            Intent::Manifest(manifest) => WantedChange::manifest((**manifest).clone()),
+            intent => WantedChange::edited(intent.done_on(&self.object)),
+        };
+        let plan = ToolPlan {
+            object: ObjectRef::new(&self.resource, &self.object),
+            way,
+            change: Arc::new(change),
+            first: Some(Arc::clone(&self.object)),
+        };
+        let tool = match read {
+            Some(read) => Tool::with_read(plan, Arc::clone(read)),
+            None => Tool::from(plan),
+        };
+        tool.into()
+    }
+
+    /// Checks that every tool can write an object of the kind.
+    ///
+    /// # Errors
+    /// The reason why one cannot.
+    pub(super) fn check_tools(&self) -> Result<(), String> {
+        let tools = self.plans.iter().filter_map(|plan| plan.tool());
+        for (way, _) in tools {
+            if let Way::Client(preset, _) = way
+                && preset.write(&self.resource).is_none()
+            {
+                let kind = &self.resource.kind;
+                return Err(format!(
+                    "{} writes the scale subresource, and {kind} has none.",
+                    manager_of(preset)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the intent of a delivery tool: the starting object as a manifest, with one more annotation.
+    pub(super) fn manifest_with_annotation(&self, name: &str, value: &str) -> Intent {
+        let mut manifest = bare(&self.object);
+        let mut annotations = match manifest.metadata().and_then(|meta| meta.get("annotations")) {
+            Some(Value::Object(annotations)) => annotations.clone(),
+            _ => Default::default(),
+        };
+        // Only client-side apply writes this annotation, by itself.
+        annotations.remove(LAST_APPLIED);
+        annotations.insert(name.to_owned(), value.into());
+        manifest.set_meta("annotations", Value::Object(annotations));
+        Intent::Manifest(Arc::new(manifest))
+    }
+
+    /// Returns the intent to have one replica more than the starting object.
+    pub(super) fn one_replica_more(&self) -> Intent {
+        let replicas = self.object.pointer("/spec/replicas");
+        // The default of each kind that has replicas.
+        let replicas = replicas.and_then(Value::as_i64).unwrap_or(1);
+        let more = replicas.saturating_add(1).into();
+        let change = optimist_client::IntendedChange::at("/spec/replicas", Some(more));
+        Intent::Change(vec![change])
+    }
+}
+
+impl Search {
+    /// The verb that a step's request is shown as: its HTTP method, or `APPLY`. Each request of a tool has
+    /// its own.
+    pub fn verb(&self, step: &Transition) -> &'static str {
+        let plan = self.scenario().plans.get(step.actor);
+        match (plan, self.request(step)) {
+            (Some(plan), Some(request)) if plan.tool().is_some() => {
+                let media_type = request.headers().get(http::header::CONTENT_TYPE);
+                let media_type = media_type.and_then(|it| it.to_str().ok());
+                shown_verb(request.method(), media_type.unwrap_or_default())
+            }
+            (plan, _) => plan.map_or("", Plan::verb),
+        }
+    }
+}
+
+fn shown_verb(method: &Method, media_type: &str) -> &'static str {
+    match RequestKind::from_request(method.as_str(), media_type) {
+        RequestKind::Get => "GET",
+        RequestKind::Create => "POST",
+        RequestKind::Update => "PUT",
+        RequestKind::Apply => "APPLY",
+        RequestKind::Delete => "DELETE",
+        _ => "PATCH",
+    }
+}
