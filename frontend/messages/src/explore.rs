@@ -1,14 +1,16 @@
 //! Sentences of Explore: pairs of edits, ways of writing, verdicts, states and steps.
 
+mod actors;
+
 use std::fmt::Display;
 
 use optimist_apiserver::apply::{Manager, Path, PathElement};
-use optimist_client::{Preset, Strategy, WriteMethod, visible};
+use optimist_client::{Strategy, WriteMethod, visible};
 use optimist_diagnose::ways::concurrent_writer::OtherWriter;
 use optimist_masking::masked;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
-    ActorProgress, ExplorePreset, LossGroups, Plan, Search, StateId, Tally, ThirdActor, Transition,
+    ActorProgress, ExplorePreset, LossGroups, Plan, Search, StateId, Tally, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
 };
 use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
@@ -17,7 +19,8 @@ use serde_json::{Value, json};
 use crate::diagnose::{names, owner};
 use crate::edits::{edit, field, value};
 use crate::en;
-use crate::ways::client_long;
+
+pub use self::actors::{actor_tool, actor_way, third, way, with_third};
 
 /// The letter of an actor of a search.
 pub fn letter(actor: usize) -> &'static str {
@@ -86,65 +89,6 @@ pub fn other_writer(writer: &OtherWriter) -> String {
 /// A field as a choice: its name first, because a narrow select cuts the end of the path.
 pub fn other_field(path: &Path) -> String {
     format!("{} · {}", field(path), visible(&path.to_string()))
-}
-
-/// Says the action of a third actor.
-pub fn third(third: ThirdActor) -> String {
-    match third {
-        ThirdActor::Annotates => en::third_annotates(),
-        ThirdActor::Reports => en::third_reports(),
-        ThirdActor::Deletes => en::third_deletes(),
-        ThirdActor::Tool(preset) => client_long(preset),
-    }
-}
-
-/// Says the actions of two actors, and that of a third one.
-pub fn with_third(says: &str, does: ThirdActor) -> String {
-    match does {
-        ThirdActor::Tool(Preset::KubectlScale | Preset::Autoscaler) => {
-            en::with_scaling_tool(&says, &third(does))
-        }
-        ThirdActor::Tool(_) => en::with_tool(&says, &third(does)),
-        _ => en::with_third(&says, &third(does)),
-    }
-}
-
-/// Names the tool that an actor is.
-pub fn actor_tool(actor: usize, tool: ThirdActor) -> String {
-    en::actor_tool(&letter(actor), &third(tool))
-}
-
-/// Names a way of writing.
-pub fn way(way: WriteMethod) -> String {
-    match way {
-        WriteMethod::Update => en::way_update(),
-        WriteMethod::UpdateVersioned => en::way_update_rv(),
-        WriteMethod::UpdateReadAgain => en::way_update_retry(),
-        WriteMethod::UpdateResend => en::way_update_resend(),
-        WriteMethod::Merge => en::way_merge(),
-        WriteMethod::MergeVersioned => en::way_merge_rv(),
-        WriteMethod::MergeReadAgain => en::way_merge_retry(),
-        WriteMethod::Strategic => en::way_strategic(),
-        WriteMethod::StrategicVersioned => en::way_strategic_rv(),
-        WriteMethod::Json => en::way_json(),
-        WriteMethod::JsonTests => en::way_json_test(),
-        WriteMethod::JsonVersioned => en::way_json_rv(),
-        WriteMethod::Apply => en::way_apply(),
-        WriteMethod::ApplyOwned => en::way_apply_own(),
-        WriteMethod::ApplyForced => en::way_apply_force(),
-        WriteMethod::ApplyVersioned => en::way_apply_rv(),
-        WriteMethod::Own => en::way_own(),
-    }
-}
-
-/// Says an actor's way of writing, and whether the actor reads first.
-pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String {
-    let (actor, way) = (letter(actor), way(method));
-    if reads_first {
-        en::actor_way(&actor, &way)
-    } else {
-        en::actor_way_blind(&actor, &way)
-    }
 }
 
 /// Returns the heading of an exploration, by the number of actors; `loses_answer` says that the answer

@@ -5,6 +5,7 @@ mod bar;
 mod in_between;
 mod link;
 mod model;
+mod third;
 mod turn;
 
 use std::rc::Rc;
@@ -19,8 +20,8 @@ pub use self::bar::{BarPart, bar_parts};
 pub use self::in_between::{OtherChoice, WritersInBetween};
 pub use self::model::{
     EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowState, StopReason,
-    ThirdActorChoice,
 };
+pub use self::third::ThirdActorChoice;
 pub use self::turn::SearchTurn;
 use crate::State;
 use crate::address::Page;

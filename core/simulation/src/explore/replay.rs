@@ -37,37 +37,9 @@ pub fn replayed(
         let (Some(&who), Some(plan)) = (who, plan) else {
             break;
         };
-        if plan.tool().is_some() {
-            send_of_tool(search, edge, who, &mut tree);
-            if i < steps {
-                stand = tree.current();
-            }
-            continue;
-        }
-        let action = match (edge.what, &plan.intent) {
-            (TransitionKind::Read, _) => Some(Action::Get),
-            (TransitionKind::Write, Intent::Delete) => Some(Action::Delete(plan.preconditions())),
-            (TransitionKind::Write, Intent::Change(_) | Intent::Manifest(_)) => {
-                Some(Action::Send(plan.sends()))
-            }
-            // Of a tool, which is no editor.
-            (TransitionKind::DryRun, _) => None,
-            (TransitionKind::ServerReads | TransitionKind::ServerReadsAgain, _) => None,
-        };
-        if let Some(action) = action
-            && tree.act_once(Operation::Act(who, action)).is_some()
-        {
-            let world = tree.world_mut();
-            let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
-            for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
-                world.actor_mut(id).set_write(plan.sends());
-            }
-            let copy = world.copy_mut(who);
-            if edge.what == TransitionKind::Read
-                && let Some(read) = copy.read().cloned()
-            {
-                plan.intent.edit(copy, &read);
-            }
+        match plan.tool() {
+            Some(_) => send_of_tool(search, edge, who, &mut tree),
+            None => send_of_editor(scenario, edge, (who, plan), &mut tree),
         }
         if i < steps {
             stand = tree.current();
@@ -75,6 +47,41 @@ pub fn replayed(
     }
     tree.go(stand);
     tree
+}
+
+/// Sends the request of an editor's step, as one with a working copy.
+fn send_of_editor(
+    scenario: &Scenario,
+    edge: &Transition,
+    (who, plan): (ActorId, &Plan),
+    tree: &mut HistoryTree,
+) {
+    let action = match (edge.what, &plan.intent) {
+        (TransitionKind::Read, _) => Action::Get,
+        (TransitionKind::Write, Intent::Delete) => Action::Delete(plan.preconditions()),
+        (TransitionKind::Write, Intent::Change(_) | Intent::Manifest(_)) => {
+            Action::Send(plan.sends())
+        }
+        // An editor sends no dry run.
+        (
+            TransitionKind::DryRun | TransitionKind::ServerReads | TransitionKind::ServerReadsAgain,
+            _,
+        ) => return,
+    };
+    if tree.act_once(Operation::Act(who, action)).is_none() {
+        return;
+    }
+    let world = tree.world_mut();
+    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
+        world.actor_mut(id).set_write(plan.sends());
+    }
+    let copy = world.copy_mut(who);
+    if edge.what == TransitionKind::Read
+        && let Some(read) = copy.read().cloned()
+    {
+        plan.intent.edit(copy, &read);
+    }
 }
 
 /// Lets the actors that are tools have the names of their field managers.

@@ -11,7 +11,7 @@ use optimist_simulation::explore::{
 use optimist_simulation::verdict::Verdict;
 use serde_json::Value;
 
-use super::{ExploreRequest, SearchTurn, WritersInBetween};
+use super::{ExploreRequest, SearchTurn, ThirdActorChoice, WritersInBetween};
 
 /// The maximum number of pairs of states that a comparison looks at. They take some milliseconds.
 const MAX_PAIRS: usize = 20_000;
@@ -35,34 +35,6 @@ pub struct ExploreSetup {
     pub mixed: [(usize, bool); 3],
     /// A property that somebody wrote; empty: none.
     pub property: String,
-}
-
-/// The task of a third actor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThirdActorChoice {
-    /// A preset.
-    Preset(ThirdActor),
-    /// The intent of the third actor's working copy in Play.
-    OfPlay,
-}
-
-impl ThirdActorChoice {
-    /// Its name in links and lists.
-    pub fn slug(self) -> &'static str {
-        match self {
-            ThirdActorChoice::Preset(third) => third.slug(),
-            ThirdActorChoice::OfPlay => "play",
-        }
-    }
-
-    /// The third actor with this name.
-    pub fn named(slug: &str) -> Option<Self> {
-        let presets = ThirdActor::EDITORS.into_iter().chain(ThirdActor::TOOLS);
-        let presets = presets.map(ThirdActorChoice::Preset);
-        presets
-            .chain([ThirdActorChoice::OfPlay])
-            .find(|third| third.slug() == slug)
-    }
 }
 
 impl ExploreSetup {
