@@ -373,6 +373,10 @@ impl Platform for BrowserPlatform {
             browser: storage::contents(StorageArea::Browser),
         }
     }
+
+    fn has_worker(&self) -> bool {
+        jobs::has_worker()
+    }
 }
 
 /// A number that is another one in every tab.

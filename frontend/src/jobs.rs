@@ -84,6 +84,11 @@ pub(crate) fn forget_page() {
     DESK.take();
 }
 
+/// Returns whether there is a worker. The first question makes it.
+pub(crate) fn has_worker() -> bool {
+    DESK.with_borrow_mut(Desk::has_worker)
+}
+
 /// Starts a job.
 pub(crate) fn start(id: JobId, request: &JobRequest) {
     DESK.with_borrow_mut(|desk| {

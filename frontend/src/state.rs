@@ -69,7 +69,7 @@ impl Reducible for PageState {
             return self;
         }
         let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Save));
-        let works = matches!(msg, Msg::Work);
+        let works = matches!(msg, Msg::Work | Msg::Job(_, JobReport::Part(_)));
         let mut next = (*self).clone();
         let effects = next.state.update(msg, &BrowserPlatform);
         run(
@@ -82,7 +82,7 @@ impl Reducible for PageState {
         let is_new = !keeps || next.persistence.refused != self.persistence.refused;
         // Each drawing lays out the whole page again.
         let now = browser::now();
-        let goes_on = works && next.works_in_slices() && now - self.changed < DRAWING;
+        let goes_on = works && next.is_working() && now - self.changed < DRAWING;
         if is_new && !goes_on {
             next.change += 1;
             next.changed = now;

@@ -36,6 +36,7 @@
 pub mod anonymize;
 pub mod audit;
 pub mod case;
+pub mod compact;
 pub mod completions;
 pub mod fight_remedy;
 pub mod input;

@@ -17,6 +17,11 @@ pub trait Platform {
 
     /// Everything in the storages.
     fn storages(&self) -> StorageContents;
+
+    /// Returns whether jobs that can travel are done elsewhere than in the page.
+    fn has_worker(&self) -> bool {
+        false
+    }
 }
 
 /// A change that the state asks of the browser.
@@ -106,6 +111,10 @@ impl<'a> Effects<'a> {
 
     pub(crate) fn now(&self) -> f64 {
         self.platform.now()
+    }
+
+    pub(crate) fn has_worker(&self) -> bool {
+        self.platform.has_worker()
     }
 
     pub(crate) fn storages(&self) -> StorageContents {

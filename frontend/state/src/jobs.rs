@@ -18,6 +18,7 @@ use optimist_simulation::explore::{Search, SearchStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::State;
+use crate::diagnose::{TablePart, TableRequest, TableWork};
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
@@ -29,6 +30,11 @@ const REPORTING: f64 = 100.0;
 /// The bytes of a case that a worker gets. A shorter one takes less time than the start of the worker. To write and read
 /// a longer one as a message would hold the page.
 const WORTH_SENDING: RangeInclusive<usize> = 50_000..=4_000_000;
+
+/// Returns whether a worker gets a case of this size, in bytes.
+pub(crate) fn is_worth_sending(bytes: usize) -> bool {
+    WORTH_SENDING.contains(&bytes)
+}
 
 /// The number of a job. It never comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -51,6 +57,8 @@ pub enum JobRequest {
     Private(Vec<String>),
     /// Leave all values out of the texts of a case.
     Values(Vec<String>, CaseSettings),
+    /// Run every way of writing for an object of a case.
+    Table(Box<TableRequest>),
 }
 
 /// A report of a job.
@@ -58,6 +66,8 @@ pub enum JobRequest {
 pub enum JobReport {
     /// The number of parts that are done, and the number of all parts.
     Progress(usize, usize),
+    /// A part of the result.
+    Part(TablePart),
     /// The result. The job has ended.
     Done(JobResult),
 }
@@ -77,6 +87,8 @@ pub enum JobResult {
     Switches(Option<SwitchFinding>),
     /// The result of [`JobRequest::Private`] and [`JobRequest::Values`].
     LeftOut(CaseLeftOut),
+    /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
+    Table(bool),
 }
 
 /// A message to a worker of the page.
@@ -102,6 +114,11 @@ pub(crate) trait Work {
     /// Does the next part. Returns the result after the last one.
     fn advance(&mut self) -> Option<JobResult>;
 
+    /// Takes the next part of the result that is known already.
+    fn take_part(&mut self) -> Option<TablePart> {
+        None
+    }
+
     /// The number of parts that are done, and the number of all parts.
     fn progress(&self) -> (usize, usize);
 }
@@ -121,8 +138,9 @@ impl JobRequest {
         match self {
             Self::Orders(_) | Self::Switches(_) => true,
             Self::Private(texts) | Self::Values(texts, _) => {
-                WORTH_SENDING.contains(&texts.iter().map(String::len).sum())
+                is_worth_sending(texts.iter().map(String::len).sum())
             }
+            Self::Table(request) => is_worth_sending(request.size()),
             Self::Replay(_) | Self::Challenge(_) => false,
         }
     }
@@ -135,6 +153,7 @@ impl JobRequest {
             Self::Switches(request) => Box::new(SwitchesWork::new(&request)),
             Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
             Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
+            Self::Table(request) => Box::new(TableWork::new(*request)),
         }
     }
 }
@@ -210,7 +229,7 @@ struct Job {
 #[derive(Default)]
 pub struct JobQueue {
     jobs: VecDeque<Job>,
-    /// The reports that nobody has taken, one for each job.
+    /// The reports that nobody has taken: of each job its parts and the last other one.
     reports: VecDeque<(JobId, JobReport)>,
 }
 
@@ -240,7 +259,11 @@ impl JobQueue {
         let Some(mut job) = self.jobs.pop_front() else {
             return;
         };
-        if let Some(done) = slice(budget, now, || job.work.advance()) {
+        let done = slice(budget, now, || job.work.advance());
+        while let Some(part) = job.work.take_part() {
+            self.report(job.id, JobReport::Part(part));
+        }
+        if let Some(done) = done {
             return self.report(job.id, JobReport::Done(done));
         }
         if now() - job.reported >= REPORTING {
@@ -251,9 +274,11 @@ impl JobQueue {
         self.jobs.push_back(job);
     }
 
-    /// Adds a report, in the place of an earlier one of the same job: of a job in a worker too.
+    /// Adds a report, in the place of an earlier one of the same job that is no part of its result: of a job in a
+    /// worker too.
     pub fn report(&mut self, id: JobId, report: JobReport) {
-        self.reports.retain(|(of, _)| *of != id);
+        let stays = |report: &JobReport| matches!(report, JobReport::Part(_));
+        self.reports.retain(|(of, it)| *of != id || stays(it));
         self.reports.push_back((id, report));
     }
 
@@ -318,7 +343,8 @@ impl State {
         let shared = self.share.jobs();
         let learned = self.learn.jobs();
         let orders = self.orders().map(|orders| orders.job);
-        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).collect();
+        let table = self.diagnose.table_job();
+        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).chain(table).collect();
         self.jobs.keep_only(&wanted, fx);
     }
 
@@ -332,6 +358,7 @@ impl State {
                 *progress = (done, all);
                 return;
             }
+            JobReport::Part(part) => return self.take_table_part(id, part),
             JobReport::Done(result) => result,
         };
         self.jobs.running.remove(&id);
@@ -341,6 +368,7 @@ impl State {
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
             JobResult::Switches(found) => self.switches_searched(id, found, fx),
             JobResult::LeftOut(found) => self.values_left_out(id, found),
+            JobResult::Table(is_run) => self.table_is_run(id, is_run),
         }
     }
 

@@ -55,7 +55,8 @@ pub use diagnose::{
     CaseKeeping, CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState,
     InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
     NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, RecordedSource,
-    SelectedStep, SettledConflict, StepMove, StepObject, WRITERS, case_fragment, case_of, pruning,
+    SelectedStep, SettledConflict, StepMove, StepObject, TablePart, TableRequest, WRITERS,
+    case_fragment, case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -225,6 +226,7 @@ impl State {
             self.view.show_all_controls(&mut fx);
         }
         self.note_lesson(&before, &mut fx);
+        self.send_table(&mut fx);
         self.stop_unwanted_jobs(&mut fx);
         fx.into_list()
     }
@@ -405,7 +407,7 @@ impl State {
     /// Returns whether long work is running that is done by [`Msg::Work`], a slice at a time.
     pub fn works_in_slices(&self) -> bool {
         let left_out = self.share.values.as_ref();
-        left_out.is_some_and(ValuesLeftOut::is_read_again) || self.diagnose.is_working()
+        left_out.is_some_and(ValuesLeftOut::is_read_again) || self.diagnose.works_in_slices()
     }
 }
 

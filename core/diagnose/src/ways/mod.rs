@@ -11,6 +11,7 @@ mod instructions;
 mod leaving;
 mod remedy;
 mod row;
+mod row_parts;
 mod second_run;
 mod server_words;
 
@@ -38,6 +39,7 @@ pub(crate) use optimist_client::tracking::{
 pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use remedy::{PartialWaysOut, Remedy, RemedyKind};
 pub use row::{ConflictCause, PartialRow, Row, RowProgress, TakenBack};
+pub use row_parts::{ReceivedRow, RowBodies, RowPart, RowReceiver, RowSender};
 pub use second_run::SecondRun;
 pub(crate) use server_words::forget_unsaid;
 

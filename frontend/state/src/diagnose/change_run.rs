@@ -1,5 +1,6 @@
 //! The table over ways of writing, filled row by row.
 
+mod elsewhere;
 mod order;
 
 use std::cell::RefCell;
@@ -23,6 +24,9 @@ use optimist_masking::{MASK, has_left_out, masked, masked_arc};
 use optimist_simulation::HistoryTree;
 use serde_json::Value;
 
+use self::elsewhere::Elsewhere;
+pub(crate) use self::elsewhere::TableWork;
+pub use self::elsewhere::{TablePart, TableRequest};
 use self::order::{in_order, rank};
 use super::client_of;
 use super::reading::CaseReading;
@@ -54,7 +58,8 @@ type Fate<'a> = (FieldEffect, Option<&'a Value>);
 #[derive(Clone, Debug)]
 pub struct ChangeRun {
     table: Rc<CompletedChange>,
-    wanted: Rc<Value>,
+    /// The wanted object as it is shown; `None` before the first row.
+    wanted: Option<Rc<Value>>,
     /// `true` if the values come from a scene: no message contains them.
     pub made_up: bool,
     /// `true` if values look private; `None` before the first row.
@@ -83,6 +88,8 @@ pub struct ChangeRun {
     pub same_name: Option<SameName>,
     /// `true` if the user stopped it.
     pub cancelled: bool,
+    /// The job that runs it, if it is not run here.
+    elsewhere: Elsewhere,
 }
 
 /// The next part of the work. Each part is short, also for a large object.
@@ -132,9 +139,6 @@ impl ChangeRun {
         given: &GivenParts,
     ) -> Option<Self> {
         let table = completed(reading, manager, given)?;
-        let wanted = match &table.first().change().content {
-            ChangeContent::Manifest(manifest) | ChangeContent::Edited(manifest) => masked(manifest),
-        };
         let errors = reading.case.errors.iter();
         let own = errors.filter(|error| error.tool.is_none_or(|it| client_of(it) == Some(client)));
         let errors: Vec<ReportedError> = own.cloned().collect();
@@ -142,7 +146,7 @@ impl ChangeRun {
         Some(Self {
             made_up: table.is_made_up(),
             table: Rc::new(table),
-            wanted: Rc::new(wanted),
+            wanted: None,
             private: None,
             before: None,
             // The ways out come last.
@@ -158,6 +162,7 @@ impl ChangeRun {
             errors,
             contradiction: None,
             cancelled: false,
+            elsewhere: Elsewhere::default(),
         })
     }
 
@@ -273,14 +278,22 @@ impl ChangeRun {
         if let Some(known) = self.private {
             return known;
         }
-        let shown = self.shown_before(row);
-        let (wanted, before) = (&self.wanted, &row.before);
+        let (shown, wanted) = (self.shown_before(row), self.shown_wanted());
+        let before = &row.before;
         // A stand-in must not get into a cluster.
         let private = has_left_out(&wanted.to_string())
             || has_left_out(&before.to_string())
             || shown != *before;
         self.private = Some(private);
         private
+    }
+
+    /// The wanted object, with the values that look private masked.
+    fn shown_wanted(&mut self) -> Rc<Value> {
+        let (ChangeContent::Manifest(wanted) | ChangeContent::Edited(wanted)) =
+            &self.table.first().change().content;
+        let shown = self.wanted.get_or_insert_with(|| Rc::new(masked(wanted)));
+        Rc::clone(shown)
     }
 
     /// The object before the write of a row, with the values that look private masked.
@@ -296,13 +309,13 @@ impl ChangeRun {
 
     /// Masks the values of a row that look private.
     fn mask(&mut self, row: &mut Row) {
-        let before = self.shown_before(row);
+        let (before, wanted) = (self.shown_before(row), self.shown_wanted());
         let after = if row.before == row.after {
             Arc::clone(&before)
         } else {
             masked_arc(&row.after)
         };
-        let mut places = [&*before, &*after, &*self.wanted].map(Places::new);
+        let mut places = [&*before, &*after, &*wanted].map(Places::new);
         for outcome in &mut row.fields {
             mask_field(outcome, &mut places);
         }
@@ -335,17 +348,13 @@ impl ChangeRun {
 
     /// The history of a way out, for Play.
     pub(super) fn history_out(&self, kind: RemedyKind) -> Option<HistoryTree> {
-        let outs = self.remedies.iter().flatten();
-        let found = outs
-            .map(|settled| &settled.out)
-            .find(|out| out.kind == kind)?;
-        Some(self.table.first().history(&found.row))
+        let out = self.whole_out(kind)?;
+        Some(self.table.first().history(&out.row))
     }
 
     /// The history of a way, for Play.
     pub(super) fn history(&self, way: Way) -> Option<HistoryTree> {
-        let row = self.rows.iter().find(|row| row.way == way)?;
-        Some(self.table.first().history(row))
+        Some(self.table.first().history(&self.whole_row(way)?))
     }
 
     /// Returns whether Explore can send exactly the requests of a way.
@@ -355,17 +364,12 @@ impl ChangeRun {
 
     /// A way before it is sent, with somebody who writes in between, for Explore.
     pub(super) fn in_between(&self, way: Way) -> Option<HistoryTree> {
-        let row = self.rows.iter().find(|row| row.way == way)?;
-        self.table.first().in_between(row)
+        self.table.first().in_between(&self.whole_row(way)?)
     }
 
     /// A way out before it is sent, with somebody who writes in between, for Explore.
     pub(super) fn in_between_out(&self, kind: RemedyKind) -> Option<HistoryTree> {
-        let outs = self.remedies.iter().flatten();
-        let mut outs = outs.map(|settled| &settled.out);
-        self.table
-            .first()
-            .in_between_out(outs.find(|out| out.kind == kind)?)
+        self.table.first().in_between_out(&self.whole_out(kind)?)
     }
 
     /// Returns the assumptions of a way that the input does not confirm.

@@ -27,7 +27,8 @@ use optimist_diagnose::scene::{GivenParts, NoScene};
 pub use self::audit_run::{AuditReplay, AuditRun};
 use self::branch::BranchRun;
 pub use self::branch::{BranchSource, BranchStep};
-pub use self::change_run::{ChangeRun, SettledConflict, WRITERS};
+pub(crate) use self::change_run::TableWork;
+pub use self::change_run::{ChangeRun, SettledConflict, TablePart, TableRequest, WRITERS};
 pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
 pub use self::live_editor::{LiveEditMsg, LiveEditor, LiveOutcome, LiveRequest};
@@ -195,17 +196,21 @@ impl CaseSection {
 impl DiagnoseState {
     /// Returns whether there is something to read or to run.
     pub fn is_working(&self) -> bool {
-        let table = self.table.as_ref().and_then(ChangeRun::progress);
+        self.works_in_slices() || self.table_job().is_some()
+    }
+
+    /// Returns whether there is something to read or to run here, a slice at a time.
+    pub(crate) fn works_in_slices(&self) -> bool {
+        let table = self.table.as_ref().is_some_and(ChangeRun::works_in_slices);
+        self.branching.is_some() || self.is_before_table() || table
+    }
+
+    /// Returns whether something is to be read or run before the table.
+    fn is_before_table(&self) -> bool {
         let audit = self.audit.as_ref().and_then(AuditRun::progress);
         let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
         let preview = self.preview.as_ref().and_then(CasePreview::progress);
-        let branches = self.branching.is_some();
-        branches
-            || self.is_reading()
-            || table.is_some()
-            || audit.is_some()
-            || next
-            || preview.is_some()
+        self.is_reading() || audit.is_some() || next || preview.is_some()
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,

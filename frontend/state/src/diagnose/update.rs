@@ -2,13 +2,18 @@
 
 use std::rc::Rc;
 
+use optimist_diagnose::input::Input;
 use optimist_sessions::StorageArea;
 use optimist_simulation::HistoryTree;
 
-use super::{BringProblem, CASE, CASE_DRAFT, CASE_PLACE, ChangeRun, DiagnoseMsg, DiagnoseState};
+use super::{
+    BringProblem, CASE, CASE_DRAFT, CASE_PLACE, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem,
+    TablePart, TableRequest,
+};
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest, is_worth_sending};
 
 /// The effect of a message on the case.
 enum CaseChange {
@@ -202,6 +207,7 @@ impl DiagnoseState {
                 self.look_at_worst();
             }
         } else if let Some(table) = &mut self.table
+            && table.works_in_slices()
             && fx.slice(|| table.advance()).is_some()
         {
             self.mark_conflicts();
@@ -210,7 +216,75 @@ impl DiagnoseState {
     }
 }
 
+impl DiagnoseState {
+    /// The job that runs the table; `None` if it runs here, or nobody waits for it.
+    pub(crate) fn table_job(&self) -> Option<JobId> {
+        self.table.as_ref().and_then(ChangeRun::job)
+    }
+
+    /// The request for a worker to run the table, if there is one, the table is next and the case is worth the message.
+    /// An error message alone is short, and the object of an audit log is in no text of its own.
+    fn table_request(&self, has_worker: impl FnOnce() -> bool) -> Option<TableRequest> {
+        let (table, reading) = (self.table.as_ref()?, self.reading()?);
+        let is_next = table.is_fresh() && !self.is_before_table();
+        if !is_next || reading.is_audited || reading.scene.is_some() {
+            return None;
+        }
+        let texts = || self.items.iter().filter(|item| is_of_case(item));
+        if !is_worth_sending(texts().map(|item| item.text.len()).sum()) || !has_worker() {
+            return None;
+        }
+        let before = self.cases.get(..self.chosen)?.iter();
+        Some(TableRequest {
+            texts: texts().map(|item| item.text.to_string()).collect(),
+            object: before.filter(|it| it.scene.is_none()).count(),
+            client: table.client,
+            manager: self.manager.clone(),
+            given: self.given_parts(),
+            known: Some(Rc::clone(reading)),
+        })
+    }
+}
+
+/// Returns whether a thing is part of what is read of objects.
+fn is_of_case(item: &InputItem) -> bool {
+    !matches!(item.content, Ok(Input::AuditLog(_)) | Err(_))
+}
+
 impl State {
+    /// Lets a worker run the table of a large case, if there is one: one request about a large object takes longer than
+    /// the page may be held.
+    pub(crate) fn send_table(&mut self, fx: &mut Effects<'_>) {
+        let request = self.diagnose.table_request(|| fx.has_worker());
+        if let Some(request) = request {
+            let job = self.jobs.start(JobRequest::Table(Box::new(request)), fx);
+            self.case()
+                .table
+                .iter_mut()
+                .for_each(|table| table.wait_for(job));
+        }
+    }
+
+    /// Takes a part of the table from the job that runs it.
+    pub(crate) fn take_table_part(&mut self, id: JobId, part: TablePart) {
+        if self.diagnose.table_job() == Some(id)
+            && let Some(table) = &mut self.case().table
+        {
+            table.take_part(&part);
+        }
+    }
+
+    /// The job that runs the table has ended.
+    pub(crate) fn table_is_run(&mut self, id: JobId, is_run: bool) {
+        if self.diagnose.table_job() == Some(id) {
+            let case = self.case();
+            case.table
+                .iter_mut()
+                .for_each(|table| table.end_job(is_run));
+            case.mark_conflicts();
+        }
+    }
+
     pub(crate) fn case(&mut self) -> &mut DiagnoseState {
         Rc::make_mut(&mut self.diagnose)
     }
@@ -279,7 +353,7 @@ impl State {
 
     /// Reads the next text, or does the rest of the work, for a slice.
     pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
-        if self.diagnose.is_working() && self.case().work(fx) {
+        if self.diagnose.works_in_slices() && self.case().work(fx) {
             self.keep_case(fx);
         }
         self.branch_further(fx);

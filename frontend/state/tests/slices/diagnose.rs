@@ -20,7 +20,7 @@ use crate::page::Page;
 pub(crate) const CONFIG: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  a: b\n";
 
-const SECRET: &str = r#"
+pub(crate) const SECRET: &str = r#"
 apiVersion: v1
 kind: Secret
 metadata:

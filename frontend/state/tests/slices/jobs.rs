@@ -1,14 +1,23 @@
 //! Jobs: what a worker gets and sends, and reports that come late.
 
+use std::sync::Arc;
+
 use optimist_controller::program::{ReadyProgramName, Switch};
+use optimist_diagnose::ways::{Row, Way};
+use optimist_links::Session;
 use optimist_simulation::ActorId;
 use optimist_state::{
     BrowserEffect, CaseExample, ControllerMsg, DiagnoseMsg, Dialog, JobId, JobMsg, JobQueue,
-    JobReport, JobRequest, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg, ValuesLeftOut, ViewMsg,
-    Withheld, WorkerMsg, lesson_fragment,
+    JobReport, JobRequest, JobResult, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg, ValuesLeftOut,
+    ViewMsg, Withheld, WorkerMsg, lesson_fragment,
 };
 
+use super::diagnose::{CONFIG, SECRET, diagnose};
 use super::page::Page;
+
+/// A live Deployment, and the manifest of its next release.
+const DEPLOYMENT: &str = include_str!("../../examples/deployment.yaml");
+const UPGRADE: &str = include_str!("../../examples/upgrade.yaml");
 
 /// A lesson that ends with a challenge about switches.
 const LESSON: (&str, &str) = (
@@ -35,25 +44,30 @@ fn job(page: &mut Page, msg: impl Into<Msg>) -> (JobId, JobRequest) {
 
 /// The result of a job, with both messages of a worker as texts.
 fn worked_elsewhere(id: JobId, request: JobRequest) -> JobReport {
+    reported_elsewhere(id, request).pop().expect("it ends")
+}
+
+/// The parts of the result of a job and its end, with all messages of a worker as texts.
+fn reported_elsewhere(id: JobId, request: JobRequest) -> Vec<JobReport> {
     let sent = serde_json::to_string(&JobMsg::Start(id, request)).expect("it is data");
     let Ok(JobMsg::Start(id, request)) = serde_json::from_str(&sent) else {
         panic!("{sent}");
     };
     let mut queue = JobQueue::default();
     queue.start(id, request, 0.0);
-    let report = loop {
+    while !queue.is_empty() {
         // The clock stands still: the job does not end before it is done.
         queue.advance(SLICE, &|| 0.0);
-        if let Some((of, report)) = queue.take_report() {
-            assert_eq!(of, id);
-            break report;
-        }
-    };
-    let answered = serde_json::to_string(&WorkerMsg::Report(id, report)).expect("it is data");
-    match serde_json::from_str(&answered) {
-        Ok(WorkerMsg::Report(of, report)) if of == id => report,
-        other => panic!("{other:?}"),
     }
+    let reports = std::iter::from_fn(|| queue.take_report());
+    let heard = reports.map(|(of, report)| {
+        let answered = serde_json::to_string(&WorkerMsg::Report(of, report)).expect("it is data");
+        match serde_json::from_str(&answered) {
+            Ok(WorkerMsg::Report(of, report)) if of == id => report,
+            other => panic!("{other:?}"),
+        }
+    });
+    heard.collect()
 }
 
 #[test]
@@ -110,6 +124,141 @@ fn a_worker_leaves_the_same_values_out_of_a_case() {
         };
         assert_eq!(found(&here), found(&elsewhere), "{what:?}");
     }
+}
+
+/// An object in YAML, with a comment that makes its text large enough for a worker.
+fn large(object: &str) -> String {
+    format!("# {}\n{object}", "x".repeat(60_000))
+}
+
+/// A page with a case, once everything is read. With a worker, its table waits for the job.
+fn read_case(
+    chosen: usize,
+    texts: &[&str],
+    has_worker: bool,
+) -> (Page, Option<(JobId, JobRequest)>) {
+    let mut page = diagnose();
+    page.browser.has_worker.set(has_worker);
+    page.send(DiagnoseMsg::Choose(chosen));
+    for text in texts {
+        page.send(DiagnoseMsg::Bring((*text).to_owned()));
+    }
+    while page.state.works_in_slices() {
+        let effects = page.effects(Msg::Work);
+        let job = effects.into_iter().find_map(|effect| match effect {
+            BrowserEffect::StartJob(id, request) => Some((id, *request)),
+            _ => None,
+        });
+        if job.is_some() {
+            return (page, job);
+        }
+    }
+    (page, None)
+}
+
+/// All that a page shows of a table. The bodies of requests are not shown.
+fn shown(page: &Page) -> String {
+    let table = page.state.diagnose.table.as_ref().expect("it has a table");
+    let without_bodies = |row: &Row| {
+        let mut row = row.clone();
+        for exchange in &mut row.requests {
+            exchange.sent = Arc::default();
+            exchange.received = Arc::default();
+            exchange.facts.clear();
+        }
+        format!("{row:?}")
+    };
+    let rows = table.rows.iter();
+    let rows: Vec<_> = rows
+        .map(|row| {
+            let explored = table.can_be_explored(row.way);
+            (without_bodies(row), table.instructions(row.way), explored)
+        })
+        .collect();
+    let outs = table.remedies.as_deref().unwrap_or_default().iter();
+    let outs: Vec<_> = outs
+        .map(|it| {
+            let (out, row) = (&it.out, without_bodies(&it.out.row));
+            let says = (out.kind, row, out.settles, out.others_own, out.settling());
+            let made_up = (it.made_up, it.can_be_explored);
+            (says, &it.instructions, &it.manifest, made_up)
+        })
+        .collect();
+    let disagreements = (&table.contradiction, &table.same_name);
+    let contested = &page.state.diagnose.contested;
+    let columns = table.columns();
+    format!("{:#?}", (rows, outs, columns, disagreements, contested))
+}
+
+/// The sessions that a page goes to from a table.
+fn sessions(page: &Page) -> Vec<String> {
+    let table = page.state.diagnose.table.as_ref().expect("it has a table");
+    let rows = table.rows.iter().map(|row| row.way);
+    let ways: Vec<Way> = rows.filter(|way| table.can_be_explored(*way)).collect();
+    let outs = table.remedies.as_deref().unwrap_or_default().iter();
+    let outs = outs.map(|it| DiagnoseMsg::StepOut(it.out.kind));
+    let all = ways.iter().map(|way| DiagnoseMsg::Step(*way)).chain(outs);
+    let between = ways.first().map(|way| DiagnoseMsg::InBetween(*way));
+    let session = |msg: DiagnoseMsg| {
+        let mut state = page.state.clone();
+        state.update(msg.into(), &page.browser);
+        Session::from_tree(&state.session.tree).to_text()
+    };
+    all.chain(between).map(session).collect()
+}
+
+#[test]
+fn a_worker_runs_the_same_table() {
+    let conflict = "Error: UPGRADE FAILED: conflict occurred while applying object live/web apps/v1, \
+                    Kind=Deployment: Apply failed with 1 conflict: conflict with \
+                    \"kube-controller-manager\" with subresource \"scale\" using apps/v1: .spec.replicas";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: login\n  namespace: live\n\
+                  data:\n  word: aHVudGVyMw==\n";
+    let cases: [(usize, &[&str]); 4] = [
+        (0, &[&large(DEPLOYMENT), UPGRADE]),
+        (0, &[&large(DEPLOYMENT), conflict]),
+        (1, &[&large(CONFIG), DEPLOYMENT, UPGRADE, conflict]),
+        (0, &[&large(SECRET), secret]),
+    ];
+    for (chosen, texts) in cases {
+        let (here, none) = read_case(chosen, texts, false);
+        assert!(none.is_none(), "no worker, no job");
+        let (mut elsewhere, job) = read_case(chosen, texts, true);
+        let (id, request) = job.unwrap_or_else(|| panic!("a worker runs {texts:?}"));
+        assert!(request.can_travel() && !elsewhere.state.works_in_slices());
+        assert!(elsewhere.state.diagnose.is_working(), "it waits for it");
+        let reports = reported_elsewhere(id, request);
+        // A worker fails in the middle, and the page begins again.
+        let failed = reports.iter().take(reports.len() / 2);
+        for report in failed.chain(&reports) {
+            elsewhere.send(Msg::Job(id, report.clone()));
+        }
+        assert!(!elsewhere.state.is_working());
+        assert_eq!(shown(&here), shown(&elsewhere));
+        assert_eq!(sessions(&here), sessions(&elsewhere));
+    }
+}
+
+#[test]
+fn a_table_that_a_worker_cannot_run_is_run_here() {
+    let texts: [&str; 2] = [&large(DEPLOYMENT), UPGRADE];
+    let (here, _) = read_case(0, &texts, false);
+    let (mut page, job) = read_case(0, &texts, true);
+    let (id, _) = job.expect("a worker is asked");
+    page.send(Msg::Job(id, JobReport::Done(JobResult::Table(false))));
+    page.finish_work();
+    assert_eq!(shown(&here), shown(&page));
+}
+
+#[test]
+fn a_table_in_a_worker_can_be_cancelled() {
+    let (mut page, job) = read_case(0, &[&large(DEPLOYMENT), UPGRADE], true);
+    let (id, _) = job.expect("a worker runs it");
+    let effects = page.effects(DiagnoseMsg::CancelTable);
+    let stopped =
+        |effect: &BrowserEffect| matches!(effect, BrowserEffect::CancelJob(job) if *job == id);
+    assert!(effects.iter().any(stopped), "{effects:?}");
+    assert!(!page.state.is_working());
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct Memory {
     pub full: Cell<bool>,
     /// The jobs that run.
     pub jobs: RefCell<JobQueue>,
+    /// `true` if jobs can travel to a worker.
+    pub has_worker: Cell<bool>,
     now: Cell<f64>,
 }
 
@@ -43,6 +45,10 @@ impl Platform for Memory {
 
     fn storages(&self) -> StorageContents {
         self.storages.borrow().clone()
+    }
+
+    fn has_worker(&self) -> bool {
+        self.has_worker.get()
     }
 }
 
