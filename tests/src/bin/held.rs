@@ -73,7 +73,7 @@ const SEARCHED: &str = "
 const SHARED: &str = "
     const dialog = document.querySelector('dialog[open]');
     return Boolean(dialog?.querySelector('#share-link'))
-        && !dialog.querySelector('p.muted[role=status]:not(.share-stays)')";
+        && !dialog.querySelector('p.muted[role=status]:not(.share-stays, #save-page-told)')";
 
 /// Clicks on the first element of a selector.
 const CLICK: &str = "document.querySelector(window.given[0]).click()";
