@@ -28,6 +28,7 @@ mod said;
 mod scripts;
 mod sharing;
 mod steps;
+mod tools;
 mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -584,15 +585,13 @@ fn what_explore_says_of_pairs_and_inside_requests_is_true() {
     said::by_name();
     let mut hearing = hearing::Hearing::default();
     inside::pairs(&mut hearing);
+    tools::each(&mut hearing);
     let mut looked = 0;
     for seed in 0..times() * LOOKED_INTO {
         looked += usize::from(inside::steps(seed, &mut hearing).is_some());
     }
-    hearing.conclude(
-        "pairs and requests",
-        &format!("{looked} scenarios"),
-        &inside::names(),
-    );
+    let names: Vec<&'static str> = inside::names().into_iter().chain(tools::names()).collect();
+    hearing.conclude("pairs and requests", &format!("{looked} scenarios"), &names);
 }
 
 #[test]
@@ -637,6 +636,7 @@ fn every_message_has_a_condition_or_a_reason_to_have_none() {
         .chain(counted::names())
         .chain(property::names())
         .chain(inside::names())
+        .chain(tools::names())
         .chain(small())
         .collect();
     for name in conditioned.iter().copied().chain(without) {
