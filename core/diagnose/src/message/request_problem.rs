@@ -57,7 +57,7 @@ pub(super) const CALLING: &str = "failed calling webhook ";
 pub(super) const NOT_SENT: &str = "client rate limiter Wait returned an error: ";
 pub(super) const TIMED_OUT: &str = "Timeout: request did not complete within ";
 
-fn said(problem: RequestProblem) -> Option<Said> {
+fn printed(problem: RequestProblem) -> Option<Said> {
     Some((ObjectHint::default(), PrintedError::Request(problem)))
 }
 
@@ -75,35 +75,35 @@ pub(super) fn webhook(text: &str) -> Option<Said> {
             .strip_prefix(" without explanation")
             .map(|_| String::new())?,
     };
-    said(RequestProblem::DeniedByWebhook { webhook, reason })
+    printed(RequestProblem::DeniedByWebhook { webhook, reason })
 }
 
 /// `"validate.example.com": failed to call webhook: Post "https://…": context deadline exceeded`.
 pub(super) fn webhook_failed(text: &str) -> Option<Said> {
     let (webhook, text) = parse::string(text)?;
     let is_message = text.starts_with(": ") || text.starts_with("; no further details");
-    is_message.then(|| said(RequestProblem::WebhookFailed { webhook }))?
+    is_message.then(|| printed(RequestProblem::WebhookFailed { webhook }))?
 }
 
 /// `5 (12)`, behind `too old resource version: `.
 pub(super) fn old_version(text: &str) -> Option<Said> {
     text.starts_with(|c: char| c.is_ascii_digit())
-        .then(|| said(RequestProblem::Expired { goes_on: false }))?
+        .then(|| printed(RequestProblem::Expired { goes_on: false }))?
 }
 
 /// `watch is too old`, or of a list.
 pub(super) fn old_read(text: &str) -> Option<Said> {
     let is_message = ["watch is too old", "list is too old"];
     let is_message = is_message.iter().any(|it| text.starts_with(it));
-    is_message.then(|| said(RequestProblem::Expired { goes_on: false }))?
+    is_message.then(|| printed(RequestProblem::Expired { goes_on: false }))?
 }
 
 pub(super) fn old_token(_: &str) -> Option<Said> {
-    said(RequestProblem::Expired { goes_on: true })
+    printed(RequestProblem::Expired { goes_on: true })
 }
 
 pub(super) fn too_many(_: &str) -> Option<Said> {
-    said(RequestProblem::TooManyRequests)
+    printed(RequestProblem::TooManyRequests)
 }
 
 /// `1.2s due to client-side throttling`, or `before sending request" … reason="client-side throttling`, in the same line.
@@ -117,15 +117,15 @@ pub(super) fn held_back(text: &str) -> Option<Said> {
 }
 
 pub(super) fn not_sent(_: &str) -> Option<Said> {
-    said(RequestProblem::NotSent)
+    printed(RequestProblem::NotSent)
 }
 
 pub(super) fn timed_out(_: &str) -> Option<Said> {
-    said(RequestProblem::TimedOut)
+    printed(RequestProblem::TimedOut)
 }
 
 pub(super) fn deadline(_: &str) -> Option<Said> {
-    said(RequestProblem::DeadlinePassed)
+    printed(RequestProblem::DeadlinePassed)
 }
 
 /// `unknown field "spec.foo", duplicate field "spec.bar"`: the first one is read.
@@ -136,7 +136,7 @@ pub(super) fn strict(text: &str) -> Option<Said> {
         None => text.strip_prefix("duplicate field ")?,
     };
     let (field, _) = parse::string(text)?;
-    said(RequestProblem::NotStrict { field, duplicate })
+    printed(RequestProblem::NotStrict { field, duplicate })
 }
 
 /// Returns whether a line that ends here has a message that goes on with what others say: the reason of a webhook, or

@@ -220,16 +220,7 @@ fn device(
     let field = path.child("capacity");
     for (name, value) in members("capacity") {
         qualified_name(name, &field, errors);
-        let path = field.key(name);
-        let path = path.child("requestPolicy");
-        match value.get("requestPolicy") {
-            None => {}
-            Some(_) if !is_shared => {
-                let detail = "allowMultipleAllocations must be true";
-                errors.push(FieldError::forbidden(path, detail));
-            }
-            Some(policy) => request_policy(&value["value"], policy, &path, errors),
-        }
+        capacity(value, is_shared, &field.key(name), errors);
     }
     if before.is_none_or(|before| before["taints"] != device["taints"]) {
         let taints = list(device, "taints");
@@ -247,6 +238,20 @@ fn device(
             counters(set, "counterSet", path, errors);
         },
     );
+}
+
+/// Only a shared device has a policy for requests (`validateMultiAllocatableDeviceCapacity`,
+/// `validateSingleAllocatableDeviceCapacity`).
+fn capacity(capacity: &Value, is_shared: bool, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+    let path = path.child("requestPolicy");
+    match capacity.get("requestPolicy") {
+        None => {}
+        Some(_) if !is_shared => {
+            let detail = "allowMultipleAllocations must be true";
+            errors.push(FieldError::forbidden(path, detail));
+        }
+        Some(policy) => request_policy(&capacity["value"], policy, &path, errors),
+    }
 }
 
 /// A device has one value for each attribute (`validateDeviceAttribute`).

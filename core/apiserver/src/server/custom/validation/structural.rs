@@ -75,15 +75,8 @@ fn invariants(
     typed(schema, level, path, errors);
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
     let resource = level == SchemaLevel::Root || embedded;
-    for name in ["kind", "apiVersion"] {
-        let member = schema["properties"].get(name).filter(|_| resource);
-        if let Some(member) = member.filter(|member| text(member, "type") != "string") {
-            let members = path.child("properties");
-            let member_path = members.key(name);
-            let field = member_path.child("type");
-            let ty = text(member, "type").into();
-            errors.push(FieldError::invalid(field, &ty, "must be string"));
-        }
+    if resource {
+        type_names(schema, path, errors);
     }
     if let Some(metadata) = schema["properties"].get("metadata") {
         of_metadata(metadata, level, resource, path, errors);
@@ -93,6 +86,20 @@ fn invariants(
         let detail = "must not be empty if x-kubernetes-embedded-resource is true without \
              x-kubernetes-preserve-unknown-fields";
         errors.push(FieldError::required(at("properties"), detail));
+    }
+}
+
+/// The kind and the apiVersion of a resource are strings.
+fn type_names(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+    for name in ["kind", "apiVersion"] {
+        let member = schema["properties"].get(name);
+        if let Some(member) = member.filter(|member| text(member, "type") != "string") {
+            let members = path.child("properties");
+            let member_path = members.key(name);
+            let field = member_path.child("type");
+            let ty = text(member, "type").into();
+            errors.push(FieldError::invalid(field, &ty, "must be string"));
+        }
     }
 }
 
