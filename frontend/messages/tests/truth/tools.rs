@@ -154,7 +154,7 @@ impl Searched {
         path.push(id);
         let after = self.after(&path);
         let revision = |tree: &HistoryTree| tree.world().server().store().revision();
-        let exchange = |tree: &HistoryTree| Some(tree.step(tree.current())?.exchange.clone()?);
+        let exchange = |tree: &HistoryTree| tree.step(tree.current())?.exchange.clone();
         let sent = exchange(&after)?;
         let (mut at, mut next) = (edge.to, None);
         while let Some(id) = self.next(at).filter(|_| next.is_none()) {
