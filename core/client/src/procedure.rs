@@ -124,6 +124,11 @@ impl Procedure {
         }
     }
 
+    /// Returns whether its next request is a dry run that belongs to its way of writing, as that of Flux does.
+    pub fn dry_runs_next(&self) -> bool {
+        matches!(self, Self::Tool(tool) if tool.dry_runs_next())
+    }
+
     /// The object that it is about.
     pub fn object(&self) -> &ObjectRef {
         match self {

@@ -107,7 +107,7 @@ impl Outcomes {
         let known = KnownProcedure {
             who,
             next: next_of(&procedure),
-            is_dry_run: editor.is_none() && next_is_dry_run(&procedure),
+            is_dry_run: procedure.dry_runs_next(),
             attempts: editor.map_or(0, Editor::attempts),
             copy: copy.map(|object| pool.object(object)),
             state: match editor {
@@ -240,15 +240,6 @@ impl Outcomes {
 /// Returns whether two processes are editors with the same next request.
 fn sends_the_same(a: &Procedure, b: &Procedure) -> bool {
     matches!((a, b), (Procedure::Editor(a), Procedure::Editor(b)) if a.sends_the_same(b))
-}
-
-/// Returns whether the next request stores nothing, because it is a dry run.
-fn next_is_dry_run(procedure: &Procedure) -> bool {
-    let Next::Send(request) = procedure.next() else {
-        return false;
-    };
-    let query = request.uri().query().unwrap_or_default();
-    query.split('&').any(|part| part == "dryRun=All")
 }
 
 /// The next request of an editor. One that cannot be sent is none.

@@ -117,6 +117,10 @@ impl Tool {
         matches!(self.next(), Next::Send(request) if request.method() != Method::GET)
     }
 
+    pub(crate) fn dry_runs_next(&self) -> bool {
+        matches!(&self.stage, Stage::Reconciling(flux) if flux.is_dry_run())
+    }
+
     fn reads_next(&self) -> bool {
         matches!(self.next(), Next::Send(request) if request.method() == Method::GET)
     }
@@ -186,7 +190,7 @@ impl Tool {
             Stage::Editing(editor) => editor.meant(release),
             Stage::Patching(apply) if apply.is_deleting() => Some(vec![Edit::deletion()]),
             Stage::Reconciling(flux) if flux.is_deleting() => Some(vec![Edit::deletion()]),
-            Stage::Reconciling(flux) if flux.is_dry_run() => Some(Vec::new()),
+            Stage::Reconciling(_) if self.dry_runs_next() => Some(Vec::new()),
             Stage::Applying(apply) if apply.is_about_owners() => Some(Vec::new()),
             Stage::Reading => Some(Vec::new()),
             _ => None,
