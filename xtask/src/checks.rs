@@ -205,24 +205,30 @@ pub fn named<'a>(names: &[&'a str]) -> Result<Vec<&'static Check>, &'a str> {
     Ok(checks)
 }
 
-/// The workspaces of this repository: `cargo fmt` in the first one does not see the others.
-const WORKSPACES: [&str; 6] = [
-    "Cargo.toml",
+/// The packages that are not in the workspace of the page.
+const OTHER_PACKAGES: [&str; 8] = [
+    "benches/core/Cargo.toml",
     "benches/explore/Cargo.toml",
     "benches/how_true/Cargo.toml",
     "benches/preview/Cargo.toml",
     "clients/Cargo.toml",
+    "clients/kubectl_commands/Cargo.toml",
     "fuzz/Cargo.toml",
+    "snippets/Cargo.toml",
 ];
 
 fn format(workspace: &Workspace, _: &mut Counted) -> StageResult<()> {
-    for manifest in WORKSPACES {
+    let check = |arguments: &[&str]| {
         let mut command = workspace.cargo();
-        command.args(["fmt", "--all", "--check", "--manifest-path", manifest]);
-        let mend = format!("cargo fmt --all --manifest-path {manifest}");
-        progress::stream("cargo fmt", &mut command, &mend)?;
-    }
-    Ok(())
+        command.args(["fmt", "--check"]).args(arguments);
+        let mend = format!("cargo fmt {}", arguments.join(" "));
+        progress::stream("cargo fmt", &mut command, &mend)
+    };
+    check(&["--all"])?;
+    // With `--all` each of these would look at the whole workspace of the page again.
+    OTHER_PACKAGES
+        .iter()
+        .try_for_each(|manifest| check(&["--manifest-path", manifest]))
 }
 
 /// Packs the crates of `core` and the recordings as they would be published, without compiling them again.
