@@ -12,10 +12,14 @@ use std::time::{Duration, Instant};
 use crate::checks::{self, BuildFolder, Check};
 use crate::failure::{Failure, StageResult};
 use crate::progress::{self, Counted};
+use crate::system;
 use crate::workspace::Workspace;
 
 /// The time between two lines that name the running checks.
 const TICK: Duration = Duration::from_secs(15);
+
+/// Before the seconds of processor time of a check, in the last line of its output.
+const PROCESSOR_TIME: &str = "seconds of processor time: ";
 
 /// A running check.
 struct Running {
@@ -30,6 +34,8 @@ struct EndedCheck {
     check: &'static Check,
     began: Duration,
     took: Duration,
+    /// The processor time of its programs, if the system tells it.
+    processor: Option<Duration>,
     outcome: Result<(), String>,
 }
 
@@ -44,6 +50,9 @@ pub fn run(workspace: &Workspace, checks: &[&'static Check]) -> StageResult<()> 
     if let [check] = checks {
         let outcome = (check.run)(workspace, &mut counted);
         counted.print(&checks::counts_of(checks));
+        if let Some(time) = system::processor_time_of_children() {
+            println!("{PROCESSOR_TIME}{}", time.as_secs());
+        }
         return outcome;
     }
     let start = Instant::now();
@@ -65,21 +74,29 @@ pub fn run(workspace: &Workspace, checks: &[&'static Check]) -> StageResult<()> 
     ))
 }
 
-/// Prints when each check began and how long it took. The sum is more than the total, because checks
-/// run at the same time.
+/// Prints when each check began, how long it took, and its processor time. The sum of the times is more
+/// than the total, because checks run at the same time.
 fn sum_up(done: &[EndedCheck], total: Duration) {
-    println!("\n{:<18} {:<7} {:>12} {:>12}", "", "", "after", "took");
+    println!(
+        "\n{:<18} {:<7} {:>12} {:>12} {:>12}",
+        "", "", "after", "took", "processor"
+    );
     for one in done {
         let (verdict, why) = match &one.outcome {
             Ok(()) => ("ok", ""),
             Err(why) => ("FAILED", why.as_str()),
         };
         let (began, took) = (progress::seconds(one.began), progress::seconds(one.took));
+        let processor = one.processor.map_or_else(String::new, progress::seconds);
         let name = one.check.name;
-        println!("{name:<18} {verdict:<7} {began:>12} {took:>12}  {why}");
+        println!("{name:<18} {verdict:<7} {began:>12} {took:>12} {processor:>12}  {why}");
     }
     let total = progress::seconds(total);
-    println!("{:<18} {:<7} {:>12} {total:>12}\n", "in all", "", "");
+    let processor = progress::seconds(done.iter().filter_map(|one| one.processor).sum());
+    println!(
+        "{:<18} {:<7} {:>12} {total:>12} {processor:>12}\n",
+        "in all", "", ""
+    );
 }
 
 fn run_at_once(
@@ -98,6 +115,7 @@ fn run_at_once(
                 check,
                 began: start.elapsed(),
                 took: Duration::ZERO,
+                processor: None,
                 outcome: Err(format!("needs {lacks}")),
             });
         }
@@ -203,10 +221,15 @@ fn end(
     let text = String::from_utf8_lossy(&text);
     text.lines().for_each(|line| counted.read(line));
     println!("{text}");
+    let told = text
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix(PROCESSOR_TIME));
     EndedCheck {
         check: one.check,
         began: one.began - start,
         took: one.began.elapsed(),
+        processor: told.and_then(|told| told.parse().ok().map(Duration::from_secs)),
         outcome,
     }
 }

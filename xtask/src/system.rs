@@ -54,6 +54,21 @@ pub fn output(command: &mut Command) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// The processor time of all programs that this one started and that ended, on all processors; `None`
+/// where the system has no `/proc`.
+pub fn processor_time_of_children() -> Option<Duration> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is a name in parentheses, which may have spaces (proc(5)); `cutime` and
+    // `cstime` are the 16th and the 17th.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut times = after_name.split_whitespace().skip(13);
+    let mut ticks = || times.next()?.parse::<u64>().ok();
+    /// What the kernel counts in for programs, on every machine.
+    const TICKS_A_SECOND: u64 = 100;
+    let ticks = ticks()? + ticks()?;
+    Some(Duration::from_millis(ticks * 1000 / TICKS_A_SECOND))
+}
+
 /// Returns whether this is Debian. The package names here are Debian's.
 pub fn is_debian() -> bool {
     cfg!(target_os = "linux")
