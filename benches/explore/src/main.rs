@@ -2,7 +2,7 @@
 //! `stateright` on a hand-written model of the same protocol, and its memory; and the search of the
 //! states of a controller.
 //! `cargo run --release --manifest-path benches/explore/Cargo.toml`. With the name of one question
-//! (`editors` or `controllers`), it asks that question once, so that
+//! (`editors`, `requests` or `controllers`), it asks that question once, so that
 //! `valgrind --tool=callgrind` counts its instructions.
 
 mod controllers;
@@ -141,6 +141,7 @@ fn main() {
             let search = searched(&scenario(3, OnConflict::ReadAgain(4)));
             println!("{} states", search.states());
         }
+        Some("requests") => weigh(30, true),
         Some("controllers") => controllers::ask_once(),
         _ => measure_all(),
     }

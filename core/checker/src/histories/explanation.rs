@@ -90,8 +90,8 @@ impl HistorySearch {
 
     /// The request that a step is of. `None` if its process has none that can be sent.
     pub fn request(&self, transition: &Transition) -> Option<Request<Vec<u8>>> {
-        let state = &self.nodes.get(transition.from)?.state;
-        let process = state.processes.get(transition.actor)?;
+        let processes = self.states.processes(transition.from);
+        let process = processes.get(transition.actor)?;
         self.outcomes.next_request(process.procedure)
     }
 

@@ -9,13 +9,14 @@ use optimist_ledger::{Loss, RefusalKind, Replaced, UpdateTracker, Verdict};
 use optimist_system::ProcessId;
 
 use super::outcomes::KnownProcedure;
-use super::{EditEffect, HistorySearch, StateId, StateNode, Tally, TransitionId};
+use super::states::{ProcessState, StateNode};
+use super::{EditEffect, HistorySearch, StateId, Tally, TransitionId};
 
 /// Queries of a search.
 impl HistorySearch {
     /// A state.
     pub fn view(&self, id: StateId) -> Option<StateView<'_>> {
-        let node = self.nodes.get(id)?;
+        let node = self.states.get(id)?;
         Some(StateView {
             search: self,
             id,
@@ -34,7 +35,7 @@ impl HistorySearch {
     pub fn path_to(&self, id: StateId) -> Vec<TransitionId> {
         let mut path = Vec::new();
         let mut at = id;
-        while let Some(first) = self.nodes.get(at).and_then(|node| node.first)
+        while let Some(first) = self.states.first(at)
             && let Some(edge) = self.edges.get(first)
         {
             path.push(first);
@@ -83,7 +84,7 @@ impl HistorySearch {
 
     /// For each state, the verdicts of the histories that continue from it.
     pub fn outlook(&self) -> Vec<Tally> {
-        let mut outlook = vec![Tally::default(); self.nodes.len()];
+        let mut outlook = vec![Tally::default(); self.states.len()];
         for id in (0..self.next).rev() {
             let Some(moment) = self.view(id) else {
                 continue;
@@ -117,7 +118,7 @@ pub struct StateView<'a> {
 impl<'a> StateView<'a> {
     /// The number of steps of each process.
     pub fn steps(&self) -> impl Iterator<Item = usize> + 'a {
-        let processes = self.node.state.processes.iter();
+        let processes = self.processes().iter();
         processes.map(|process| usize::from(process.steps))
     }
 
@@ -128,16 +129,20 @@ impl<'a> StateView<'a> {
 
     /// The number of histories that lead to this state.
     pub fn histories(&self) -> u128 {
-        self.node.histories
+        self.search.states.histories(self.id)
     }
 
     /// The stored object in this state; `None` if it is deleted.
     pub fn stored(&self) -> Option<&'a Arc<Value>> {
-        self.search.memory.pool.stored(self.node.state.server)
+        self.search.memory.pool.stored(self.node.global.server)
+    }
+
+    fn processes(&self) -> &'a [ProcessState] {
+        self.search.states.processes(self.id)
     }
 
     fn process(&self, process: usize) -> Option<&'a KnownProcedure> {
-        let process = self.node.state.processes.get(process)?;
+        let process = self.processes().get(process)?;
         self.search.outcomes.procedure(process.procedure)
     }
 
@@ -150,7 +155,7 @@ impl<'a> StateView<'a> {
         let copy = self.process(process)?.copy;
         let pool = &self.search.memory.pool;
         let known = pool.objects.get(copy? as usize)?;
-        let stored = pool.stored_id(self.node.state.server);
+        let stored = pool.stored_id(self.node.global.server);
         Some((&known.object, pool.same_version(copy, stored)))
     }
 
@@ -162,11 +167,11 @@ impl<'a> StateView<'a> {
 
     /// Returns whether all processes are done.
     pub fn is_end(&self) -> bool {
-        (0..self.node.state.processes.len()).all(|process| self.is_done(process))
+        (0..self.processes().len()).all(|process| self.is_done(process))
     }
 
     fn updates(&self) -> &'a UpdateTracker<ProcessId> {
-        self.search.ledgers.get(self.node.state.ledger)
+        self.search.ledgers.get(self.node.global.ledger)
     }
 
     /// The verdict if the history ends here.
@@ -201,15 +206,12 @@ impl<'a> StateView<'a> {
 
     /// The explored next steps.
     pub fn edges(&self) -> impl Iterator<Item = TransitionId> + 'a {
-        let search = self.search;
-        let begin = self.node.edges;
+        let (search, begin) = (self.search, self.node.edges as TransitionId);
+        let next = search.states.get(self.id + 1);
         let end = if self.id >= search.next {
             begin
         } else if self.id + 1 < search.next {
-            search
-                .nodes
-                .get(self.id + 1)
-                .map_or(begin, |next| next.edges)
+            next.map_or(begin, |next| next.edges as TransitionId)
         } else {
             search.edges.len()
         };

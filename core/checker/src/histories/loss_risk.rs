@@ -40,8 +40,6 @@ impl HistorySearch {
     /// Returns whether some process cannot write: in no order does it send a write that the server does not
     /// refuse as not possible. A tool that finds nothing to send is one.
     fn has_powerless_actor(&self) -> bool {
-        let first = self.nodes.first();
-        let processes = first.map_or(0, |node| node.state.processes.len());
         let mut able = 0u64;
         for edge in self.edges() {
             if edge.what != TransitionKind::Write {
@@ -51,7 +49,7 @@ impl HistorySearch {
                 able |= 1 << edge.actor;
             }
         }
-        able.count_ones() as usize != processes
+        able.count_ones() as usize != self.states.width()
     }
 }
 

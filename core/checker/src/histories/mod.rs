@@ -28,18 +28,20 @@ mod outcomes;
 mod pool;
 mod property;
 mod response_cache;
+mod states;
 mod steps;
 mod tally;
 mod transition;
 
 use optimist_client::{NextRequest, Procedure};
 use optimist_ledger::ObjectRef;
-use optimist_system::{Process, System};
+use optimist_system::{Process, ProcessId, System};
 
 use crate::fast_hash::FastMap;
 use ledgers::{LedgerId, Ledgers, bit};
-use outcomes::{OutcomeId, Outcomes, ProcedureId};
-use pool::ServerId;
+use outcomes::{KnownProcedure, OutcomeId, Outcomes};
+use pool::{Pool, PooledObjectId};
+use states::{GLOBAL_WORDS, GlobalState, NextState, ProcessState, States};
 
 pub use comparison::{Comparison, JointStep};
 pub use explanation::{ActorProgress, TransitionMeaning};
@@ -66,52 +68,19 @@ pub enum SearchStatus {
     TooManyStates,
 }
 
-/// The object that the server has read for a request that it has not answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ServerRead {
-    seen: ServerId,
-    /// `true` if the object came from etcd and not from the watch cache.
-    is_current: bool,
-}
-
-/// A process in a state.
-#[derive(Clone, Copy, Debug)]
-struct ProcessState {
-    procedure: ProcedureId,
-    /// The object that the server has read for its request, if the request is in the server.
-    in_server: Option<ServerRead>,
-    /// The number of its steps.
-    steps: u8,
-}
-
-/// A state.
-#[derive(Clone, Debug)]
-struct HistoryState {
-    server: ServerId,
-    ledger: LedgerId,
-    /// The number of answers that can still be lost.
-    lost_answers: u8,
-    processes: Box<[ProcessState]>,
-}
-
-/// The changes of a step in a state.
-#[derive(Clone, Copy, Debug)]
-struct NextState {
-    server: ServerId,
-    ledger: LedgerId,
-    lost_answers: u8,
-    process: ProcessState,
-}
-
-#[derive(Clone, Debug)]
-struct StateNode {
-    state: HistoryState,
-    /// The number of histories that lead here, saturated at the largest number.
-    histories: u128,
-    /// The edge by which it was first found.
-    first: Option<TransitionId>,
-    /// The index of its first own edge.
-    edges: TransitionId,
+/// A process as a state has it, beside the stored object. Two with the same view are the same to all later
+/// steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct ProcessView {
+    /// Its next request, the attempts that it has left, and the number of its steps.
+    place: u32,
+    /// The content of its copy, and whether the copy has the stored version.
+    copy: u32,
+    /// The same of the object that the server has read for its request.
+    held: u32,
+    /// The state of a tool, and the stored object: its next request can carry any version that an answer
+    /// showed it.
+    tool: (u32, u32),
 }
 
 /// A search through all histories of a system. The caller decides when it works and for how many
@@ -128,8 +97,11 @@ pub struct HistorySearch {
     ledgers: Ledgers,
     /// The effect of an outcome on a ledger, by whether its answer is lost.
     done: FastMap<(LedgerId, OutcomeId, bool), (LedgerId, EditEffect)>,
-    nodes: Vec<StateNode>,
-    known: FastMap<Box<[u32]>, StateId>,
+    /// The names of the processes in the ledger.
+    who: Vec<ProcessId>,
+    states: States,
+    /// The number of each view of a process.
+    views: FastMap<ProcessView, u32>,
     edges: Vec<Transition>,
     next: StateId,
     status: SearchStatus,
@@ -160,22 +132,22 @@ impl HistorySearch {
         let server = pool.server(server, object.key());
         let processes = start.numbered().take(MOST_PROCESSES);
         let processes = processes.filter_map(|(who, process)| match process {
-            Process::Procedure(procedure) => Some(ProcessState {
-                procedure: outcomes.intern(who, Procedure::clone(procedure), pool),
-                in_server: None,
-                steps: 0,
-            }),
+            Process::Procedure(procedure) => {
+                let procedure = outcomes.intern(who, Procedure::clone(procedure), pool);
+                Some((who, ProcessState::at_start(procedure)))
+            }
             Process::Idle | Process::Controller(_) => None,
         });
-        let processes = processes.collect();
+        let (who, processes): (Vec<_>, Vec<_>) = processes.unzip();
         let ledger = start.ledger().updates(object.key());
-        let state = HistoryState {
+        let global = GlobalState {
             server,
             ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),
             lost_answers: start.faults().lost_answers,
-            processes,
         };
         let mut search = Self {
+            who,
+            states: States::new(global, processes),
             object,
             micro_steps,
             most_states,
@@ -183,22 +155,16 @@ impl HistorySearch {
             outcomes,
             ledgers,
             done: FastMap::default(),
-            nodes: Vec::new(),
-            known: FastMap::default(),
+            views: FastMap::default(),
             edges: Vec::new(),
             next: 0,
             status: SearchStatus::Running,
             tally: Tally::default(),
             key: Vec::new(),
         };
-        search.make_key(&state, None);
-        search.known.insert(search.key.as_slice().into(), 0);
-        search.nodes.push(StateNode {
-            state,
-            histories: 1,
-            first: None,
-            edges: 0,
-        });
+        search.make_key(0, global, None);
+        let place = search.states.place(&search.key);
+        search.states.set_key(0, &search.key, place);
         search
     }
 
@@ -221,127 +187,107 @@ impl HistorySearch {
 
     fn look_at_next(&mut self) {
         let id = self.next;
-        let Some(node) = self.nodes.get_mut(id) else {
-            self.status = SearchStatus::Done;
-            return;
-        };
-        if self.known.len() > self.most_states {
+        if self.states.len() > self.most_states && id < self.states.len() {
             self.status = SearchStatus::TooManyStates;
             return;
         }
-        node.edges = self.edges.len();
-        let (state, histories) = (node.state.clone(), node.histories);
+        let Some(node) = self.states.begin(id, self.edges.len()) else {
+            self.status = SearchStatus::Done;
+            return;
+        };
+        let histories = self.states.histories(id);
         self.next += 1;
         let mut ended = true;
-        let can_lose = state.lost_answers > 0;
-        for process in 0..state.processes.len() {
+        let can_lose = node.global.lost_answers > 0;
+        for actor in 0..self.states.width() {
             for is_lost in [false, true].into_iter().take(1 + usize::from(can_lose)) {
-                let Some((next, edge)) = self.step(id, &state, process, is_lost) else {
+                let Some((next, edge)) = self.step(id, node.global, actor, is_lost) else {
                     continue;
                 };
                 ended = false;
-                let to = self.find(&state, process, next);
-                if let Some(found) = self.nodes.get_mut(to) {
-                    found.histories = found.histories.saturating_add(histories);
-                }
+                let to = self.find(id, next);
+                self.states.add_histories(to, histories);
                 self.edges.push(Transition { to, ..edge });
             }
         }
         if ended {
-            let stored = self.memory.pool.stored(state.server);
-            let updates = self.ledgers.get(state.ledger);
+            let stored = self.memory.pool.stored(node.global.server);
+            let updates = self.ledgers.get(node.global.ledger);
             let verdict = updates.verdict(stored.map(|it| &**it), &self.object.resource().root);
             self.tally.add(verdict, updates.refusal(), histories);
         }
-        if self.next == self.nodes.len() {
+        if self.next == self.states.len() {
             self.status = SearchStatus::Done;
         }
     }
 
     /// The state after a step; a new state is explored later.
-    fn find(&mut self, before: &HistoryState, process: usize, next: NextState) -> StateId {
-        self.make_key(before, Some((process, next)));
-        if let Some(known) = self.known.get(self.key.as_slice()) {
-            return *known;
-        }
-        let mut processes = before.processes.clone();
-        if let Some(changed) = processes.get_mut(process) {
-            *changed = next.process;
-        }
-        let id = self.nodes.len();
-        self.known.insert(self.key.as_slice().into(), id);
-        self.nodes.push(StateNode {
-            state: HistoryState {
-                server: next.server,
-                ledger: next.ledger,
-                lost_answers: next.lost_answers,
-                processes,
-            },
-            histories: 0,
-            first: Some(self.edges.len()),
-            edges: 0,
-        });
-        id
+    fn find(&mut self, from: StateId, next: NextState) -> StateId {
+        self.make_key(from, next.global, Some((next.actor, next.process)));
+        let place = self.states.place(&self.key);
+        self.states.at(place).unwrap_or_else(|| {
+            let first = (from, self.edges.len());
+            self.states.add((&self.key, place), first, next)
+        })
     }
 
-    /// The key of a state, or of the state after a step of a process.
-    fn make_key(&mut self, state: &HistoryState, step: Option<(usize, NextState)>) {
-        let present = (state.server, state.ledger, state.lost_answers);
-        let (server, ledger, lost_answers) = step.map_or(present, |(_, next)| {
-            (next.server, next.ledger, next.lost_answers)
-        });
+    /// The key of the state after a step of a process, or of the start, without a step.
+    fn make_key(
+        &mut self,
+        from: StateId,
+        global: GlobalState,
+        step: Option<(usize, ProcessState)>,
+    ) {
         let pool = &self.memory.pool;
-        let stored = pool.stored_id(server);
-        let source = pool.source(server);
+        let stored = pool.stored_id(global.server);
+        let source = pool.source(global.server) << 8 | u32::from(global.lost_answers);
         self.key.clear();
-        let source = source << 8 | u32::from(lost_answers);
-        self.key.extend([source, pool.content(stored)]);
-        let (mut active, mut sends) = (0, 0);
-        for (i, process) in state.processes.iter().enumerate() {
+        self.key.extend([source, pool.content(stored), 0]);
+        let before = self.states.get(from).filter(|_| step.is_some());
+        let is_stored = before.is_some_and(|before| pool.stored_id(before.global.server) == stored);
+        let (known, known_views) = match self.states.key(from).split_at_checked(GLOBAL_WORDS) {
+            // The view of a process follows from the process and the stored object.
+            Some((known, views)) if is_stored => (known, views),
+            _ => (&[][..], &[][..]),
+        };
+        self.key.extend_from_slice(known_views);
+        for (i, process) in self.states.processes(from).iter().enumerate() {
             let stepped = step.filter(|(stepped, _)| *stepped == i);
-            let process = stepped.map_or(*process, |(_, next)| next.process);
-            let Some(known) = self.outcomes.procedure(process.procedure) else {
-                continue;
-            };
-            let (phase, held) = match (known.next, process.in_server) {
-                (NextRequest::Read, _) => (0, 0),
-                (NextRequest::Send, None) => (1, 0),
-                (NextRequest::Send, Some(read)) => {
-                    let seen = pool.stored_id(read.seen);
-                    let both = u32::from(pool.same_version(known.copy, seen));
-                    let held = pool.copy(seen, stored) << 1 | both;
-                    (2 + u32::from(read.is_current), held)
-                }
-                (NextRequest::Nothing, _) => (4, 0),
-            };
-            let place = phase << 24 | u32::from(known.attempts) << 16 | u32::from(process.steps);
-            self.key.push(place);
-            if known.next == NextRequest::Nothing {
+            if is_stored && stepped.is_none() {
                 continue;
             }
-            active |= bit(known.who);
-            if known.next == NextRequest::Send {
-                sends |= bit(known.who);
-            }
-            let copy = known.copy.filter(|_| known.next != NextRequest::Read);
-            self.key.extend([pool.copy(copy, stored), held]);
-            if known.state > 0 {
-                // Its next request can carry any version that an answer showed it.
-                self.key
-                    .extend([known.state, stored.map_or(0, |id| id + 1)]);
+            let process = stepped.map_or(*process, |(_, process)| process);
+            let known = self.outcomes.procedure(process.procedure);
+            let view = known.map_or(0, |known| {
+                let (view, next) = (view_of(known, process, stored, pool), self.views.len());
+                let number = *self.views.entry(view).or_insert(next as u32);
+                number << NEXT_BITS | known.next as u32
+            });
+            match self.key.get_mut(GLOBAL_WORDS + i) {
+                Some(word) => *word = view,
+                None => self.key.push(view),
             }
         }
-        let form = self.ledgers.form(ledger, active, sends);
-        self.key.push(form);
+        let views = self.key.get(GLOBAL_WORDS..).unwrap_or_default();
+        let (active, sends) = masks(&self.who, views);
+        let is_same = before.is_some_and(|before| before.global.ledger == global.ledger)
+            && masks(&self.who, known_views) == (active, sends);
+        let form = known.last().filter(|_| is_same).copied();
+        let form = form.unwrap_or_else(|| self.ledgers.form(global.ledger, active, sends));
+        if let Some(word) = self.key.get_mut(GLOBAL_WORDS - 1) {
+            *word = form;
+        }
     }
 
     /// Takes the memory, for the next search. What this one has found can be looked at as before. A search
     /// that can still go on keeps it, and gives an empty one.
     pub fn take_memory(&mut self) -> ResponseCache {
-        match self.status {
-            SearchStatus::Running => ResponseCache::default(),
-            SearchStatus::Done | SearchStatus::TooManyStates => self.memory.take_unshown(),
+        if self.status == SearchStatus::Running {
+            return ResponseCache::default();
         }
+        self.views = FastMap::default();
+        self.states.forget_keys();
+        self.memory.take_unshown()
     }
 
     /// Returns the progress of the search.
@@ -356,11 +302,66 @@ impl HistorySearch {
 
     /// The number of known states.
     pub fn states(&self) -> usize {
-        self.nodes.len()
+        self.states.len()
     }
 
     /// All explored steps.
     pub fn edges(&self) -> &[Transition] {
         &self.edges
+    }
+}
+
+/// The last bits of the word of a view: the kind of the next request.
+const NEXT_BITS: u32 = 2;
+
+/// The processes that can still write, and those that write next, a bit each, from the words of their views.
+fn masks(who: &[ProcessId], views: &[u32]) -> (u32, u32) {
+    let (mut active, mut sends) = (0, 0);
+    for (who, view) in who.iter().zip(views) {
+        let next = view & ((1 << NEXT_BITS) - 1);
+        if next != NextRequest::Nothing as u32 {
+            active |= bit(*who);
+        }
+        if next == NextRequest::Send as u32 {
+            sends |= bit(*who);
+        }
+    }
+    (active, sends)
+}
+
+/// The view of a process beside a stored object.
+fn view_of(
+    known: &KnownProcedure,
+    process: ProcessState,
+    stored: Option<PooledObjectId>,
+    pool: &Pool,
+) -> ProcessView {
+    let (phase, held) = match (known.next, process.in_server) {
+        (NextRequest::Read, _) => (0, 0),
+        (NextRequest::Send, None) => (1, 0),
+        (NextRequest::Send, Some(read)) => {
+            let seen = pool.stored_id(read.seen);
+            let both = u32::from(pool.same_version(known.copy, seen));
+            let held = pool.copy(seen, stored) << 1 | both;
+            (2 + u32::from(read.is_current), held)
+        }
+        (NextRequest::Nothing, _) => (4, 0),
+    };
+    let place = phase << 24 | u32::from(known.attempts) << 16 | u32::from(process.steps);
+    if known.next == NextRequest::Nothing {
+        return ProcessView {
+            place,
+            ..ProcessView::default()
+        };
+    }
+    let copy = known.copy.filter(|_| known.next != NextRequest::Read);
+    ProcessView {
+        place,
+        copy: pool.copy(copy, stored),
+        held,
+        tool: match known.state {
+            0 => (0, 0),
+            state => (state, stored.map_or(0, |id| id + 1)),
+        },
     }
 }

@@ -91,7 +91,7 @@ impl<'a, C: ObjectCondition> Looked<'a, C> {
     fn is_changed(&self) -> bool {
         let (first, start) = self.search.object_in(0);
         let mut seen = vec![false; self.holds.len()];
-        (1..self.search.nodes.len()).any(|state| {
+        (1..self.search.states.len()).any(|state| {
             let (stored, object) = self.search.object_in(state);
             let Some(seen) = seen.get_mut(place_of(stored)).filter(|seen| !**seen) else {
                 return false;
@@ -147,7 +147,7 @@ impl HistorySearch {
             HistoryProperty::NoEditLost => (self.first_loss(), self.has_contested_write()),
             HistoryProperty::Always(condition) => {
                 let mut looked = Looked::new(self, condition);
-                let broken = (0..self.nodes.len()).find(|state| !looked.holds_in(*state));
+                let broken = (0..self.states.len()).find(|state| !looked.holds_in(*state));
                 let broken = broken.map(|state| self.path_to(state));
                 (broken, looked.is_changed())
             }
@@ -172,7 +172,7 @@ impl HistorySearch {
     }
 
     fn object_in(&self, state: StateId) -> (Option<PooledObjectId>, Option<&Value>) {
-        let server = self.nodes.get(state).map(|node| node.state.server);
+        let server = self.states.get(state).map(|node| node.global.server);
         let stored = server.and_then(|server| self.memory.pool.stored_id(server));
         let object = stored.and_then(|stored| self.memory.pool.objects.get(stored as usize));
         (stored, object.map(|known| &*known.object))
@@ -195,11 +195,10 @@ impl HistorySearch {
     /// Returns whether some accepted write came to an object with an edit of another process.
     fn has_contested_write(&self) -> bool {
         self.edges.iter().any(|edge| {
-            let before = self.nodes.get(edge.from).map(|node| &node.state);
-            let who = before.and_then(|state| {
-                let process = state.processes.get(edge.actor)?;
-                Some(self.outcomes.procedure(process.procedure)?.who)
-            });
+            let before = self.states.get(edge.from).map(|node| node.global);
+            let process = self.states.processes(edge.from).get(edge.actor);
+            let who =
+                process.and_then(|process| Some(self.outcomes.procedure(process.procedure)?.who));
             edge.what == TransitionKind::Write
                 && (1..400).contains(&edge.code)
                 && before.zip(who).is_some_and(|(state, who)| {
@@ -223,7 +222,7 @@ impl HistorySearch {
             return (None, is_tried);
         }
         // The states to which a history leads without the first, and the step by which.
-        let mut by: Vec<Option<TransitionId>> = vec![None; self.nodes.len()];
+        let mut by: Vec<Option<TransitionId>> = vec![None; self.states.len()];
         let mut open = VecDeque::from([0]);
         while let Some(state) = open.pop_front() {
             let Some(view) = self.view(state) else {

@@ -5,8 +5,9 @@ use optimist_ledger::Effect;
 
 use super::outcomes::{OutcomeId, ProcedureId};
 use super::pool::ServerId;
+use super::states::{GlobalState, NextState, ProcessState, ServerRead};
 use super::transition::{EditEffect, Transition, TransitionKind};
-use super::{HistorySearch, HistoryState, NextState, ProcessState, ServerRead, StateId};
+use super::{HistorySearch, StateId};
 
 impl HistorySearch {
     /// The result of a process's next step; `None` if it is done, and if the step is no write that is
@@ -14,15 +15,17 @@ impl HistorySearch {
     pub(super) fn step(
         &mut self,
         from: StateId,
-        state: &HistoryState,
+        state: GlobalState,
         actor: usize,
         is_lost: bool,
     ) -> Option<(NextState, Transition)> {
-        let process = *state.processes.get(actor)?;
+        let process = *self.states.processes(from).get(actor)?;
         let next = NextState {
-            server: state.server,
-            ledger: state.ledger,
-            lost_answers: state.lost_answers.checked_sub(is_lost.into())?,
+            global: GlobalState {
+                lost_answers: state.lost_answers.checked_sub(is_lost.into())?,
+                ..state
+            },
+            actor,
             process: ProcessState {
                 steps: process.steps.saturating_add(1),
                 ..process
@@ -101,11 +104,11 @@ impl HistorySearch {
         edge.code = outcome.code;
         let reads = edge.what == TransitionKind::Read;
         if stores && !outcome.is_refused() && !reads {
-            next.server = outcome.server;
+            next.global.server = outcome.server;
         }
-        let known = (next.ledger, id, edge.is_lost);
+        let known = (next.global.ledger, id, edge.is_lost);
         if let Some((ledger, effect)) = self.done.get(&known) {
-            (next.ledger, edge.effect) = (*ledger, *effect);
+            (next.global.ledger, edge.effect) = (*ledger, *effect);
             return Some((next, edge));
         }
         let after = self.outcomes.procedure(outcome.procedure)?;
@@ -119,9 +122,9 @@ impl HistorySearch {
             }
         };
         let intention = outcome.intention();
-        let answered = self
-            .ledgers
-            .answered(next.ledger, after.who, effect, intention, root);
+        let answered =
+            self.ledgers
+                .answered(next.global.ledger, after.who, effect, intention, root);
         let (ledger, done) = answered;
         let gives_up = after.next == NextRequest::Nothing;
         edge.effect = match (outcome.is_refused(), reads) {
@@ -132,7 +135,7 @@ impl HistorySearch {
             (false, false) => EditEffect::of_write(effect, &done),
         };
         self.done.insert(known, (ledger, edge.effect));
-        next.ledger = ledger;
+        next.global.ledger = ledger;
         Some((next, edge))
     }
 
