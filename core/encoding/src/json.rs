@@ -1,6 +1,7 @@
 //! JSON as it was written: member order and repeated keys kept, so that decoding can report
 //! what is wrong in the order in which the server would.
 
+mod huge;
 mod plain;
 mod raw;
 mod syntax;
@@ -25,6 +26,8 @@ pub enum Node {
     Bool(bool),
     /// A number.
     Number(Number),
+    /// A number that no float of 64 bits holds, as it is spelled: `1e999`.
+    HugeNumber(String),
     /// A string.
     String(String),
     /// A list.
@@ -66,12 +69,31 @@ pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
-        serde_json::from_str(&replace_lone_surrogates(&lossy)).map_err(|error| {
+        huge::parse(&replace_lone_surrogates(&lossy)).map_err(|error| {
             let whole = error.to_string();
             let message = whole.split(" at line ").next().unwrap_or(&whole);
             SyntaxError::new(&error, message.to_owned())
         })
     })
+}
+
+/// Go's error if a number in a document does not fit where Go reads values without a type
+/// (`convertNumber` of `sigs.k8s.io/json`). It is about the first such number.
+pub fn huge_number_error(node: &Node) -> Option<String> {
+    let number = huge_number(node)?;
+    Some(format!(
+        "json: cannot unmarshal number {number} into Go value of type float64"
+    ))
+}
+
+/// The first number in a document that no float of 64 bits holds, as it is spelled.
+pub fn huge_number(node: &Node) -> Option<&str> {
+    match node {
+        Node::HugeNumber(text) => Some(text),
+        Node::Array(items) => items.iter().find_map(huge_number),
+        Node::Object(members) => members.iter().find_map(|(_, node)| huge_number(node)),
+        _ => None,
+    }
 }
 
 impl SyntaxError {
@@ -196,7 +218,7 @@ impl Node {
         match self {
             Node::Null => "null",
             Node::Bool(_) => "bool",
-            Node::Number(_) => "number",
+            Node::Number(_) | Node::HugeNumber(_) => "number",
             Node::String(_) => "string",
             Node::Array(_) => "array",
             Node::Object(_) => "object",
@@ -222,10 +244,11 @@ impl From<Value> for Node {
 }
 
 impl From<Node> for Value {
-    /// Repeated keys: the last one counts.
+    /// Repeated keys: the last one counts. A number that is too large is `null`, as what Go makes of it
+    /// beside the error ([`huge_number_error`]).
     fn from(node: Node) -> Self {
         match node {
-            Node::Null => Value::Null,
+            Node::Null | Node::HugeNumber(_) => Value::Null,
             Node::Bool(b) => Value::Bool(b),
             Node::Number(n) => Value::Number(n),
             Node::String(s) => Value::String(s),

@@ -162,6 +162,7 @@ fn plain_json(text: &str) -> Option<Node> {
                             key.len() < MAX_LENGTH && key != "<<" && is_plain(member, depth + 1)
                         })
                 }
+                Node::HugeNumber(_) => false,
                 Node::Null | Node::Bool(_) | Node::String(_) => true,
             }
     }

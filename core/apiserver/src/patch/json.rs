@@ -13,7 +13,7 @@ pub use diff::json_diff;
 use tree::{Slot, Tree, TreeView, equal, find};
 
 use crate::go;
-use crate::json::{self, Raw};
+use crate::json::{self, Node, Raw};
 use crate::size::MAX_DEPTH;
 
 /// The maximum number of bytes that the copy operations of one patch may copy
@@ -85,7 +85,15 @@ impl JsonPatch {
                             ));
                         }
                     }
-                    "value" => {}
+                    "value" => {
+                        let node = Node::from(value.clone());
+                        if let Some(number) = json::huge_number(&node) {
+                            return Err(format!(
+                                "json: cannot unmarshal number {number} into Go struct field \
+                                 jsonPatchOp.value of type float64"
+                            ));
+                        }
+                    }
                     _ => {
                         strict_errors.push(format!("unknown field {}", go::quote(&path)));
                         continue;
@@ -126,6 +134,11 @@ impl JsonPatch {
     /// The number of operations.
     pub fn len(&self) -> usize {
         self.operations.len()
+    }
+
+    /// Returns whether a value has a number that no float of 64 bits holds.
+    pub fn has_huge_number(&self) -> bool {
+        self.operations.iter().any(Raw::has_huge_number)
     }
 
     /// Returns whether it changes nothing.

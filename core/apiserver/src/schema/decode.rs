@@ -231,7 +231,7 @@ impl<'a> Decoder<'a> {
                 None
             }
             // The field manager tells a reset by an empty list, and then writes its own.
-            value if field.name == "managedFields" => Some(value),
+            value if field.name == "managedFields" && self.path.len() == 1 => Some(value),
             value
                 if field.omit != Omit::Never
                     && (!field.pointer || value.is_array())
@@ -376,6 +376,7 @@ impl<'a> Decoder<'a> {
                     Some(n) => bytes.push(n),
                     None => return self.unfit(&format!("number {n}"), "uint8"),
                 },
+                Node::HugeNumber(n) => return self.unfit(&format!("number {n}"), "uint8"),
                 Node::Null => bytes.push(0),
                 other => return self.unfit(other.go_kind(), "uint8"),
             }
@@ -387,7 +388,7 @@ impl<'a> Decoder<'a> {
     fn quantity(&mut self, node: &Node) -> Value {
         let text = match node {
             Node::Number(n) => self.numbers.text(n, || self.path()),
-            Node::String(text) => text.clone(),
+            Node::HugeNumber(text) | Node::String(text) => text.clone(),
             other => other.go_kind().to_owned(),
         };
         match Quantity::canonical(&text) {
@@ -404,10 +405,13 @@ impl<'a> Decoder<'a> {
             Node::Number(n) if !matches!(ty, Type::Scalar(Scalar::String)) => {
                 format!("number {}", self.numbers.text(n, || self.path()))
             }
+            Node::HugeNumber(text) => format!("number {text}"),
             other => other.go_kind().to_owned(),
         };
         let what = match ty {
-            Type::Scalar(Scalar::Int32 | Scalar::Int64 | Scalar::IntOrString) => what,
+            Type::Scalar(Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString) => {
+                what
+            }
             _ => node.go_kind().to_owned(),
         };
         let name = self.go_type(ty);

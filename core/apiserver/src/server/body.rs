@@ -165,18 +165,23 @@ fn decode_custom(
         return Err(unrecognized(info, &error, body));
     }
     let kind = text(&head, "kind");
-    if kind.is_empty() {
-        let error = missing_kind(&String::from_utf8_lossy(body));
-        return Err(unrecognized(info, &error, body));
-    }
     let found = GroupVersion::parse(text(&head, "apiVersion"));
     let found = found.unwrap_or_else(|| GroupVersion::new("", ""));
     let refuse = |error: &str| {
+        if kind.is_empty() {
+            return unrecognized(info, error, body);
+        }
         let (version, expected) = (go::quote(&found.version), &resource.kind);
         Status::bad_request(format!(
             "{kind} in version {version} cannot be handled as a {expected}: {error}"
         ))
     };
+    if let Some(error) = json::huge_number_error(&node) {
+        return Err(refuse(&error));
+    }
+    if kind.is_empty() {
+        return Err(refuse(&missing_kind(&String::from_utf8_lossy(body))));
+    }
     let (value, strict_errors) = custom.decode(node).map_err(|error| refuse(&error))?;
     let strict_errors = with_repeated(info, repeated, strict_errors);
     let warnings = apply_field_validation(info, strict_errors, refuse)?;
@@ -190,7 +195,7 @@ fn decode_custom(
 /// document with its members in the order of upstream.
 pub(super) fn decode_patched(
     info: &RequestInfo,
-    patched: Value,
+    patched: Node,
     in_order: &dyn Fn() -> Raw,
 ) -> Result<DraftObject, Refusal> {
     let refuse = |error: &str| {
@@ -214,10 +219,8 @@ pub(super) fn decode_patched(
         value: mut object,
         mut strict_errors,
         empties,
-    } = schema::decode_spelled(Node::from(patched), &info.resource.root, &|| {
-        Some(in_order())
-    })
-    .map_err(|error| refuse(&error))?;
+    } = schema::decode_spelled(patched, &info.resource.root, &|| Some(in_order()))
+        .map_err(|error| refuse(&error))?;
     if strict_errors.len() > 1
         && let Ok(decoded) = schema::decode(Node::from(in_order()), &info.resource.root)
     {
@@ -237,12 +240,12 @@ pub(super) fn decode_patched(
 /// filled in as that version has it, and then converted (`Decode` of `serializer/versioning`).
 fn decode_other_version(
     info: &RequestInfo,
-    patched: &Value,
+    patched: &Node,
     in_order: &dyn Fn() -> Raw,
     refuse: &dyn Fn(&str) -> Refusal,
 ) -> Option<Result<DraftObject, Refusal>> {
     let resource = &info.resource;
-    let version = text(patched, "apiVersion");
+    let version = patched.text("apiVersion").unwrap_or_default();
     let root = resource.root_of(version)?;
     if version == resource.group_version.to_string() {
         return None;
@@ -311,7 +314,7 @@ fn check_kind(
     body: &[u8],
 ) -> Result<(), Refusal> {
     let expected = &info.resource.group_version;
-    let head = head(node);
+    let head = interpreted(node);
     let (version, kind) = (text(&head, "apiVersion"), text(&head, "kind"));
     if let Some(error) = foreign::uninterpretable(&head) {
         return Err(unrecognized(info, &error, body));
@@ -321,8 +324,13 @@ fn check_kind(
         version => GroupVersion::parse(version).unwrap_or_else(|| expected.clone()),
     };
     let is_own = found == *expected && (kind.is_empty() || kind == info.resource.kind);
-    if !is_own && let Some(error) = foreign::mistake(&info.resource, &node.clone().into()) {
-        return Err(undecodable(info, version, kind, &error));
+    if !is_own {
+        let mut object = Value::from(node.clone());
+        object["kind"] = kind.into();
+        object["apiVersion"] = version.into();
+        if let Some(error) = foreign::mistake(&info.resource, &object) {
+            return Err(undecodable(info, version, kind, &error));
+        }
     }
     // It is decoded as what it says that it is, before the versions are compared (`pkg/endpoints/handlers/create.go
     // createHandler`).
@@ -336,7 +344,7 @@ fn check_kind(
 }
 
 /// Returns the version and kind of a document.
-fn head(node: &Node) -> Value {
+pub(super) fn head(node: &Node) -> Value {
     match node {
         Node::Object(_) => ["apiVersion", "kind"]
             .iter()
@@ -345,6 +353,22 @@ fn head(node: &Node) -> Value {
         Node::Null => Value::Object(JsonMap::new()),
         other => Value::from(other.clone()),
     }
+}
+
+/// Returns the version and kind of a document as its kind is looked for: in any case of letters, and the last
+/// counts (`Interpret` of `serializer/json/meta.go`, which decodes with Go's own package).
+pub(super) fn interpreted(node: &Node) -> Value {
+    let Node::Object(members) = node else {
+        return head(node);
+    };
+    let named = |field: &str| {
+        let mut found = members.iter().rev();
+        found.find_map(|(name, value)| name.eq_ignore_ascii_case(field).then_some(value))
+    };
+    let fields = ["apiVersion", "kind"].iter();
+    fields
+        .filter_map(|field| Some(((*field).to_owned(), Value::from(named(field)?.clone()))))
+        .collect()
 }
 
 /// The answer to every body that does not decode, if it is for the scale of a custom resource: its scheme

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::body;
 use super::kinds::{metadata, names};
 use super::patching::foreign;
 use super::{JsonPath, PrinterColumn};
@@ -128,16 +129,20 @@ impl Custom {
     /// The decoder's error, if it is not an object, has no kind, or its metadata is malformed.
     pub(super) fn decode_patched(
         &self,
-        patched: Value,
+        patched: Node,
         in_order: &dyn Fn() -> Raw,
     ) -> Result<(Value, Vec<String>), String> {
-        if let Some(error) = foreign::uninterpretable(&patched) {
+        let head = body::head(&patched);
+        if let Some(error) = foreign::uninterpretable(&head) {
             return Err(error);
         }
-        if text(&patched, "kind").is_empty() {
+        if let Some(error) = json::huge_number_error(&patched) {
+            return Err(error);
+        }
+        if text(&head, "kind").is_empty() {
             return Err(missing_kind(&in_order().compact()));
         }
-        self.decode(Node::from(patched))
+        self.decode(patched)
     }
 
     /// Fills in defaults, if it is an object of this kind.

@@ -185,7 +185,11 @@ pub(super) fn parse_version(text: &str) -> Result<Revision, String> {
     Err(FieldError::invalid("resourceVersion", &text.into(), parsing).to_string())
 }
 
-fn go_int64(text: &str) -> Result<i64, String> {
+/// An integer as `strconv.ParseInt` reads it.
+///
+/// # Errors
+/// The text of Go's error.
+pub(super) fn go_int64(text: &str) -> Result<i64, String> {
     text.parse().map_err(|error: std::num::ParseIntError| {
         use std::num::IntErrorKind::{NegOverflow, PosOverflow};
         let problem = match error.kind() {

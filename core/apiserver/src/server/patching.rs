@@ -191,8 +191,8 @@ fn apply_patch(
         JSON_PATCH => json_patched(info, live, bytes, trace),
         STRATEGIC_MERGE_PATCH => strategically_merged(info, live, bytes),
         _ => {
-            let (patched, strict_errors) = merged(info, live, bytes)?;
-            decode(info, patched, strict_errors, || {
+            let (patched, strict_errors, huge) = merged(info, live, bytes)?;
+            decode(info, patched, strict_errors, huge, || {
                 let patch = Raw::parse(bytes).unwrap_or(Raw::Null);
                 match patch {
                     // A list counts as the result.
@@ -228,6 +228,9 @@ fn read_members(
     bytes: &[u8],
 ) -> Result<(Option<JsonMap>, Vec<String>), String> {
     let node = json::parse(bytes).map_err(|error| error.to_string())?;
+    if let (Node::Object(_), Some(error)) = (&node, json::huge_number_error(&node)) {
+        return Err(error);
+    }
     let strict_errors = if complains(info) {
         json::duplicates(&node)
     } else {
@@ -278,10 +281,16 @@ fn json_patched(
         .iter()
         .map(|strict_error| format!("json patch {strict_error}"))
         .collect();
-    decode(info, patched, strict_errors, || {
-        let patched = patch.apply_in_order(as_written(info, live));
-        patched.unwrap_or(Raw::Null)
-    })
+    decode(
+        info,
+        patched,
+        strict_errors,
+        patch.has_huge_number(),
+        || {
+            let patched = patch.apply_in_order(as_written(info, live));
+            patched.unwrap_or(Raw::Null)
+        },
+    )
 }
 
 /// A stored object as it is written for a patch to change it.
@@ -294,7 +303,12 @@ fn as_written(info: &RequestInfo, live: &Value) -> Raw {
     Raw::parse(text.as_bytes()).unwrap_or(Raw::Null)
 }
 
-fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<String>), Refusal> {
+fn merged(
+    info: &RequestInfo,
+    live: &Value,
+    bytes: &[u8],
+) -> Result<(Value, Vec<String>, bool), Refusal> {
+    let mut has_huge_number = false;
     let bad_patch = || Status::bad_request("Invalid JSON Patch");
     let (patch, strict_errors) = match read_members(info, bytes) {
         Ok((Some(members), strict_errors)) => (Value::Object(members), strict_errors),
@@ -304,9 +318,13 @@ fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<
                 "error decoding patch: {error}"
             )));
         }
-        // Unless the patch was decoded strictly before, a list counts as the result.
+        // Unless the patch was decoded strictly before, a list counts as the result, and its numbers are not read.
         Err(_) => match json::parse(bytes) {
             Ok(list @ Node::Array(_)) => (list.into(), Vec::new()),
+            Ok(members @ Node::Object(_)) => {
+                has_huge_number = true;
+                (members.into(), Vec::new())
+            }
             _ => return Err(bad_patch()),
         },
     };
@@ -317,7 +335,7 @@ fn merged(info: &RequestInfo, live: &Value, bytes: &[u8]) -> Result<(Value, Vec<
     };
     patch::merge(&mut patched, &patch);
     limits::check(&patched)?;
-    Ok((patched, strict_errors))
+    Ok((patched, strict_errors, has_huge_number))
 }
 
 fn strategically_merged(
@@ -366,6 +384,7 @@ fn decode(
     info: &RequestInfo,
     patched: Value,
     mut strict_errors: Vec<String>,
+    has_huge_number: bool,
     in_order: impl Fn() -> Raw,
 ) -> Result<DraftObject, Refusal> {
     if info.resource.is_builtin() {
@@ -380,6 +399,12 @@ fn decode(
             });
         }
     }
+    // A value cannot hold such a number, which may be the reason of an error.
+    let patched = if has_huge_number {
+        Node::from(in_order())
+    } else {
+        Node::from(patched)
+    };
     if strict_errors.is_empty() || info.options.field_validation != FieldValidation::Strict {
         let mut draft = body::decode_patched(info, patched, &in_order)?;
         strict_errors.append(&mut draft.warnings);

@@ -170,3 +170,64 @@ fn a_patch_of_the_version_loses_what_that_version_does_not_have() {
     let expected = "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string";
     assert_eq!(said(&answer), expected);
 }
+
+/// `literalStore` and `convertNumber` of `sigs.k8s.io/json`: only where a number is stored it must fit.
+#[test]
+fn a_number_that_no_float_holds_is_refused_where_it_is_read() {
+    let mut server = with_budget();
+    let budgets = |name: &str| format!("{BUDGETS}/{name}");
+    let mut message = |method: &str, path: &str, media: &str, body: &str| {
+        let (code, answer, _) = send(&mut server, method, path, media, body);
+        (code, said(&answer).to_owned())
+    };
+    let refused = |text: &str| {
+        (
+            400,
+            format!("json: cannot unmarshal number 1e999 into {text}"),
+        )
+    };
+    let path = format!("{APPS}/deployments");
+    let body = r#"{"metadata": {"name": "d"}, "spec": {"replicas": 1e999}}"#;
+    let (code, text) = message("POST", &path, "json", body);
+    assert_eq!(code, 400);
+    let field = "Go struct field DeploymentSpec.spec.replicas of type int32";
+    assert!(text.ends_with(&refused(field).1), "{text}");
+    // An unknown field is passed over.
+    let body = r#"{"metadata": {"name": "c"}, "bogus": [1e999]}"#;
+    assert_eq!(
+        message("POST", &format!("{CORE}/configmaps"), "json", body).0,
+        201
+    );
+    let float = "Go value of type float64";
+    let body = r#"{"spec": {"minAvailable": 1e999}}"#;
+    for (media, expected) in [
+        (
+            "merge-patch+json",
+            (400, format!("error decoding patch: {}", refused(float).1)),
+        ),
+        ("strategic-merge-patch+json", refused(float)),
+    ] {
+        assert_eq!(message("PATCH", &budgets("x"), media, body), expected);
+    }
+    let body = r#"[{"op": "add", "path": "/spec/minAvailable", "value": {"a": 1e999}}]"#;
+    let field = "Go struct field jsonPatchOp.value of type float64";
+    assert_eq!(
+        message("PATCH", &budgets("x"), "json-patch+json", body),
+        (400, format!("error decoding patch: {}", refused(field).1))
+    );
+    let lenient = format!("{}?fieldValidation=Ignore", budgets("x"));
+    let body = r#"[{"op": "add", "path": "/spec/minAvailable", "value": 1e999}]"#;
+    assert_eq!(
+        message("PATCH", &lenient, "json-patch+json", body),
+        (
+            422,
+            refused("Go struct field PodDisruptionBudgetSpec.spec.minAvailable of type int32").1
+        )
+    );
+    let body = r#"{"gracePeriodSeconds": 1e999}"#;
+    let field = "Go struct field DeleteOptions.gracePeriodSeconds of type int64";
+    assert_eq!(
+        message("DELETE", &budgets("x"), "json", body),
+        refused(field)
+    );
+}

@@ -1,8 +1,6 @@
 //! Times as Go's `time.Parse` reads them, with its errors (`time/format.go`), and as the types
 //! `metav1.Time` and `metav1.MicroTime` write them.
 
-use super::quote;
-
 /// A layout that the API uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -189,6 +187,22 @@ impl<'a> TimeReader<'a> {
     fn wrong(&self, why: &str) -> String {
         format!("parsing time {}{why}", quote(self.whole))
     }
+}
+
+/// A text in an error of Go's package `time`, which shows the bytes of all that is not ASCII (`quote` of
+/// `time/format.go`).
+pub(super) fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
+            b' '..0x80 => out.push(char::from(byte)),
+            byte => out.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn year(rest: &[u8]) -> ElementRead<'_, i64> {

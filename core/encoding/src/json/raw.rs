@@ -103,6 +103,20 @@ impl Raw {
         }
     }
 
+    /// Returns whether a number in it is one that no float of 64 bits holds.
+    pub fn has_huge_number(&self) -> bool {
+        match self {
+            Raw::Null => false,
+            Raw::Scalar(text) => {
+                // The letters of the shortest such numbers are `1e309`; without an exponent it is longer.
+                let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+                is_number && text.len() >= 5 && text.parse().is_ok_and(f64::is_infinite)
+            }
+            Raw::Array(items) => items.iter().any(Raw::has_huge_number),
+            Raw::Object(members) => members.iter().any(|(_, raw)| raw.has_huge_number()),
+        }
+    }
+
     /// The text of a string.
     pub fn string(&self) -> Option<String> {
         match self {

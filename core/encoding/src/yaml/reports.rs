@@ -55,6 +55,7 @@ pub(super) fn go_syntax(node: &Node) -> String {
         Node::Null => "interface {}(nil)".to_owned(),
         Node::Bool(b) => b.to_string(),
         Node::Number(n) => go::number(n),
+        Node::HugeNumber(text) => text.clone(),
         Node::String(text) => go::quote(text),
         Node::Array(items) => {
             let items: Vec<String> = items.iter().map(go_syntax).collect();

@@ -1,11 +1,11 @@
 //! The options of a deletion (`metav1.DeleteOptions`), from the body or the query
 //! (`k8s.io/apiserver/pkg/endpoints/handlers/delete.go`).
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::json::Node;
-use crate::object::GroupName;
-use crate::server::list_options::is_true;
+use crate::object::{GroupName, text};
+use crate::server::list_options::{go_int64, is_true};
 use crate::server::patching::foreign;
 use crate::server::{RequestInfo, Resource, body};
 use crate::status::{FieldError, Refusal, Status};
@@ -26,7 +26,7 @@ impl DeleteOptions {
     pub(super) fn read(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
         body::check_size(bytes)?;
         let options = if bytes.is_empty() {
-            Self::from_query(info)
+            Self::from_query(info)?
         } else {
             Self::from_body(&body::decode_options(info, bytes)?)?
         };
@@ -34,26 +34,33 @@ impl DeleteOptions {
         Ok(options)
     }
 
-    fn from_query(info: &RequestInfo) -> Self {
+    /// An empty uid or version is none (`Convert_url_Values_To_v1_DeleteOptions`).
+    fn from_query(info: &RequestInfo) -> Result<Self, Refusal> {
         let query = |name| info.query(name);
-        Self {
-            grace_period_seconds: query("gracePeriodSeconds").and_then(|text| text.parse().ok()),
-            uid: query("uid").map(str::to_owned),
-            resource_version: query("resourceVersion").map(str::to_owned),
+        let named = |name| query(name).filter(|text| !text.is_empty());
+        let grace_period_seconds = query("gracePeriodSeconds").map(go_int64);
+        let grace_period_seconds = grace_period_seconds
+            .transpose()
+            .map_err(Status::bad_request)?;
+        Ok(Self {
+            grace_period_seconds,
+            uid: named("uid").map(str::to_owned),
+            resource_version: named("resourceVersion").map(str::to_owned),
             orphan_dependents: query("orphanDependents").map(is_true),
             propagation_policy: query("propagationPolicy").map(str::to_owned),
             dry_run: info.queries("dryRun").map(str::to_owned).collect(),
-        }
+        })
     }
 
     fn from_body(node: &Node) -> Result<Self, Refusal> {
         if matches!(node, Node::Null) {
             return Ok(Self::default());
         }
-        if let Some(error) = foreign::uninterpretable(&head(node)) {
+        let head = body::interpreted(node);
+        if let Some(error) = foreign::uninterpretable(&head) {
             return Err(Status::bad_request(error));
         }
-        let named = |field| node.text(field).filter(|text| !text.is_empty());
+        let named = |field| Some(text(&head, field)).filter(|text| !text.is_empty());
         if let Some(error) = named("kind")
             .and_then(|kind| foreign::other_options(named("apiVersion"), kind, "DeleteOptions"))
         {
@@ -123,17 +130,6 @@ impl DeleteOptions {
     }
 }
 
-/// Returns the version and kind of an object, and nothing else of it.
-fn head(node: &Node) -> Value {
-    let Node::Object(members) = node else {
-        return Value::from(node.clone());
-    };
-    let named = members.iter();
-    let named = named.filter(|(name, _)| matches!(name.as_str(), "apiVersion" | "kind"));
-    let head = named.map(|(name, value)| (name.clone(), Value::from(value.clone())));
-    Value::Object(head.collect())
-}
-
 /// The fields of a Go struct with this name, at this place, as they are decoded (`encoding/json`).
 struct StructFields<'a>(&'static str, &'static str, &'a Node);
 
@@ -178,6 +174,7 @@ impl StructFields<'_> {
     fn wrong(&self, field: &str, node: &Node, ty: &str) -> Refusal {
         let what = match node {
             Node::Number(n) if ty == "int64" => format!("number {n}"),
+            Node::HugeNumber(n) if ty == "int64" => format!("number {n}"),
             node => node.go_kind().to_owned(),
         };
         let Self(owner, path, _) = self;
