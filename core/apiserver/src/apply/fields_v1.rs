@@ -72,6 +72,8 @@ fn read(map: &JsonMap) -> Option<(Set, bool)> {
         };
         let (children, child_is_member) = match value {
             Value::Object(inner) => read(inner)?,
+            // Read like an empty map (`readIterV1`).
+            Value::Null => (Set::default(), true),
             _ => return None,
         };
         found.push((element, child_is_member, children));

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use http::{Method, Request, header};
 
 use super::body;
+use super::kinds::metadata::{self, MAX_MANAGER_LENGTH};
 use super::list_options::is_true;
 use super::patching::APPLY;
 use super::resource::{Definition, Resource};
 use super::resources::Resources;
 use super::scale::{self, SCALE};
 use super::view::View;
+use crate::field::ErrorPath;
+use crate::go;
 use crate::object::GroupName;
 use crate::status::{FieldError, Refusal, Status};
 
@@ -145,9 +148,6 @@ pub enum FieldValidation {
     Strict,
 }
 
-/// The longest name of a field manager.
-const MAX_MANAGER_LENGTH: usize = 128;
-
 impl RequestInfo {
     /// Reads the method, path, query and headers.
     ///
@@ -173,12 +173,13 @@ impl RequestInfo {
                 .into_owned()
                 .collect();
         let verb = verb_of(path, request.method(), &query)?;
+        check_time_limit(verb, path.subresource, &query)?;
         let header = |name| {
             let value = request.headers().get(name)?;
             value.to_str().ok()
         };
-        let content_type = header(header::CONTENT_TYPE).unwrap_or_default();
-        let content_type = content_type.split(';').next().unwrap_or_default().trim();
+        let content_type = media_type(header(header::CONTENT_TYPE).unwrap_or_default(), verb);
+        let content_type = content_type.as_str();
         let changes = matches!(verb, Verb::Patch | Verb::Update);
         let unnamed = changes && path.name.is_empty();
         // No route of a built-in kind takes a change of a collection.
@@ -244,6 +245,45 @@ impl RequestInfo {
     /// The resource of the stored object.
     pub fn stored_resource(&self) -> &Arc<Resource> {
         self.parent.as_ref().unwrap_or(&self.resource)
+    }
+}
+
+/// Reads the media type of a body. Where a body is no patch, letters count in any case, and parameters must have
+/// values (`mime.ParseMediaType` in `NegotiateInputSerializer`); a header that is not one is kept as it is.
+fn media_type(header: &str, verb: Verb) -> String {
+    let (media_type, parameters) = header.split_once(';').unwrap_or((header, ""));
+    if verb == Verb::Patch {
+        return media_type.trim().to_owned();
+    }
+    let parameters = parameters.trim().trim_end_matches(';');
+    let has_value = |parameter: &str| {
+        let named = parameter.split_once('=');
+        named.is_some_and(|(name, value)| !name.trim().is_empty() && !value.trim().is_empty())
+    };
+    if !parameters.is_empty() && !parameters.split(';').all(has_value) {
+        return header.to_owned();
+    }
+    media_type.trim().to_ascii_lowercase()
+}
+
+/// Refuses a time limit that is no duration (`parseTimeout` of the filter `WithRequestDeadline`). Requests that
+/// last long have none.
+fn check_time_limit(
+    verb: Verb,
+    subresource: &str,
+    query: &[(String, String)],
+) -> Result<(), Refusal> {
+    const LASTING: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
+    if verb == Verb::Watch || LASTING.contains(&subresource) {
+        return Ok(());
+    }
+    let limit = query.iter().find(|(name, _)| name == "timeout");
+    let limit = limit.map_or("", |(_, value)| value);
+    match go::duration_error(limit) {
+        Some(error) if !limit.is_empty() => Err(Status::bad_request(format!(
+            "invalid timeout specified in the request URL - {error}"
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -326,7 +366,7 @@ fn nothing_there(group: &str, resources: &Resources) -> Refusal {
 fn manager_of_agent(agent: &str) -> String {
     let prefix = agent.split('/').next().unwrap_or_default();
     let mut name = String::new();
-    for c in prefix.chars().filter(|c| !c.is_control()) {
+    for c in prefix.chars().filter(|c| go::is_printable(*c)) {
         if name.len() + c.len_utf8() > MAX_MANAGER_LENGTH {
             break;
         }
@@ -338,12 +378,12 @@ fn manager_of_agent(agent: &str) -> String {
 impl Options {
     fn parse(query: &[(String, String)], verb: Verb, content_type: &str) -> Result<Self, Refusal> {
         let mut options = Self::default();
-        let mut errors = Vec::new();
+        let (mut of_dry_run, mut of_validation) = (Vec::new(), Vec::new());
         let mut has_force = false;
         for (key, value) in query {
             match key.as_str() {
                 "dryRun" if value == "All" => options.dry_run = true,
-                "dryRun" => errors.push(FieldError::not_supported(
+                "dryRun" => of_dry_run.push(FieldError::not_supported(
                     "dryRun",
                     &serde_json::json!([value]),
                     &["All"],
@@ -353,7 +393,7 @@ impl Options {
                     "" | "Warn" => options.field_validation = FieldValidation::Warn,
                     "Ignore" => options.field_validation = FieldValidation::Ignore,
                     "Strict" => options.field_validation = FieldValidation::Strict,
-                    _ => errors.push(FieldError::not_supported(
+                    _ => of_validation.push(FieldError::not_supported(
                         "fieldValidation",
                         &value.as_str().into(),
                         &["", "Ignore", "Strict", "Warn"],
@@ -373,34 +413,26 @@ impl Options {
             Verb::Patch => "PatchOptions",
             _ => return Ok(options),
         };
+        // The order of `ValidatePatchOptions`.
+        let mut errors = Vec::new();
         if verb == Verb::Patch {
             let apply = content_type == APPLY;
             if apply && options.field_manager.is_empty() {
                 let detail = "is required for apply patch";
-                errors.insert(0, FieldError::required("fieldManager", detail));
+                errors.push(FieldError::required("fieldManager", detail));
             } else if !apply && has_force {
                 let detail = "may not be specified for non-apply patch";
-                errors.insert(0, FieldError::forbidden("force", detail));
+                errors.push(FieldError::forbidden("force", detail));
             }
         }
-        errors.extend(manager_errors(&options.field_manager));
+        let path = ErrorPath::new("fieldManager");
+        errors.extend(metadata::manager_name(&options.field_manager, &path));
+        errors.append(&mut of_dry_run);
+        errors.append(&mut of_validation);
         if errors.is_empty() {
             return Ok(options);
         }
         let kind = GroupName::new("meta.k8s.io", kind);
         Err(Status::invalid(&kind, "", &errors))
     }
-}
-
-fn manager_errors(manager: &str) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if manager.len() > MAX_MANAGER_LENGTH {
-        errors.push(FieldError::too_long("fieldManager", MAX_MANAGER_LENGTH));
-    }
-    let unprintable = manager.chars().enumerate().find(|(_, c)| c.is_control());
-    if let Some((i, c)) = unprintable {
-        let detail = format!("invalid character U+{:04X} (at position {i})", c as u32);
-        errors.push(FieldError::invalid("fieldManager", &manager.into(), detail));
-    }
-    errors
 }

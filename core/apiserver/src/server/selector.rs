@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::Resource;
+use super::kinds::names;
 use crate::go;
 use crate::object::Metadata;
 use crate::status::{Refusal, Status};
@@ -154,7 +155,10 @@ impl FieldRequirement {
 
 fn parse_fields(text: &str) -> Result<Vec<FieldRequirement>, String> {
     let mut requirements = Vec::new();
-    for term in split_unescaped(text).iter().filter(|term| !term.is_empty()) {
+    // The terms are sorted before anything looks at them (`parseSelector` of `apimachinery/pkg/fields`).
+    let mut terms = split_unescaped(text);
+    terms.sort_unstable();
+    for term in terms.iter().filter(|term| !term.is_empty()) {
         let (path, value, equal) = ["!=", "==", "="]
             .iter()
             .filter_map(|operator| Some((term.find(operator)?, *operator)))
@@ -201,7 +205,7 @@ fn unescape(value: &str) -> Result<String, String> {
                     ));
                 }
                 None => {
-                    return Err("invalid field selector: incomplete escape sequence: \\".to_owned());
+                    return Err("invalid field selector: invalid escape sequence: \\".to_owned());
                 }
             },
             ',' | '=' => {
@@ -214,6 +218,41 @@ fn unescape(value: &str) -> Result<String, String> {
         }
     }
     Ok(out)
+}
+
+/// The test of an operator with values (`NewRequirement`).
+fn label_test(operator: &str, key: &str, mut values: Vec<String>) -> Result<LabelTest, String> {
+    values.sort_unstable();
+    values.dedup();
+    let compares = matches!(operator, ">" | "gt" | "<" | "lt");
+    let bound = values.first().and_then(|value| value.parse().ok());
+    let mut errors = Vec::new();
+    if compares && bound.is_none() {
+        let shown = go::quote(values.first().map_or("", String::as_str));
+        errors.push(format!(
+            "values[0]: Invalid value: {shown}: for 'Gt', 'Lt' operators, the value must be an integer"
+        ));
+    }
+    for (i, value) in values.iter().enumerate() {
+        if let wrong @ [_, ..] = names::label_value(value).as_slice() {
+            let (shown, wrong) = (go::quote(value), wrong.join("; "));
+            errors.push(format!(
+                "values[{i}][{key}]: Invalid value: {shown}: {wrong}"
+            ));
+        }
+    }
+    match errors.as_slice() {
+        [] => {}
+        [error] => return Err(error.clone()),
+        errors => return Err(format!("[{}]", errors.join(", "))),
+    }
+    let bound = bound.unwrap_or_default();
+    Ok(match operator {
+        ">" | "gt" => LabelTest::Above(bound),
+        "<" | "lt" => LabelTest::Below(bound),
+        "notin" | "!=" => LabelTest::NotIn(values),
+        _ => LabelTest::In(values),
+    })
 }
 
 struct LabelParser {
@@ -272,35 +311,34 @@ impl LabelParser {
             return Err(format!("found '{token}', expected: identifier"));
         }
         let key = token;
-        let requirement = |test| LabelRequirement { key, test };
+        // `parseKeyAndInferOperator` gives the key no path.
+        if let wrong @ [_, ..] = names::qualified(&key).as_slice() {
+            let shown = go::quote(&key);
+            return Err(format!(
+                "<nil>: Invalid value: {shown}: {}",
+                wrong.join("; ")
+            ));
+        }
         if negated {
-            return Ok(requirement(LabelTest::Absent));
+            let test = LabelTest::Absent;
+            return Ok(LabelRequirement { key, test });
         }
         if matches!(self.peek(), "" | ",") {
-            return Ok(requirement(LabelTest::Exists));
+            let test = LabelTest::Exists;
+            return Ok(LabelRequirement { key, test });
         }
         let operator = self.next_token();
-        let test = match operator.as_str() {
-            "in" => LabelTest::In(self.values()?),
-            "notin" => LabelTest::NotIn(self.values()?),
-            "=" | "==" => LabelTest::In(vec![self.value()?]),
-            "!=" => LabelTest::NotIn(vec![self.value()?]),
-            ">" | "gt" => LabelTest::Above(self.number()?),
-            "<" | "lt" => LabelTest::Below(self.number()?),
+        let values = match operator.as_str() {
+            "in" | "notin" => self.values()?,
+            "=" | "==" | "!=" | ">" | "gt" | "<" | "lt" => vec![self.value()?],
             other => {
                 return Err(format!(
                     "found '{other}', expected: in, notin, =, ==, !=, gt, lt"
                 ));
             }
         };
-        Ok(requirement(test))
-    }
-
-    fn number(&mut self) -> Result<i64, String> {
-        let value = self.value()?;
-        value
-            .parse()
-            .map_err(|_| format!("for 'Gt', 'Lt' operators, the value must be an integer: {value}"))
+        let test = label_test(&operator, &key, values)?;
+        Ok(LabelRequirement { key, test })
     }
 
     fn value(&mut self) -> Result<String, String> {

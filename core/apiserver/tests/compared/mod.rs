@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 mod bodies;
 mod defaults;
 mod kinds;
+mod options;
 mod pods;
 mod services;
 mod spelled;

@@ -18,6 +18,12 @@ pub(in crate::server) const IMMUTABLE: &str = "field is immutable";
 /// The most bytes that keys and values of all annotations may have together.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
+/// The most bytes of the name of a field manager.
+pub(in crate::server) const MAX_MANAGER_LENGTH: usize = 128;
+
+/// The most bytes of the name of a subresource in `managedFields`.
+const MAX_SUBRESOURCE: usize = 256;
+
 /// Finalizers that need no domain.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
@@ -87,6 +93,7 @@ pub(in crate::server) fn of_any_kind(object: &Value, name_rule: NameRule) -> Vec
     }
     errors.extend(common(object));
     errors.extend(finalizers(object));
+    errors.extend(managers(object));
     errors
 }
 
@@ -142,6 +149,42 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
         }
     }
     errors.extend(common(object));
+    errors.extend(managers(object));
+    errors
+}
+
+/// The names in `managedFields`: other mistakes in them leave none (`ValidateManagedFields`).
+fn managers(object: &Value) -> Vec<FieldError> {
+    let managers = object.metadata().and_then(|meta| meta.get("managedFields"));
+    let managers = managers.and_then(Value::as_array);
+    let mut errors = Vec::new();
+    for (i, entry) in managers.into_iter().flatten().enumerate() {
+        let of = |field: &str| text(entry, field);
+        let path = METADATA.item("managedFields", i);
+        errors.extend(manager_name(of("manager"), &path.child("manager")));
+        if of("subresource").len() > MAX_SUBRESOURCE {
+            errors.push(FieldError::too_long(
+                path.child("subresource"),
+                MAX_SUBRESOURCE,
+            ));
+        }
+    }
+    errors
+}
+
+/// The name of a field manager (`ValidateFieldManager`).
+pub(in crate::server) fn manager_name(manager: &str, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if manager.len() > MAX_MANAGER_LENGTH {
+        errors.push(FieldError::too_long(path, MAX_MANAGER_LENGTH));
+    }
+    let unprintable = manager
+        .char_indices()
+        .filter(|(_, c)| !go::is_printable(*c));
+    for (i, c) in unprintable {
+        let detail = format!("invalid character U+{:04X} (at position {i})", c as u32);
+        errors.push(FieldError::invalid(path, &manager.into(), detail));
+    }
     errors
 }
 
@@ -246,19 +289,18 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
     errors
 }
 
-/// Merges references to the same owner, of which the first counts (`dedupOwnerReferences` of
+/// Merges references that are the same, of which the first counts (`dedupOwnerReferences` of
 /// `k8s.io/apiserver/pkg/endpoints/handlers`). Returns the warning for the client.
 pub(in crate::server) fn merge_owners(object: &mut Value, after_admission: bool) -> Option<String> {
     let owners = object.metadata()?.get("ownerReferences")?.as_array()?;
-    let mut seen = BTreeSet::new();
     let mut repeated = Vec::new();
-    let mut kept = Vec::with_capacity(owners.len());
+    let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
     for owner in owners {
-        let uid = text(owner, "uid");
-        if seen.insert(uid) {
-            kept.push(owner.clone());
+        // Of one uid, references that differ stay.
+        if kept.contains(owner) {
+            repeated.push(text(owner, "uid"));
         } else {
-            repeated.push(uid);
+            kept.push(owner.clone());
         }
     }
     if repeated.is_empty() {

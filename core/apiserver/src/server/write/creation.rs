@@ -67,6 +67,7 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
         version_of(&object)?;
+        object.set_meta("selfLink", Value::Null);
         trace.warnings.extend(merge_owners(&mut object, true));
         let none = Empties::default();
         let object = self.create_object(info, object, &none, false, trace)?;
