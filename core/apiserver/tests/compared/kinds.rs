@@ -586,3 +586,44 @@ fn an_empty_list_in_a_webhook_is_a_new_generation() {
     assert_eq!(changed.body["metadata"]["generation"], 2);
     assert_eq!(changed.body["webhooks"], made.body["webhooks"]);
 }
+
+/// `SetDefaults_Job` runs when a stored job is read; what the creation gave the template came later.
+#[test]
+fn a_job_without_labels_shows_those_of_its_template_and_the_next_write_stores_them() {
+    let mut server = ApiServer::default();
+    let path = "/apis/batch/v1/namespaces/default/jobs";
+    let job = json!({"metadata": {"name": "j"}, "spec": {"template": {"spec": {
+        "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}});
+    let made = make(&mut server, path, &job).body;
+    let labels = &made["metadata"]["labels"];
+    assert_eq!(*labels, made["spec"]["template"]["metadata"]["labels"]);
+    assert_eq!(labels["job-name"], "j");
+    let path = format!("{path}/j");
+    let again = change(&mut server, &path, &json!({})).body;
+    assert_ne!(
+        again["metadata"]["resourceVersion"],
+        made["metadata"]["resourceVersion"]
+    );
+    let third = change(&mut server, &path, &json!({})).body;
+    assert_eq!(
+        third["metadata"]["resourceVersion"],
+        again["metadata"]["resourceVersion"]
+    );
+}
+
+/// `ValidateCertificateSigningRequestCreate`: `ErrorBody` writes bytes as JSON does.
+#[test]
+fn a_request_that_is_no_certificate_request_is_shown_as_base64() {
+    let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let request = |request: &str| {
+        wrong(
+            path,
+            &json!({"metadata": {"name": "c"}, "spec": {
+            "request": request, "signerName": "a.example.com/b", "usages": ["any"]}}),
+        )
+    };
+    assert_eq!(
+        request("LS0tLS0="),
+        ["spec.request: Invalid value: \"LS0tLS0=\": PEM block type must be CERTIFICATE REQUEST"]
+    );
+}

@@ -170,11 +170,11 @@ fn to_v1(mut object: Value) -> Value {
     }
     annotate(&mut object, kept);
     object["spec"] = moved(&spec, &SPEC_FIELDS);
-    if let Some(share) = first_cpu_share(metrics, Side::Spec) {
+    if let Some(share) = cpu_shares(metrics, Side::Spec).next() {
         object["spec"][SPEC_SHARE] = share.clone();
     }
     object["status"] = moved(&status, &STATUS_FIELDS);
-    if let Some(share) = first_cpu_share(current, Side::Status) {
+    if let Some(share) = cpu_shares(current, Side::Status).last() {
         object["status"][STATUS_SHARE] = share.clone();
     }
     object
@@ -269,10 +269,22 @@ fn utilization(metric: &Value, side: Side) -> Option<&Value> {
     metric["resource"][side.part("target")].get("averageUtilization")
 }
 
-/// The share of the first metric about the processor. Later ones do not count.
-fn first_cpu_share(metrics: &[Value], side: Side) -> Option<&Value> {
-    let cpu = metrics.iter().find(|metric| is_cpu(metric))?;
-    utilization(cpu, side)
+/// The shares of the metrics about the processor. The first one of the spec counts, and the last one of the status
+/// (`Convert_autoscaling_HorizontalPodAutoscalerSpec_To_v1_HorizontalPodAutoscalerSpec` and the same of the status).
+fn cpu_shares(metrics: &[Value], side: Side) -> impl Iterator<Item = &Value> {
+    let cpu = metrics.iter().filter(|metric| is_cpu(metric));
+    cpu.filter_map(move |metric| utilization(metric, side))
+}
+
+/// Returns whether an amount of a metric in `v1` is no pointer in Go: it is `0` where it is not given.
+fn is_never_absent(kind: &str, field: &str, side: Side) -> bool {
+    match (kind, field) {
+        ("object", "targetValue") | ("pods", "targetAverageValue") => true,
+        ("external", "targetValue") | ("resource" | "containerResource", "targetAverageValue") => {
+            side == Side::Status
+        }
+        _ => false,
+    }
 }
 
 /// Metrics as `v1` writes them into an annotation.
@@ -287,15 +299,7 @@ fn metrics_text<'a>(metrics: impl Iterator<Item = &'a Value>, side: Side) -> Str
                 let found = path
                     .iter()
                     .try_fold(source, |value, part| value.get(side.part(part)));
-                // The amounts that are not pointers in Go.
-                let zero = match (kind, *field) {
-                    ("object", "targetValue") | ("pods", "targetAverageValue") => true,
-                    ("external", "targetValue")
-                    | ("resource" | "containerResource", "targetAverageValue") => {
-                        side == Side::Status
-                    }
-                    _ => false,
-                };
+                let zero = is_never_absent(kind, field, side);
                 let shown = match found {
                     None if zero => "\"0\"".to_owned(),
                     found => annotation_text(field, found?),
@@ -332,9 +336,19 @@ fn metric_in_v2(metric: &Value, side: Side) -> Value {
         };
         let mut moved = JsonMap::new();
         for (field, path) in moves {
-            let Some(value) = source.get(side.name(field)) else {
-                continue;
+            let zero = Value::from("0");
+            let given = source
+                .get(side.name(field))
+                .filter(|value| !value.is_null());
+            let value = match given {
+                None if !is_never_absent(kind, field, side) => continue,
+                given => given.unwrap_or(&zero),
             };
+            // Beside an average, a target of zero is none.
+            let averages = side == Side::Spec && source.get("averageValue").is_some();
+            if kind == "object" && *field == "targetValue" && averages && *value == zero {
+                continue;
+            }
             let (last, parents) = match path {
                 [parent, last] => (*last, Some(side.part(parent))),
                 path => (path.first().copied().unwrap_or_default(), None),

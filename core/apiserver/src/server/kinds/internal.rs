@@ -143,20 +143,25 @@ const VOLUME_SOURCES: [&str; 22] = [
 ];
 
 /// Go's names of fields that are not just their JSON names with a capital.
-const NAMES: [(&str, &str); 37] = [
+const NAMES: [(&str, &str); 43] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
     ("awsElasticBlockStore", "AWSElasticBlockStore"),
     ("cel", "CEL"),
     ("cephfs", "CephFS"),
+    ("chapAuthDiscovery", "DiscoveryCHAPAuth"),
+    ("chapAuthSession", "SessionCHAPAuth"),
+    ("cidr", "CIDR"),
     ("cidrs", "CIDRs"),
     ("csi", "CSI"),
+    ("diskURI", "DataDiskURI"),
     ("dnsConfig", "DNSConfig"),
     ("dnsPolicy", "DNSPolicy"),
     ("fc", "FC"),
     ("fsGroup", "FSGroup"),
     ("fsGroupChangePolicy", "FSGroupChangePolicy"),
     ("fsType", "FSType"),
+    ("gid", "GID"),
     ("gcePersistentDisk", "GCEPersistentDisk"),
     ("gmsaCredentialSpec", "GMSACredentialSpec"),
     ("gmsaCredentialSpecName", "GMSACredentialSpecName"),
@@ -177,6 +182,7 @@ const NAMES: [(&str, &str); 37] = [
     ("sslEnabled", "SSLEnabled"),
     ("storageos", "StorageOS"),
     ("tcpSocket", "TCPSocket"),
+    ("ttlSecondsAfterFinished", "TTLSecondsAfterFinished"),
     ("tty", "TTY"),
     ("uid", "UID"),
     ("volumeID", "VolumeID"),

@@ -53,6 +53,20 @@ pub(super) fn prepare(job: &mut Value, live: Option<&Value>) {
     }
 }
 
+/// A job without labels is read with those of its template (`SetDefaults_Job`). A new one has none that its request
+/// could take over if its template got all of them at the creation.
+pub(super) fn labels_of_template(job: &Value) -> Option<Value> {
+    let labels = job.pointer("/spec/template/metadata/labels")?;
+    let own = job.pointer("/metadata/labels").and_then(Value::as_object);
+    let lacks =
+        own.is_none_or(JsonMap::is_empty) && labels.as_object().is_some_and(|map| !map.is_empty());
+    lacks.then(|| {
+        let mut filled = job.clone();
+        filled.set_meta("labels", labels.clone());
+        filled
+    })
+}
+
 /// A new job selects the pods that carry its uid (`generateSelector`). Labels that are there already
 /// stay, and are checked.
 fn select_own_pods(job: &mut Value) {

@@ -231,6 +231,9 @@ pub struct Rules {
     pub encoded_anew: bool,
     /// The version in which etcd holds its objects, if not its own.
     pub stored_as: Option<&'static str>,
+    /// Fills in the defaults that a stored object still lacks; `None` if it lacks none. (Every read applies defaults,
+    /// and what creation itself fills in came after those of the request.)
+    pub fill_on_reading: Option<fn(&Value) -> Option<Value>>,
     /// The field of bytes that a client can empty, if there is one.
     pub emptied_bytes: Option<&'static EmptiedBytes>,
     /// Annotations that only the versions of the API have: the server keeps their values in fields.
@@ -300,6 +303,7 @@ impl Rules {
         held: |_| false,
         encoded_anew: false,
         stored_as: None,
+        fill_on_reading: None,
         emptied_bytes: None,
         annotates: &[],
         hidden_field: None,

@@ -203,6 +203,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
                 pod_disabled::drop_from_template(job, live);
                 jobs::prepare(job, live);
             };
+            rules.fill_on_reading = Some(jobs::labels_of_template);
             rules.notices = &jobs::NOTICES;
         }
         "PriorityClass" => rules.immortal = &scheduling::IMMORTAL,

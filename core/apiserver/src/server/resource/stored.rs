@@ -76,6 +76,29 @@ impl Resource {
         }
     }
 
+    /// Changes an object beside the live one, both in the version in which the kind is stored: what is in the status
+    /// there can be in annotations here.
+    pub(in crate::server) fn as_stored(
+        &self,
+        object: &mut Value,
+        live: &Value,
+        change: impl FnOnce(&mut Value, &Value),
+    ) {
+        let stored_as = match &self.definition {
+            Definition::Builtin(rules) => rules.stored_as,
+            Definition::Custom(_) => None,
+        };
+        let Some(version) = stored_as else {
+            change(object, live);
+            return;
+        };
+        let mut live = live.clone();
+        self.convert(object, version);
+        self.convert(&mut live, version);
+        change(object, &live);
+        self.adopt(object);
+    }
+
     /// Converts an object to another version, and returns its type there; `None` if there is no
     /// such version.
     fn convert(&self, object: &mut Value, version: &str) -> Option<&Struct> {
@@ -125,7 +148,8 @@ impl Resource {
     pub(in crate::server) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
         match &self.definition {
             Definition::Builtin(rules) => {
-                let mut shown = Arc::clone(stored);
+                let filled = rules.fill_on_reading.and_then(|fill| fill(stored));
+                let mut shown = filled.map_or_else(|| Arc::clone(stored), Arc::new);
                 if rules.stored_as.is_some() {
                     let version = self.group_version.to_string();
                     self.convert(Arc::make_mut(&mut shown), &version);

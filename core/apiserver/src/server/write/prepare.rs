@@ -29,7 +29,11 @@ pub(super) fn before_update(
             Custom::keep_all_but_status(object, live);
         }
         _ if info.resource.restores() => {}
-        _ => restore(object, live, &endpoint(info)?.reset_fields),
+        _ => {
+            let fields = &endpoint(info)?.reset_fields;
+            info.resource
+                .as_stored(object, live, |object, live| restore(object, live, fields));
+        }
     }
     // An EndpointSlice counts changes that are dropped afterwards.
     let counts_all = info.resource.generation == Generation::AllButOtherMetadata;

@@ -13,6 +13,7 @@ use super::super::{
     volume_sources, webhooks, workloads,
 };
 use super::{Checked, FieldCheck};
+use crate::object::JsonMap;
 use crate::status::{FieldError, Problem};
 
 /// A word, and its check. The text is the one after `=`.
@@ -271,7 +272,34 @@ fn name(rule: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>)
 fn is_changed(checked: &Checked<'_>) -> bool {
     checked
         .before()
-        .is_some_and(|stored| stored != checked.value)
+        .is_some_and(|stored| !same_in_go(stored, checked.value))
+}
+
+/// Returns whether Go takes two values for equal: an empty list is one that is not there
+/// (`apiequality.Semantic.DeepEqual`).
+pub(in crate::server) fn same_in_go(one: &Value, other: &Value) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let missing = |there: &JsonMap, here: &JsonMap| {
+                let mut only = there.iter().filter(|(name, _)| !here.contains_key(*name));
+                only.all(|(_, value)| is_empty(value))
+            };
+            let shared = |(name, value): (&String, &Value)| {
+                other.get(name).is_none_or(|it| same_in_go(value, it))
+            };
+            missing(one, other) && missing(other, one) && one.iter().all(shared)
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| same_in_go(one, other)),
+        (one, other) => one == other || is_empty(one) && is_empty(other),
+    }
 }
 
 /// The value is wrong. An absent one is shown as an empty text, a struct in its internal form.
