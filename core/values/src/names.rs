@@ -66,7 +66,7 @@ pub fn subdomain_with_underscore(value: &str) -> Vec<String> {
     };
     if !value.split('.').all(is_label) {
         let what = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
-             '-', '_' or '.', and must start and end with an alphanumeric character";
+             '_', '-' or '.', and must start and end with an alphanumeric character";
         reasons.push(mismatch(what, PATTERN, &["example.com"]));
     }
     reasons

@@ -51,6 +51,18 @@ impl Empties {
         }
     }
 
+    /// Returns whether there is one below a field that no default has replaced.
+    pub fn has_any_absent_below(&self, field: &str, object: &Value) -> bool {
+        let find = |path: &[String]| {
+            path.iter().try_fold(object, |value, part| match value {
+                Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+                value => value.get(part),
+            })
+        };
+        let mut paths = self.0.iter().map(|(path, _)| path);
+        paths.any(|path| path.len() > 1 && path[0] == field && find(path).is_none())
+    }
+
     /// Returns whether there is one below a field.
     pub fn has_any_below(&self, field: &str) -> bool {
         let mut paths = self.0.iter().map(|(path, _)| path);

@@ -223,7 +223,9 @@ impl Type {
         match self {
             Type::Struct(inner) => inner.keeps_empty,
             Type::List(inner) => inner.item.keeps_empty(),
-            Type::Map(inner) => inner.value.keeps_empty(),
+            Type::Map(inner) => {
+                inner.value.keeps_empty() || matches!(inner.value, Type::Scalar(Scalar::Bytes))
+            }
             Type::Scalar(_) | Type::Any => false,
         }
     }
@@ -232,6 +234,8 @@ impl Type {
         match (self, &mut *value) {
             (Type::List(_), Value::Array(items)) if items.is_empty() => *value = Value::Null,
             (Type::Map(_), Value::Object(map)) if map.is_empty() => *value = Value::Null,
+            // In a map or list, bytes that are absent are empty then.
+            (Type::Scalar(Scalar::Bytes), Value::Null) => *value = "".into(),
             (Type::Struct(inner), Value::Object(map)) => inner.forget_empty(map),
             (Type::List(inner), Value::Array(items)) => {
                 items

@@ -58,7 +58,18 @@ fn without_empty(value: &Value, root: &Struct) -> Value {
         omits && none
     };
     let kept = map.iter().filter(|(name, value)| !is_left_out(name, value));
-    kept.map(|(name, value)| (name.clone(), value.clone()))
+    let inner = |name: &str, value: &Value| match (root.field(name).map(|field| &field.ty), value) {
+        (Some(Type::Struct(inner)), value) => without_empty(value, inner),
+        (Some(Type::List(list)), Value::Array(items)) => match &list.item {
+            Type::Struct(inner) => items
+                .iter()
+                .map(|item| without_empty(item, inner))
+                .collect(),
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    };
+    kept.map(|(name, value)| (name.clone(), inner(name, value)))
         .collect()
 }
 

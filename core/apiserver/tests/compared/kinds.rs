@@ -627,3 +627,94 @@ fn a_request_that_is_no_certificate_request_is_shown_as_base64() {
         ["spec.request: Invalid value: \"LS0tLS0=\": PEM block type must be CERTIFICATE REQUEST"]
     );
 }
+
+/// `networkPolicyStrategy.PrepareForUpdate` compares by `reflect.DeepEqual`, in which a map that is empty is not one
+/// that is absent.
+#[test]
+fn an_empty_map_in_a_network_policy_counts_as_a_change_unless_a_default_replaces_it() {
+    let mut server = ApiServer::default();
+    let path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+    let policy = json!({"metadata": {"name": "n"}, "spec": {"podSelector": {}}});
+    make(&mut server, path, &policy);
+    let path = format!("{path}/n");
+    let mut generation = |spec: Value| {
+        let answer = change(&mut server, &path, &json!({ "spec": spec }));
+        answer.body["metadata"]["generation"].clone()
+    };
+    assert_eq!(generation(json!({"podSelector": {}})), 1);
+    assert_eq!(generation(json!({"policyTypes": []})), 1);
+    assert_eq!(generation(json!({"podSelector": {"matchLabels": {}}})), 2);
+}
+
+/// `SetDefaults_NamespaceStatus`.
+#[test]
+fn a_namespace_without_a_phase_is_active() {
+    let mut server = ApiServer::default();
+    let path = "/api/v1/namespaces/default";
+    let mut found = send(&mut server, "GET", path, &Value::Null).body;
+    found["status"] = json!({});
+    let answer = send(&mut server, "PUT", &format!("{path}/status"), &found);
+    assert_eq!(
+        (answer.code, &answer.body["status"]["phase"]),
+        (200, &json!("Active"))
+    );
+}
+
+/// The encoding for etcd does not tell absent bytes from empty ones.
+#[test]
+fn absent_bytes_in_a_map_are_stored_as_empty_ones() {
+    let mut server = ApiServer::default();
+    for (plural, field) in [("secrets", "data"), ("configmaps", "binaryData")] {
+        let object = json!({"metadata": {"name": "x"}, field: {"a": null}});
+        let answer = make(&mut server, &format!("{CORE}/{plural}"), &object);
+        assert_eq!(answer.body[field], json!({"a": ""}));
+    }
+}
+
+/// `nodeStatusStrategy.PrepareForUpdate`.
+#[test]
+fn the_status_of_a_node_gets_no_configuration() {
+    let mut server = ApiServer::default();
+    make(
+        &mut server,
+        "/api/v1/nodes",
+        &json!({"metadata": {"name": "n"}}),
+    );
+    let status = json!({"status": {"config": {"active": {}}, "phase": "Running"}});
+    let answer = change(&mut server, "/api/v1/nodes/n/status", &status);
+    assert_eq!(answer.body["status"].get("config"), None);
+    assert_eq!(answer.body["status"]["phase"], "Running");
+}
+
+/// `apiequality.Semantic.DeepEqual` and `json.Marshal` of a `PodTemplateSpec` of the server.
+#[test]
+fn a_template_that_may_not_change_is_shown_in_the_order_of_its_structs() {
+    let mut server = ApiServer::default();
+    let path = "/apis/batch/v1/namespaces/default/jobs";
+    let job = json!({"metadata": {"name": "j"}, "spec": {
+        "podFailurePolicy": {"rules": []},
+        "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}});
+    make(&mut server, path, &job);
+    let path = format!("{path}/j");
+    let same = json!({"spec": {"podFailurePolicy": {"rules": null}}});
+    let same = change(&mut server, &path, &same).body;
+    assert_eq!(same["metadata"]["generation"], 1);
+    let template = json!({"metadata": {"name": "x", "annotations": {"a": "b"}}});
+    let causes = send(
+        &mut server,
+        "PATCH",
+        &path,
+        &json!({"spec": {"template": template}}),
+    )
+    .causes();
+    let shown = "spec.template: Invalid value: {\"name\":\"x\",\"labels\":{\"batch.kubernetes.io/controller-uid\":";
+    assert!(
+        causes.iter().any(|cause| cause.starts_with(shown)),
+        "{causes:?}"
+    );
+    let after = "\"job-name\":\"j\"},\"annotations\":{\"a\":\"b\"},\"Spec\":{\"Volumes\":null,";
+    assert!(
+        causes.iter().any(|cause| cause.contains(after)),
+        "{causes:?}"
+    );
+}

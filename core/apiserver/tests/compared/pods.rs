@@ -294,3 +294,29 @@ fn the_devices_of_a_container_are_among_those_that_it_asked_for() {
         ]
     );
 }
+
+/// `validateOS`, `validatePodResources` and `validatePodDNSConfig`.
+#[test]
+fn a_pod_names_its_system_its_claims_and_where_its_names_are_looked_up() {
+    let mut odd = pod(&json!({}));
+    odd["spec"]["os"] = json!({});
+    odd["spec"]["resources"] = json!({"claims": [{"name": "a"}]});
+    odd["spec"]["dnsConfig"] = json!({"searches": ["A"]});
+    let causes = wrong(&format!("{CORE}/pods"), &odd);
+    for cause in [
+        "spec.os.name: Required value",
+        "spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level",
+        "spec.resources.claims[0]: Not found: \"a\": must be one of the names in \
+         pod.spec.resourceClaims which is empty",
+    ] {
+        assert!(
+            causes.iter().any(|found| found == cause),
+            "{cause}: {causes:?}"
+        );
+    }
+    let searches = "characters, '_', '-' or '.', and must start and end";
+    assert!(
+        causes.iter().any(|found| found.contains(searches)),
+        "{causes:?}"
+    );
+}

@@ -31,6 +31,7 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "CSIDriverSpec" => lifecycle_modes(map),
         "StatefulSetSpec" => claims(map),
         "NodeSpec" => pod_ranges(map),
+        "NamespaceStatus" => absent(map, "phase", || "Active".into()),
         "NodeStatus" => {
             if let Some(capacity) = map.get("capacity").cloned() {
                 absent(map, "allocatable", || capacity);

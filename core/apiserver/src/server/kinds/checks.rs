@@ -7,6 +7,8 @@
 
 mod words;
 
+pub(in crate::server) use words::same_in_go;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

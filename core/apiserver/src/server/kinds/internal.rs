@@ -7,9 +7,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::field::ErrorPath;
+use crate::json::Raw;
 use crate::object::{JsonMap, text};
 use crate::schema::kinds::kinds;
 use crate::schema::{Scalar, Struct, Type, builtin};
+use crate::server::wire;
 
 /// The structs of which the internal type has other fields, or the same ones in another order; `>`
 /// before a field means that it comes from the struct around.
@@ -292,11 +294,12 @@ fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth
         "PodTemplateSpec" | "ResourceClaimTemplateSpec"
     ) {
         // Its metadata is embedded.
-        let metadata = value["metadata"].as_object().into_iter().flatten();
-        for (name, value) in metadata {
-            let mut member = String::new();
-            plain(&mut member, value, depth + 1);
-            members.push(format!("{}: {member}", quoted(name)));
+        if let Raw::Object(metadata) = as_outside("ObjectMeta", &value["metadata"]) {
+            for (name, value) in metadata {
+                let mut member = String::new();
+                written(&mut member, &value, depth + 1);
+                members.push(format!("{}: {member}", quoted(&name)));
+            }
         }
     }
     for name in order.map_or(declared.as_slice(), |(_, order)| order) {
@@ -326,6 +329,9 @@ fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth
 fn typed(out: &mut String, value: &Value, ty: &Type, around: &Value, depth: usize) {
     match (ty, value) {
         // Selectors are of the shared types, which are written as outside.
+        (Type::Struct(inner), Value::Object(_)) if inner.name == "LabelSelector" => {
+            written(out, &as_outside(&inner.name, value), depth);
+        }
         (Type::Struct(inner), value) if inner.name == "LabelSelector" => plain(out, value, depth),
         (Type::Struct(inner), value) => structure(out, value, inner, around, depth),
         (Type::List(list), Value::Array(items)) => {
@@ -347,6 +353,37 @@ fn typed(out: &mut String, value: &Value, ty: &Type, around: &Value, depth: usiz
             _ => "null",
         }),
         (_, value) => plain(out, value, depth),
+    }
+}
+
+/// A value of a type that the server has in common with the API, with its members in their order.
+fn as_outside(type_name: &str, value: &Value) -> Raw {
+    Raw::parse(wire::of_type(type_name, value).as_bytes()).unwrap_or(Raw::Null)
+}
+
+/// A value that is written already, indented.
+fn written(out: &mut String, value: &Raw, depth: usize) {
+    let inner = |value: &Raw| {
+        let mut text = String::new();
+        written(&mut text, value, depth + 1);
+        text
+    };
+    match value {
+        Raw::Null => out.push_str("null"),
+        Raw::Scalar(_) => match value.string() {
+            Some(text) => out.push_str(&quoted(&text)),
+            None => out.push_str(&value.compact()),
+        },
+        Raw::Array(items) => {
+            let items: Vec<String> = items.iter().map(inner).collect();
+            block(out, '[', ']', &items, depth);
+        }
+        Raw::Object(members) => {
+            let members = members.iter();
+            let members =
+                members.map(|(name, value)| format!("{}: {}", quoted(name), inner(value)));
+            block(out, '{', '}', &members.collect::<Vec<_>>(), depth);
+        }
     }
 }
 

@@ -81,6 +81,7 @@ mod warnings;
 mod webhooks;
 mod workloads;
 
+pub(in crate::server) use checks::same_in_go;
 pub(crate) use optimist_values::names;
 
 use serde_json::Value;

@@ -26,7 +26,15 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
 pub(super) fn add_rules(rules: &mut Rules) {
     rules.restores = true;
     rules.prepare = prepare;
-    rules.status.prepare = |node, live| node["spec"] = live["spec"].clone();
+    rules.status.prepare = |node, live| {
+        node["spec"] = live["spec"].clone();
+        // `nodeStatusStrategy.PrepareForUpdate`: the feature is gone.
+        if live["status"].get("config").is_none()
+            && let Value::Object(status) = &mut node["status"]
+        {
+            status.remove("config");
+        }
+    };
     rules.allocate = |node, live, _| {
         taint_new(node, live);
         Ok(())

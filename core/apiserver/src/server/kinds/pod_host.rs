@@ -100,7 +100,7 @@ pub(super) fn system(os: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
     let name = os.get("name")?.as_str().unwrap_or_default();
     if name.is_empty() {
         let field = path.child("name");
-        return Some(FieldError::required(field, "cannot be empty"));
+        return Some(FieldError::required(field, ""));
     }
     let known = SYSTEMS.contains(&name);
     (!known).then(|| FieldError::not_supported(path, &name.into(), &SYSTEMS))

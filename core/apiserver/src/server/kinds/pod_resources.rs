@@ -33,6 +33,11 @@ pub(super) fn validate(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         errors.push(FieldError::forbidden(path.child("claims"), detail));
     }
     errors.extend(resources::validate_names(of_pod, &path, of_pod_name));
+    errors.extend(claims_of_container(
+        list(of_pod, "claims"),
+        &claim_names(spec),
+        &path.child("claims"),
+    ));
     errors.extend(of_containers(spec, of_pod, &path));
     errors
 }

@@ -96,6 +96,7 @@ pub(in crate::server) fn versions(kind: &str) -> Option<Arc<Versions>> {
 fn generation(fields: &str) -> Generation {
     match fields {
         "spec" => Generation::Spec,
+        "spec,empties" => Generation::SpecAndEmpties,
         "template" => Generation::Template,
         "webhooks" => Generation::Webhooks,
         "rest,labels" => Generation::AllButOtherMetadata,

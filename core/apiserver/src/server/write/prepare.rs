@@ -7,7 +7,7 @@ use super::endpoint;
 use crate::apply::{PathElement, Set};
 use crate::object::Metadata;
 use crate::schema::Empties;
-use crate::server::kinds::metadata;
+use crate::server::kinds::{self, metadata};
 use crate::server::resource::{Definition, Generation};
 use crate::server::{Custom, RequestInfo};
 use crate::status::{FieldError, Refusal, Status};
@@ -56,7 +56,11 @@ pub(super) fn before_update(
     }
     // Webhooks are compared as Go holds them (`reflect.DeepEqual`), and the stored ones have nothing empty.
     let changes = changes
-        || info.resource.generation == Generation::Webhooks && empties.has_any_below("webhooks");
+        || match info.resource.generation {
+            Generation::Webhooks => empties.has_any_below("webhooks"),
+            Generation::SpecAndEmpties => empties.has_any_absent_below("spec", object),
+            _ => false,
+        };
     let generation_changes =
         changes || !counts_all && generation_changes(info.resource.generation, object, live);
     if info.subresource != "status" && generation_changes {
@@ -123,7 +127,12 @@ fn generation_changes(generation: Generation, object: &Value, live: &Value) -> b
         Generation::None | Generation::Once => false,
         Generation::Template => differs("/template"),
         Generation::Webhooks => differs("/webhooks"),
-        Generation::Spec => differs("/spec"),
+        // `apiequality.Semantic.DeepEqual`
+        Generation::Spec => match (object.get("spec"), live.get("spec")) {
+            (Some(new), Some(old)) => new != old && !kinds::same_in_go(new, old),
+            (new, old) => new != old,
+        },
+        Generation::SpecAndEmpties => differs("/spec"),
         Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
         // Go writes an empty list of a built-in kind as null, and `Semantic.DeepEqual` takes them for equal.
         Generation::AllButOtherMetadata => {
