@@ -28,6 +28,14 @@ use optimist_controller::{Cache, Client, Controller};
 use optimist_system::{Faults, Process, ProcessId, System};
 use ranks::{StateRanks, TextId, Texts};
 
+/// Returns whether a text looks like one that the server or a clock sets: a uid or a time. A [`PropertySearch`] takes
+/// states as the same that differ in such texts alone, so a property that names one has no answer.
+///
+/// [`PropertySearch`]: crate::PropertySearch
+pub fn is_interchangeable(text: &str) -> bool {
+    digest::is_uid(text) || digest::is_time(text)
+}
+
 /// A part of a state.
 #[derive(Clone, Copy, Debug)]
 enum StateWord {

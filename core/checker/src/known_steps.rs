@@ -10,8 +10,9 @@ use std::sync::Arc;
 use optimist_apiserver::environment::Environment;
 use optimist_system::{Event, Performed, System};
 
-use super::Safety;
+use super::asked_property::Occurred;
 use super::fast_hash::FastMap;
+use super::{Question, Safety};
 
 /// Everything that the outcome of an event of one process depends on. A process and a ledger are told by
 /// their addresses, but a process that starts again forgets what it was.
@@ -35,13 +36,22 @@ pub(super) struct Judgement {
     pub(super) is_tried: bool,
 }
 
+/// The judgement of a step by the properties of a question.
+#[derive(Clone, Debug)]
+pub(super) struct JudgedStep {
+    /// The judgement of each safety property.
+    pub(super) judgements: Arc<[Judgement]>,
+    /// The part of the step at which the property of every history looks.
+    pub(super) occurred: Occurred,
+}
+
 /// A step that was performed.
 #[derive(Clone, Debug)]
 struct KnownStep {
     /// Kept, so that nothing else gets the addresses of its process and its ledger.
     _before: Arc<System>,
     after: Arc<System>,
-    judgements: Arc<[Judgement]>,
+    judged: JudgedStep,
 }
 
 /// The steps that were performed.
@@ -62,8 +72,8 @@ impl KnownSteps {
         &mut self,
         state: &Arc<System>,
         event: Event,
-        properties: &[Safety],
-    ) -> Option<(Arc<System>, Arc<[Judgement]>)> {
+        question: &Question,
+    ) -> Option<(Arc<System>, JudgedStep)> {
         let environment = state.server().environment();
         let mut moment = moment(state, event);
         if let Some(moment) = &mut moment {
@@ -78,12 +88,17 @@ impl KnownSteps {
                     let after = next.server_mut().environment_mut();
                     *after = after.with_draws_of(environment);
                 }
-                return Some((Arc::new(next), Arc::clone(&known.judgements)));
+                return Some((Arc::new(next), known.judged.clone()));
             }
         }
         let mut next = System::clone(state);
         let performed = next.perform(event)?;
-        let judgements = self.judge(properties, event, (state, &next), &performed);
+        let asked = question.asked.as_ref();
+        let occurred = asked.map(|asked| asked.occurred(event, (state, &next), &performed));
+        let judged = JudgedStep {
+            judgements: self.judge(&question.always, event, (state, &next), &performed),
+            occurred: occurred.unwrap_or_default(),
+        };
         let next = Arc::new(next);
         if let Some(mut moment) = moment {
             if next.server().environment().has_draws_of(environment) {
@@ -96,11 +111,11 @@ impl KnownSteps {
             let step = KnownStep {
                 _before: Arc::clone(state),
                 after: Arc::clone(&next),
-                judgements: Arc::clone(&judgements),
+                judged: judged.clone(),
             };
             self.known.insert(moment, step);
         }
-        Some((next, judgements))
+        Some((next, judged))
     }
 
     /// Judges a step by the properties. A property of the objects alone is looked at once for all steps to
@@ -246,10 +261,10 @@ mod tests {
             for event in plain.enabled() {
                 let mut after = plain.clone();
                 let performed = after.perform(event).unwrap();
-                let known = steps.perform(&state, event, &question.always).unwrap();
+                let known = steps.perform(&state, event, question).unwrap();
                 let text = exactly(&after);
                 assert_eq!(exactly(&known.0), text, "{event:?}");
-                for (property, judgement) in question.always.iter().zip(&*known.1) {
+                for (property, judgement) in question.always.iter().zip(&*known.1.judgements) {
                     let holds = property.holds(plain.server(), after.server(), &performed);
                     assert_eq!(judgement.holds, holds, "{event:?}");
                     let is_tried = property.is_tried(event, &performed);

@@ -5,7 +5,8 @@
 //! edits.
 //!
 //! [`PropertySearch`] has two kinds of verdict: *safety* (a property that holds in every state) and
-//! *settling* (every run comes to rest, and rests as wished).
+//! *settling* (every run comes to rest, and rests as wished). It can also be asked a [`HistoryProperty`],
+//! as somebody writes it.
 //! Statements of a controller that touch only the variables of a run commute with the events of all
 //! others, so they are performed together with the visible statement before them (partial-order
 //! reduction).
@@ -56,22 +57,26 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod asked_property;
 mod fast_hash;
 mod fingerprint;
 mod histories;
 mod known_steps;
 mod most_versions;
+mod object_condition;
 mod property;
 mod property_search;
 mod question;
 mod settling;
 
+pub use fingerprint::is_interchangeable;
 pub use histories::{
     ActorProgress, Comparison, EditEffect, HistoryAnswer, HistoryProperty, HistorySearch,
-    JointStep, LossGroups, LossRisk, ObjectCondition, Occurrence, ResponseCache, SearchStatus,
-    StateId, StateView, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
+    JointStep, LossGroups, LossRisk, Occurrence, ResponseCache, SearchStatus, StateId, StateView,
+    Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
+pub use object_condition::{AnyCondition, ObjectCondition, StoredObjects};
 pub use property::{FieldOf, Goal, Safety};
-pub use property_search::{PropertySearch, PropertySearchStatus};
+pub use property_search::{HistoryViolation, PropertySearch, PropertySearchStatus};
 pub use question::Question;
 pub use settling::{NeverRests, Settling};

@@ -147,7 +147,8 @@ impl FieldOf {
     }
 }
 
-fn count(server: &ApiServer, kind: &Kind) -> usize {
+/// The number of objects of a kind, in all namespaces.
+pub(super) fn count(server: &ApiServer, kind: &Kind) -> usize {
     let prefix = prefix(server, kind);
     prefix.map_or(0, |prefix| server.store().range(&prefix).count())
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use optimist_system::{Event, System};
 
-use super::Question;
+use super::asked_property::Occurred;
 use super::fast_hash::FastMap;
 use super::fingerprint::Digests;
 use super::known_steps::{Judgement, KnownSteps};
 use super::most_versions::most_versions;
 use super::settling::{self, Settling};
+use super::{HistoryProperty, Question};
 
 /// The status of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,15 @@ pub enum PropertySearchStatus {
     TooManyStates,
 }
 
+/// The way in which a history breaks the property of every history.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HistoryViolation {
+    /// By the last of these steps; without one, it is broken at the start.
+    Step(Vec<Event>),
+    /// It does not come to rest, or rests otherwise.
+    Settling(Settling),
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct SearchNode {
     /// The state and the event by which it was first found: on a shortest way.
@@ -30,6 +40,10 @@ pub(super) struct SearchNode {
     pub(super) depth: usize,
     /// `true` if the objects are as wished.
     pub(super) goals_hold: bool,
+    /// `true` if the condition of the property of every history holds.
+    pub(super) asked_holds: bool,
+    /// `true` if that condition sees something else than at the start.
+    pub(super) is_changed: bool,
     /// The events that are possible, without faults.
     pub(super) enabled: Vec<Event>,
     pub(super) edges: Vec<Edge>,
@@ -41,6 +55,8 @@ pub(super) struct Edge {
     pub(super) event: Event,
     /// The number of versions that the event makes in the store.
     pub(super) versions: u64,
+    /// The part of the step at which the property of every history looks.
+    pub(super) occurred: Occurred,
 }
 
 impl Edge {
@@ -58,7 +74,9 @@ pub struct PropertySearch {
     nodes: Vec<SearchNode>,
     /// The states that are found and not explored, with the events that are possible.
     frontier: VecDeque<(usize, Arc<System>, Vec<Event>)>,
-    known: FastMap<u128, usize>,
+    /// The states that are found, each told apart by what the condition of the property of every history
+    /// says of it, too.
+    known: FastMap<(u128, bool), usize>,
     digests: Digests,
     steps: KnownSteps,
     violations: Vec<(usize, Vec<Event>)>,
@@ -149,26 +167,64 @@ impl PropertySearch {
     /// Returns whether every run comes to rest as wished. A run that does not can be found before all
     /// states are explored; until then, `None` says that there is none so far.
     pub fn settling(&self) -> Option<Settling> {
-        let settling = settling::judge(&self.nodes);
+        self.judged_settling(|node| node.goals_hold)
+    }
+
+    fn judged_settling(&self, is_wished: impl Fn(&SearchNode) -> bool) -> Option<Settling> {
+        let settling = settling::judge(&self.nodes, is_wished);
         (self.status == PropertySearchStatus::Done || settling != Settling::Settles)
             .then_some(settling)
     }
 
+    /// Returns a history that breaks the property of every history that was [asked](Question::history), as far as the
+    /// search is. One that breaks it by its last step has the smallest number of steps, unless there
+    /// were too many states.
+    pub fn history_violation(&self) -> Option<HistoryViolation> {
+        let asked = self.question.asked.as_ref()?;
+        let settling = match &asked.property {
+            HistoryProperty::Settles => self.judged_settling(|_| true),
+            HistoryProperty::AtRest(_) => self.judged_settling(|node| node.asked_holds),
+            _ => {
+                let path = asked.broken_by(self.question.start.server(), &self.nodes)?;
+                // A shorter history can go on from a state that is not explored.
+                let explored = self.explored_steps();
+                let is_shortest = explored.is_none_or(|steps| path.len() <= steps);
+                let is_over = self.status != PropertySearchStatus::Running;
+                return (is_shortest || is_over).then_some(HistoryViolation::Step(path));
+            }
+        };
+        let settling = settling.filter(|settling| *settling != Settling::Settles);
+        settling.map(HistoryViolation::Settling)
+    }
+
+    /// Returns whether some event that was searched could have broken the property of every history: else it
+    /// holds because nobody tried.
+    pub fn has_tried_history(&self) -> bool {
+        let asked = self.question.asked.as_ref();
+        asked.is_some_and(|asked| asked.is_tried(&self.nodes))
+    }
+
+    /// The number of steps up to which every history is explored. `None` if all of them are.
+    pub fn explored_steps(&self) -> Option<usize> {
+        let next = self.frontier.front();
+        next.map(|(state, ..)| self.depth(*state))
+    }
+
     fn explore_next(&mut self) {
+        if !self.frontier.is_empty() && self.nodes.len() > self.most_states {
+            self.status = PropertySearchStatus::TooManyStates;
+            return;
+        }
         let Some((id, state, enabled)) = self.frontier.pop_front() else {
             self.status = PropertySearchStatus::Done;
             return;
         };
-        if self.nodes.len() > self.most_states {
-            self.status = PropertySearchStatus::TooManyStates;
-            return;
-        }
         for event in enabled {
-            let step = self.steps.perform(&state, event, &self.question.always);
-            let Some((next, judgements)) = step else {
+            let step = self.steps.perform(&state, event, &self.question);
+            let Some((next, judged)) = step else {
                 continue;
             };
-            self.check((id, event), &judgements);
+            self.check((id, event), &judged.judgements);
             let revision = |system: &System| system.server().store().revision();
             let versions = revision(&next).saturating_sub(revision(&state));
             let to = self.find(next, Some((id, event)));
@@ -176,6 +232,7 @@ impl PropertySearch {
                 to,
                 event,
                 versions,
+                occurred: judged.occurred,
             };
             if let Some(node) = self.nodes.get_mut(id) {
                 node.edges.push(edge);
@@ -205,10 +262,14 @@ impl PropertySearch {
     fn find(&mut self, state: Arc<System>, first: Option<(usize, Event)>) -> usize {
         let id = self.nodes.len();
         let fingerprint = self.digests.fingerprint_once(&state);
-        if let Some(known) = self.known.get(&fingerprint) {
+        let asked = self.question.asked.as_ref();
+        let asked_holds = asked.is_none_or(|asked| asked.holds_in(state.server()));
+        if let Some(known) = self.known.get(&(fingerprint, asked_holds)) {
             return *known;
         }
-        self.known.insert(fingerprint, id);
+        self.known.insert((fingerprint, asked_holds), id);
+        let start = self.question.start.server();
+        let is_changed = asked.is_some_and(|asked| asked.is_changed(start, state.server()));
         let mut goals = self.question.at_rest.iter();
         let enabled = state.enabled();
         let events = enabled.iter().copied();
@@ -216,6 +277,8 @@ impl PropertySearch {
             first,
             depth: first.map_or(0, |(from, _)| self.depth(from) + 1),
             goals_hold: goals.all(|goal| goal.is_true(state.server())),
+            asked_holds,
+            is_changed,
             enabled: events.filter(|event| !event.is_fault()).collect(),
             edges: Vec::new(),
         });

@@ -1,8 +1,10 @@
 //! The question about a system: the properties to check.
 
+use optimist_ledger::ObjectRef;
 use optimist_system::{Faults, System};
 
-use super::{Goal, Safety};
+use super::asked_property::AskedProperty;
+use super::{AnyCondition, Goal, HistoryProperty, Safety};
 
 /// A system, and what must hold in every history from it.
 #[derive(Clone, Debug)]
@@ -10,6 +12,7 @@ pub struct Question {
     pub(super) start: System,
     pub(super) always: Vec<Safety>,
     pub(super) at_rest: Vec<Goal>,
+    pub(super) asked: Option<AskedProperty>,
 }
 
 impl Question {
@@ -19,6 +22,7 @@ impl Question {
             start,
             always: Vec::new(),
             at_rest: Vec::new(),
+            asked: None,
         }
     }
 
@@ -34,6 +38,16 @@ impl Question {
     /// Adds a property that must hold at rest.
     pub fn at_rest(mut self, goal: Goal) -> Self {
         self.at_rest.push(goal);
+        self
+    }
+
+    /// Asks for a property of every history. Its conditions, and what a process reads and writes, are
+    /// about one object.
+    pub fn history(mut self, property: HistoryProperty<AnyCondition>, object: ObjectRef) -> Self {
+        if matches!(property, HistoryProperty::NoEditLost) {
+            self.start = self.start.with_ledger();
+        }
+        self.asked = Some(AskedProperty { property, object });
         self
     }
 

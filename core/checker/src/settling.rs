@@ -41,8 +41,8 @@ pub struct NeverRests {
     pub repeated: Vec<Event>,
 }
 
-/// Judges all runs.
-pub(super) fn judge(nodes: &[SearchNode]) -> Settling {
+/// Judges all runs. `is_wished` says of a state whether a run may rest in it.
+pub(super) fn judge(nodes: &[SearchNode], is_wished: impl Fn(&SearchNode) -> bool) -> Settling {
     let mut never_rests: Option<(usize, Vec<usize>)> = None;
     let mut rests_wrong: Option<(usize, Vec<usize>)> = None;
     for component in components(nodes) {
@@ -62,7 +62,7 @@ pub(super) fn judge(nodes: &[SearchNode]) -> Settling {
         let writes = edges().any(|edge| edge.writes());
         let place = if writes {
             &mut never_rests
-        } else if component.iter().any(|id| !nodes[*id].goals_hold) {
+        } else if component.iter().any(|id| !is_wished(&nodes[*id])) {
             &mut rests_wrong
         } else {
             continue;

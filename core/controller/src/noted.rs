@@ -45,7 +45,7 @@ impl Controller {
             (Some(answered), _) => ledger.record_read(who, answered, server),
             (None, Some(_)) => {}
             (None, None) => {
-                for object in self.read_from_cache(report) {
+                for object in self.read_by(report) {
                     ledger.cached_read(who, object, server);
                 }
             }
@@ -62,8 +62,8 @@ impl Controller {
         done
     }
 
-    /// The objects that a step without a request has read.
-    fn read_from_cache(&self, report: &WorkerReport) -> &[Arc<Value>] {
+    /// The objects that a step of the worker has read, from its cache or from the server.
+    pub fn read_by(&self, report: &WorkerReport) -> &[Arc<Value>] {
         let WorkerReport::Performed { statements, .. } = report else {
             return &[];
         };

@@ -57,7 +57,8 @@ pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
 pub use property::{
     FieldBound, PropertyError, PropertyErrorKind, StoredCondition, WrittenProperty,
-    example_properties, parse_property,
+    example_controller_properties, example_properties, known_kinds, parse_controller_property,
+    parse_property,
 };
 pub use prose::{Block, Span, blocks, spans};
 pub use question::{ChallengeQuestion, Forbidden, RestCondition};

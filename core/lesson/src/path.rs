@@ -87,6 +87,12 @@ impl FieldPath {
         is(0, "metadata") && (self.parts.len() == 1 || is_one)
     }
 
+    /// Returns whether the value at the path is a generation of the object, or one that a controller has seen.
+    pub(super) fn is_generation(&self) -> bool {
+        self.field() == "observedGeneration"
+            || (self.is_versioned() && self.field() == "generation")
+    }
+
     /// The path as a JSON pointer (RFC 6901) into an object; `None` if an item on the path does not
     /// exist.
     pub(super) fn pointer(&self, object: &Value) -> Option<String> {

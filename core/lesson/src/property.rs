@@ -1,16 +1,20 @@
-//! A property of one's own, in the language of lessons: `never: [lost edit]`,
+//! A property of one's own, in the language of lessons: `never: [lost edit]`, `never: [more than 1 ConfigMap]`,
 //! `always: {stored: {spec.replicas: at most 5}}`, `at rest: {exists: yes}`,
-//! `before: [A writes, B reads]`.
+//! `settles: yes`, `before: [A writes, B reads]`.
 
 mod examples;
 mod read;
 
-use optimist_simulation::explore::{HistoryProperty, ObjectCondition};
+use std::sync::Arc;
+
+use optimist_controller::program::{Kind, ReadyProgram};
+use optimist_simulation::explore::{AnyCondition, HistoryProperty, ObjectCondition, StoredObjects};
+use optimist_simulation::{ActorId, World};
 use serde_json::Value;
 
 use super::FieldPath;
-use super::condition::{has, has_same};
-pub use examples::example_properties;
+use super::condition::has_same;
+pub use examples::{example_controller_properties, example_properties};
 pub use read::{PropertyError, PropertyErrorKind};
 
 /// A property that somebody wrote.
@@ -21,10 +25,66 @@ pub type WrittenProperty = HistoryProperty<StoredCondition>;
 /// # Errors
 /// The first error, and its place.
 pub fn parse_property(text: &str, actors: usize) -> Result<WrittenProperty, PropertyError> {
-    read::property(text, actors)
+    let scope = PropertyScope {
+        actors,
+        kinds: None,
+    };
+    read::property(text, scope)
 }
 
-/// A condition on the stored object. A deleted object has no fields.
+/// Parses a property of the search of a controller's orders from a world. It can also count objects, of the kinds that
+/// [`known_kinds`] returns, and ask whether every history comes to rest.
+///
+/// # Errors
+/// The first error, and its place.
+pub fn parse_controller_property(
+    text: &str,
+    world: &World,
+) -> Result<HistoryProperty<AnyCondition>, PropertyError> {
+    let kinds = known_kinds(world);
+    let scope = PropertyScope {
+        actors: ActorId::ALL.len(),
+        kinds: Some(&kinds),
+    };
+    let read = read::property(text, scope);
+    let any = |condition| -> AnyCondition { Arc::new(condition) };
+    read.map(|property: WrittenProperty| property.map(any))
+        .map_err(|error| PropertyError {
+            of_controller: true,
+            ..error
+        })
+}
+
+/// The kinds of objects that a property of a controller can count: those that it watches, that of the current
+/// object, and those of the ready programs.
+pub fn known_kinds(world: &World) -> Vec<Kind> {
+    let watches = world.controller().map(|it| &it.code().program().watches);
+    let watched = watches
+        .into_iter()
+        .flatten()
+        .map(|watched| watched.kind.clone());
+    let resource = world.resource();
+    let current = Kind::new(&resource.group_version.to_string(), &resource.kind);
+    let usual = [current, ReadyProgram::widget(), ReadyProgram::config_map()];
+    let mut kinds: Vec<Kind> = Vec::new();
+    for kind in watched.chain(usual) {
+        if !kinds.iter().any(|known| known.kind == kind.kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+/// The actors and the kinds of objects that a property can name.
+#[derive(Clone, Copy)]
+struct PropertyScope<'a> {
+    /// The number of actors, in the order of [`ActorId::ALL`].
+    actors: usize,
+    /// The kinds that it can count, if a controller takes part. `None`: the search has one object.
+    kinds: Option<&'a [Kind]>,
+}
+
+/// A condition on the stored objects of a moment. A deleted object has no fields.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredCondition {
     /// A field has a value, or is within a bound.
@@ -33,6 +93,8 @@ pub enum StoredCondition {
     Same(FieldPath, FieldPath),
     /// A list has a text.
     Contains(FieldPath, String),
+    /// The number of objects of a kind, in all namespaces, is within a bound.
+    Objects(Kind, FieldBound),
     /// The object exists, or (`false`) does not.
     Exists(bool),
     /// The condition does not hold.
@@ -55,10 +117,11 @@ pub enum FieldBound {
 }
 
 impl FieldBound {
-    fn holds_at(&self, path: &FieldPath, object: Option<&Value>) -> bool {
-        let number = || path.find(object?)?.as_f64();
+    /// Returns whether it accepts a value; `None`: there is none.
+    fn accepts(&self, value: Option<&Value>) -> bool {
+        let number = || value?.as_f64();
         match self {
-            Self::Is(wanted) => has(object, path, wanted.as_ref()),
+            Self::Is(wanted) => value == wanted.as_ref(),
             Self::AtMost(most) => number().is_some_and(|number| number <= *most as f64),
             Self::AtLeast(least) => number().is_some_and(|number| number >= *least as f64),
         }
@@ -66,28 +129,32 @@ impl FieldBound {
 }
 
 impl ObjectCondition for StoredCondition {
-    fn holds(&self, object: Option<&Value>) -> bool {
+    fn holds(&self, stored: StoredObjects<'_>) -> bool {
+        let object = stored.object();
         match self {
-            Self::Stored(path, bound) => bound.holds_at(path, object),
+            Self::Stored(path, bound) => bound.accepts(object.and_then(|object| path.find(object))),
             Self::Same(one, other) => has_same(object, [one, other]),
             Self::Contains(path, text) => object
                 .and_then(|object| path.find(object)?.as_array())
                 .is_some_and(|items| items.iter().any(|item| *item == **text)),
+            Self::Objects(kind, bound) => bound.accepts(Some(&stored.count(kind).into())),
             Self::Exists(exists) => object.is_some() == *exists,
-            Self::Not(condition) => !condition.holds(object),
-            Self::All(all) => all.iter().all(|condition| condition.holds(object)),
-            Self::Any(any) => any.iter().any(|condition| condition.holds(object)),
+            Self::Not(condition) => !condition.holds(stored),
+            Self::All(all) => all.iter().all(|condition| condition.holds(stored)),
+            Self::Any(any) => any.iter().any(|condition| condition.holds(stored)),
         }
     }
 
-    fn sees_same(&self, one: Option<&Value>, other: Option<&Value>) -> bool {
+    fn sees_same(&self, one: StoredObjects<'_>, other: StoredObjects<'_>) -> bool {
         let same = |path: &FieldPath| {
+            let [one, other] = [one, other].map(|stored| stored.object());
             one.and_then(|object| path.find(object)) == other.and_then(|object| path.find(object))
         };
         match self {
             Self::Stored(path, _) | Self::Contains(path, _) => same(path),
             Self::Same(first, second) => same(first) && same(second),
-            Self::Exists(_) => one.is_some() == other.is_some(),
+            Self::Objects(kind, _) => one.count(kind) == other.count(kind),
+            Self::Exists(_) => one.object().is_some() == other.object().is_some(),
             Self::Not(condition) => condition.sees_same(one, other),
             Self::All(all) | Self::Any(all) => {
                 all.iter().all(|condition| condition.sees_same(one, other))

@@ -5,13 +5,14 @@ use std::fmt;
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_client::IntendedChange;
-use optimist_controller::program::{Kind, ReadyProgram};
+use optimist_controller::program::Kind;
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, Faults};
 use optimist_simulation::{ActorId, World};
 use serde_json::{Value, json};
 
 use super::FieldPath;
 use super::fields::{KnownKeys, LessonError, LessonResult, flag, items, members, number, text};
+use super::property::known_kinds;
 use super::script::{ACTORS, ScriptEdit, edits};
 
 /// The search of a challenge stops after this many states.
@@ -168,6 +169,7 @@ impl ChallengeQuestion {
             always: always.collect::<Option<_>>()?,
             at_rest: at_rest.collect::<Option<_>>()?,
             settles: self.settles,
+            own: None,
         };
         ControllerSearch::new(world, question, most_states)
     }
@@ -189,11 +191,10 @@ impl Forbidden {
     }
 }
 
-/// A kind by its name: one of the ready programs' kinds, or one that the controller watches.
+/// A kind that can be counted, by its name.
 fn kind_of(world: &World, name: &str) -> Option<Kind> {
-    let usual = [ReadyProgram::widget(), ReadyProgram::config_map()];
-    let watched = world.controller()?.code().program().watches.iter();
-    let mut kinds = watched.map(|watched| watched.kind.clone()).chain(usual);
+    world.controller()?;
+    let mut kinds = known_kinds(world).into_iter();
     kinds.find(|kind| kind.kind == name)
 }
 

@@ -1,11 +1,17 @@
 //! The language of properties: what a text means, by objects for which it holds and does not.
 
 use optimist_client::{IntendedChange, Intent};
-use optimist_lesson::{StoredCondition, WrittenProperty, example_properties, parse_property};
-use optimist_simulation::World;
-use optimist_simulation::explore::{
-    HistoryProperty, ObjectCondition, Occurrence, PRESETS, Plan, Scenario, ThirdActor,
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
+use optimist_lesson::{
+    StoredCondition, WrittenProperty, example_controller_properties, example_properties,
+    parse_controller_property, parse_property,
 };
+use optimist_simulation::explore::{
+    HistoryProperty, ObjectCondition, Occurrence, PRESETS, Plan, Scenario,
+    StoredObjects::{self, One},
+    ThirdActor,
+};
+use optimist_simulation::{Start, WIDGET, World};
 use serde_json::{Value, json};
 
 fn condition(text: &str) -> StoredCondition {
@@ -69,9 +75,9 @@ fn a_condition_is_that_of_a_lesson() {
         ),
     ] {
         let condition = condition(text);
-        assert_eq!(condition.holds(Some(&web)), holds, "{text}");
+        assert_eq!(condition.holds(One(Some(&web))), holds, "{text}");
         assert_eq!(
-            condition.holds(None),
+            condition.holds(One(None)),
             of_deleted,
             "{text} of a deleted object"
         );
@@ -89,11 +95,17 @@ fn a_condition_sees_only_what_it_names() {
         "{any: [{exists: yes}, {stored: {spec.replicas: 1}}]}",
     ] {
         let condition = condition(text);
-        assert!(condition.sees_same(Some(&one), Some(&image)), "{text}");
-        assert!(!condition.sees_same(Some(&one), Some(&replicas)), "{text}");
-        assert!(!condition.sees_same(Some(&one), None), "{text}");
+        assert!(
+            condition.sees_same(One(Some(&one)), One(Some(&image))),
+            "{text}"
+        );
+        assert!(
+            !condition.sees_same(One(Some(&one)), One(Some(&replicas))),
+            "{text}"
+        );
+        assert!(!condition.sees_same(One(Some(&one)), One(None)), "{text}");
     }
-    assert!(condition("{exists: yes}").sees_same(Some(&one), Some(&replicas)));
+    assert!(condition("{exists: yes}").sees_same(One(Some(&one)), One(Some(&replicas))));
 }
 
 #[test]
@@ -163,12 +175,18 @@ fn the_examples_of_a_pair_are_properties_about_what_it_changes() {
             for text in &texts {
                 let property = parse_property(text, scenario.plans.len()).expect(text);
                 if let HistoryProperty::AtRest(condition) = &property {
-                    assert!(!condition.holds(Some(&scenario.object)), "{text}");
-                    assert!(edited.iter().any(|it| condition.holds(Some(it))), "{text}");
+                    assert!(!condition.holds(One(Some(&scenario.object))), "{text}");
+                    assert!(
+                        edited.iter().any(|it| condition.holds(One(Some(it)))),
+                        "{text}"
+                    );
                 }
                 if let HistoryProperty::Always(condition) = &property {
-                    assert!(condition.holds(Some(&scenario.object)), "{text}");
-                    assert!(edited.iter().all(|it| condition.holds(Some(it))), "{text}");
+                    assert!(condition.holds(One(Some(&scenario.object))), "{text}");
+                    assert!(
+                        edited.iter().all(|it| condition.holds(One(Some(it)))),
+                        "{text}"
+                    );
                 }
             }
         }
@@ -238,5 +256,80 @@ fn the_examples_of_a_kind_without_replicas_name_its_own_fields() {
     assert_eq!(
         example_properties(&secret, masked)[1],
         "at rest: {stored: {data.other: x}}"
+    );
+}
+
+/// A session with a controller that makes a ConfigMap for each Widget.
+fn with_controller() -> World {
+    let start = Start {
+        controller: Some(ReadyProgram::new(ReadyProgramName::ChildMaker).into()),
+        ..Start::with(WIDGET)
+    };
+    World::from_start(start.into()).expect("it loads").0
+}
+
+#[test]
+fn a_property_of_a_controller_counts_objects_and_asks_whether_it_rests() {
+    let world = with_controller();
+    let property = |text: &str| parse_controller_property(text, &world).expect(text);
+    let stored = || StoredObjects::All(world.server(), world.subject());
+    for (text, holds) in [
+        ("always: {objects: {Widget: 1}}", true),
+        ("never: [more than 1 Widget]", true),
+        ("never: [more than 0 Widget]", false),
+        ("always: {objects: {ConfigMap: at least 1}}", false),
+        ("always: {objects: {ConfigMap: at most 0, Widget: 1}}", true),
+        ("always: {stored: {spec.size: 1}, exists: yes}", true),
+        (
+            "always: {same: [metadata.generation, status.observedGeneration]}",
+            false,
+        ),
+    ] {
+        let HistoryProperty::Always(condition) = property(text) else {
+            panic!("{text}");
+        };
+        assert_eq!(condition.holds(stored()), holds, "{text}");
+    }
+    assert!(matches!(property("settles: yes"), HistoryProperty::Settles));
+    assert!(matches!(
+        property("before: [C reads, A writes]"),
+        HistoryProperty::Before(Occurrence::Reads(2), Occurrence::Writes(0))
+    ));
+    // Two editors have one object, and always come to rest.
+    for text in ["settles: yes", "always: {objects: {Widget: 1}}"] {
+        assert!(parse_property(text, 3).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_tells_no_states_of_a_controller_apart_cannot_be_asked() {
+    let world = with_controller();
+    for text in [
+        "always: {stored: {metadata.generation: 1}}",
+        "always: {stored: {status.observedGeneration: at most 2}}",
+        "always: {stored: {status: {observedGeneration: 2}}}",
+        "always: {stored: {status.seen: '2026-01-01T00:00:00Z'}}",
+        "always: {stored: {metadata.uid: 9b1a6f1e-0000-4000-8000-000000000001}}",
+        "always: {contains: {status.times: '2026-01-01T00:00:00Z'}}",
+        "always: {same: [metadata.resourceVersion, status.seen]}",
+        "always: {same: [spec.size, status.observedGeneration]}",
+    ] {
+        assert!(parse_controller_property(text, &world).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_examples_of_a_controller_are_properties() {
+    let examples = example_controller_properties(&with_controller(), Value::clone);
+    assert_eq!(
+        examples,
+        [
+            "never: [more than 1 ConfigMap]",
+            "at rest: {objects: {ConfigMap: 1}}",
+            "always: {stored: {spec.size: at most 1}}",
+            "settles: yes",
+            "never: [lost edit]",
+            "before: [C reads, A writes]",
+        ]
     );
 }

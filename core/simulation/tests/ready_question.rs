@@ -124,10 +124,10 @@ fn nothing_is_asked_where_the_properties_do_not_fit_the_objects() {
     let mut tree = tree(Name::ChildMaker, &[]);
     assert!(ControllerQuestion::of_ready_program(tree.world()).is_some());
     new_owner_and_child(&mut tree);
-    assert_eq!(ControllerQuestion::of_ready_program(tree.world()), None);
+    assert!(ControllerQuestion::of_ready_program(tree.world()).is_none());
     let other = Start::with(WIDGET);
     let world = World::from_start(other.into()).unwrap().0;
-    assert_eq!(ControllerQuestion::of_ready_program(&world), None);
+    assert!(ControllerQuestion::of_ready_program(&world).is_none());
 }
 
 #[test]

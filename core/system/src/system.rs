@@ -192,7 +192,7 @@ impl<Name: Copy + PartialEq> System<Name> {
     }
 
     /// The name of a process in the ledger.
-    pub(super) fn name(&self, process: ProcessId) -> Option<Name> {
+    pub fn name(&self, process: ProcessId) -> Option<Name> {
         self.names.get(usize::from(process)).copied()
     }
 

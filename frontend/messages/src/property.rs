@@ -16,14 +16,20 @@ const PARTS: &str = "[A writes, B reads]";
 
 /// Says what is wrong in the text of a property, and where.
 pub fn error(error: &PropertyError) -> String {
-    let known = error.kind.known_words().join(", ");
+    let known = error.known_words().join(", ");
     let why = match &error.kind {
         PropertyErrorKind::Yaml(why) => en::property_error_yaml(why),
         PropertyErrorKind::Unknown(None) => en::property_error_begin(&known),
         PropertyErrorKind::Unknown(Some(key)) => en::property_error_unknown(key, &known),
         PropertyErrorKind::Second(key) => en::property_error_second(key),
         PropertyErrorKind::Settles => en::property_error_settles(),
+        PropertyErrorKind::Kind(text, known) => en::property_error_kind(text, known),
+        PropertyErrorKind::Interchangeable(text) => en::property_error_interchangeable(text),
+        PropertyErrorKind::Yes => en::property_error_yes(),
         PropertyErrorKind::CountsObjects(text) => en::property_error_counts(text),
+        PropertyErrorKind::Forbidden(text) if error.of_controller => {
+            en::property_error_never_counts(text)
+        }
         PropertyErrorKind::Forbidden(text) => en::property_error_never(text),
         PropertyErrorKind::NoCondition => en::property_error_condition(&CONDITION),
         PropertyErrorKind::UnknownCondition(key) => en::property_error_condition_key(key, &known),
@@ -62,6 +68,7 @@ pub fn answer(property: &WrittenProperty, answer: &HistoryAnswer) -> String {
         (HistoryAnswer::Unknown, _) => en::property_unknown(),
         (HistoryAnswer::Untried, HistoryProperty::NoEditLost) => en::property_untried_edit(),
         (HistoryAnswer::Untried, HistoryProperty::Before(..)) => en::property_untried_before(),
+        (HistoryAnswer::Untried, HistoryProperty::Settles) => en::orders_untried(),
         (HistoryAnswer::Untried, HistoryProperty::Always(_) | HistoryProperty::AtRest(_)) => {
             en::property_untried_condition()
         }

@@ -47,7 +47,7 @@ pub use comparison::{Comparison, JointStep};
 pub use explanation::{ActorProgress, TransitionMeaning};
 pub use found::StateView;
 pub use loss_risk::{LossGroups, LossRisk};
-pub use property::{HistoryAnswer, HistoryProperty, ObjectCondition, Occurrence};
+pub use property::{HistoryAnswer, HistoryProperty, Occurrence};
 pub use response_cache::ResponseCache;
 pub use tally::Tally;
 pub use transition::{EditEffect, Transition, TransitionKind};

@@ -10,38 +10,54 @@ use serde_json::Value;
 
 use super::pool::PooledObjectId;
 use super::{HistorySearch, SearchStatus, StateId, Transition, TransitionId, TransitionKind};
-
-/// A condition on the stored object; `None` stands for no object.
-pub trait ObjectCondition {
-    /// Returns whether it holds.
-    fn holds(&self, object: Option<&Value>) -> bool;
-
-    /// Returns whether the parts of two objects at which it looks are the same.
-    fn sees_same(&self, one: Option<&Value>, other: Option<&Value>) -> bool;
-}
+use crate::{ObjectCondition, StoredObjects};
 
 /// A property of every history.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HistoryProperty<C> {
     /// No acknowledged edit is lost, as the ledger ([`optimist_ledger`]) defines it.
     NoEditLost,
+    /// It comes to rest: from some moment on, no object changes.
+    Settles,
     /// The condition holds at every moment.
     Always(C),
-    /// The condition holds once all processes are done.
+    /// It comes to rest, and the condition holds then.
     AtRest(C),
     /// Before the second one occurs for the first time, the first one has occurred: at an earlier
     /// moment.
     Before(Occurrence<C>, Occurrence<C>),
 }
 
-/// Something that occurs at a moment of a history. A process is named by its position.
+impl<C> HistoryProperty<C> {
+    /// The same property with other conditions.
+    pub fn map<D>(self, condition: impl Fn(C) -> D) -> HistoryProperty<D> {
+        let occurrence = |occurrence| match occurrence {
+            Occurrence::Reads(who) => Occurrence::Reads(who),
+            Occurrence::Writes(who) => Occurrence::Writes(who),
+            Occurrence::IsRefused(who) => Occurrence::IsRefused(who),
+            Occurrence::Holds(holds) => Occurrence::Holds(condition(holds)),
+        };
+        match self {
+            Self::NoEditLost => HistoryProperty::NoEditLost,
+            Self::Settles => HistoryProperty::Settles,
+            Self::Always(holds) => HistoryProperty::Always(condition(holds)),
+            Self::AtRest(holds) => HistoryProperty::AtRest(condition(holds)),
+            Self::Before(first, second) => {
+                HistoryProperty::Before(occurrence(first), occurrence(second))
+            }
+        }
+    }
+}
+
+/// Something that occurs at a moment of a history. A process is named by its position, or by its name in the
+/// ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Occurrence<C> {
-    /// A process reads the object: the answer to its GET has the object.
+    /// A process reads the object: the answer to its GET has it, or a read of its own cache.
     Reads(usize),
-    /// The server accepts a write of a process.
+    /// The server accepts a write of a process to the object.
     Writes(usize),
-    /// The server refuses a write of a process.
+    /// The server refuses a write of a process to the object.
     IsRefused(usize),
     /// The condition holds.
     Holds(C),
@@ -80,7 +96,7 @@ impl<'a, C: ObjectCondition> Looked<'a, C> {
         let (stored, object) = self.search.object_in(state);
         let place = self.holds.get_mut(place_of(stored));
         let known = place.as_ref().and_then(|place| **place);
-        let holds = known.unwrap_or_else(|| self.condition.holds(object));
+        let holds = known.unwrap_or_else(|| self.condition.holds(StoredObjects::One(object)));
         if let Some(place) = place {
             *place = Some(holds);
         }
@@ -97,6 +113,7 @@ impl<'a, C: ObjectCondition> Looked<'a, C> {
                 return false;
             };
             *seen = true;
+            let [start, object] = [start, object].map(StoredObjects::One);
             stored != first && !self.condition.sees_same(start, object)
         })
     }
@@ -145,6 +162,8 @@ impl HistorySearch {
     pub fn judge<C: ObjectCondition>(&self, property: &HistoryProperty<C>) -> HistoryAnswer {
         let (broken, is_tried) = match property {
             HistoryProperty::NoEditLost => (self.first_loss(), self.has_contested_write()),
+            // A process sends a limited number of requests.
+            HistoryProperty::Settles => (None, !self.edges.is_empty()),
             HistoryProperty::Always(condition) => {
                 let mut looked = Looked::new(self, condition);
                 let broken = (0..self.states.len()).find(|state| !looked.holds_in(*state));

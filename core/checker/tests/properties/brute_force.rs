@@ -25,7 +25,7 @@ struct Found {
 const LONGEST: usize = 60;
 
 /// Everything of a state, versions, times and uids included, as text.
-fn exactly(state: &System) -> String {
+pub fn exactly(state: &System) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     let store = state.server().store();

@@ -2,10 +2,11 @@
 
 use optimist_apiserver::apply::{Path, PathElement, differing, merge};
 use optimist_client::{Intent, bare};
-use optimist_simulation::explore::{HistoryProperty, ObjectCondition, Scenario};
+use optimist_simulation::World;
+use optimist_simulation::explore::{HistoryProperty, ObjectCondition, Scenario, StoredObjects};
 use serde_json::Value;
 
-use super::parse_property;
+use super::{parse_controller_property, parse_property};
 use crate::FieldPath;
 
 /// A field that an actor changes, and its value after the edit.
@@ -38,6 +39,45 @@ pub fn example_properties(scenario: &Scenario, masked: fn(&Value) -> Value) -> V
         examples.push("at rest: {exists: yes}".to_owned());
     }
     examples.push("before: [A writes, B reads]".to_owned());
+    examples
+}
+
+/// Returns properties of the search of a controller's orders from a world, each as a text that is a property
+/// of it. `masked` replaces the values that are not shown: no example has one.
+pub fn example_controller_properties(world: &World, masked: fn(&Value) -> Value) -> Vec<String> {
+    let mut examples = Vec::new();
+    let current = &world.resource().kind;
+    let watches = world.controller().map(|it| &it.code().program().watches);
+    let mut watched = watches.into_iter().flatten().map(|it| &it.kind.kind);
+    if let Some(child) = watched.find(|kind| *kind != current) {
+        examples.push(format!("never: [more than 1 {child}]"));
+        examples.push(format!("at rest: {{objects: {{{child}: 1}}}}"));
+    }
+    let stored = world.stored().map(|(_, object)| object);
+    let spec = stored.and_then(|object| {
+        let shown = masked(object);
+        Some((object.get("spec")?.as_object()?, shown.get("spec")?.clone()))
+    });
+    let number = spec.and_then(|(spec, shown)| {
+        let mut numbers = spec.iter().filter_map(|(name, value)| {
+            let number = value.as_i64().filter(|_| shown.get(name) == Some(value))?;
+            FieldPath::parse(&format!("spec.{name}")).ok()?;
+            Some(format!(
+                "always: {{stored: {{spec.{name}: at most {number}}}}}"
+            ))
+        });
+        numbers.next()
+    });
+    examples.extend(number);
+    examples.extend(
+        [
+            "settles: yes",
+            "never: [lost edit]",
+            "before: [C reads, A writes]",
+        ]
+        .map(str::to_owned),
+    );
+    examples.retain(|text| parse_controller_property(text, world).is_ok());
     examples
 }
 
@@ -165,7 +205,7 @@ fn each_quote(path: &FieldPath) -> impl Iterator<Item = String> {
 fn holds(text: &str, object: &Value) -> bool {
     match parse_property(text, 2) {
         Ok(HistoryProperty::Always(condition) | HistoryProperty::AtRest(condition)) => {
-            condition.holds(Some(object))
+            condition.holds(StoredObjects::One(Some(object)))
         }
         _ => false,
     }

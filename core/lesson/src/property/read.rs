@@ -1,18 +1,23 @@
 //! Reads a property, and says what is wrong where.
 
+use optimist_apiserver::object::JsonMap;
 use optimist_apiserver::yaml::{Content, Located, Member, parse_located};
+use optimist_checker::is_interchangeable;
+use optimist_controller::program::Kind;
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::{HistoryProperty, Occurrence};
 use serde_json::Value;
 
-use super::{FieldBound, StoredCondition, WrittenProperty};
+use super::{FieldBound, PropertyScope, StoredCondition, WrittenProperty};
 use crate::FieldPath;
 
-/// The keys with which a property begins.
-const KEYS: [&str; 4] = ["never", "always", "at rest", "before"];
+/// The keys with which a property begins. The last one is for a controller alone.
+const KEYS: [&str; 5] = ["never", "always", "at rest", "before", "settles"];
 
-/// The keys of a condition.
-const CONDITIONS: [&str; 7] = ["stored", "same", "contains", "exists", "not", "all", "any"];
+/// The keys of a condition. The last one is for a controller alone.
+const CONDITIONS: [&str; 8] = [
+    "stored", "same", "contains", "exists", "not", "all", "any", "objects",
+];
 
 /// An error in the text of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +28,8 @@ pub struct PropertyError {
     pub column: usize,
     /// The mistake there.
     pub kind: PropertyErrorKind,
+    /// `true` if the property is of a search with a controller.
+    pub of_controller: bool,
 }
 
 /// A mistake in the text of a property.
@@ -36,6 +43,10 @@ pub enum PropertyErrorKind {
     Second(String),
     /// It asks whether every history comes to rest, which is so by construction.
     Settles,
+    /// It counts objects of a kind that is not known, with those that are.
+    Kind(String, String),
+    /// It names a uid or a time, which tells no states of the search apart.
+    Interchangeable(String),
     /// It counts objects, and the search has one.
     CountsObjects(String),
     /// A word after `never` that is not known.
@@ -54,6 +65,8 @@ pub enum PropertyErrorKind {
     Text,
     /// `yes` or `no` is needed.
     Flag,
+    /// `yes` is needed.
+    Yes,
     /// A whole number is needed after `at most` and `at least`.
     Number(String),
     /// Two occurrences are needed.
@@ -71,6 +84,7 @@ fn wrong<T>(at: &Located, kind: PropertyErrorKind) -> PropertyResult<T> {
         line: at.line,
         column: at.column,
         kind,
+        of_controller: false,
     })
 }
 
@@ -79,14 +93,15 @@ fn wrong_key<T>(at: &Member, kind: PropertyErrorKind) -> PropertyResult<T> {
         line: at.line,
         column: at.column,
         kind,
+        of_controller: false,
     })
 }
 
-/// Reads the property of a search with a number of actors.
+/// Reads the property of a search.
 ///
 /// # Errors
 /// The first error, and its place.
-pub(super) fn property(text: &str, actors: usize) -> PropertyResult<WrittenProperty> {
+pub(super) fn property(text: &str, scope: PropertyScope<'_>) -> PropertyResult<WrittenProperty> {
     let located = parse_located(text).map_err(|error| {
         // The parser can stop after the end of the text.
         let last = text.lines().count().max(1);
@@ -99,6 +114,7 @@ pub(super) fn property(text: &str, actors: usize) -> PropertyResult<WrittenPrope
             line: error.line.min(last),
             column,
             kind: PropertyErrorKind::Yaml(error.message),
+            of_controller: false,
         }
     })?;
     let Content::Map(members) = &located.content else {
@@ -117,39 +133,97 @@ pub(super) fn property(text: &str, actors: usize) -> PropertyResult<WrittenPrope
     }
     let value = &member.value;
     match member.key.as_str() {
-        "never" => never(value),
-        "always" => Ok(HistoryProperty::Always(conditions(value)?)),
-        "at rest" => Ok(HistoryProperty::AtRest(conditions(value)?)),
-        "before" => before(value, actors),
+        "never" => never(value, scope),
+        "always" => Ok(HistoryProperty::Always(conditions(value, scope)?)),
+        "at rest" => Ok(HistoryProperty::AtRest(conditions(value, scope)?)),
+        "before" => before(value, scope),
+        "settles" if scope.kinds.is_some() => match value.content {
+            Content::Scalar(Value::Bool(true), _) => Ok(HistoryProperty::Settles),
+            _ => wrong(value, PropertyErrorKind::Yes),
+        },
         "settles" => wrong_key(member, PropertyErrorKind::Settles),
         key => wrong_key(member, PropertyErrorKind::Unknown(Some(key.to_owned()))),
     }
 }
 
-fn never(value: &Located) -> PropertyResult<WrittenProperty> {
+fn never(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<WrittenProperty> {
     match &value.content {
         Content::List(items) => match &items[..] {
-            [one] => never(one),
+            [one] => never(one, scope),
             [_, second, ..] => wrong(second, PropertyErrorKind::Second(written_word(second))),
             [] => wrong(value, PropertyErrorKind::NoCondition),
         },
         Content::Map(_) => {
-            let condition = Box::new(conditions(value)?);
+            let condition = Box::new(conditions(value, scope)?);
             Ok(HistoryProperty::Always(StoredCondition::Not(condition)))
         }
         Content::Scalar(_, text) => match text.trim() {
             "lost edit" => Ok(HistoryProperty::NoEditLost),
             "" => wrong(value, PropertyErrorKind::NoCondition),
-            counts if counts.starts_with("more than ") => {
-                wrong(value, PropertyErrorKind::CountsObjects(counts.to_owned()))
-            }
+            counts if counts.starts_with("more than ") => more_than(value, counts, scope),
             other => wrong(value, PropertyErrorKind::Forbidden(other.to_owned())),
         },
     }
 }
 
+/// Reads that there are more objects of a kind than a number.
+fn more_than(
+    value: &Located,
+    written: &str,
+    scope: PropertyScope<'_>,
+) -> PropertyResult<WrittenProperty> {
+    if scope.kinds.is_none() {
+        return wrong(value, PropertyErrorKind::CountsObjects(written.to_owned()));
+    }
+    let mut words = written.split_whitespace().skip(2);
+    let (number, kind) = (words.next().unwrap_or_default(), words.next());
+    let (Some(name), None) = (kind, words.next()) else {
+        return wrong(value, PropertyErrorKind::Forbidden(written.to_owned()));
+    };
+    let Ok(most) = number.parse::<u32>() else {
+        return wrong(value, PropertyErrorKind::Number(number.to_owned()));
+    };
+    let Some(kind) = kind_named(name, scope) else {
+        return wrong(value, unknown_kind(name, scope));
+    };
+    let bound = FieldBound::AtMost(most.into());
+    Ok(HistoryProperty::Always(StoredCondition::Objects(
+        kind, bound,
+    )))
+}
+
+/// A kind that can be counted, by its name.
+fn kind_named(name: &str, scope: PropertyScope<'_>) -> Option<Kind> {
+    let mut kinds = scope.kinds.into_iter().flatten();
+    kinds.find(|kind| kind.kind == name).cloned()
+}
+
+fn unknown_kind(name: &str, scope: PropertyScope<'_>) -> PropertyErrorKind {
+    let kinds = scope.kinds.into_iter().flatten();
+    let known: Vec<&str> = kinds.map(|kind| kind.kind.as_str()).collect();
+    PropertyErrorKind::Kind(name.to_owned(), known.join(", "))
+}
+
+/// Reads numbers of objects, by kind.
+fn objects(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<Vec<StoredCondition>> {
+    let counts = fields(value)?.iter().map(|count| {
+        let Some(kind) = kind_named(&count.key, scope) else {
+            return wrong_key(count, unknown_kind(&count.key, scope));
+        };
+        match bound(&count.value)? {
+            FieldBound::Is(Some(number)) if !number.is_u64() => wrong(
+                &count.value,
+                PropertyErrorKind::Number(written_word(&count.value)),
+            ),
+            FieldBound::Is(None) => wrong(&count.value, PropertyErrorKind::Number(String::new())),
+            bound => Ok(StoredCondition::Objects(kind, bound)),
+        }
+    });
+    counts.collect()
+}
+
 /// Reads a mapping whose members must all hold.
-fn conditions(value: &Located) -> PropertyResult<StoredCondition> {
+fn conditions(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<StoredCondition> {
     let Content::Map(members) = &value.content else {
         return wrong(value, PropertyErrorKind::NoCondition);
     };
@@ -158,27 +232,42 @@ fn conditions(value: &Located) -> PropertyResult<StoredCondition> {
         match member.key.as_str() {
             "stored" => {
                 for place in fields(&member.value)? {
+                    let bound = bound(&place.value)?;
                     let path = path(&place.key, (place.line, place.column))?;
-                    all.push(StoredCondition::Stored(path, bound(&place.value)?));
+                    if let FieldBound::Is(Some(wanted)) = &bound {
+                        check_told_apart(wanted, &place.value, scope)?;
+                    }
+                    if scope.kinds.is_some()
+                        && path.is_generation()
+                        && bound != FieldBound::Is(None)
+                    {
+                        return wrong_key(place, PropertyErrorKind::Version(place.key.clone()));
+                    }
+                    all.push(StoredCondition::Stored(path, bound));
                 }
             }
             "contains" => {
                 for place in fields(&member.value)? {
                     let path = path(&place.key, (place.line, place.column))?;
                     let text = text(&place.value)?.to_owned();
+                    check_told_apart(&text.as_str().into(), &place.value, scope)?;
                     all.push(StoredCondition::Contains(path, text));
                 }
             }
-            "same" => all.push(same(&member.value)?),
+            "same" => all.push(same(&member.value, scope)?),
+            "objects" if scope.kinds.is_some() => all.extend(objects(&member.value, scope)?),
             "exists" => match member.value.content {
                 Content::Scalar(Value::Bool(exists), _) => {
                     all.push(StoredCondition::Exists(exists));
                 }
                 _ => return wrong(&member.value, PropertyErrorKind::Flag),
             },
-            "not" => all.push(StoredCondition::Not(Box::new(conditions(&member.value)?))),
-            "all" => all.push(StoredCondition::All(each(&member.value)?)),
-            "any" => all.push(StoredCondition::Any(each(&member.value)?)),
+            "not" => all.push(StoredCondition::Not(Box::new(conditions(
+                &member.value,
+                scope,
+            )?))),
+            "all" => all.push(StoredCondition::All(each(&member.value, scope)?)),
+            "any" => all.push(StoredCondition::Any(each(&member.value, scope)?)),
             key => {
                 let kind = PropertyErrorKind::UnknownCondition(key.to_owned());
                 return wrong_key(member, kind);
@@ -193,20 +282,68 @@ fn conditions(value: &Located) -> PropertyResult<StoredCondition> {
 }
 
 /// Reads a list of conditions.
-fn each(value: &Located) -> PropertyResult<Vec<StoredCondition>> {
+fn each(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<Vec<StoredCondition>> {
     match &value.content {
-        Content::List(items) if !items.is_empty() => items.iter().map(conditions).collect(),
+        Content::List(items) if !items.is_empty() => {
+            items.iter().map(|item| conditions(item, scope)).collect()
+        }
         _ => wrong(value, PropertyErrorKind::NoCondition),
     }
 }
 
-fn same(value: &Located) -> PropertyResult<StoredCondition> {
-    match &value.content {
-        Content::List(items) if items.len() == 2 => {
-            let read = |at: &Located| path(text(at)?, (at.line, at.column));
-            Ok(StoredCondition::Same(read(&items[0])?, read(&items[1])?))
+fn same(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<StoredCondition> {
+    let Content::List(items) = &value.content else {
+        return wrong(value, PropertyErrorKind::TwoPaths);
+    };
+    let [one, other] = &items[..] else {
+        return wrong(value, PropertyErrorKind::TwoPaths);
+    };
+    // The search of a controller's orders keeps the order of generations.
+    let generation = |at: &Located| {
+        let path = FieldPath::parse(text(at).ok()?).ok()?;
+        path.is_generation().then_some(path)
+    };
+    if scope.kinds.is_some()
+        && let [Some(one), Some(other)] = [one, other].map(generation)
+    {
+        return Ok(StoredCondition::Same(one, other));
+    }
+    let read = |at: &Located| {
+        let written = text(at)?;
+        let path = path(written, (at.line, at.column))?;
+        match scope.kinds.is_some() && path.is_generation() {
+            true => wrong(at, PropertyErrorKind::Version(written.to_owned())),
+            false => Ok(path),
         }
-        _ => wrong(value, PropertyErrorKind::TwoPaths),
+    };
+    Ok(StoredCondition::Same(read(one)?, read(other)?))
+}
+
+/// Checks that a value tells states of the search of a controller's orders apart.
+fn check_told_apart(wanted: &Value, at: &Located, scope: PropertyScope<'_>) -> PropertyResult<()> {
+    if scope.kinds.is_none() {
+        return Ok(());
+    }
+    let all = |members: &JsonMap| {
+        members.iter().try_for_each(|(name, member)| {
+            if matches!(
+                name.as_str(),
+                "generation" | "observedGeneration" | "resourceVersion"
+            ) {
+                return wrong(at, PropertyErrorKind::Version(name.clone()));
+            }
+            check_told_apart(member, at, scope)
+        })
+    };
+    match wanted {
+        Value::String(text) if is_interchangeable(text) => {
+            wrong(at, PropertyErrorKind::Interchangeable(text.clone()))
+        }
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| check_told_apart(item, at, scope)),
+        Value::Object(members) => all(members),
+        _ => Ok(()),
     }
 }
 
@@ -223,6 +360,7 @@ fn path(written: &str, (line, column): (usize, usize)) -> PropertyResult<FieldPa
         line,
         column,
         kind: kind(written.to_owned()),
+        of_controller: false,
     };
     let path = FieldPath::parse(written).map_err(|_| error(PropertyErrorKind::NotAPath))?;
     // Both are one state of a search.
@@ -250,19 +388,22 @@ fn bound(value: &Located) -> PropertyResult<FieldBound> {
     Ok(FieldBound::Is(Some(text.as_str().into())))
 }
 
-fn before(value: &Located, actors: usize) -> PropertyResult<WrittenProperty> {
+fn before(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<WrittenProperty> {
     match &value.content {
         Content::List(items) if items.len() == 2 => {
-            let [first, second] = [&items[0], &items[1]].map(|item| occurrence(item, actors));
+            let [first, second] = [&items[0], &items[1]].map(|item| occurrence(item, scope));
             Ok(HistoryProperty::Before(first?, second?))
         }
         _ => wrong(value, PropertyErrorKind::TwoOccurrences),
     }
 }
 
-fn occurrence(value: &Located, actors: usize) -> PropertyResult<Occurrence<StoredCondition>> {
+fn occurrence(
+    value: &Located,
+    scope: PropertyScope<'_>,
+) -> PropertyResult<Occurrence<StoredCondition>> {
     let Content::Scalar(_, written) = &value.content else {
-        return Ok(Occurrence::Holds(conditions(value)?));
+        return Ok(Occurrence::Holds(conditions(value, scope)?));
     };
     let known = written.trim().split_once(' ').and_then(|(letter, does)| {
         let actor = ActorId::ALL.into_iter().find(|it| it.letter() == letter)?;
@@ -278,7 +419,7 @@ fn occurrence(value: &Located, actors: usize) -> PropertyResult<Occurrence<Store
         return wrong(value, PropertyErrorKind::Occurrence(written.clone()));
     };
     let position = ActorId::ALL.iter().position(|it| *it == actor);
-    match position.filter(|position| *position < actors) {
+    match position.filter(|position| *position < scope.actors) {
         Some(position) => Ok(occurrence(position)),
         None => wrong(value, PropertyErrorKind::NoSuchActor(actor)),
     }
@@ -299,13 +440,19 @@ fn written_word(value: &Located) -> String {
     }
 }
 
-impl PropertyErrorKind {
+impl PropertyError {
     /// Returns the words that can stand where one is not known.
     pub fn known_words(&self) -> &'static [&'static str] {
-        match self {
-            Self::Unknown(_) => &KEYS,
-            Self::UnknownCondition(_) => &CONDITIONS,
-            _ => &[],
+        let words: &[&str] = match self.kind {
+            PropertyErrorKind::Unknown(_) => &KEYS,
+            PropertyErrorKind::UnknownCondition(_) => &CONDITIONS,
+            _ => return &[],
+        };
+        let (_, of_editors) = words.split_last().unwrap_or((&"", &[]));
+        if self.of_controller {
+            words
+        } else {
+            of_editors
         }
     }
 }

@@ -5,7 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use optimist_checker::{Goal, PropertySearch, PropertySearchStatus, Question, Safety, Settling};
+use optimist_checker::{
+    AnyCondition, Goal, HistoryProperty, HistoryViolation, PropertySearch, PropertySearchStatus,
+    Question, Safety, Settling,
+};
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, Lost, NextRequest, Reply, WorkingCopy, Write,
 };
@@ -68,7 +71,7 @@ fn plan_of(process: ProcessId) -> Option<usize> {
 }
 
 /// The question of a search: the editors' plans, the faults, and the properties that must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct ControllerQuestion {
     /// The plans of the editors, each run once.
     pub editors: Vec<(ActorId, EditorPlan)>,
@@ -80,9 +83,37 @@ pub struct ControllerQuestion {
     pub at_rest: Vec<Goal>,
     /// `true` if every run must come to rest. Else only the safety properties count.
     pub settles: bool,
+    /// A property that somebody wrote, of every history. It is about the current object, and names the
+    /// actors by their places in [`ActorId::ALL`].
+    pub own: Option<HistoryProperty<AnyCondition>>,
 }
 
 impl ControllerQuestion {
+    /// Returns the question with a property that somebody wrote. It is asked beside those of the [ready
+    /// program](Self::of_ready_program), if the world has one that fits its objects. `None` if the world has no controller.
+    pub fn with_own(world: &World, property: HistoryProperty<AnyCondition>) -> Option<Self> {
+        world.controller()?;
+        let question = Self::of_ready_program(world);
+        Some(Self {
+            own: Some(property),
+            ..question.unwrap_or_else(|| Self::of_orders(world))
+        })
+    }
+
+    /// A question that varies every order from a world, with the edits that the editors have not sent and
+    /// one restart, and asks for nothing.
+    pub(super) fn of_orders(world: &World) -> Self {
+        let editors = ActorId::EDITORS.into_iter();
+        Self {
+            editors: editors.filter_map(|editor| world.pending(editor)).collect(),
+            faults: Faults {
+                restarts: 1,
+                ..Faults::default()
+            },
+            ..Self::default()
+        }
+    }
+
     /// Performs a run of its search in a tree, from the node whose world was searched, with one node
     /// for each request, event and statement. Returns the last node; `None` if a step is not possible.
     pub fn replay(&self, tree: &mut HistoryTree, run: &[Event]) -> Option<NodeId> {
@@ -104,7 +135,8 @@ pub struct ControllerSearch {
 /// A proof that the answer to a question is no, with the shortest run that shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ControllerWitness {
-    /// A safety property does not hold: its index in the question.
+    /// A safety property does not hold: its index in the question. The property that somebody wrote comes after
+    /// all others.
     Unsafe(usize, Vec<Event>),
     /// Some run writes for ever: the way to its cycle, and the cycle.
     NeverRests(Vec<Event>, Vec<Event>),
@@ -126,6 +158,14 @@ pub enum PropertyAnswer {
 }
 
 impl ControllerWitness {
+    fn of_settling(settling: Settling) -> Option<Self> {
+        match settling {
+            Settling::Settles => None,
+            Settling::NeverRests(never) => Some(Self::NeverRests(never.path, never.repeated)),
+            Settling::RestsWrong { path, .. } => Some(Self::RestsWrong(path)),
+        }
+    }
+
     /// The run, with a cycle once.
     pub fn run(&self) -> Vec<Event> {
         match self {
@@ -144,6 +184,10 @@ impl ControllerSearch {
         let asked = Question::new(start);
         let asked = always.cloned().fold(asked, Question::always);
         let asked = at_rest.cloned().fold(asked, Question::at_rest);
+        let asked = match &question.own {
+            Some(own) => asked.history(own.clone(), world.subject().clone()),
+            None => asked,
+        };
         Some(Self {
             question,
             search: PropertySearch::new(asked, most_states),
@@ -173,6 +217,11 @@ impl ControllerSearch {
         self.search.states()
     }
 
+    /// The number of steps up to which every history is searched. `None` if all of them are.
+    pub fn explored_steps(&self) -> Option<usize> {
+        self.search.explored_steps()
+    }
+
     /// The largest number of versions that all objects together get in one history. `None` if a history can have any
     /// number of them, or if not all states are explored.
     pub fn most_versions(&self) -> Option<u64> {
@@ -190,24 +239,26 @@ impl ControllerSearch {
         if let Some((property, run)) = self.search.violations().first() {
             return Some(ControllerWitness::Unsafe(*property, run.clone()));
         }
-        if !self.question.settles {
-            return None;
-        }
-        self.settling_witness()
+        let settling = self.question.settles.then(|| self.settling_witness());
+        settling.flatten().or_else(|| self.own_witness())
     }
 
     fn settling_witness(&self) -> Option<ControllerWitness> {
-        match self.search.settling()? {
-            Settling::Settles => None,
-            Settling::NeverRests(never) => {
-                Some(ControllerWitness::NeverRests(never.path, never.repeated))
+        ControllerWitness::of_settling(self.search.settling()?)
+    }
+
+    /// A run that breaks the property that somebody wrote.
+    fn own_witness(&self) -> Option<ControllerWitness> {
+        match self.search.history_violation()? {
+            HistoryViolation::Step(run) => {
+                Some(ControllerWitness::Unsafe(self.question.always.len(), run))
             }
-            Settling::RestsWrong { path, .. } => Some(ControllerWitness::RestsWrong(path)),
+            HistoryViolation::Settling(settling) => ControllerWitness::of_settling(settling),
         }
     }
 
-    /// Returns the answer for each safety property of the question and, if every run must come to
-    /// rest, for the properties at rest.
+    /// Returns the answer for each safety property of the question, then, if every run must come to
+    /// rest, for the properties at rest, and then for the property that somebody wrote.
     pub fn answers(&self) -> Vec<PropertyAnswer> {
         let otherwise = |tried: bool| match self.search.status() {
             PropertySearchStatus::Done if tried => PropertyAnswer::Holds,
@@ -231,7 +282,15 @@ impl ControllerSearch {
                 Some(witness) => PropertyAnswer::Broken(witness),
                 None => otherwise(self.search.transitions() > 0),
             });
-        safety.chain(settling).collect()
+        let own = self
+            .question
+            .own
+            .as_ref()
+            .map(|_| match self.own_witness() {
+                Some(witness) => PropertyAnswer::Broken(witness),
+                None => otherwise(self.search.has_tried_history()),
+            });
+        safety.chain(settling).chain(own).collect()
     }
 
     /// Returns whether everything that was asked for holds; `None` until that is known.

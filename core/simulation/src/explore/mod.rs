@@ -19,9 +19,9 @@ pub use controlled::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
 };
 pub use optimist_checker::{
-    ActorProgress, Comparison, EditEffect, HistoryAnswer, HistoryProperty, JointStep, LossGroups,
-    LossRisk, ObjectCondition, Occurrence, ResponseCache, SearchStatus, StateId, StateView, Tally,
-    Transition, TransitionId, TransitionKind, TransitionMeaning,
+    ActorProgress, AnyCondition, Comparison, EditEffect, HistoryAnswer, HistoryProperty, JointStep,
+    LossGroups, LossRisk, ObjectCondition, Occurrence, ResponseCache, SearchStatus, StateId,
+    StateView, StoredObjects, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
 pub use optimist_system::Faults;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};

@@ -6,7 +6,6 @@ use optimist_apiserver::object::Metadata;
 use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_controller::controller_of;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName};
-use optimist_system::Faults;
 use serde_json::{Value, json};
 
 use super::ControllerQuestion;
@@ -22,16 +21,9 @@ impl ControllerQuestion {
         let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
             return None;
         };
-        let editors = ActorId::EDITORS.into_iter();
-        let pending = editors.filter_map(|editor| world.pending(editor));
         let question = Self {
-            editors: pending.collect(),
-            faults: Faults {
-                restarts: 1,
-                ..Faults::default()
-            },
             settles: true,
-            ..Self::default()
+            ..Self::of_orders(world)
         };
         if ready.name == ReadyProgramName::Cleaner {
             let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];

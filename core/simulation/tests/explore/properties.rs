@@ -3,7 +3,7 @@
 
 use optimist_simulation::explore::{
     HistoryAnswer, HistoryProperty, ObjectCondition, Occurrence, Search, SearchStatus,
-    TransitionKind,
+    StoredObjects, TransitionKind,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -49,11 +49,12 @@ impl Condition {
 }
 
 impl ObjectCondition for Condition {
-    fn holds(&self, object: Option<&Value>) -> bool {
-        self.judged(&|field| object?.pointer(field).cloned())
+    fn holds(&self, stored: StoredObjects<'_>) -> bool {
+        self.judged(&|field| stored.object()?.pointer(field).cloned())
     }
 
-    fn sees_same(&self, one: Option<&Value>, other: Option<&Value>) -> bool {
+    fn sees_same(&self, one: StoredObjects<'_>, other: StoredObjects<'_>) -> bool {
+        let [one, other] = [one, other].map(StoredObjects::object);
         self.fields().iter().all(|field| match *field {
             "" => one.is_some() == other.is_some(),
             field => {
@@ -129,6 +130,8 @@ impl History {
                 let events = &self.events[..self.shown_before() + steps];
                 judge(&self.moments[0].object, events).lost > 0
             }),
+            // Each actor sends a limited number of requests.
+            HistoryProperty::Settles => None,
             HistoryProperty::Always(condition) => {
                 let mut moments = self.moments.iter();
                 moments.position(|moment| !condition.holds_in(&moment.object))
@@ -158,6 +161,7 @@ impl History {
         };
         match property {
             HistoryProperty::NoEditLost => (0..self.events.len()).any(|at| self.is_contested(at)),
+            HistoryProperty::Settles => self.moments.len() > 1,
             HistoryProperty::Always(condition) | HistoryProperty::AtRest(condition) => {
                 changes(condition)
             }
@@ -244,6 +248,7 @@ fn occurrence(custom: bool) -> impl Strategy<Value = Occurrence<Condition>> {
 fn property(custom: bool) -> impl Strategy<Value = HistoryProperty<Condition>> {
     prop_oneof![
         1 => Just(HistoryProperty::NoEditLost),
+        1 => Just(HistoryProperty::Settles),
         2 => condition(custom).prop_map(HistoryProperty::Always),
         2 => condition(custom).prop_map(HistoryProperty::AtRest),
         3 => (occurrence(custom), occurrence(custom))

@@ -22,6 +22,10 @@ crate::catalogue::messages! {
     property_error_settles() "every order comes to rest here, because each actor sends a limited number of requests.";
     property_error_counts(text) "“{text}” counts objects, and Explore has one. A condition can ask whether it exists.";
     property_error_never(text) "“{text}” is not known after never. Known: lost edit, or a condition.";
+    property_error_never_counts(text) "“{text}” is not known after never. Known: lost edit, more than 1 ConfigMap, or a condition.";
+    property_error_kind(kind, known) "objects of the kind “{kind}” are not counted here. Known: {known}.";
+    property_error_interchangeable(text) "“{text}” cannot be asked: states that differ only in a time or a uid are one state of the search.";
+    property_error_yes() "only yes can stand here.";
     property_error_condition(example) "a condition is missing, such as {example}.";
     property_error_condition_key(key, known) "a condition has no “{key}”. It can have: {known}.";
     property_error_path(path) "“{path}” is not the path of a field, such as metadata.name.";

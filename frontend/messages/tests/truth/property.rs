@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use optimist_client::WriteMethod;
-use optimist_lesson::{WrittenProperty, parse_property};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
+use optimist_lesson::{PropertyError, WrittenProperty, parse_controller_property, parse_property};
 use optimist_messages::property as said_of;
 use optimist_simulation::explore::{
     HistoryAnswer, PRESETS, Scenario, Search, SearchStatus, ThirdActor, replayed,
 };
-use optimist_simulation::{ActorId, HistoryTree, World};
+use optimist_simulation::{ActorId, HistoryTree, Start, WIDGET, World};
 use serde_json::Value;
 
 use crate::counted::orders;
@@ -279,10 +280,25 @@ pub struct Mended {
     text: &'static str,
     place: (u64, u64),
     mended: &'static str,
+    /// How it is read.
+    is_read: fn(&str) -> Result<(), PropertyError>,
+}
+
+fn of_two_editors(text: &str) -> Result<(), PropertyError> {
+    parse_property(text, 2).map(drop)
+}
+
+fn of_controller(text: &str) -> Result<(), PropertyError> {
+    let start = Start {
+        controller: Some(ReadyProgram::new(ReadyProgramName::ChildMaker).into()),
+        ..Start::with(WIDGET)
+    };
+    let world = World::from_start(start.into()).expect("it loads").0;
+    parse_controller_property(text, &world).map(drop)
 }
 
 fn is_wrong(_: &Said, it: &Mended) -> Option<bool> {
-    Some(parse_property(it.text, 2).is_err() && parse_property(it.mended, 2).is_ok())
+    Some((it.is_read)(it.text).is_err() && (it.is_read)(it.mended).is_ok())
 }
 
 pub const WRONG: &[(&str, ConditionOf<Mended>)] = &[
@@ -296,6 +312,10 @@ pub const WRONG: &[(&str, ConditionOf<Mended>)] = &[
     ("property_error_settles", is_wrong),
     ("property_error_counts", is_wrong),
     ("property_error_never", is_wrong),
+    ("property_error_never_counts", is_wrong),
+    ("property_error_kind", is_wrong),
+    ("property_error_interchangeable", is_wrong),
+    ("property_error_yes", is_wrong),
     ("property_error_condition", is_wrong),
     ("property_error_condition_key", is_wrong),
     ("property_error_path", is_wrong),
@@ -377,6 +397,53 @@ const MENDED: &[(&str, (u64, u64), &str)] = &[
     ),
 ];
 
+/// The same of a controller's orders.
+const MENDED_OF_CONTROLLER: &[(&str, (u64, u64), &str)] = &[
+    ("sometimes: yes", (1, 1), "settles: yes"),
+    ("settles: no", (1, 10), "settles: yes"),
+    (
+        "never: [more than 1 Pod]",
+        (1, 9),
+        "never: [more than 1 ConfigMap]",
+    ),
+    (
+        "never: [more than one ConfigMap]",
+        (1, 9),
+        "never: [more than 1 ConfigMap]",
+    ),
+    (
+        "never: [more ConfigMaps]",
+        (1, 9),
+        "never: [more than 1 ConfigMap]",
+    ),
+    (
+        "at rest: {objects: {Deployment: 1}}",
+        (1, 21),
+        "at rest: {objects: {ConfigMap: 1}}",
+    ),
+    (
+        "at rest: {objects: {ConfigMap: some}}",
+        (1, 32),
+        "at rest: {objects: {ConfigMap: at least 1}}",
+    ),
+    ("at rest: {object: 1}", (1, 11), "at rest: {exists: yes}"),
+    (
+        "at rest: {stored: {status.observedGeneration: 2}}",
+        (1, 20),
+        "at rest: {same: [metadata.generation, status.observedGeneration]}",
+    ),
+    (
+        "always: {same: [metadata.generation, spec.size]}",
+        (1, 17),
+        "always: {same: [spec.size, status.size]}",
+    ),
+    (
+        "never: {stored: {status.seen: '2026-01-01T00:00:00Z'}}",
+        (1, 31),
+        "never: {stored: {status.seen: 'yes'}}",
+    ),
+];
+
 /// The names of all messages that have a condition here.
 pub fn names() -> Vec<&'static str> {
     let judged = JUDGED.iter().map(|(name, _)| *name);
@@ -391,13 +458,19 @@ pub fn names() -> Vec<&'static str> {
 /// Hears what is wrong in each wrong text.
 pub fn wrong(hearing: &mut Hearing) {
     let conditions: Conditions<Mended> = WRONG.iter().copied().collect();
-    for (text, place, mended) in MENDED {
+    let of_editors = MENDED
+        .iter()
+        .map(|it| (it, of_two_editors as fn(&str) -> _));
+    let of_controller = MENDED_OF_CONTROLLER.iter();
+    let of_controller = of_controller.map(|it| (it, self::of_controller as fn(&str) -> _));
+    for ((text, place, mended), is_read) in of_editors.chain(of_controller) {
         let about = Mended {
             text,
             place: *place,
             mended,
+            is_read,
         };
-        let error = parse_property(text, 2).expect_err(text);
+        let error = is_read(text).expect_err(text);
         hearing.hear(&said_of::error(&error), &conditions, &about, &|| {
             format!("   {text}")
         });
