@@ -1,8 +1,10 @@
 //! The search of every order of a controller's steps: its properties, and the result for each.
 
 use optimist_checker::{FieldOf, Goal, Safety};
-use optimist_simulation::BrokenProperty;
+use optimist_lesson::example_controller_properties;
+use optimist_masking::masked;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
+use optimist_simulation::{BrokenProperty, World};
 
 use crate::en;
 
@@ -63,6 +65,27 @@ pub fn varied(states: usize, editors: &[&str], without_edit: &[&str], restarts: 
     sentences.join(" ")
 }
 
+/// Says that not all states were searched, and how far the search came.
+pub fn incomplete(explored_steps: Option<usize>) -> String {
+    let steps = explored_steps.map(|steps| en::orders_up_to(&steps));
+    let sentences = [Some(en::orders_incomplete()), steps];
+    sentences
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Says what a property that somebody writes can be about.
+pub fn own_property_hint(world: &World) -> String {
+    en::orders_own_hint(&world.resource().kind, &world.subject().name())
+}
+
+/// Returns properties to begin with.
+pub fn examples(world: &World) -> Vec<String> {
+    example_controller_properties(world, masked)
+}
+
 /// Says that a property of the controller's program is broken.
 pub fn broken(property: &BrokenProperty) -> String {
     match property {
@@ -74,7 +97,8 @@ pub fn broken(property: &BrokenProperty) -> String {
     }
 }
 
-/// Says the result for a property; `None` stands for the property that every run comes to rest.
+/// Says the result for a property; `None` stands for the property that every run comes to rest, and for one
+/// that somebody wrote.
 pub fn answer(property: Option<&Safety>, answer: &PropertyAnswer) -> String {
     let witness = match answer {
         PropertyAnswer::Holds => return en::orders_holds(),
@@ -90,6 +114,8 @@ pub fn answer(property: Option<&Safety>, answer: &PropertyAnswer) -> String {
     let steps = witness.run().len();
     match witness {
         ControllerWitness::Unsafe(..) if steps == 0 => en::orders_broken_now(),
+        // One that somebody wrote.
+        ControllerWitness::Unsafe(..) if property.is_none() => en::orders_breaks(&steps),
         ControllerWitness::Unsafe(..) => en::orders_unsafe(&steps),
         ControllerWitness::NeverRests(..) => en::orders_never_rests(&steps),
         ControllerWitness::RestsWrong(_) => en::orders_rests_wrong(&steps),

@@ -5,7 +5,7 @@ use optimist_messages::{self as messages, label};
 use optimist_simulation::{Ending, EndingOutcome};
 use yew::{Html, classes, html};
 
-use super::controller::switches;
+use super::controller::{switches, written_orders};
 use super::icon::{Icon, icon};
 use super::welcome::{is_welcome, welcome};
 use crate::browser;
@@ -70,6 +70,13 @@ fn to_try(store: &StateHandle) -> Html {
     if let Some(ready) = store.ready_program() {
         return switches(store, ready);
     }
+    if store.controller_program().is_some() {
+        return html! { <>{ to_try_by_hand(store) }{ written_orders(store) }</> };
+    }
+    to_try_by_hand(store)
+}
+
+fn to_try_by_hand(store: &StateHandle) -> Html {
     let invitation = messages::first_steps(&store.session.tree);
     if invitation.iter().all(|(_, done)| *done) {
         return other_endings(store);

@@ -12,7 +12,7 @@ use optimist_simulation::{
 
 use crate::State;
 use crate::effect::Effects;
-use crate::orders::OrdersSearch;
+use crate::orders::{OrdersSearch, OwnProperty};
 use crate::session::SessionChange;
 use crate::view::Lane;
 
@@ -34,6 +34,8 @@ pub struct ControllerView {
     pub part: ControllerPart,
     /// The search of every order from here.
     pub orders: Option<OrdersSearch>,
+    /// The property that somebody wrote.
+    pub own: OwnProperty,
 }
 
 impl Default for ControllerView {
@@ -42,12 +44,13 @@ impl Default for ControllerView {
             language: ProgramLanguage::Go,
             part: ControllerPart::Program,
             orders: None,
+            own: OwnProperty::default(),
         }
     }
 }
 
 /// A message about a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerMsg {
     /// Begins a session with an example.
     Begin(ReadyProgramName),
@@ -75,6 +78,8 @@ pub enum ControllerMsg {
     Switch(Switch),
     /// Searches every order from here.
     SearchOrders,
+    /// Searches every order from here for a property that somebody wrote; an empty text removes it.
+    CheckProperty(String),
     /// Ends the search.
     CancelOrders,
     /// Opens the history that breaks a property, by the property's number.
@@ -112,6 +117,7 @@ impl State {
             }
             ControllerMsg::Switch(switch) => return self.turn_switch(switch, fx),
             ControllerMsg::SearchOrders => return self.begin_orders(fx),
+            ControllerMsg::CheckProperty(text) => return self.check_property(text, fx),
             ControllerMsg::CancelOrders => {
                 self.controller.orders = None;
                 return;
@@ -208,6 +214,7 @@ impl State {
         let mut tree = HistoryTree::new(world);
         tree.connect_controller();
         self.archive_shown(true, fx);
+        self.controller.own = OwnProperty::default();
         self.view.show_all_controls(fx);
         self.show_controller(tree);
     }

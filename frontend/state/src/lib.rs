@@ -72,7 +72,7 @@ pub use learn::{
     SwitchesRequest,
 };
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
-pub use orders::{OrderProperty, OrdersFinding, OrdersSearch};
+pub use orders::{OrderProperty, OrdersFinding, OrdersSearch, OwnProperty};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
 pub use saved_page::{

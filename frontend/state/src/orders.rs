@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use optimist_checker::{Goal, PropertySearchStatus, Safety};
+use optimist_lesson::{PropertyError, parse_controller_property};
 use optimist_links::Session;
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
-use optimist_simulation::{ActorId, HistoryTree};
+use optimist_simulation::{ActorId, HistoryTree, World};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -16,11 +17,16 @@ use crate::jobs::{JobId, JobRequest, JobResult, Work};
 /// The search stops after this many states.
 pub(crate) const MOST_STATES: usize = 20_000;
 
+/// The most characters of a property.
+const MOST_CHARACTERS: usize = 2_000;
+
 /// A search of every order, of a moment of a session.
 #[derive(Clone, Debug)]
 pub struct OrdersSearch {
     /// The session at the moment from which it searches.
     tree: Rc<HistoryTree>,
+    /// The property that somebody wrote; empty: none.
+    property: String,
     /// The search as a job.
     pub job: JobId,
     /// The result; `None` while the search is running.
@@ -32,6 +38,28 @@ pub struct OrdersSearch {
 pub struct OrdersRequest {
     #[serde(serialize_with = "to_link", deserialize_with = "from_link")]
     tree: Rc<HistoryTree>,
+    /// The property that somebody wrote; empty: none.
+    property: String,
+}
+
+impl OrdersRequest {
+    /// The question of a moment, with the property that somebody wrote if there is one. `None` if nothing can be asked.
+    fn question(world: &World, property: &str) -> Option<ControllerQuestion> {
+        if property.is_empty() {
+            return ControllerQuestion::of_ready_program(world);
+        }
+        let property = parse_controller_property(property, world).ok()?;
+        ControllerQuestion::with_own(world, property)
+    }
+}
+
+/// A property that somebody wrote, of every order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnProperty {
+    /// Its text; empty: none.
+    pub text: String,
+    /// The mistake in its text.
+    pub error: Option<PropertyError>,
 }
 
 fn to_link<S: Serializer>(tree: &HistoryTree, serializer: S) -> Result<S::Ok, S::Error> {
@@ -51,6 +79,8 @@ pub struct OrdersFinding {
     pub states: usize,
     /// `true` if the search visited all states.
     pub complete: bool,
+    /// The number of steps up to which every history is searched. `None` if all of them are.
+    pub explored_steps: Option<usize>,
     /// The editors that send their edits in the orders.
     pub editors: Vec<ActorId>,
     /// The maximum number of restarts of the controller in an order.
@@ -66,12 +96,16 @@ pub enum OrderProperty {
     Safety(Safety),
     /// Every order comes to rest, and these goals hold then.
     Settles(Vec<Goal>),
+    /// The property that somebody wrote: its text.
+    Own(String),
 }
 
 /// The search, in parts.
 pub(crate) struct OrdersWork {
     /// `None` if the moment has no ready program.
     search: Option<ControllerSearch>,
+    /// The property that somebody wrote; empty: none.
+    property: String,
     /// The number of states at which it next asks whether it knows enough.
     next_look: usize,
 }
@@ -79,8 +113,9 @@ pub(crate) struct OrdersWork {
 impl OrdersWork {
     pub(crate) fn new(request: OrdersRequest) -> Self {
         let world = request.tree.world();
-        let question = ControllerQuestion::of_ready_program(world);
+        let question = OrdersRequest::question(world, &request.property);
         Self {
+            property: request.property,
             search: question
                 .and_then(|question| ControllerSearch::new(world, question, MOST_STATES)),
             next_look: 100,
@@ -107,15 +142,20 @@ impl OrdersWork {
         }
         let question = search.question();
         let safety = question.always.iter().cloned().map(OrderProperty::Safety);
+        let settles = question
+            .settles
+            .then(|| OrderProperty::Settles(question.at_rest.clone()));
+        let own = question
+            .own
+            .as_ref()
+            .map(|_| OrderProperty::Own(self.property.clone()));
         Some(OrdersFinding {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
             editors: question.editors.iter().map(|(actor, _)| *actor).collect(),
             restarts: question.faults.restarts,
-            properties: safety
-                .chain([OrderProperty::Settles(question.at_rest.clone())])
-                .zip(answers)
-                .collect(),
+            explored_steps: search.explored_steps(),
+            properties: safety.chain(settles).chain(own).zip(answers).collect(),
         })
     }
 }
@@ -134,7 +174,35 @@ impl Work for OrdersWork {
 impl State {
     /// Returns whether every order can be searched from here.
     pub fn can_search_orders(&self) -> bool {
-        ControllerQuestion::of_ready_program(self.world()).is_some()
+        self.question_from_here().is_some()
+    }
+
+    fn question_from_here(&self) -> Option<ControllerQuestion> {
+        OrdersRequest::question(self.world(), &self.controller.own.text)
+    }
+
+    /// Returns whether a property that somebody writes can be asked from here.
+    pub fn can_write_property(&self) -> bool {
+        self.world().controller().is_some()
+    }
+
+    /// Searches every order for a property that somebody wrote, or says what is wrong in its text.
+    pub(crate) fn check_property(&mut self, text: String, fx: &mut Effects<'_>) {
+        self.take_property(&text);
+        self.controller.orders = None;
+        if self.controller.own.error.is_none() && !self.controller.own.text.is_empty() {
+            self.begin_orders(fx);
+        }
+    }
+
+    /// Takes the text of a property, without a search.
+    pub(crate) fn take_property(&mut self, text: &str) {
+        let text: String = text.trim().chars().take(MOST_CHARACTERS).collect();
+        let read = parse_controller_property(&text, self.world());
+        self.controller.own = OwnProperty {
+            error: read.err().filter(|_| !text.is_empty()),
+            text,
+        };
     }
 
     /// Returns the search from here, at work or over. Results from another moment do not count
@@ -155,9 +223,11 @@ impl State {
             let tree = Rc::clone(&self.session.tree);
             let request = OrdersRequest {
                 tree: Rc::clone(&tree),
+                property: self.controller.own.text.clone(),
             };
             self.controller.orders = Some(OrdersSearch {
                 tree,
+                property: self.controller.own.text.clone(),
                 job: self.jobs.start(JobRequest::Orders(request), fx),
                 found: None,
             });
@@ -182,7 +252,7 @@ impl State {
             return;
         };
         let mut tree = HistoryTree::clone(&orders.tree);
-        let question = ControllerQuestion::of_ready_program(tree.world());
+        let question = OrdersRequest::question(tree.world(), &orders.property);
         let replayed = question.and_then(|it| it.replay(&mut tree, &witness.run()));
         if replayed.is_some() {
             self.archive_shown(true, fx);

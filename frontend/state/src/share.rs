@@ -6,6 +6,7 @@ use optimist_apiserver::server::Release;
 use optimist_links::{Session, ShareError};
 use optimist_masking::Private;
 use optimist_simulation::HistoryTree;
+use serde_json::{Value, json};
 
 use crate::State;
 use crate::address::Page;
@@ -13,6 +14,9 @@ use crate::effect::Effects;
 use crate::jobs::{JobId, JobRequest};
 use crate::view::Dialog;
 use crate::without_values::ValuesLeftOut;
+
+/// The property of a controller that somebody wrote, in what a link of Play has beside its session.
+const PROPERTY: &str = "property";
 
 /// The session that is shared, and the session that is opened.
 #[derive(Clone, Debug, Default)]
@@ -136,9 +140,22 @@ impl State {
         let other = match self.page {
             Page::Explore => self.explore.session(),
             Page::Diagnose => self.case_session(),
-            Page::Play | Page::Learn => None,
+            Page::Play => self.session_with_property(),
+            Page::Learn => None,
         };
         other.unwrap_or_else(|| self.stage_session())
+    }
+
+    /// Returns the session on the stage with the property of a controller that somebody wrote. `None`
+    /// without one.
+    fn session_with_property(&self) -> Option<Session> {
+        let text = &self.controller.own.text;
+        if text.is_empty() || !self.can_write_property() || self.learn.learning().is_some() {
+            return None;
+        }
+        let mut session = self.stage_session();
+        session.extra = json!({PROPERTY: text});
+        Some(session)
     }
 
     /// Selects the values to leave out of the shared session.
@@ -310,12 +327,12 @@ impl State {
                 self.set_stage();
                 self.open_linked_lesson(learning, Rc::unwrap_or_clone(tree), fx);
             }
-            None => self.play_session(&tree, fx),
+            None => self.play_session(&tree, &setup, fx),
         }
     }
 
     /// Shows a session that was opened in Play.
-    fn play_session(&mut self, tree: &Rc<HistoryTree>, fx: &mut Effects<'_>) {
+    fn play_session(&mut self, tree: &Rc<HistoryTree>, setup: &Value, fx: &mut Effects<'_>) {
         // What was kept is opened behind whatever page is open.
         let page = self.page;
         self.page = Page::Play;
@@ -327,6 +344,8 @@ impl State {
         }
         // What was there is not lost: the header leads back to it.
         self.enter_shown(Rc::clone(tree), fx);
+        let property = setup.get(PROPERTY).and_then(Value::as_str);
+        self.check_property(property.unwrap_or_default().to_owned(), fx);
         fx.go_to(Page::Play.fragment());
     }
 }

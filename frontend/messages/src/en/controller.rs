@@ -78,6 +78,9 @@ crate::catalogue::messages! {
     orders_not_varied_edit(name) "{name} has no edit to send, so no write of {name} was varied.";
     orders_not_varied() "Not varied: other writes, lost watches, and compaction.";
     orders_incomplete() "There are more states than this page can search. The states that were not searched can break a property.";
+    orders_up_to(steps) "Each history of up to {steps} {steps|step|steps} was searched.";
+    orders_own_hint(kind, name) "Type a rule about {kind} {name}, about the number of objects, or about who comes first. Each order is searched from this step.";
+    orders_breaks(steps) "broken: a history of {steps} {steps|step|steps} breaks it";
     orders_at_most(count, kind) "Never more than {count} {kind}";
     orders_owner_lives(kind) "No {kind} is deleted while its owner lives";
     orders_keeps_finalizer(finalizer) "The finalizer {finalizer} is not removed";

@@ -21,6 +21,7 @@ mod lessons;
 mod loading;
 mod moment;
 mod orders;
+mod own_property;
 mod panels;
 mod property;
 mod random;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
+use optimist_lesson::parse_controller_property;
 use optimist_messages::orders as messages;
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer,
@@ -17,6 +18,7 @@ use serde_json::Value;
 use crate::generate;
 use crate::hearing::{ConditionOf, Conditions, Hearing};
 use crate::moment::Moment;
+use crate::own_property::Own;
 use crate::random::Random;
 use crate::said::{self, Said};
 
@@ -39,6 +41,10 @@ pub struct Orders {
     witness: Option<Vec<HistoryTree>>,
     /// The number of steps that the search claims.
     steps: usize,
+    /// The property in question that somebody wrote, and the tree at the start.
+    own: Option<(Own, HistoryTree)>,
+    /// The number of steps up to which everything was searched.
+    explored: Option<usize>,
 }
 
 /// The objects that a server has.
@@ -141,6 +147,9 @@ fn wished(wishes: &Said, world: &World) -> Option<bool> {
 impl Orders {
     /// Returns whether some step of some runs breaks the property.
     fn broken_in(&self, runs: &[Vec<HistoryTree>]) -> Option<bool> {
+        if let Some((own, start)) = &self.own {
+            return Some(runs.iter().any(|run| own.broken_in(start, run)));
+        }
         let property = self.property.as_ref()?;
         for run in runs {
             let mut before = &self.start;
@@ -155,9 +164,11 @@ impl Orders {
     }
 
     fn is_settling(&self) -> bool {
-        self.property
-            .as_ref()
-            .is_some_and(|it| it.name().starts_with("orders_rests"))
+        let rests = |it: &Said| it.name().starts_with("orders_rests");
+        match &self.own {
+            Some((own, _)) => own.is_settling(),
+            None => self.property.as_ref().is_some_and(rests),
+        }
     }
 }
 
@@ -175,8 +186,33 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
         Some(said.number("restarts")? == u64::from(it.restarts))
     }),
     ("orders_incomplete", |_, it| Some(!it.complete)),
+    ("orders_up_to", |said, it| {
+        let steps = said.number("steps")? as usize;
+        // Whatever breaks it in fewer steps would have been found.
+        let short = |run: &Vec<HistoryTree>| run[..run.len().min(steps)].to_vec();
+        let runs: Vec<Vec<HistoryTree>> = it.runs.iter().map(short).collect();
+        let silent = it.witness.is_none() && it.own.is_some();
+        let missed = silent && !it.is_settling() && it.broken_in(&runs)?;
+        Some(!it.complete && it.explored == Some(steps) && !missed)
+    }),
+    ("orders_own_hint", |said, it| {
+        let subject = it.start.subject();
+        let kind = &subject.resource().kind;
+        Some(said.text("kind") == *kind && said.text("name") == subject.name())
+    }),
+    ("orders_breaks", |said, it| {
+        let (own, start) = it.own.as_ref()?;
+        let run = it.witness.as_ref()?;
+        let (_, before) = run.split_last()?;
+        let steps = said.number("steps")? as usize == it.steps;
+        Some(steps && own.broken_in(start, run) && !own.broken_in(start, before))
+    }),
     ("orders_unknown", |_, it| Some(!it.complete)),
     ("orders_holds", |_, it| {
+        if let Some((own, _)) = &it.own {
+            let rests = it.rested.iter().all(|tree| own.is_rest(tree.world()));
+            return Some(it.complete && rests && !it.broken_in(&it.runs)?);
+        }
         if it.is_settling() {
             let wishes = it.property.as_ref()?;
             let mut all = it.rested.iter();
@@ -188,7 +224,12 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
         Some(it.complete && !it.broken_in(&it.runs)?)
     }),
     ("orders_untried", |_, it| {
-        Some(it.complete && (it.is_settling() || !it.broken_in(&it.runs)?))
+        let occurs = |(own, _): &(Own, HistoryTree)| {
+            let mut runs = it.runs.iter();
+            runs.any(|run| own.occurs_in(run) == Some(true))
+        };
+        let tried = it.own.as_ref().is_some_and(occurs);
+        Some(it.complete && !tried && (it.is_settling() || !it.broken_in(&it.runs)?))
     }),
     ("orders_broken_now", |_, it| {
         // The step that led here broke it.
@@ -213,7 +254,10 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
             Some(tree) => tree.world(),
             None => &it.start,
         };
-        let otherwise = !wished(it.property.as_ref()?, end)?;
+        let otherwise = match &it.own {
+            Some((own, _)) => !own.is_rest(end),
+            None => !wished(it.property.as_ref()?, end)?,
+        };
         Some(otherwise && said.number("steps")? as usize == it.steps)
     }),
 ];
@@ -276,7 +320,10 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
     if random.once_in(2) {
         question.always.push(optimist_checker::Safety::NoEditLost);
     }
-    asked(&tree, &question, (MOST_STATES, seed), hearing)
+    let own = Own::random(&mut random);
+    question.own = Some(parse_controller_property(own.text, tree.world()).expect(own.text));
+    let states = if random.once_in(6) { 40 } else { MOST_STATES };
+    asked((&tree, Some(own)), &question, (states, seed), hearing)
 }
 
 /// Searches where chance does not begin: at the start of each program, with few states, and where it has
@@ -297,10 +344,22 @@ pub fn fixed(hearing: &mut Hearing) {
         }
         let ask = |tree: &HistoryTree, states: usize, hearing: &mut Hearing| {
             let question = ControllerQuestion::of_ready_program(tree.world());
-            question.and_then(|question| asked(tree, &question, (states, 7), hearing));
+            question.and_then(|question| asked((tree, None), &question, (states, 7), hearing));
         };
         ask(&tree, MOST_STATES, hearing);
         ask(&tree, 30, hearing);
+        for own in Own::all() {
+            let property = parse_controller_property(own.text, tree.world()).expect(own.text);
+            let question = ControllerQuestion::with_own(tree.world(), property);
+            let question = question.map(|it| ControllerQuestion {
+                always: Vec::new(),
+                at_rest: Vec::new(),
+                settles: false,
+                faults: Default::default(),
+                ..it
+            });
+            question.and_then(|it| asked((&tree, Some(own)), &it, (600, 7), hearing));
+        }
         // A second child, a child of a living owner: what the program must not do.
         let mut random = Random::new(3);
         for round in 0..90 {
@@ -330,7 +389,7 @@ pub fn fixed(hearing: &mut Hearing) {
 
 /// Searches from a moment, and hears what is said of each property.
 fn asked(
-    tree: &HistoryTree,
+    (tree, own): (&HistoryTree, Option<Own>),
     question: &ControllerQuestion,
     (most_states, seed): (usize, u64),
     hearing: &mut Hearing,
@@ -364,6 +423,8 @@ fn asked(
         rested,
         witness: None,
         steps: 0,
+        own: None,
+        explored: search.explored_steps(),
     };
     let conditions: Conditions<Orders> = ORDERS.iter().copied().collect();
     let (asked, without) = (names(&asked), names(&without));
@@ -374,10 +435,15 @@ fn asked(
     let varied = messages::varied(search.states(), &asked, &without, question.faults.restarts);
     hearing.hear(&varied, &conditions, &about, &|| crate::told_tree(tree));
     if !about.complete {
-        let text = optimist_messages::label::orders_incomplete();
+        let text = messages::incomplete(search.explored_steps());
         hearing.hear(&text, &conditions, &about, &|| crate::told_tree(tree));
     }
-    for (index, answer) in search.answers().iter().enumerate() {
+    let hint = messages::own_property_hint(tree.world());
+    hearing.hear(&hint, &conditions, &about, &|| crate::told_tree(tree));
+    let answers = search.answers();
+    for (index, answer) in answers.iter().enumerate() {
+        let is_own = own.is_some() && index + 1 == answers.len();
+        about.own = own.filter(|_| is_own).map(|own| (own, tree.clone()));
         let safety = question.always.get(index);
         let name = safety.map_or_else(|| messages::settles(&question.at_rest), messages::safety);
         about.property = said::all(&said::parts(&name))
@@ -395,6 +461,10 @@ fn asked(
             }
             about.witness = Some(trees);
         }
+        let name = match about.own {
+            Some((own, _)) => own.text.to_owned(),
+            None => name,
+        };
         let text = messages::answer(safety, answer);
         let told = || {
             format!(

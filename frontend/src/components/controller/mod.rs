@@ -16,7 +16,7 @@ use yew::{Html, classes, html};
 
 pub(crate) use dialog::controllers_dialog;
 pub(super) use stored::stored_rows;
-pub(super) use switches::switches;
+pub(super) use switches::{switches, written_orders};
 
 use super::editor_card::who;
 use super::icon::{Icon, icon};

@@ -1,11 +1,14 @@
 //! The search of every order from the current step, and its results.
 
+use std::rc::Rc;
+
 use optimist_client::visible;
 use optimist_messages::{label, orders as messages};
 use optimist_simulation::ActorId;
 use optimist_simulation::explore::PropertyAnswer;
 use yew::{Html, classes, html};
 
+use crate::components::OwnProperty;
 use crate::components::icon::{Icon, icon};
 use crate::state::{ControllerMsg, OrderProperty, OrdersFinding, Sends, StateHandle};
 
@@ -31,6 +34,23 @@ pub(super) fn orders(store: &StateHandle) -> Html {
     };
     html! {
         <div class="orders" role="group" aria-label={label::orders_of_controller()}>{ content }</div>
+    }
+}
+
+/// The field for a property of one's own.
+pub(super) fn own_property(store: &StateHandle) -> Html {
+    if !store.can_write_property() {
+        return Html::default();
+    }
+    let own = &store.controller.own;
+    html! {
+        <OwnProperty
+            checked={own.text.clone()}
+            error={own.error.clone()}
+            hint={messages::own_property_hint(store.world())}
+            examples={Rc::new(messages::examples(store.world()))}
+            check={store.on(ControllerMsg::CheckProperty)}
+        />
     }
 }
 
@@ -72,7 +92,7 @@ fn finding(store: &StateHandle, found: &OrdersFinding) -> Html {
         <div class="orders-found" role="status">
             <p>{ visible(&varied).into_owned() }</p>
             if found.properties.iter().any(unknown) {
-                <p>{ label::orders_incomplete() }</p>
+                <p>{ messages::incomplete(found.explored_steps) }</p>
             }
             <ul>
                 { for properties.map(|(index, (property, answer))| {
@@ -92,8 +112,10 @@ fn row(
     let (name, safety) = match property {
         OrderProperty::Safety(safety) => (messages::safety(safety), Some(safety)),
         OrderProperty::Settles(goals) => (messages::settles(goals), None),
+        OrderProperty::Own(text) => (text.clone(), None),
     };
     let name = visible(&name).into_owned();
+    let own = matches!(property, OrderProperty::Own(_));
     let (tone, sign) = match answer {
         PropertyAnswer::Holds => ("ok", Some(Icon::Check)),
         PropertyAnswer::Broken(_) => ("lost", Some(Icon::Cross)),
@@ -103,7 +125,12 @@ fn row(
         <li>
             <span class={classes!("order-property", tone)}>
                 { for sign.map(icon) }
-                <b>{ &name }</b>{ ": " }{ messages::answer(safety, answer) }
+                if own {
+                    <code>{ &name }</code>
+                } else {
+                    <b>{ &name }</b>
+                }
+                { ": " }{ messages::answer(safety, answer) }
             </span>
             if matches!(answer, PropertyAnswer::Broken(_)) {
                 <button

@@ -7,6 +7,17 @@ use yew::{Html, html};
 use crate::components::icon::{Icon, icon};
 use crate::state::{ControllerMsg, Sends, StateHandle};
 
+/// The orders of a controller with a program that somebody wrote: only a property of one's own can be asked.
+pub(crate) fn written_orders(store: &StateHandle) -> Html {
+    super::adopt_style();
+    html! {
+        <div class="other-endings switches" role="group" aria-label={label::orders_of_controller()}>
+            { super::orders::orders(store) }
+            { super::orders::own_property(store) }
+        </div>
+    }
+}
+
 pub(crate) fn switches(store: &StateHandle, ready: &ReadyProgram) -> Html {
     super::adopt_style();
     let switch = |switch: &Switch| {
@@ -40,6 +51,7 @@ pub(crate) fn switches(store: &StateHandle, ready: &ReadyProgram) -> Html {
             if searched {
                 { super::orders::orders(store) }
             }
+            { super::orders::own_property(store) }
         </div>
     }
 }

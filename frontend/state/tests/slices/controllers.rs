@@ -4,7 +4,7 @@ use optimist_checker::Safety;
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 use optimist_simulation::{ActorId, RunValueContent};
-use optimist_state::{ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg};
+use optimist_state::{ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg, ShareMsg};
 
 use crate::page::Page;
 
@@ -176,4 +176,69 @@ fn a_search_can_be_ended() {
     assert!(page.state.is_working());
     page.send(ControllerMsg::CancelOrders);
     assert!(!page.state.is_working() && page.state.orders().is_none());
+}
+
+/// What was found of the property that somebody wrote.
+fn own_answer(page: &Page) -> PropertyAnswer {
+    let found = found(page);
+    let own = found.properties.last().expect("it was asked");
+    assert_eq!(
+        own.0,
+        OrderProperty::Own(page.state.controller.own.text.clone())
+    );
+    own.1.clone()
+}
+
+fn check(page: &mut Page, text: &str) {
+    page.send(ControllerMsg::CheckProperty(text.to_owned()));
+    page.finish_work();
+}
+
+#[test]
+fn a_property_that_somebody_writes_is_asked_beside_those_of_the_program() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(RequestMsg::Get(ActorId::A));
+    page.type_over(ActorId::A, "/spec/size", "2");
+    check(&mut page, "  always: {objects: {ConfigMap: at most 1}}");
+    assert_eq!(found(&page).properties.len(), 3);
+    let PropertyAnswer::Broken(witness) = own_answer(&page) else {
+        panic!("{:?}", own_answer(&page));
+    };
+    page.send(ControllerMsg::OpenOrder(2));
+    assert_eq!(objects(&page), 3, "a parent and two children");
+    assert!(!witness.run().is_empty());
+    // It is still there for what was opened.
+    assert!(page.state.orders().is_none() && !page.state.controller.own.text.is_empty());
+    page.send(ControllerMsg::CheckProperty(String::new()));
+    assert!(page.state.controller.own.text.is_empty() && page.state.orders().is_none());
+}
+
+#[test]
+fn a_mistake_in_a_property_of_a_controller_has_a_place_and_nothing_is_searched() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    check(&mut page, "never: [more than 1 Pod]");
+    let error = page.state.controller.own.error.as_ref().expect("a mistake");
+    assert_eq!((error.line, error.column), (1, 9));
+    assert!(page.state.orders().is_none());
+    check(&mut page, "before: [C writes, A writes]");
+    assert_eq!(page.state.controller.own.error, None);
+    assert_eq!(own_answer(&page), PropertyAnswer::Untried, "A has no edit");
+}
+
+#[test]
+fn a_link_has_the_property_and_asks_it_again() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    let without = page.state.shared().to_text();
+    check(&mut page, "settles: yes");
+    let text = page.state.shared().to_text();
+    let mut other = Page::open();
+    other.send(ShareMsg::Open(text));
+    other.finish_work();
+    assert_eq!(other.state.controller.own.text, "settles: yes");
+    assert_eq!(own_answer(&other), own_answer(&page));
+    let mut plain = Page::open();
+    plain.send(ShareMsg::Open(without));
+    plain.finish_work();
+    assert_eq!(plain.state.controller.own.text, "");
+    assert!(plain.state.orders().is_none());
 }
