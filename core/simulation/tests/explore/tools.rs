@@ -353,4 +353,40 @@ proptest! {
             prop_assert_eq!(coarse(searched(scenario).tally()), brute);
         }
     }
+
+    /// An editor and two tools, whoever of them is A. The tools want different values.
+    #[test]
+    fn an_editor_and_two_tools_in_any_place(
+        choices in prop::collection::vec(choice(2), 1),
+        presets in prop::collection::vec(prop::sample::select(DEFINED.to_vec()), 2),
+        places in (0usize..2, 0usize..3),
+        custom in any::<bool>(),
+    ) {
+        let mut scenario = scenario(&choices, custom, false);
+        let of_scale = presets.contains(&Preset::KubectlScale);
+        // Where an object carries a manifest, `kubectl apply --server-side` and Argo CD send further requests, which have
+        // no definition here: they keep that manifest up to date.
+        let carries = [Preset::KubectlApply, Preset::ArgoCdClientSide];
+        let carried = carries.iter().any(|preset| presets.contains(preset));
+        let updates = [Preset::KubectlApplyServerSide, Preset::ArgoCdServerSide];
+        let updated = updates.iter().any(|preset| presets.contains(preset));
+        prop_assume!(!carried || !updated);
+        let mut tools: Vec<Plan> = presets
+            .iter()
+            .map(|preset| ThirdActor::Tool(*preset).plan(&scenario))
+            .collect();
+        if let Intent::Manifest(first) = &tools[0].intent {
+            let mut other = Value::clone(first);
+            other["metadata"]["annotations"]["example.com/checked"] = "no".into();
+            tools[0].intent = Intent::Manifest(Arc::new(other));
+        }
+        for (tool, at) in tools.into_iter().zip([places.0, places.1]) {
+            scenario.plans.insert(at, tool);
+        }
+        // A Widget has no scale.
+        if !of_scale || !custom {
+            let brute = by_brute_force(&scenario);
+            prop_assert_eq!(coarse(searched(scenario).tally()), brute);
+        }
+    }
 }
