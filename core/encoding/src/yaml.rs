@@ -119,6 +119,11 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
         duplicates: Vec::new(),
         anchors: HashMap::new(),
         nodes: 0,
+        open_line: if text.ends_with(['\n', '\r']) {
+            usize::MAX
+        } else {
+            text.lines().count()
+        },
     };
     let node = loop {
         match reader.next()? {
@@ -180,6 +185,8 @@ struct YamlReader<'a> {
     duplicates: Vec<DuplicateKey>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
+    /// The last line, counted from 1, if it has no line break.
+    open_line: usize,
 }
 
 /// The name that an alias at this index, counted in characters, refers to.
@@ -245,6 +252,21 @@ impl<'a> YamlReader<'a> {
         Some(format!("yaml: unknown anchor '{name}' referenced"))
     }
 
+    /// A block at the end of a text without a line break does not end with one; the parser here adds it.
+    fn without_break_of_parser<'t>(
+        &self,
+        text: &'t str,
+        style: ScalarStyle,
+        span: Span,
+    ) -> &'t str {
+        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        if is_block && span.end.line() >= self.open_line && self.ends_at(span.end.index()).is_some()
+        {
+            return text.strip_suffix('\n').unwrap_or(text);
+        }
+        text
+    }
+
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
         self.nodes += 1;
         if depth > MAX_DEPTH {
@@ -255,7 +277,8 @@ impl<'a> YamlReader<'a> {
         }
         let (anchor, node) = match event {
             Event::Scalar(text, style, anchor, tag) => {
-                (anchor, scalar(&text, style, tag.as_deref()))
+                let text = self.without_break_of_parser(&text, style, span);
+                (anchor, scalar(text, style, tag.as_deref()))
             }
             Event::SequenceStart(anchor, _) => {
                 let mut items = Vec::new();
@@ -400,12 +423,25 @@ fn error(span: Span, message: &str) -> YamlError {
 }
 
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Node {
-    let tagged_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
-    if style != ScalarStyle::Plain || tagged_text {
-        return Node::String(text.to_owned());
+    let tag = tag.map(|tag| [tag.handle.as_str(), tag.suffix.as_str()].concat());
+    let name = tag
+        .as_deref()
+        .map(|tag| tag.strip_prefix(CORE_SCHEMA).unwrap_or(""));
+    match name {
+        None if style == ScalarStyle::Plain => resolve(text),
+        // The form of the text does not count where a tag names the type.
+        Some("bool" | "int" | "float" | "null" | "timestamp") => resolve(text),
+        Some("binary") => {
+            let bytes = go::base64::decoded(text);
+            let bytes = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            Node::String(bytes.unwrap_or_else(|| text.to_owned()))
+        }
+        _ => Node::String(text.to_owned()),
     }
-    resolve(text)
 }
+
+/// The beginning of the tags that YAML itself has.
+const CORE_SCHEMA: &str = "tag:yaml.org,2002:";
 
 /// A value as it is once it was written as JSON: `2.0` is written as `2`, which is an integer when it
 /// is read again (`sigs.k8s.io/yaml` converts to JSON first).
@@ -506,6 +542,30 @@ mod tests {
 
     fn value(text: &str) -> Value {
         parse(text).unwrap().node.into()
+    }
+
+    /// `resolve` of `resolve.go` and `scalar` of `decode.go` (go-yaml v2).
+    #[test]
+    fn a_tag_names_the_type_of_a_scalar() {
+        assert_eq!(
+            value(
+                "[!!int '1', !!bool \"yes\", !!null '', !!float 1, !!str 1, !foo 1, ! 1, !<tag:yaml.org,2002:str> 1, !!binary YQ==]"
+            ),
+            json!([1, true, null, 1, "1", "1", "1", "1", "a"])
+        );
+    }
+
+    #[test]
+    fn a_block_that_the_text_ends_in_has_no_line_break_of_its_own() {
+        assert_eq!(value("a: |\n  x"), json!({"a": "x"}));
+        assert_eq!(value("a: >\n  x\n  y\n\n  z"), json!({"a": "x y\nz"}));
+        assert_eq!(value("a: |+\n  x\n\n"), json!({"a": "x\n\n"}));
+        assert_eq!(
+            value("a: |\n  x\nb: |-\n  y"),
+            json!({"a": "x\n", "b": "y"})
+        );
+        assert_eq!(value("a: |\n  x\nb: z"), json!({"a": "x\n", "b": "z"}));
+        assert_eq!(value("a: |\n  x\n"), json!({"a": "x\n"}));
     }
 
     #[test]
