@@ -40,7 +40,10 @@ pub struct Token {
 
 /// The lines of an object.
 pub fn lines(value: &Value) -> Vec<Line> {
-    let mut writer = YamlWriter::default();
+    let mut writer = YamlWriter {
+        with_places: true,
+        ..YamlWriter::default()
+    };
     writer.block(value, 0, "");
     writer.lines
 }
@@ -48,7 +51,9 @@ pub fn lines(value: &Value) -> Vec<Line> {
 /// An object as YAML, as `kubectl get -o yaml` prints it.
 pub fn to_yaml(value: &Value) -> String {
     let mut out = String::new();
-    for line in lines(value) {
+    let mut writer = YamlWriter::default();
+    writer.block(value, 0, "");
+    for line in writer.lines {
         out.extend(std::iter::repeat_n(' ', line.indent));
         out.push_str(&line.dashes);
         if let Some(key) = &line.key {
@@ -69,6 +74,8 @@ pub fn to_yaml(value: &Value) -> String {
 #[derive(Default)]
 struct YamlWriter {
     lines: Vec<Line>,
+    /// `true` if lines are to know their places and their values as a person would type them.
+    with_places: bool,
     /// Dashes and items waiting for the line that they begin.
     dashes: String,
     items: Vec<String>,
@@ -79,8 +86,7 @@ impl YamlWriter {
         match value {
             Value::Object(map) if !map.is_empty() => {
                 for (key, value) in map {
-                    let escaped = json_pointer::escape(key);
-                    let pointer = format!("{pointer}/{escaped}");
+                    let pointer = self.below(pointer, || json_pointer::escape(key));
                     let key = Some(scalar(&Value::String(key.clone())));
                     let nested = matches!(value, Value::Array(list) if !list.is_empty())
                         || matches!(value, Value::Object(map) if !map.is_empty());
@@ -98,13 +104,21 @@ impl YamlWriter {
             }
             Value::Array(list) if !list.is_empty() => {
                 for (i, item) in list.iter().enumerate() {
-                    let pointer = format!("{pointer}/{i}");
+                    let pointer = self.below(pointer, || i.to_string());
                     self.dashes.push_str("- ");
-                    self.items.push(pointer.clone());
+                    self.items.extend(self.with_places.then(|| pointer.clone()));
                     self.block(item, indent + 2, &pointer);
                 }
             }
             value => self.line(indent, None, Some(value), pointer),
+        }
+    }
+
+    /// The place of a part of a value; empty if lines are not to know it.
+    fn below(&self, pointer: &str, part: impl FnOnce() -> String) -> String {
+        match self.with_places {
+            true => format!("{pointer}/{}", part()),
+            false => String::new(),
         }
     }
 
@@ -114,6 +128,7 @@ impl YamlWriter {
         let value = value.map(|value| Token {
             text: scalar(value),
             plain: match value {
+                _ if !self.with_places => String::new(),
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
             },

@@ -13,8 +13,7 @@ use optimist_apiserver::json::Node;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::{decode, fill_defaults};
 use optimist_apiserver::server::{EventType, Release, Resource, Resources};
-use optimist_client::to_yaml;
-use optimist_simulation::{LoadError, Start, World};
+use optimist_simulation::{InstalledObjects, LoadError, World};
 use serde_json::{Value, json};
 
 use crate::input::Input;
@@ -61,30 +60,55 @@ pub struct Installed {
     pub made_up: MadeUpIdentity,
 }
 
-/// The object of a case that fits its kind and is on no server yet.
+/// The object of a case on its way to a server of its own. Each part of the work is short, also for a large object.
 #[derive(Clone, Debug)]
 pub struct PartialInstall {
-    start: Start,
+    part: InstallPart,
     notes: Vec<Note>,
 }
 
+/// The next part of the work.
+#[derive(Clone, Debug)]
+enum InstallPart {
+    /// The definitions and the object are to be put on a server of this release.
+    Store(Vec<Value>, Release),
+    /// They are on a server, and are to be written as the start of a history.
+    Write(Box<InstalledObjects>),
+}
+
+/// The progress of an installation.
+#[derive(Clone, Debug)]
+pub enum InstallProgress {
+    /// A part is left.
+    More(Box<PartialInstall>),
+    /// It is done.
+    Done(Box<Installed>),
+}
+
 impl PartialInstall {
-    /// The second part of [`Case::install`]: puts the object on a server of its own.
+    /// Does the next part.
     ///
     /// # Errors
-    /// If it is not what a server stores.
-    pub fn finish(self) -> Result<Installed, NotInstalled> {
-        let (world, _) = World::from_start(Arc::new(self.start)).map_err(NotInstalled::Refused)?;
+    /// If the object is not what a server stores.
+    pub fn advance(self) -> Result<InstallProgress, NotInstalled> {
+        let objects = match self.part {
+            InstallPart::Store(objects, release) => {
+                let stored = InstalledObjects::new(&objects, release);
+                let part = InstallPart::Write(stored.map_err(NotInstalled::Refused)?.into());
+                return Ok(InstallProgress::More(Box::new(Self { part, ..self })));
+            }
+            InstallPart::Write(objects) => objects,
+        };
         let made_up = MadeUpIdentity {
             kind: false,
             name: false,
             namespace: self.notes.contains(&Note::NamespaceMadeUp),
         };
-        Ok(Installed {
-            world,
+        Ok(InstallProgress::Done(Box::new(Installed {
+            world: objects.into_world().map_err(NotInstalled::Refused)?,
             notes: self.notes,
             made_up,
-        })
+        })))
     }
 }
 
@@ -285,20 +309,25 @@ impl Case {
         }
     }
 
-    /// Returns the start of a history with this object, for Play and for links, with notes about
-    /// additions. The object is its last one.
+    /// The object on a server of its own.
     ///
     /// # Errors
-    /// If the input has no live object.
-    pub fn start(&self) -> Result<(Start, Vec<Note>), NotInstalled> {
-        self.start_written(to_yaml)
+    /// If the input has no live object, or a server would not store it so.
+    pub fn install(&self) -> Result<Installed, NotInstalled> {
+        let mut partial = self.begin_install()?;
+        loop {
+            match partial.advance()? {
+                InstallProgress::More(more) => partial = *more,
+                InstallProgress::Done(installed) => return Ok(*installed),
+            }
+        }
     }
 
-    /// Starts like [`start`](Self::start), with each object as a text that `write` makes.
-    fn start_written(
-        &self,
-        write: fn(&Value) -> String,
-    ) -> Result<(Start, Vec<Note>), NotInstalled> {
+    /// The first part of [`install`](Self::install): makes the object fit its kind.
+    ///
+    /// # Errors
+    /// If no live object was brought, or its kind is not served.
+    pub fn begin_install(&self) -> Result<PartialInstall, NotInstalled> {
         let object = self.live.clone().ok_or(NotInstalled::NoObject)?;
         let (object, mut notes) = fitted(object)?;
         let last = self.versions.last();
@@ -307,7 +336,7 @@ impl Case {
         }
         let itself = |definition: &&Value| ObjectId::from_object(definition) != self.id;
         let definitions = self.definitions.iter().filter(itself);
-        let mut manifests: Vec<String> = definitions.map(write).collect();
+        let mut objects: Vec<Value> = definitions.cloned().collect();
         if !is_built_in(&object) && !self.definitions.iter().any(|it| defines(it, &object)) {
             let resources = self
                 .errors
@@ -316,33 +345,11 @@ impl Case {
             let said = resources
                 .filter_map(|resource| resource.split('.').next())
                 .next();
-            manifests.push(write(&open_definition(&object, said, &mut notes)));
+            objects.push(open_definition(&object, said, &mut notes));
         }
-        manifests.push(write(&object));
-        let start = Start {
-            installed: true,
-            release: self.release,
-            ..Start::with(&manifests.join("---\n"))
-        };
-        Ok((start, notes))
-    }
-
-    /// The object on a server of its own.
-    ///
-    /// # Errors
-    /// If the input has no live object, or a server would not store it so.
-    pub fn install(&self) -> Result<Installed, NotInstalled> {
-        self.begin_install()?.finish()
-    }
-
-    /// The first part of [`install`](Self::install): makes the object fit its kind.
-    ///
-    /// # Errors
-    /// If no live object was brought, or its kind is not served.
-    pub fn begin_install(&self) -> Result<PartialInstall, NotInstalled> {
-        // The world writes them in YAML. JSON is read many times faster.
-        let (start, notes) = self.start_written(|object| object.to_string() + "\n")?;
-        Ok(PartialInstall { start, notes })
+        objects.push(object);
+        let part = InstallPart::Store(objects, self.release);
+        Ok(PartialInstall { part, notes })
     }
 }
 

@@ -38,6 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use optimist_apiserver::pointer::escape;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -248,6 +249,52 @@ pub fn masked(object: &Value) -> Value {
 /// Like [`masked`], but returns the same object if nothing in it looks private.
 pub fn masked_arc(object: &Arc<Value>) -> Arc<Value> {
     hidden(object).map_or_else(|| Arc::clone(object), Arc::new)
+}
+
+/// The parts of an object that [`masked`] changes, each with its place as a JSON pointer (RFC 6901), for
+/// [`with_parts`].
+pub fn masked_parts(object: &Value) -> Vec<(String, Value)> {
+    let mut parts = Vec::new();
+    if let Some(hidden) = hidden(object) {
+        differing(object, hidden, &mut String::new(), &mut parts);
+    }
+    parts
+}
+
+/// An object with other values at some places: what [`masked`] returns, for the parts of [`masked_parts`].
+pub fn with_parts(object: &Value, parts: &[(String, Value)]) -> Value {
+    let mut object = object.clone();
+    for (pointer, value) in parts {
+        if let Some(place) = object.pointer_mut(pointer) {
+            *place = value.clone();
+        }
+    }
+    object
+}
+
+/// Adds the smallest parts in which two values differ. A map with other keys, and a list of another length, is one.
+fn differing(one: &Value, other: Value, at: &mut String, parts: &mut Vec<(String, Value)>) {
+    let length = at.len();
+    let mut below = |one: &Value, other: Value, name: &str| {
+        at.push('/');
+        at.push_str(name);
+        differing(one, other, at, parts);
+        at.truncate(length);
+    };
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => {
+            for ((name, one), (_, other)) in one.iter().zip(other) {
+                below(one, other, &escape(name));
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (position, (one, other)) in one.iter().zip(other).enumerate() {
+                below(one, other, &position.to_string());
+            }
+        }
+        (one, other) if *one != other => parts.push((at.clone(), other)),
+        _ => {}
+    }
 }
 
 fn hidden(object: &Value) -> Option<Value> {

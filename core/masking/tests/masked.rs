@@ -1,6 +1,6 @@
 //! What looks private is masked in an object and in any text.
 
-use optimist_masking::{MASK, masked, masked_text};
+use optimist_masking::{MASK, masked, masked_parts, masked_text, with_parts};
 use proptest::prelude::*;
 
 const SECRET: &str = "apiVersion: v1
@@ -15,6 +15,25 @@ fn an_object_is_shown_with_its_private_values_masked() {
     let shown = masked(&object);
     assert_eq!(shown["data"]["word"], MASK);
     assert_eq!(shown["metadata"], object["metadata"]);
+}
+
+#[test]
+fn the_parts_that_are_masked_are_as_small_as_they_can_be_and_make_the_same_object() {
+    let login = optimist_client::objects(SECRET).unwrap().remove(0);
+    let names: Vec<String> = masked_parts(&login).into_iter().map(|(at, _)| at).collect();
+    assert_eq!(names, ["/data/word"]);
+    let token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    let owned = format!("v:\"{token}\"");
+    let job = serde_json::json!({
+        "kind": "Job", "metadata": {"annotations": {"a/b~c": token}, "managedFields": [
+            {"manager": "m", "fieldsV1": {"f:metadata": {"f:finalizers": {".": {}, owned: {}}}}}]},
+        "spec": {"env": [{"name": "A", "value": "1"}, {"name": "PASSWORD", "value": "hunter2"}]},
+    });
+    let plain = serde_json::json!({"kind": "ConfigMap", "data": {"a": "b"}});
+    assert!(masked_parts(&plain).is_empty());
+    for object in [login, job, plain] {
+        assert_eq!(with_parts(&object, &masked_parts(&object)), masked(&object));
+    }
 }
 
 proptest! {

@@ -57,7 +57,7 @@ pub use operation::Operation;
 pub use optimist_client::{Preconditions, RequestKind};
 pub use optimist_ledger::{self as verdict, ObjectRef};
 pub use optimist_system::{ControllerEvent, ControllerOperation};
-pub use start::{LeftOut, LoadError, Loadable, Start, environment_after};
+pub use start::{InstalledObjects, LeftOut, LoadError, Loadable, Start, environment_after};
 pub use step::{Exchange, Outcome, Step};
 pub use three_way::{ThreeWay, ThreeWayRow};
 pub use watcher::{Connection, Received, WatchAction, Watcher};

@@ -2,7 +2,7 @@
 
 mod installed;
 
-pub use installed::environment_after;
+pub use installed::{InstalledObjects, environment_after};
 
 use std::fmt;
 
@@ -194,7 +194,8 @@ impl Start {
         }
         let parsed = objects(&self.manifests)?;
         if self.installed {
-            return installed::make(parsed, self.release);
+            return InstalledObjects::new(&parsed, self.release)
+                .map(InstalledObjects::into_started);
         }
         let namespaces = namespaces(&parsed);
         // The server itself writes each definition two more times until it is established.

@@ -89,7 +89,11 @@ impl World {
         Self::with_subjects(server, vec![subject], Arc::default())
     }
 
-    fn with_subjects(server: ApiServer, subjects: Vec<ObjectRef>, start: Arc<Start>) -> Self {
+    pub(super) fn with_subjects(
+        server: ApiServer,
+        subjects: Vec<ObjectRef>,
+        start: Arc<Start>,
+    ) -> Self {
         let observed = subjects.into_iter().map(|subject| {
             let watcher = Watcher::new(&subject);
             (subject, watcher)

@@ -67,7 +67,7 @@ pub(crate) use request_dialog::request_dialog;
 pub(crate) use server_card::server_card;
 pub(crate) use sessions_dialog::sessions_dialog;
 pub(crate) use share_dialog::{export, share_dialog};
-pub(crate) use snippet::Copy;
+pub(crate) use snippet::{Copy, CopyMade};
 pub(crate) use stage::stage;
 pub(crate) use timeline::Timeline;
 pub(crate) use transport::transport;

@@ -7,7 +7,10 @@ use optimist_code::{
 };
 use optimist_messages::label;
 use optimist_simulation::Step;
-use yew::{AttrValue, Html, Properties, component, html, use_effect_with, use_state_eq};
+use yew::{
+    AttrValue, Callback, Html, MouseEvent, Properties, UseStateHandle, component, html,
+    use_effect_with, use_state_eq,
+};
 
 use crate::browser;
 use crate::state::StateHandle;
@@ -121,16 +124,45 @@ pub(crate) fn Copy(props: &CopyProps) -> Html {
     }
     let onclick = {
         let (said, text) = (said.clone(), props.text.clone());
-        move |_| {
-            let said = said.clone();
-            browser::copy(text.to_string(), move |copied| {
-                said.set(Some(copied));
-                gloo_timers::callback::Timeout::new(SAID, move || said.set(None)).forget();
-            });
-        }
+        move |_| copy(text.to_string(), &said)
     };
-    let word = match *said {
-        None => props.label.clone().unwrap_or_else(|| label::copy().into()),
+    copy_button(*said, props.label.clone(), onclick.into())
+}
+
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct CopyMadeProps {
+    /// Makes the text.
+    pub(crate) make: Callback<(), String>,
+    /// The text on the button.
+    pub(crate) label: AttrValue,
+}
+
+/// Copies a text that is made when people ask for it: to make a long one takes long.
+#[component]
+pub(crate) fn CopyMade(props: &CopyMadeProps) -> Html {
+    let said = use_state_eq(|| None::<bool>);
+    let onclick = {
+        let (said, make) = (said.clone(), props.make.clone());
+        move |_| copy(make.emit(()), &said)
+    };
+    copy_button(*said, Some(props.label.clone()), onclick.into())
+}
+
+fn copy(text: String, said: &UseStateHandle<Option<bool>>) {
+    let said = said.clone();
+    browser::copy(text, move |copied| {
+        said.set(Some(copied));
+        gloo_timers::callback::Timeout::new(SAID, move || said.set(None)).forget();
+    });
+}
+
+fn copy_button(
+    said: Option<bool>,
+    label: Option<AttrValue>,
+    onclick: Callback<MouseEvent>,
+) -> Html {
+    let word = match said {
+        None => label.unwrap_or_else(|| label::copy().into()),
         Some(true) => label::copied().into(),
         Some(false) => label::copy_refused().into(),
     };

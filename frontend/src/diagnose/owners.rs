@@ -9,12 +9,12 @@ use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Uno
 use optimist_messages::lanes::was;
 use optimist_messages::{diagnose as messages, label};
 use yew::{
-    AttrValue, Html, Properties, UseStateHandle, classes, component, html, use_effect_with,
+    Callback, Html, Properties, UseStateHandle, classes, component, html, use_effect_with,
     use_state_eq,
 };
 
 use super::recorded::number_of;
-use crate::components::Copy;
+use crate::components::CopyMade;
 use crate::state::{CaseReading, DiagnoseMsg, Dispatcher, OwnerFilter, Sends, StepObject};
 
 /// The number of lines that are drawn at first, and that each press of the button below them adds.
@@ -154,7 +154,7 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
                 { left_out_lines(left_out) }
                 { more_button(&shown, lines.len()) }
             </div>
-            { copies(ownership) }
+            { copies(&props.object) }
         </>
     }
 }
@@ -175,16 +175,17 @@ fn more_button(shown: &UseStateHandle<usize>, all: usize) -> Html {
 }
 
 /// The buttons that copy the owners of all lines.
-fn copies(ownership: &ObjectOwnership) -> Html {
+fn copies(object: &OwnedObject) -> Html {
+    let made = |write: fn(&ObjectOwnership) -> String| {
+        let object = object.clone();
+        Callback::from(move |()| object.ownership().map(write).unwrap_or_default())
+    };
     html! {
         <div class="dialog-actions">
-            <Copy
-                text={AttrValue::from(ownership.to_text())}
-                label={Some(AttrValue::from(label::owners_copy()))}
-            />
-            <Copy
-                text={AttrValue::from(ownership.to_markdown())}
-                label={Some(AttrValue::from(label::owners_copy_markdown()))}
+            <CopyMade make={made(ObjectOwnership::to_text)} label={label::owners_copy()} />
+            <CopyMade
+                make={made(ObjectOwnership::to_markdown)}
+                label={label::owners_copy_markdown()}
             />
         </div>
     }

@@ -18,7 +18,7 @@ use optimist_simulation::explore::{Search, SearchStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::State;
-use crate::diagnose::{TablePart, TableRequest, TableWork};
+use crate::diagnose::{ReadObject, ReadOutcome, ReadWork, TablePart, TableRequest, TableWork};
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
@@ -57,6 +57,8 @@ pub enum JobRequest {
     Private(Vec<String>),
     /// Leave all values out of the texts of a case.
     Values(Vec<String>, CaseSettings),
+    /// Read a text of a case.
+    Read(String),
     /// Run every way of writing for an object of a case.
     Table(Box<TableRequest>),
 }
@@ -67,9 +69,18 @@ pub enum JobReport {
     /// The number of parts that are done, and the number of all parts.
     Progress(usize, usize),
     /// A part of the result.
-    Part(TablePart),
+    Part(JobPart),
     /// The result. The job has ended.
     Done(JobResult),
+}
+
+/// A part of the result of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum JobPart {
+    /// An object, for [`JobRequest::Read`].
+    Object(ReadObject),
+    /// A part of the rows, for [`JobRequest::Table`].
+    Table(TablePart),
 }
 
 /// The result of a job.
@@ -87,6 +98,8 @@ pub enum JobResult {
     Switches(Option<SwitchFinding>),
     /// The result of [`JobRequest::Private`] and [`JobRequest::Values`].
     LeftOut(CaseLeftOut),
+    /// The end of [`JobRequest::Read`]. The objects came in parts.
+    Read(ReadOutcome),
     /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
     Table(bool),
 }
@@ -115,7 +128,7 @@ pub(crate) trait Work {
     fn advance(&mut self) -> Option<JobResult>;
 
     /// Takes the next part of the result that is known already.
-    fn take_part(&mut self) -> Option<TablePart> {
+    fn take_part(&mut self) -> Option<JobPart> {
         None
     }
 
@@ -140,6 +153,7 @@ impl JobRequest {
             Self::Private(texts) | Self::Values(texts, _) => {
                 is_worth_sending(texts.iter().map(String::len).sum())
             }
+            Self::Read(text) => is_worth_sending(text.len()),
             Self::Table(request) => is_worth_sending(request.size()),
             Self::Replay(_) | Self::Challenge(_) => false,
         }
@@ -153,6 +167,7 @@ impl JobRequest {
             Self::Switches(request) => Box::new(SwitchesWork::new(&request)),
             Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
             Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
+            Self::Read(text) => Box::new(ReadWork::new(text)),
             Self::Table(request) => Box::new(TableWork::new(*request)),
         }
     }
@@ -343,8 +358,8 @@ impl State {
         let shared = self.share.jobs();
         let learned = self.learn.jobs();
         let orders = self.orders().map(|orders| orders.job);
-        let table = self.diagnose.table_job();
-        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).chain(table).collect();
+        let cases = self.diagnose.jobs().chain(self.share.case_jobs());
+        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).chain(cases).collect();
         self.jobs.keep_only(&wanted, fx);
     }
 
@@ -358,7 +373,8 @@ impl State {
                 *progress = (done, all);
                 return;
             }
-            JobReport::Part(part) => return self.take_table_part(id, part),
+            JobReport::Part(JobPart::Object(object)) => return self.take_read_object(id, object),
+            JobReport::Part(JobPart::Table(part)) => return self.take_table_part(id, &part),
             JobReport::Done(result) => result,
         };
         self.jobs.running.remove(&id);
@@ -368,6 +384,7 @@ impl State {
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
             JobResult::Switches(found) => self.switches_searched(id, found, fx),
             JobResult::LeftOut(found) => self.values_left_out(id, found),
+            JobResult::Read(outcome) => self.text_is_read(id, outcome),
             JobResult::Table(is_run) => self.table_is_run(id, is_run),
         }
     }

@@ -54,9 +54,9 @@ pub use diagnose::{
     AuditReplay, AuditRun, BranchSource, BranchStep, BringProblem, CASE, CASE_PLACE, CaseExample,
     CaseKeeping, CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState,
     InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
-    NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, RecordedSource,
-    SelectedStep, SettledConflict, StepMove, StepObject, TablePart, TableRequest, WRITERS,
-    case_fragment, case_of, pruning,
+    NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, ReadObject, ReadOutcome,
+    RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, TablePart, TableRequest,
+    WRITERS, case_fragment, case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -66,7 +66,9 @@ pub use explore::{
     ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
     ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
-pub use jobs::{JobId, JobMsg, JobQueue, JobReport, JobRequest, JobResult, Jobs, WorkerMsg};
+pub use jobs::{
+    JobId, JobMsg, JobPart, JobQueue, JobReport, JobRequest, JobResult, Jobs, WorkerMsg,
+};
 pub use learn::{
     Course, CourseProgress, Learn, LearnMsg, LearnProblem, LessonProgress, PROGRESS,
     SwitchesRequest,
@@ -226,7 +228,7 @@ impl State {
             self.view.show_all_controls(&mut fx);
         }
         self.note_lesson(&before, &mut fx);
-        self.send_table(&mut fx);
+        self.send_case_jobs(&mut fx);
         self.stop_unwanted_jobs(&mut fx);
         fx.into_list()
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::State;
 use crate::address::Page;
+use crate::diagnose::DiagnoseState;
 use crate::effect::Effects;
 use crate::jobs::{JobId, JobRequest};
 use crate::view::Dialog;
@@ -104,6 +105,29 @@ impl ShareState {
         });
         let values = self.values.as_ref().and_then(ValuesLeftOut::job);
         [opening, repeated, values].into_iter().flatten()
+    }
+}
+
+impl ShareState {
+    /// The case that is run again as it is shared.
+    pub(crate) fn case(&self) -> Option<&DiagnoseState> {
+        match self.values.as_ref()? {
+            ValuesLeftOut::Found(shared) => Some(&shared.case),
+            _ => None,
+        }
+    }
+
+    /// The case that is run again as it is shared, to be changed.
+    pub(crate) fn case_mut(&mut self) -> Option<&mut DiagnoseState> {
+        match self.values.as_mut()? {
+            ValuesLeftOut::Found(shared) => Some(Rc::make_mut(&mut Rc::make_mut(shared).case)),
+            _ => None,
+        }
+    }
+
+    /// The jobs that this case waits for.
+    pub(crate) fn case_jobs(&self) -> impl Iterator<Item = JobId> {
+        self.case().into_iter().flat_map(DiagnoseState::jobs)
     }
 }
 

@@ -81,9 +81,9 @@ impl ValuesLeftOut {
         }
     }
 
-    /// Returns whether the case is being run again as it is shared.
+    /// Returns whether the case is being run again as it is shared, a slice at a time.
     pub(crate) fn is_read_again(&self) -> bool {
-        matches!(self, Self::Found(shared) if shared.case.is_working())
+        matches!(self, Self::Found(shared) if shared.case.works_in_slices())
     }
 }
 
@@ -134,10 +134,13 @@ impl State {
 
     /// Runs the case again as it is shared, for a slice.
     pub(crate) fn read_shared_further(&mut self, fx: &Effects<'_>) {
-        if let Some(ValuesLeftOut::Found(shared)) = &mut self.share.values
-            && shared.case.is_working()
+        if self
+            .share
+            .case()
+            .is_some_and(DiagnoseState::works_in_slices)
+            && let Some(case) = self.share.case_mut()
         {
-            Rc::make_mut(&mut Rc::make_mut(shared).case).work(fx);
+            case.work(fx);
         }
     }
 }

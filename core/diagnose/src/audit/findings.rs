@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
-use crate::case::{Case, Installed, ObjectId, PartialInstall};
+use crate::case::{Case, InstallProgress, Installed, ObjectId, PartialInstall};
 use crate::fight_remedy::RemedyRun;
 use crate::observed::{FieldChange, Fight, changes_at, fights};
 
@@ -184,8 +184,11 @@ impl PartialFindings {
                 Some(begun) => FindingsPart::Install(changes, Box::new(begun)),
                 None => FindingsPart::Done,
             },
-            FindingsPart::Install(changes, begun) => match begun.finish() {
-                Ok(on) => FindingsPart::Remedies(changes, Box::new(on), Box::default()),
+            FindingsPart::Install(changes, begun) => match begun.advance() {
+                Ok(InstallProgress::More(more)) => FindingsPart::Install(changes, more),
+                Ok(InstallProgress::Done(on)) => {
+                    FindingsPart::Remedies(changes, on, Box::default())
+                }
                 Err(_) => FindingsPart::Done,
             },
             FindingsPart::Remedies(changes, on, mut run) => {

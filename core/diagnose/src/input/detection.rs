@@ -81,6 +81,14 @@ impl Detection {
         (read, self.text.len())
     }
 
+    /// Returns whether documents are read, each as a whole: objects, or what may be some.
+    pub fn reads_documents(&self) -> bool {
+        matches!(
+            self.stage,
+            DetectionStage::Json(..) | DetectionStage::Documents(_)
+        )
+    }
+
     /// Reads until about this many bytes more are read: at least a document. Returns whether there
     /// is more.
     pub fn advance(&mut self, bytes: usize) -> bool {

@@ -27,6 +27,7 @@ impl DiagnoseState {
             live: false,
             content: detect(&text),
             text: text.into(),
+            masks: None,
         };
         self.followed = Some(self.next);
         self.next += 1;

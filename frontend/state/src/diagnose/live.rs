@@ -144,6 +144,7 @@ impl DiagnoseState {
             text: text.as_str().into(),
             live: true,
             content: Ok(Input::AuditLog(text.into())),
+            masks: None,
         };
         self.items.insert(position, Rc::new(item));
     }

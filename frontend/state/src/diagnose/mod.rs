@@ -11,6 +11,7 @@ mod live_editor;
 mod message;
 mod next_run;
 mod preview;
+mod read_elsewhere;
 mod reading;
 mod reading_run;
 mod recorded;
@@ -35,11 +36,15 @@ pub use self::live_editor::{LiveEditMsg, LiveEditor, LiveOutcome, LiveRequest};
 pub use self::message::DiagnoseMsg;
 pub use self::next_run::{NextOutcome, NextRun};
 pub use self::preview::{CasePreview, PreviewFilter, case_of, pruning};
+pub(crate) use self::read_elsewhere::ReadWork;
+pub use self::read_elsewhere::{ReadObject, ReadOutcome};
+use self::reading::Masks;
 pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
 pub use self::saved_case::case_fragment;
+use crate::jobs::JobId;
 use crate::share::Withheld;
 
 /// The key of the texts of the case in the tab's storage.
@@ -144,6 +149,8 @@ pub struct InputItem {
     pub live: bool,
     /// The content, or the reason why it was not recognized.
     pub content: Result<Input, NotDetected>,
+    /// The parts of its object that look private, if a worker has looked for them.
+    masks: Option<Masks>,
 }
 
 /// The reason why a text or a file is not taken.
@@ -196,11 +203,19 @@ impl CaseSection {
 impl DiagnoseState {
     /// Returns whether there is something to read or to run.
     pub fn is_working(&self) -> bool {
-        self.works_in_slices() || self.table_job().is_some()
+        self.works_in_slices() || self.jobs().next().is_some()
+    }
+
+    /// The jobs that it waits for.
+    pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
+        self.table_job().into_iter().chain(self.reading_job())
     }
 
     /// Returns whether there is something to read or to run here, a slice at a time.
     pub(crate) fn works_in_slices(&self) -> bool {
+        if self.reading_job().is_some() {
+            return self.branching.is_some();
+        }
         let table = self.table.as_ref().is_some_and(ChangeRun::works_in_slices);
         self.branching.is_some() || self.is_before_table() || table
     }
@@ -309,7 +324,7 @@ impl DiagnoseState {
         };
     }
 
-    fn add(&mut self, text: Rc<str>, content: Result<Input, NotDetected>) {
+    fn add(&mut self, text: Rc<str>, content: Result<Input, NotDetected>, masks: Option<Masks>) {
         if self.items.len() >= MAX_ITEMS {
             self.problem = Some(BringProblem::TooMany);
             return;
@@ -319,6 +334,7 @@ impl DiagnoseState {
             text,
             live: false,
             content,
+            masks,
         }));
         self.next += 1;
     }

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
-use optimist_diagnose::case::{Case, Installed, NotInstalled, ObjectId, PartialInstall};
+use optimist_diagnose::case::{
+    Case, InstallProgress, Installed, NotInstalled, ObjectId, PartialInstall,
+};
 use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
@@ -14,7 +16,7 @@ use optimist_diagnose::observed::{
 use optimist_diagnose::ownership::{ObjectOwnership, OwnershipReader};
 use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
 use optimist_diagnose::ways::ChangeContent;
-use optimist_masking::masked;
+use optimist_masking::{masked, with_parts};
 use optimist_simulation::World;
 use serde_json::Value;
 
@@ -52,7 +54,12 @@ pub(super) struct PartialReading {
     part: ReadingPart,
     ownership: Option<ObjectOwnership>,
     is_audited: bool,
+    /// The parts of the object that look private, if a worker has looked for them.
+    masks: Option<Masks>,
 }
+
+/// The parts of an object that look private, as [`with_parts`] takes them.
+pub(super) type Masks = Rc<[(String, Value)]>;
 
 /// The next part of a reading. Each is short, also for a large object.
 #[derive(Debug)]
@@ -81,7 +88,13 @@ impl PartialReading {
             part: ReadingPart::Fit,
             ownership: None,
             is_audited: false,
+            masks: None,
         }
+    }
+
+    /// The same with the parts of the object that look private, if they are known.
+    pub(super) fn with_masks(self, masks: Option<Masks>) -> Self {
+        Self { masks, ..self }
     }
 
     /// Before the first part of the reading of the object of the audit log.
@@ -106,8 +119,11 @@ impl PartialReading {
                 Ok(begun) => ReadingPart::Install(Box::new(begun)),
                 Err(why) => return Ok(self.finish(Err(why), None)),
             },
-            ReadingPart::Install(begun) => match begun.finish() {
-                Ok(installed) => ReadingPart::Follow(Box::new(installed), InstalledPart::Mask),
+            ReadingPart::Install(begun) => match begun.advance() {
+                Ok(InstallProgress::More(more)) => ReadingPart::Install(more),
+                Ok(InstallProgress::Done(installed)) => {
+                    ReadingPart::Follow(installed, InstalledPart::Mask)
+                }
                 Err(why) => return Ok(self.finish(Err(why), None)),
             },
             ReadingPart::Follow(installed, part) => match self.follow(part, &installed) {
@@ -128,9 +144,10 @@ impl PartialReading {
         let (versions, root) = (&self.case.versions, &installed.resource().root);
         Ok(match part {
             // The object of the case, not of the server: what was brought is what is shown.
-            InstalledPart::Mask => match &self.case.live {
-                Some(live) => InstalledPart::Own(masked(live)),
-                None => InstalledPart::History(Box::default()),
+            InstalledPart::Mask => match (&self.case.live, &self.masks) {
+                (Some(live), Some(masks)) => InstalledPart::Own(with_parts(live, masks)),
+                (Some(live), None) => InstalledPart::Own(masked(live)),
+                (None, _) => InstalledPart::History(Box::default()),
             },
             InstalledPart::Own(shown) => {
                 InstalledPart::Owners(Box::new(OwnershipReader::new(shown, root)))

@@ -8,11 +8,13 @@ use std::rc::Rc;
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Detection, Input, text_of_file};
 
-use super::reading::{CaseReading, PartialReading};
+use super::read_elsewhere::{ReadObject, ReadOutcome};
+use super::reading::{CaseReading, Masks, PartialReading};
 use super::{DiagnoseState, InputItem};
+use crate::jobs::JobId;
 
 /// The number of bytes that are read at a time: less than a slice of the work.
-const BYTES: usize = 32 * 1024;
+pub(super) const BYTES: usize = 32 * 1024;
 
 /// The work in progress. The states of the page share it: only the last state goes on with it.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +25,12 @@ enum Stage {
     /// Nothing is begun.
     #[default]
     Idle,
-    /// The first text that waits.
-    Text(Box<Detection>),
+    /// The first text that waits; `true` if it is to be read here.
+    Text(Box<Detection>, bool),
+    /// A job reads the first text that waits: its objects so far.
+    Elsewhere(JobId, Vec<ReadObject>),
+    /// The objects of that text, which a job has read; `true` if they are to be put in texts of their own.
+    Read(VecDeque<ReadObject>, bool),
     /// The objects of that text are put in texts of their own.
     Parts(VecDeque<Input>),
     /// Reads the facts about each object.
@@ -41,6 +47,8 @@ struct CasesRun {
     audited: Option<Case>,
     /// The earlier readings. An object without new input is not read again.
     known: Vec<Rc<CaseReading>>,
+    /// The things in whose objects a worker has looked for what looks private.
+    looked_through: Vec<Rc<InputItem>>,
     total: usize,
 }
 
@@ -53,11 +61,20 @@ impl CasesRun {
                 Err(more) => self.partial = Some(more),
             }
         } else if let Some(case) = self.left.pop_front() {
-            self.begin_object(PartialReading::new(case));
+            let masks = self.masks(&case);
+            self.begin_object(PartialReading::new(case).with_masks(masks));
         } else if let Some(case) = self.audited.take() {
             self.begin_object(PartialReading::of_audited(case));
         }
         self.partial.is_some() || !self.left.is_empty() || self.audited.is_some()
+    }
+
+    /// The parts of an object that look private, if a worker has looked for them.
+    fn masks(&self, case: &Case) -> Option<Masks> {
+        let live = case.live.as_ref()?;
+        let mut items = self.looked_through.iter();
+        let item = items.find(|item| matches!(&item.content, Ok(Input::Live(it)) if it == live))?;
+        item.masks.clone()
     }
 
     /// Begins to read an object, if it is not known.
@@ -84,6 +101,49 @@ impl ReadingRun {
     fn is_at_cases(&self) -> bool {
         matches!(*self.0.borrow(), Stage::Cases(_))
     }
+
+    /// The job that reads the first text that waits.
+    pub(super) fn job(&self) -> Option<JobId> {
+        match *self.0.borrow() {
+            Stage::Elsewhere(job, _) => Some(job),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a job may read the first text that waits: it has begun to be read, and its documents may be
+    /// large.
+    pub(super) fn is_for_job(&self) -> bool {
+        match &*self.0.borrow() {
+            Stage::Text(detection, here) => !here && detection.reads_documents(),
+            _ => false,
+        }
+    }
+
+    /// Waits for a job that reads the text.
+    pub(super) fn wait_for(&self, job: JobId) {
+        self.0.replace(Stage::Elsewhere(job, Vec::new()));
+    }
+
+    /// Takes an object from the job that reads the text.
+    pub(super) fn take_object(&self, object: ReadObject) {
+        if let Stage::Elsewhere(_, objects) = &mut *self.0.borrow_mut() {
+            objects.push(object);
+        }
+    }
+
+    /// The job has ended.
+    pub(super) fn end_job(&self, text: &Rc<str>, outcome: ReadOutcome) {
+        let stage = self.0.take();
+        let Stage::Elsewhere(_, objects) = stage else {
+            self.0.replace(stage);
+            return;
+        };
+        self.0.replace(match outcome {
+            ReadOutcome::Object => Stage::Read(objects.into(), false),
+            ReadOutcome::Objects => Stage::Read(objects.into(), true),
+            ReadOutcome::Unread => Stage::Text(Box::new(Detection::new((&**text).into())), true),
+        });
+    }
 }
 
 impl DiagnoseState {
@@ -95,9 +155,9 @@ impl DiagnoseState {
     /// Returns the progress in percent: of the current text, or of the objects.
     pub fn percent_read(&self) -> usize {
         let (done, total) = match &*self.run.0.borrow() {
-            Stage::Text(detection) => detection.progress(),
+            Stage::Text(detection, _) => detection.progress(),
             Stage::Cases(run) => (run.done.len(), run.total),
-            Stage::Idle | Stage::Parts(_) => (0, 1),
+            Stage::Idle | Stage::Elsewhere(..) | Stage::Read(..) | Stage::Parts(_) => (0, 1),
         };
         done * 100 / total.max(1)
     }
@@ -111,25 +171,31 @@ impl DiagnoseState {
             // Texts come first: what follows depends on them.
             Stage::Idle | Stage::Cases(_) => {
                 let text = self.waiting.first()?;
-                Stage::Text(Box::new(Detection::new((&**text).into())))
+                Stage::Text(Box::new(Detection::new((&**text).into())), false)
             }
-            Stage::Text(mut detection) => {
+            Stage::Text(mut detection, here) => {
                 if detection.advance(BYTES) {
-                    Stage::Text(detection)
+                    Stage::Text(detection, here)
                 } else {
                     match detection.finish() {
                         Ok(Input::Several(several)) => Stage::Parts(several.into()),
                         content => {
                             let text = self.waiting.remove(0);
-                            self.add(text, content);
+                            self.add(text, content, None);
                             Stage::Idle
                         }
                     }
                 }
             }
+            // Its report goes on with it.
+            Stage::Elsewhere(..) => {
+                run.replace(stage);
+                return None;
+            }
+            Stage::Read(objects, several) => self.add_read_object(objects, several),
             Stage::Parts(mut parts) => match parts.pop_front() {
                 Some(part) => {
-                    self.add(part.to_text().into(), Ok(part));
+                    self.add(part.to_text().into(), Ok(part), None);
                     Stage::Parts(parts)
                 }
                 None => {
@@ -145,6 +211,22 @@ impl DiagnoseState {
             return (!self.is_reading()).then_some(());
         }
         None
+    }
+
+    /// Adds the next object that a job has read. `several`: each gets a text of its own.
+    fn add_read_object(&mut self, mut objects: VecDeque<ReadObject>, several: bool) -> Stage {
+        let Some(object) = objects.pop_front() else {
+            self.waiting.remove(0);
+            return Stage::Idle;
+        };
+        let (content, masks) = object.take_apart();
+        if several {
+            self.add(content.to_text().into(), Ok(content), masks);
+            return Stage::Read(objects, several);
+        }
+        let text = self.waiting.remove(0);
+        self.add(text, Ok(content), masks);
+        Stage::Idle
     }
 
     fn follow(&mut self, mut cases: Box<CasesRun>) -> Option<()> {
@@ -168,6 +250,7 @@ impl DiagnoseState {
             let mut known = left.iter();
             !known.any(|case| case.id.may_be(&audited.id))
         });
+        let looked_through = self.items.iter().filter(|item| item.masks.is_some());
         let mut run = CasesRun {
             total: left.len() + usize::from(audited.is_some()),
             left,
@@ -175,6 +258,7 @@ impl DiagnoseState {
             partial: None,
             done: Vec::new(),
             known: self.cases.clone(),
+            looked_through: looked_through.cloned().collect(),
         };
         let stage = if run.advance_known() {
             Stage::Cases(Box::new(run))
@@ -220,7 +304,7 @@ impl DiagnoseState {
     pub(super) fn take_file(&mut self, bytes: &[u8]) {
         match text_of_file(bytes) {
             Ok(text) => self.wait(&text),
-            Err(why) => self.add(begin_of(bytes).into(), Err(why)),
+            Err(why) => self.add(begin_of(bytes).into(), Err(why), None),
         }
     }
 }

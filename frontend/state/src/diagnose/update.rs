@@ -190,10 +190,17 @@ impl DiagnoseState {
     /// Reads the next text, or runs the parts that are left, for a slice. Returns whether new texts
     /// are all read now.
     pub(crate) fn work(&mut self, fx: &Effects<'_>) -> bool {
+        if self.reading_job().is_some() {
+            return false;
+        }
         if self.is_reading() {
             // The object of an audit log is read too, and is no text of its own.
             let has_new_text = self.read != self.next || !self.waiting.is_empty();
-            return fx.slice(|| self.read_on()).is_some() && has_new_text;
+            let all_read = fx.slice(|| match self.is_for_job(|| fx.has_worker()) {
+                true => Some(false),
+                false => self.read_on().map(|()| true),
+            });
+            return all_read == Some(true) && has_new_text;
         }
         let audit = self.audit.as_mut().filter(|run| run.progress().is_some());
         if let Some(run) = audit {
@@ -220,6 +227,24 @@ impl DiagnoseState {
     /// The job that runs the table; `None` if it runs here, or nobody waits for it.
     pub(crate) fn table_job(&self) -> Option<JobId> {
         self.table.as_ref().and_then(ChangeRun::job)
+    }
+
+    /// The request for a worker that is next, if there is one.
+    fn job_request(&self, has_worker: impl Fn() -> bool) -> Option<JobRequest> {
+        if let Some(text) = self.text_for_job(&has_worker) {
+            return Some(JobRequest::Read(text));
+        }
+        let table = self.table_request(has_worker)?;
+        Some(JobRequest::Table(Box::new(table)))
+    }
+
+    /// Waits for the job that was [asked for](Self::job_request).
+    fn wait_for(&mut self, job: JobId) {
+        if self.run.is_for_job() {
+            self.run.wait_for(job);
+        } else if let Some(table) = &mut self.table {
+            table.wait_for(job);
+        }
     }
 
     /// The request for a worker to run the table, if there is one, the table is next and the case is worth the message.
@@ -252,32 +277,43 @@ fn is_of_case(item: &InputItem) -> bool {
 }
 
 impl State {
-    /// Lets a worker run the table of a large case, if there is one: one request about a large object takes longer than
-    /// the page may be held.
-    pub(crate) fn send_table(&mut self, fx: &mut Effects<'_>) {
-        let request = self.diagnose.table_request(|| fx.has_worker());
-        if let Some(request) = request {
-            let job = self.jobs.start(JobRequest::Table(Box::new(request)), fx);
-            self.case()
-                .table
-                .iter_mut()
-                .for_each(|table| table.wait_for(job));
+    /// Lets a worker read a large text and run the table of a large case, if there is one: one request about a large
+    /// object, and the search for what looks private in it, take longer than the page may be held.
+    pub(crate) fn send_case_jobs(&mut self, fx: &mut Effects<'_>) {
+        if let Some(request) = self.diagnose.job_request(|| fx.has_worker()) {
+            let job = self.jobs.start(request, fx);
+            self.case().wait_for(job);
+        }
+        let shared = self.share.case();
+        if let Some(request) = shared.and_then(|case| case.job_request(|| fx.has_worker())) {
+            let job = self.jobs.start(request, fx);
+            self.share
+                .case_mut()
+                .into_iter()
+                .for_each(|case| case.wait_for(job));
         }
     }
 
+    /// The case that waits for a job: the one of the page, or the one that is shared.
+    pub(super) fn case_that_waits_for(&mut self, id: JobId) -> Option<&mut DiagnoseState> {
+        if self.diagnose.jobs().any(|job| job == id) {
+            return Some(self.case());
+        }
+        let is_shared = self.share.case_jobs().any(|job| job == id);
+        is_shared.then(|| self.share.case_mut()).flatten()
+    }
+
     /// Takes a part of the table from the job that runs it.
-    pub(crate) fn take_table_part(&mut self, id: JobId, part: TablePart) {
-        if self.diagnose.table_job() == Some(id)
-            && let Some(table) = &mut self.case().table
-        {
-            table.take_part(&part);
+    pub(crate) fn take_table_part(&mut self, id: JobId, part: &TablePart) {
+        let case = self.case_that_waits_for(id);
+        if let Some(table) = case.and_then(|case| case.table.as_mut()) {
+            table.take_part(part);
         }
     }
 
     /// The job that runs the table has ended.
     pub(crate) fn table_is_run(&mut self, id: JobId, is_run: bool) {
-        if self.diagnose.table_job() == Some(id) {
-            let case = self.case();
+        if let Some(case) = self.case_that_waits_for(id) {
             case.table
                 .iter_mut()
                 .for_each(|table| table.end_job(is_run));

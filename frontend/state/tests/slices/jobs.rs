@@ -131,7 +131,8 @@ fn large(object: &str) -> String {
     format!("# {}\n{object}", "x".repeat(60_000))
 }
 
-/// A page with a case, once everything is read. With a worker, its table waits for the job.
+/// A page with a case, once everything is read. With a worker, the worker reads large texts, and its table waits for
+/// the job.
 fn read_case(
     chosen: usize,
     texts: &[&str],
@@ -144,16 +145,55 @@ fn read_case(
         page.send(DiagnoseMsg::Bring((*text).to_owned()));
     }
     while page.state.works_in_slices() {
-        let effects = page.effects(Msg::Work);
-        let job = effects.into_iter().find_map(|effect| match effect {
-            BrowserEffect::StartJob(id, request) => Some((id, *request)),
-            _ => None,
-        });
-        if job.is_some() {
-            return (page, job);
+        match begun_job(&mut page) {
+            Some((id, request @ JobRequest::Read(_))) => {
+                for report in reported_elsewhere(id, request) {
+                    page.send(Msg::Job(id, report));
+                }
+            }
+            Some(job) => return (page, Some(job)),
+            None => {}
         }
     }
     (page, None)
+}
+
+/// The job that the next slice of work asks for.
+fn begun_job(page: &mut Page) -> Option<(JobId, JobRequest)> {
+    let effects = page.effects(Msg::Work);
+    effects.into_iter().find_map(|effect| match effect {
+        BrowserEffect::StartJob(id, request) => Some((id, *request)),
+        _ => None,
+    })
+}
+
+/// A page whose worker is asked to read a text.
+fn reading(text: &str) -> (Page, JobId, JobRequest) {
+    let mut page = diagnose();
+    page.browser.has_worker.set(true);
+    page.send(DiagnoseMsg::Bring(text.to_owned()));
+    let job = std::iter::from_fn(|| {
+        let works = page.state.works_in_slices();
+        works.then(|| begun_job(&mut page))
+    });
+    let (id, request) = job.flatten().next().expect("a worker reads it");
+    assert!(matches!(request, JobRequest::Read(_)), "{request:?}");
+    (page, id, request)
+}
+
+/// The texts of a case with what they are, and what is known of its objects.
+fn read(page: &Page) -> String {
+    let case = &page.state.diagnose;
+    let items = case.items.iter();
+    let items: Vec<_> = items.map(|it| (it.id, &it.text, &it.content)).collect();
+    let readings = case.cases.iter().map(|it| {
+        let installed = it.installed.as_ref().map(|on| {
+            let stored = on.world.stored();
+            (stored, on.world.start(), &on.notes, on.made_up)
+        });
+        (&it.case, installed, &it.ownership)
+    });
+    format!("{:#?}", (items, readings.collect::<Vec<_>>()))
 }
 
 /// All that a page shows of a table. The bodies of requests are not shown.
@@ -236,6 +276,66 @@ fn a_worker_runs_the_same_table() {
         assert!(!elsewhere.state.is_working());
         assert_eq!(shown(&here), shown(&elsewhere));
         assert_eq!(sessions(&here), sessions(&elsewhere));
+    }
+}
+
+#[test]
+fn a_worker_reads_a_large_text_as_the_page_does() {
+    let list = format!("{DEPLOYMENT}---\n{CONFIG}---\n{SECRET}");
+    let words = "nothing of this is an object\n".repeat(3_000);
+    for text in [DEPLOYMENT, SECRET, UPGRADE, &list, &words] {
+        let text = large(text);
+        let (here, _) = read_case(0, &[&text], false);
+        let (mut elsewhere, id, request) = reading(&text);
+        assert!(request.can_travel() && !elsewhere.state.works_in_slices());
+        assert!(elsewhere.state.diagnose.is_reading());
+        for report in reported_elsewhere(id, request) {
+            elsewhere.send(Msg::Job(id, report));
+        }
+        elsewhere.finish_work();
+        assert_eq!(read(&here), read(&elsewhere));
+    }
+    let (page, none) = read_case(0, &[DEPLOYMENT], true);
+    assert!(none.is_none(), "a short text is read here");
+    assert_eq!(page.state.diagnose.items.len(), 1);
+}
+
+#[test]
+fn what_is_brought_and_typed_while_a_worker_reads_stays() {
+    let text = large(DEPLOYMENT);
+    let (mut page, id, request) = reading(&text);
+    page.send(DiagnoseMsg::Draft("the next".to_owned()));
+    page.send(DiagnoseMsg::Bring(CONFIG.to_owned()));
+    assert!(!page.state.works_in_slices(), "one text after the other");
+    for report in reported_elsewhere(id, request) {
+        page.send(Msg::Job(id, report));
+    }
+    page.finish_work();
+    let case = &page.state.diagnose;
+    let texts: Vec<&str> = case.items.iter().map(|item| &*item.text).collect();
+    assert_eq!(texts, [text.as_str(), CONFIG]);
+    assert_eq!(case.draft, "the next");
+}
+
+#[test]
+fn what_a_worker_reads_of_a_case_that_was_cleared_comes_too_late() {
+    for clear in [DiagnoseMsg::Clear, DiagnoseMsg::CancelReading] {
+        let (mut page, id, request) = reading(&large(DEPLOYMENT));
+        let effects = page.effects(clear);
+        let stopped =
+            |effect: &BrowserEffect| matches!(effect, BrowserEffect::CancelJob(job) if *job == id);
+        assert!(effects.iter().any(stopped), "{effects:?}");
+        page.send(DiagnoseMsg::Bring(CONFIG.to_owned()));
+        for report in reported_elsewhere(id, request) {
+            page.send(Msg::Job(id, report));
+        }
+        page.finish_work();
+        let (only, _) = read_case(0, &[CONFIG], false);
+        let texts = |page: &Page| {
+            let items = page.state.diagnose.items.iter();
+            items.map(|it| it.text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&page), texts(&only));
     }
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CaseReading, ChangeRun, Part, SettledConflict, in_order};
-use crate::jobs::{JobId, JobResult, Work};
+use crate::jobs::{JobId, JobPart, JobResult, Work};
 
 /// The number of bytes that are read at a time.
 const BYTES: usize = 32 * 1024;
@@ -232,8 +232,8 @@ impl Work for TableWork {
         None
     }
 
-    fn take_part(&mut self) -> Option<TablePart> {
-        self.parts.pop_front()
+    fn take_part(&mut self) -> Option<JobPart> {
+        self.parts.pop_front().map(JobPart::Table)
     }
 
     fn progress(&self) -> (usize, usize) {
