@@ -8,6 +8,7 @@ use std::rc::Rc;
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Function, Object, Reflect};
+use optimist_report::case_markdown;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, Worker};
@@ -30,7 +31,6 @@ const MOST_SILENCE: u32 = 20_000;
 type Tell = Rc<dyn Fn(JobId, JobReport)>;
 
 /// The jobs of the page.
-#[derive(Default)]
 struct Desk {
     tell: Option<Tell>,
     /// The jobs that run in the page, and the reports of all jobs.
@@ -41,6 +41,19 @@ struct Desk {
     sent: BTreeMap<JobId, JobRequest>,
     /// Ends the wait for a worker that says nothing.
     silence: Option<Timeout>,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self {
+            tell: None,
+            queue: JobQueue::new(case_markdown),
+            slices: None,
+            worker: WorkerState::Unused,
+            sent: BTreeMap::new(),
+            silence: None,
+        }
+    }
 }
 
 /// The worker of the page.
@@ -282,7 +295,8 @@ fn message_of<M: serde::de::DeserializeOwned>(event: &MessageEvent) -> Option<M>
 
 thread_local! {
     /// The jobs of this worker, and their slices.
-    static SERVED: RefCell<(JobQueue, Option<Slices>)> = RefCell::default();
+    static SERVED: RefCell<(JobQueue, Option<Slices>)> =
+        RefCell::new((JobQueue::new(case_markdown), None));
 }
 
 /// Does jobs for the page, in its worker.

@@ -11,18 +11,21 @@ use optimist_diagnose::ways::Instruction;
 use optimist_messages::{diagnose as messages, label};
 use optimist_report::{case_headline, case_markdown};
 use optimist_state::{
-    CaseExample, DiagnoseMsg, DiagnoseState, Dialog, ShareMsg, ValuesLeftOut, ViewMsg, Withheld,
+    CaseExample, CaseReport, DiagnoseMsg, DiagnoseState, Dialog, JobQueue, Page as WayIn, ShareMsg,
+    ValuesLeftOut, ViewMsg, Withheld, session_fragment,
 };
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde_json::json;
 
-use page::Page;
+use page::{Memory, Page};
 
 const AUDIT: &str = include_str!("../../../core/diagnose/tests/live/audit.log");
 
 fn brought(texts: &[&str]) -> Page {
-    let mut page = Page::open_at("#/diagnose", Default::default());
+    let browser = Memory::default();
+    browser.jobs.replace(JobQueue::new(case_markdown));
+    let mut page = Page::open_at("#/diagnose", browser);
     for text in texts {
         page.send(DiagnoseMsg::Bring((*text).to_owned()));
     }
@@ -406,8 +409,13 @@ fn the_markdown_without_values_has_every_answer_and_no_value() {
     let Some(ValuesLeftOut::Found(shared)) = page.state.share.values.clone() else {
         panic!("{:?}", page.state.share.values)
     };
-    check(&shared.case);
-    let markdown = case_markdown(&shared.case, true);
+    let link = session_fragment(WayIn::Diagnose, &shared.text);
+    let other = Page::open_at(&link, Default::default());
+    check(&other.state.diagnose);
+    let Some(CaseReport::Done(markdown)) = page.state.share.report.clone() else {
+        panic!("{:?}", page.state.share.report)
+    };
+    assert_eq!(*markdown, case_markdown(&other.state.diagnose, true));
     for value in ["nginx:1", "web-1.2.3", "2026-11-22T06:01:59Z\\\""] {
         assert!(!markdown.contains(value), "{value}\n{markdown}");
     }
@@ -416,7 +424,7 @@ fn the_markdown_without_values_has_every_answer_and_no_value() {
         let rows = case.table.iter().flat_map(|run| &run.rows);
         rows.map(|row| (row.way, row.code)).collect::<Vec<_>>()
     };
-    assert_eq!(codes(&shared.case), codes(&page.state.diagnose));
+    assert_eq!(codes(&other.state.diagnose), codes(&page.state.diagnose));
 }
 
 /// A live ConfigMap, a manifest that is refused, and a message, with these texts in them.

@@ -4,22 +4,13 @@ use std::rc::Rc;
 
 use optimist_client::visible;
 use optimist_messages::{diagnose as messages, label};
-use optimist_report::case_markdown;
-use yew::{AttrValue, Html, Properties, component, html, use_memo};
+use yew::{AttrValue, Html, Properties, component, html};
 
 use super::share_dialog::{export, named, weight};
 use super::snippet::Copy;
 use crate::state::{
-    CaseLeftOut, DiagnoseState, Sends, ShareMsg, SharedCase, StateHandle, ValuesLeftOut, Withheld,
+    CaseLeftOut, CaseReport, Sends, ShareMsg, StateHandle, ValuesLeftOut, Withheld,
 };
-
-/// Returns the case to share, once the values to leave out are found.
-pub(super) fn shared(store: &StateHandle) -> Option<&SharedCase> {
-    match store.share.values.as_ref()? {
-        ValuesLeftOut::Found(shared) => Some(shared),
-        _ => None,
-    }
-}
 
 /// Draws the choice of the values to leave out.
 pub(super) fn values(store: &StateHandle) -> Html {
@@ -100,27 +91,23 @@ fn list(says: String, items: Vec<String>) -> Html {
 
 /// The case as Markdown, once everything has run.
 pub(super) fn markdown(store: &StateHandle) -> Html {
-    let case = match &store.share.values {
-        None => Some(&store.diagnose),
-        Some(ValuesLeftOut::Empty | ValuesLeftOut::TooLarge(_)) => return Html::default(),
-        Some(_) => shared(store).map(|shared| &shared.case),
-    };
-    if store.diagnose.items.is_empty() {
+    let is_none = matches!(
+        store.share.values,
+        Some(ValuesLeftOut::Empty | ValuesLeftOut::TooLarge(_))
+    );
+    if is_none || store.diagnose.items.is_empty() {
         return Html::default();
     }
     html! {
         <>
             <h3>{ label::share_report() }</h3>
             {
-                match case.filter(|case| !case.is_working()) {
-                    None => html! {
-                        <p class="muted" role="status">{ label::report_not_ready() }</p>
+                match &store.share.report {
+                    Some(CaseReport::Done(text)) => html! {
+                        <CaseMarkdown text={AttrValue::from(Rc::clone(text))} />
                     },
-                    Some(case) => html! {
-                        <CaseMarkdown
-                            case={KnownCase(Rc::clone(case))}
-                            stand_ins={shared(store).is_some_and(|shared| shared.found.has_stand_ins())}
-                        />
+                    Some(CaseReport::Running(_)) | None => html! {
+                        <p class="muted" role="status">{ label::report_not_ready() }</p>
                     },
                 }
             }
@@ -131,39 +118,24 @@ pub(super) fn markdown(store: &StateHandle) -> Html {
 /// The most characters that GitHub takes as the text of an issue.
 const MAX_ISSUE: usize = 65_536;
 
-/// A case, compared by where it is: every change makes another one.
-#[derive(Clone)]
-struct KnownCase(Rc<DiagnoseState>);
-
-impl PartialEq for KnownCase {
-    fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
-    }
-}
-
 #[derive(Clone, PartialEq, Properties)]
 struct CaseMarkdownProps {
-    case: KnownCase,
-    /// `true` if stand-ins replace values.
-    stand_ins: bool,
+    text: AttrValue,
 }
 
 /// Buttons that copy and save the Markdown.
 #[component]
 fn CaseMarkdown(props: &CaseMarkdownProps) -> Html {
-    let text = use_memo(
-        (props.case.clone(), props.stand_ins),
-        |(case, stand_ins)| AttrValue::from(case_markdown(&case.0, *stand_ins)),
-    );
+    let text = &props.text;
     html! {
         <>
             <div class="dialog-actions">
-                <Copy text={(*text).clone()} label={Some(AttrValue::from(label::copy_markdown()))} />
-                { export("case.md", label::share_save_markdown(), &text) }
+                <Copy text={text.clone()} label={Some(AttrValue::from(label::copy_markdown()))} />
+                { export("case.md", label::share_save_markdown(), text) }
             </div>
             <p class="muted">{ label::share_report_says() }</p>
             if text.len() > MAX_ISSUE {
-                <p class="muted">{ label::share_report_long(&weight(&text)) }</p>
+                <p class="muted">{ label::share_report_long(&weight(text)) }</p>
             }
         </>
     }

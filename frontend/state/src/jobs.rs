@@ -18,6 +18,7 @@ use optimist_simulation::explore::{Search, SearchStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::State;
+use crate::case_report::{ReportRequest, ReportWork, WriteReport};
 use crate::diagnose::{ReadObject, ReadOutcome, ReadWork, TablePart, TableRequest, TableWork};
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
@@ -59,6 +60,8 @@ pub enum JobRequest {
     Values(Vec<String>, CaseSettings),
     /// Read a text of a case.
     Read(String),
+    /// Write a case as Markdown, once everything in it has run.
+    Report(Box<ReportRequest>),
     /// Run every way of writing for an object of a case.
     Table(Box<TableRequest>),
 }
@@ -100,6 +103,8 @@ pub enum JobResult {
     LeftOut(CaseLeftOut),
     /// The end of [`JobRequest::Read`]. The objects came in parts.
     Read(ReadOutcome),
+    /// The result of [`JobRequest::Report`].
+    Report(String),
     /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
     Table(bool),
 }
@@ -154,12 +159,13 @@ impl JobRequest {
                 is_worth_sending(texts.iter().map(String::len).sum())
             }
             Self::Read(text) => is_worth_sending(text.len()),
+            Self::Report(request) => is_worth_sending(request.size()),
             Self::Table(request) => is_worth_sending(request.size()),
             Self::Replay(_) | Self::Challenge(_) => false,
         }
     }
 
-    fn into_work(self) -> Box<dyn Work> {
+    fn into_work(self, write: WriteReport) -> Box<dyn Work> {
         match self {
             Self::Orders(request) => Box::new(OrdersWork::new(request)),
             Self::Replay(session) => Box::new(session.replay()),
@@ -168,6 +174,7 @@ impl JobRequest {
             Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
             Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
             Self::Read(text) => Box::new(ReadWork::new(text)),
+            Self::Report(request) => Box::new(ReportWork::new(&request, write)),
             Self::Table(request) => Box::new(TableWork::new(*request)),
         }
     }
@@ -241,19 +248,28 @@ struct Job {
 
 /// The jobs that run in one place, each for a slice in turn. A report waits until somebody takes it: a job
 /// can end before anybody listens, because a page that draws for long registers its listeners after that.
-#[derive(Default)]
 pub struct JobQueue {
+    write: WriteReport,
     jobs: VecDeque<Job>,
     /// The reports that nobody has taken: of each job its parts and the last other one.
     reports: VecDeque<(JobId, JobReport)>,
 }
 
 impl JobQueue {
+    /// A queue without jobs. `write` writes a case as Markdown.
+    pub fn new(write: WriteReport) -> Self {
+        Self {
+            write,
+            jobs: VecDeque::new(),
+            reports: VecDeque::new(),
+        }
+    }
+
     /// Starts a job behind the others.
     pub fn start(&mut self, id: JobId, request: JobRequest, now: f64) {
         self.jobs.push_back(Job {
             id,
-            work: request.into_work(),
+            work: request.into_work(self.write),
             reported: now,
         });
     }
@@ -358,8 +374,8 @@ impl State {
         let shared = self.share.jobs();
         let learned = self.learn.jobs();
         let orders = self.orders().map(|orders| orders.job);
-        let cases = self.diagnose.jobs().chain(self.share.case_jobs());
-        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).chain(cases).collect();
+        let case = self.diagnose.jobs();
+        let wanted: Vec<JobId> = shared.chain(learned).chain(orders).chain(case).collect();
         self.jobs.keep_only(&wanted, fx);
     }
 
@@ -383,8 +399,9 @@ impl State {
             JobResult::Replayed(tree) => self.replayed(id, tree, fx),
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
             JobResult::Switches(found) => self.switches_searched(id, found, fx),
-            JobResult::LeftOut(found) => self.values_left_out(id, found),
+            JobResult::LeftOut(found) => self.values_left_out(id, found, fx),
             JobResult::Read(outcome) => self.text_is_read(id, outcome),
+            JobResult::Report(markdown) => self.share.take_report(id, markdown),
             JobResult::Table(is_run) => self.table_is_run(id, is_run),
         }
     }

@@ -26,6 +26,7 @@
 
 mod address;
 mod cards;
+mod case_report;
 mod controllers;
 mod diagnose;
 mod editing;
@@ -49,6 +50,7 @@ use optimist_simulation::{ActorId, Exchange, HistoryTree, NGINX, World};
 
 pub use address::{Address, Destination, LessonAddress, Page, lesson_fragment, session_fragment};
 pub use cards::{CardObjects, aligned_rows, rows_of_changes};
+pub use case_report::{CaseReport, ReportRequest, WriteReport};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BranchSource, BranchStep, BringProblem, CASE, CASE_PLACE, CaseExample,
@@ -240,10 +242,7 @@ impl State {
                 self.unknown_address = None;
                 self.session.full = false;
             }
-            Msg::Work => {
-                self.read_shared_further(fx);
-                self.read_further(fx);
-            }
+            Msg::Work => self.read_further(fx),
             Msg::Job(id, report) => self.take_report(id, report, fx),
             Msg::Session(msg) => self.update_session(msg),
             Msg::Edit(msg) => self.editing.update(msg, &mut self.session, &mut self.view),
@@ -408,8 +407,7 @@ impl State {
 
     /// Returns whether long work is running that is done by [`Msg::Work`], a slice at a time.
     pub fn works_in_slices(&self) -> bool {
-        let left_out = self.share.values.as_ref();
-        left_out.is_some_and(ValuesLeftOut::is_read_again) || self.diagnose.works_in_slices()
+        self.diagnose.works_in_slices()
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::State;
 use crate::address::Page;
-use crate::diagnose::DiagnoseState;
+use crate::case_report::CaseReport;
 use crate::effect::Effects;
 use crate::jobs::{JobId, JobRequest};
 use crate::view::Dialog;
@@ -32,6 +32,8 @@ pub struct ShareState {
     pub redacted: Option<Rc<Redacted>>,
     /// The case of Diagnose without private values, or without all values, if it is shared so.
     pub values: Option<ValuesLeftOut>,
+    /// The case as it is shared, as Markdown.
+    pub report: Option<CaseReport>,
 }
 
 /// A message about sessions as texts.
@@ -104,30 +106,11 @@ impl ShareState {
             _ => None,
         });
         let values = self.values.as_ref().and_then(ValuesLeftOut::job);
-        [opening, repeated, values].into_iter().flatten()
-    }
-}
-
-impl ShareState {
-    /// The case that is run again as it is shared.
-    pub(crate) fn case(&self) -> Option<&DiagnoseState> {
-        match self.values.as_ref()? {
-            ValuesLeftOut::Found(shared) => Some(&shared.case),
+        let report = match self.report {
+            Some(CaseReport::Running(job)) => Some(job),
             _ => None,
-        }
-    }
-
-    /// The case that is run again as it is shared, to be changed.
-    pub(crate) fn case_mut(&mut self) -> Option<&mut DiagnoseState> {
-        match self.values.as_mut()? {
-            ValuesLeftOut::Found(shared) => Some(Rc::make_mut(&mut Rc::make_mut(shared).case)),
-            _ => None,
-        }
-    }
-
-    /// The jobs that this case waits for.
-    pub(crate) fn case_jobs(&self) -> impl Iterator<Item = JobId> {
-        self.case().into_iter().flat_map(DiagnoseState::jobs)
+        };
+        [opening, repeated, values, report].into_iter().flatten()
     }
 }
 
@@ -187,11 +170,12 @@ impl State {
         self.share.withheld = what;
         self.share.values = None;
         self.share.redacted = None;
-        if what == Withheld::Nothing {
-            return;
-        }
+        self.share.report = None;
         if self.page == Page::Diagnose {
             return self.leave_values_out(what, fx);
+        }
+        if what == Withheld::Nothing {
+            return;
         }
         let (session, private) = self.shared().without_private();
         self.share.private = private.into();

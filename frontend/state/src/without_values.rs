@@ -8,7 +8,6 @@ use optimist_links::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::State;
-use crate::diagnose::DiagnoseState;
 use crate::effect::Effects;
 use crate::jobs::{JobId, JobRequest};
 use crate::share::Withheld;
@@ -43,8 +42,6 @@ pub struct SharedCase {
     pub session: Session,
     /// The text of the session.
     pub text: Rc<str>,
-    /// The case, run again as it is shared, for its Markdown.
-    pub case: Rc<DiagnoseState>,
     /// The values that were left out.
     pub found: CaseLeftOut,
 }
@@ -80,16 +77,18 @@ impl ValuesLeftOut {
             Self::Found(_) | Self::Empty | Self::TooLarge(_) => None,
         }
     }
-
-    /// Returns whether the case is being run again as it is shared, a slice at a time.
-    pub(crate) fn is_read_again(&self) -> bool {
-        matches!(self, Self::Found(shared) if shared.case.works_in_slices())
-    }
 }
 
 impl State {
-    /// Begins to leave values out of the case. A case that is too large is not even read.
+    /// Begins to leave values out of the case, or to write all of it as Markdown. A case that is too large is not even
+    /// read.
     pub(crate) fn leave_values_out(&mut self, what: Withheld, fx: &mut Effects<'_>) {
+        if what == Withheld::Nothing {
+            if let Some(session) = self.case_session() {
+                self.write_report(session.extra, false, fx);
+            }
+            return;
+        }
         let all = what == Withheld::Values;
         let limit = if all {
             MAX_SEARCHED
@@ -114,33 +113,21 @@ impl State {
     }
 
     /// Takes the case of which something is left out.
-    pub(crate) fn values_left_out(&mut self, job: JobId, found: CaseLeftOut) {
+    pub(crate) fn values_left_out(&mut self, job: JobId, found: CaseLeftOut, fx: &mut Effects<'_>) {
         let waiting = self.share.values.as_ref().and_then(ValuesLeftOut::job);
         if waiting != Some(job) {
             return;
         }
         let (texts, withheld) = found.texts();
-        let other = self.diagnose.with_texts(texts, withheld);
-        self.share.values = Some(match other {
-            Some((case, session)) => ValuesLeftOut::Found(Rc::new(SharedCase {
-                text: session.to_text().into(),
-                session,
-                case: Rc::new(case),
-                found,
-            })),
-            None => ValuesLeftOut::Empty,
-        });
-    }
-
-    /// Runs the case again as it is shared, for a slice.
-    pub(crate) fn read_shared_further(&mut self, fx: &Effects<'_>) {
-        if self
-            .share
-            .case()
-            .is_some_and(DiagnoseState::works_in_slices)
-            && let Some(case) = self.share.case_mut()
-        {
-            case.work(fx);
-        }
+        let Some(session) = self.diagnose.with_texts(texts, withheld) else {
+            self.share.values = Some(ValuesLeftOut::Empty);
+            return;
+        };
+        self.write_report(session.extra.clone(), found.has_stand_ins(), fx);
+        self.share.values = Some(ValuesLeftOut::Found(Rc::new(SharedCase {
+            text: session.to_text().into(),
+            session,
+            found,
+        })));
     }
 }

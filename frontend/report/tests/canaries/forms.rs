@@ -7,11 +7,11 @@ use optimist_links::Session;
 use optimist_report::case_markdown;
 use optimist_simulation::HistoryTree;
 use optimist_state::{
-    DiagnoseMsg, Dialog, Page as WayIn, ReplayState, SavedContent, ShareMsg, ValuesLeftOut,
-    ViewMsg, Withheld, saved_page, session_fragment,
+    CaseReport, DiagnoseMsg, Dialog, JobQueue, Page as WayIn, ReplayState, SavedContent, ShareMsg,
+    ValuesLeftOut, ViewMsg, Withheld, saved_page, session_fragment,
 };
 
-use super::page::Page;
+use super::page::{Memory, Page};
 
 /// Something that leaves the page.
 pub struct Output {
@@ -56,7 +56,9 @@ fn outputs(way_in: WayIn, text: &str, forms: [&'static str; 3]) -> Vec<Output> {
 }
 
 fn brought(texts: &[String]) -> Page {
-    let mut page = Page::open_at("#/diagnose", Default::default());
+    let browser = Memory::default();
+    browser.jobs.replace(JobQueue::new(case_markdown));
+    let mut page = Page::open_at("#/diagnose", browser);
     for text in texts {
         page.send(DiagnoseMsg::Bring(text.clone()));
     }
@@ -102,9 +104,12 @@ pub fn of_case(texts: &[String]) -> (String, Vec<Output>) {
             other => panic!("{other:?}"),
         };
         all.extend(outputs(WayIn::Diagnose, &shared.text, forms));
+        let Some(CaseReport::Done(text)) = &page.state.share.report else {
+            panic!("{:?}", page.state.share.report)
+        };
         all.push(Output {
             form: markdown,
-            text: case_markdown(&shared.case, shared.found.has_stand_ins()),
+            text: text.to_string(),
         });
     }
     (everything, all)

@@ -279,12 +279,8 @@ impl DiagnoseState {
         Some((texts, settings))
     }
 
-    /// The same case with other texts, before they are read, and as a session for links.
-    pub(crate) fn with_texts(
-        &self,
-        texts: &[String],
-        withheld: Withheld,
-    ) -> Option<(Self, Session)> {
+    /// The same case with other texts, as a session for links; `None` if there is none.
+    pub(crate) fn with_texts(&self, texts: &[String], withheld: Withheld) -> Option<Session> {
         let saved = SavedCase {
             texts: texts.iter().map(|text| text.as_str().into()).collect(),
             client: Some(self.client()),
@@ -292,9 +288,7 @@ impl DiagnoseState {
             withheld,
             ..self.saved()
         };
-        let mut other = Self::default();
-        other.show(&saved);
-        Some((other, saved.session()?))
+        saved.session()
     }
 }
 

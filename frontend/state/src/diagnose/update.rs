@@ -284,23 +284,12 @@ impl State {
             let job = self.jobs.start(request, fx);
             self.case().wait_for(job);
         }
-        let shared = self.share.case();
-        if let Some(request) = shared.and_then(|case| case.job_request(|| fx.has_worker())) {
-            let job = self.jobs.start(request, fx);
-            self.share
-                .case_mut()
-                .into_iter()
-                .for_each(|case| case.wait_for(job));
-        }
     }
 
-    /// The case that waits for a job: the one of the page, or the one that is shared.
+    /// The case, if it waits for a job.
     pub(super) fn case_that_waits_for(&mut self, id: JobId) -> Option<&mut DiagnoseState> {
-        if self.diagnose.jobs().any(|job| job == id) {
-            return Some(self.case());
-        }
-        let is_shared = self.share.case_jobs().any(|job| job == id);
-        is_shared.then(|| self.share.case_mut()).flatten()
+        let waits = self.diagnose.jobs().any(|job| job == id);
+        waits.then(|| self.case())
     }
 
     /// Takes a part of the table from the job that runs it.

@@ -9,13 +9,13 @@ use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, RemedyKind, Way};
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, DiagnoseMsg, DiagnoseState, Dialog,
-    MAX_ITEMS, Page as WayIn, PersistenceMsg, PreviewFilter, ShareMsg, ValuesLeftOut, ViewMsg,
-    Withheld, case_of, session_fragment,
+    BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, CaseReport, DiagnoseMsg,
+    DiagnoseState, Dialog, MAX_ITEMS, Page as WayIn, PersistenceMsg, PreviewFilter, ShareMsg,
+    ValuesLeftOut, ViewMsg, Withheld, case_of, session_fragment,
 };
 use serde_json::json;
 
-use crate::page::Page;
+use crate::page::{Page, report};
 
 pub(crate) const CONFIG: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  a: b\n";
@@ -792,14 +792,16 @@ fn a_link_without_values_gives_the_same_answers_and_says_what_stays() {
     }
     assert!(input.contains("kube-controller-manager"));
     // The case that the Markdown is of has run too.
-    assert!(!shared.case.is_working());
-    assert_eq!(
-        shared.case.table.as_ref().map(|table| table.rows.len()),
-        Some(codes(&page).len())
-    );
+    let written = |page: &Page| match &page.state.share.report {
+        Some(CaseReport::Done(text)) => text.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(written(&page), report(&other.state.diagnose, true));
     page.send(ShareMsg::Withhold(Withheld::Nothing));
     assert!(page.state.share.values.is_none());
     assert!(page.state.shared().extra.to_string().contains("nginx:1.28"));
+    page.finish_work();
+    assert_eq!(written(&page), report(&page.state.diagnose, false));
 }
 
 #[test]

@@ -7,13 +7,13 @@ use optimist_diagnose::ways::{Row, Way};
 use optimist_links::Session;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    BrowserEffect, CaseExample, ControllerMsg, DiagnoseMsg, Dialog, JobId, JobMsg, JobQueue,
-    JobReport, JobRequest, JobResult, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg, ValuesLeftOut,
-    ViewMsg, Withheld, WorkerMsg, lesson_fragment,
+    BrowserEffect, CaseExample, CaseReport, ControllerMsg, DiagnoseMsg, Dialog, JobId, JobMsg,
+    JobQueue, JobReport, JobRequest, JobResult, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg,
+    ValuesLeftOut, ViewMsg, Withheld, WorkerMsg, lesson_fragment,
 };
 
 use super::diagnose::{CONFIG, SECRET, diagnose};
-use super::page::Page;
+use super::page::{Page, report};
 
 /// A live Deployment, and the manifest of its next release.
 const DEPLOYMENT: &str = include_str!("../../examples/deployment.yaml");
@@ -53,7 +53,7 @@ fn reported_elsewhere(id: JobId, request: JobRequest) -> Vec<JobReport> {
     let Ok(JobMsg::Start(id, request)) = serde_json::from_str(&sent) else {
         panic!("{sent}");
     };
-    let mut queue = JobQueue::default();
+    let mut queue = JobQueue::new(report);
     queue.start(id, request, 0.0);
     while !queue.is_empty() {
         // The clock stands still: the job does not end before it is done.
@@ -124,6 +124,33 @@ fn a_worker_leaves_the_same_values_out_of_a_case() {
         };
         assert_eq!(found(&here), found(&elsewhere), "{what:?}");
     }
+}
+
+#[test]
+fn a_worker_writes_the_report_of_a_shared_case_and_a_late_one_is_not_taken() {
+    let (mut page, _) = read_case(0, &[&large(DEPLOYMENT), UPGRADE], false);
+    page.send(ViewMsg::Dialog(Some(Dialog::Share)));
+    page.finish_work();
+    let private = page.state.share.report.clone();
+    assert!(matches!(private, Some(CaseReport::Done(_))), "{private:?}");
+    let (id, request) = job(&mut page, ShareMsg::Withhold(Withheld::Nothing));
+    assert!(matches!(request, JobRequest::Report(_)) && request.can_travel());
+    assert!(page.state.is_working());
+    let everything = worked_elsewhere(id, request);
+    let mut chosen_again = page.state.clone();
+    page.send(Msg::Job(id, everything.clone()));
+    let written = |report: &Option<CaseReport>| match report {
+        Some(CaseReport::Done(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    let expected = report(&page.state.diagnose, false);
+    assert!(expected.contains("Some(200)"), "{expected}");
+    assert_eq!(written(&page.state.share.report), Some(expected));
+    assert!(!page.state.is_working());
+    // Whoever leaves values out meanwhile does not get what has them.
+    chosen_again.update(ShareMsg::Withhold(Withheld::Private).into(), &page.browser);
+    chosen_again.update(Msg::Job(id, everything), &page.browser);
+    assert_eq!(written(&chosen_again.share.report), None);
 }
 
 /// An object in YAML, with a comment that makes its text large enough for a worker.
@@ -410,7 +437,7 @@ fn a_report_waits_until_somebody_hears_it() {
     let text = page.state.shared().to_text();
     let mut page = Page::open();
     let (id, request) = job(&mut page, ShareMsg::Open(text));
-    let mut queue = JobQueue::default();
+    let mut queue = JobQueue::new(report);
     queue.start(id, request, 0.0);
     // The first slice does all of a short session, and nobody listens yet.
     while !queue.is_empty() {
@@ -427,7 +454,7 @@ fn a_report_waits_until_somebody_hears_it() {
 #[test]
 fn of_the_reports_of_a_job_only_the_last_one_waits() {
     let (id, _) = job(&mut with_controller(), ControllerMsg::SearchOrders);
-    let mut queue = JobQueue::default();
+    let mut queue = JobQueue::new(report);
     queue.report(id, JobReport::Progress(1, 3));
     queue.report(id, JobReport::Progress(2, 3));
     let report = queue.take_report();
@@ -438,7 +465,7 @@ fn of_the_reports_of_a_job_only_the_last_one_waits() {
 #[test]
 fn a_job_that_is_stopped_reports_nothing_that_nobody_heard() {
     let (id, request) = job(&mut with_controller(), ControllerMsg::SearchOrders);
-    let mut queue = JobQueue::default();
+    let mut queue = JobQueue::new(report);
     queue.start(id, request, 0.0);
     while !queue.is_empty() {
         queue.advance(SLICE, &|| 0.0);

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use optimist_simulation::ActorId;
 use optimist_state::{
-    BrowserEffect, EditMsg, JobQueue, JobRequest, Msg, Platform, RequestMsg, SLICE, State, Typing,
-    run,
+    BrowserEffect, DiagnoseState, EditMsg, JobQueue, JobRequest, Msg, Platform, RequestMsg, SLICE,
+    State, Typing, run,
 };
 
 /// A stand-in for the browser.
-#[derive(Default)]
 pub struct Memory {
     pub storages: RefCell<StorageContents>,
     /// The addresses that were set, one after the other.
@@ -25,6 +24,27 @@ pub struct Memory {
     /// `true` if jobs can travel to a worker.
     pub has_worker: Cell<bool>,
     now: Cell<f64>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            storages: RefCell::default(),
+            addresses: RefCell::default(),
+            focused: RefCell::default(),
+            full: Cell::default(),
+            jobs: RefCell::new(JobQueue::new(report)),
+            has_worker: Cell::default(),
+            now: Cell::default(),
+        }
+    }
+}
+
+/// What stands for the Markdown of a case: the answers to each way of writing, and whether it has stand-ins.
+pub fn report(case: &DiagnoseState, stand_ins: bool) -> String {
+    let rows = case.table.iter().flat_map(|table| &table.rows);
+    let rows: Vec<_> = rows.map(|row| (row.way, row.code)).collect();
+    format!("{rows:?} {stand_ins}")
 }
 
 impl Platform for Memory {
