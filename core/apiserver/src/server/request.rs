@@ -278,12 +278,15 @@ fn check_time_limit(
         return Ok(());
     }
     let limit = query.iter().find(|(name, _)| name == "timeout");
-    let limit = limit.map_or("", |(_, value)| value);
-    match go::duration_error(limit) {
-        Some(error) if !limit.is_empty() => Err(Status::bad_request(format!(
+    let limit = limit.map(|(_, value)| value.as_str());
+    match limit
+        .filter(|limit| !limit.is_empty())
+        .and_then(go::duration_error)
+    {
+        Some(error) => Err(Status::bad_request(format!(
             "invalid timeout specified in the request URL - {error}"
         ))),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -160,6 +160,12 @@ fn managers(object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (i, entry) in managers.into_iter().flatten().enumerate() {
         let of = |field: &str| text(entry, field);
+        let is_usual = |name: &str| {
+            name.len() <= MAX_MANAGER_LENGTH && name.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        };
+        if is_usual(of("manager")) && of("subresource").len() <= MAX_SUBRESOURCE {
+            continue;
+        }
         let path = METADATA.item("managedFields", i);
         errors.extend(manager_name(of("manager"), &path.child("manager")));
         if of("subresource").len() > MAX_SUBRESOURCE {

@@ -272,7 +272,7 @@ fn name(rule: &'static str, checked: &Checked<'_>, errors: &mut Vec<FieldError>)
 fn is_changed(checked: &Checked<'_>) -> bool {
     checked
         .before()
-        .is_some_and(|stored| !same_in_go(stored, checked.value))
+        .is_some_and(|stored| stored != checked.value && !same_in_go(stored, checked.value))
 }
 
 /// Returns whether Go takes two values for equal: an empty list is one that is not there
