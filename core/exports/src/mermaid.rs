@@ -37,8 +37,10 @@ fn participants(
     line(format_args!("participant A as {}", name(ActorId::A)));
     line(format_args!("participant S as API server"));
     line(format_args!("participant B as {}", name(ActorId::B)));
-    if acts(ActorId::C) {
-        line(format_args!("participant C as {}", name(ActorId::C)));
+    let others = ActorId::ALL.into_iter();
+    let others = others.filter(|id| !ActorId::EDITORS.contains(id) && acts(*id));
+    for id in others {
+        line(format_args!("participant {} as {}", id.letter(), name(id)));
     }
     if steps.iter().any(watches) {
         line(format_args!("participant W as Watcher"));
@@ -49,9 +51,8 @@ fn participants(
 fn messages(step: &Step, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
     let what = safe(&step.headline().to_string());
     let from = match &step.operation {
-        Operation::Act(ActorId::A, _) => "A",
-        Operation::Act(ActorId::B, _) => "B",
-        Operation::Act(ActorId::C, _) | Operation::Control(_) => "C",
+        Operation::Act(actor, _) => actor.letter(),
+        Operation::Control(_) => ActorId::C.letter(),
         Operation::Watch(_) => "W",
         Operation::Compact { .. } | Operation::Wait(_) => {
             return line(format_args!("Note over S: {what}"));

@@ -54,8 +54,14 @@ pub struct ScriptEdit {
     pub value: Option<Value>,
 }
 
-pub(super) const ACTORS: [(&str, ActorId); 3] =
-    [("A", ActorId::A), ("B", ActorId::B), ("C", ActorId::C)];
+pub(super) const ACTORS: [(&str, ActorId); ActorId::ALL.len()] = [
+    ("A", ActorId::A),
+    ("B", ActorId::B),
+    ("C", ActorId::C),
+    ("D", ActorId::D),
+    ("E", ActorId::E),
+    ("F", ActorId::F),
+];
 
 pub(super) const STRATEGIES: [(&str, Strategy); 5] = [
     ("update", Strategy::Update),
@@ -129,7 +135,7 @@ pub(super) fn actions(list: &[Located]) -> LessonResult<Vec<ScriptAction>> {
             }
             other => {
                 let message = format!(
-                    "“{other}” is not an action. Actions: A, B, C, controller, look at, wait, compact, watch"
+                    "“{other}” is not an action. Actions: A to F, controller, look at, wait, compact, watch"
                 );
                 return Err(LessonError::new(line, message));
             }

@@ -25,8 +25,6 @@ const STRATEGIES: [(&str, Strategy); 5] = [
     ("a", Strategy::Apply),
 ];
 
-const ACTORS: [(&str, ActorId); 3] = [("A", ActorId::A), ("B", ActorId::B), ("C", ActorId::C)];
-
 fn code<T: Copy + PartialEq>(codes: &[(&'static str, T)], value: T) -> &'static str {
     let found = codes.iter().find(|(_, known)| *known == value);
     found.map_or("", |(code, _)| code)
@@ -38,11 +36,13 @@ fn meaning<T: Copy>(codes: &[(&'static str, T)], code: &str) -> LinkResult<T> {
 }
 
 pub(super) fn actor_code(actor: ActorId) -> &'static str {
-    code(&ACTORS, actor)
+    actor.letter()
 }
 
 fn actor(code: &str) -> LinkResult<ActorId> {
-    meaning(&ACTORS, code)
+    let known = ActorId::ALL.into_iter();
+    let mut known = known.filter(|actor| actor.letter() == code);
+    known.next().ok_or(NO_SUCH_OPERATION)
 }
 
 fn flag(value: &Value, key: &str) -> bool {

@@ -33,7 +33,7 @@ enum RandomOperation {
 }
 
 fn actors() -> impl Strategy<Value = ActorId> {
-    prop_oneof![Just(ActorId::A), Just(ActorId::B), Just(ActorId::C)]
+    proptest::sample::select(ActorId::ALL.to_vec())
 }
 
 fn writes() -> impl Strategy<Value = Write> {

@@ -1,4 +1,4 @@
-//! Actors: two editors and an optional third actor.
+//! Actors: two editors, and up to four more.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,11 +16,24 @@ pub enum ActorId {
     B,
     /// The third actor, such as a controller or a kubelet.
     C,
+    /// One more actor, such as a tool.
+    D,
+    E,
+    F,
 }
 
 impl ActorId {
-    /// All three.
-    pub const ALL: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
+    /// All of them.
+    pub const ALL: [ActorId; 6] = [
+        ActorId::A,
+        ActorId::B,
+        ActorId::C,
+        ActorId::D,
+        ActorId::E,
+        ActorId::F,
+    ];
+    /// Those whose edits *Explore* takes from *Play*.
+    pub const EXPLORED: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
     /// The two editors, which the page always shows.
     pub const EDITORS: [ActorId; 2] = [ActorId::A, ActorId::B];
 }
@@ -40,12 +53,15 @@ pub struct Actor {
 }
 
 impl ActorId {
-    /// `A`, `B` or `C`.
+    /// `A` to `F`.
     pub fn letter(self) -> &'static str {
         match self {
             ActorId::A => "A",
             ActorId::B => "B",
             ActorId::C => "C",
+            ActorId::D => "D",
+            ActorId::E => "E",
+            ActorId::F => "F",
         }
     }
 }
@@ -57,6 +73,9 @@ impl Actor {
             ActorId::B => ("Editor B", "editor-b"),
             // Links of older versions send this manager.
             ActorId::C => ("Editor C", "controller"),
+            ActorId::D => ("Editor D", "editor-d"),
+            ActorId::E => ("Editor E", "editor-e"),
+            ActorId::F => ("Editor F", "editor-f"),
         };
         Self {
             name: name.into(),

@@ -146,6 +146,12 @@ impl HistoryTree {
         self.nodes.get(node)?.step.as_ref()
     }
 
+    /// The actors of all steps, on every path.
+    pub fn acted(&self) -> impl Iterator<Item = ActorId> {
+        let steps = self.nodes.iter().filter_map(|node| node.step.as_ref());
+        steps.filter_map(Step::actor)
+    }
+
     /// The current path: from the root to the current node, and on to the end of the path that was
     /// last used.
     pub fn current_path(&self) -> &[NodeId] {

@@ -36,7 +36,7 @@ pub struct World {
     subjects: Vec<(ObjectRef, Watcher)>,
     /// The index of the current object.
     subject: usize,
-    actors: [Actor; 3],
+    actors: [Actor; ActorId::ALL.len()],
     /// The properties of a ready program that steps have broken.
     pub(super) broken: Vec<Safety>,
 }

@@ -1,4 +1,4 @@
-//! The three cards: their rows stand beside each other and scroll together.
+//! The three cards, whose rows stand beside each other and scroll together, and the narrow lanes.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use web_sys::Element;
 use yew::{Html, Properties, component, html, use_effect_with, use_memo, use_node_ref};
 
 use super::server_card::last_write;
-use super::{controller_card, editor_card, server_card};
+use super::{controller_card, editor_card, narrow_lanes, server_card};
 use crate::browser;
 use crate::state::{StateHandle, aligned_rows, rows_of_changes};
 
@@ -58,6 +58,7 @@ pub(crate) fn Cards(props: &CardsProps) -> Html {
             { editor_card(store, ActorId::A, &rows) }
             { server_card(store, &rows, (marks, tone)) }
             { right(store, &rows) }
+            { for narrow_lanes(store) }
         </div>
     }
 }

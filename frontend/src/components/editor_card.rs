@@ -4,7 +4,7 @@ use optimist_client::{COPIES, Declares, Strategy, dotted};
 use optimist_messages::{cards, label, writes_otherwise};
 use optimist_simulation::ActorId;
 use web_sys::HtmlTextAreaElement;
-use yew::{Callback, Event, Html, InputEvent, MouseEvent, TargetCast, classes, html};
+use yew::{Event, Html, InputEvent, TargetCast, classes, html};
 
 use super::cards::CardRows;
 use super::controls::{Controls, controls};
@@ -158,38 +158,36 @@ pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
     if id == ActorId::A || store.shows_only_the_first_steps() {
         return html! { { name(id) } };
     }
-    const RIGHT: [ActorId; 2] = [ActorId::B, ActorId::C];
-    let onchange = store.on(|event: Event| {
-        let actor = RIGHT.get(more::chosen(&event)).copied();
-        ViewMsg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
-    });
-    let third = label::third_actor(&name(ActorId::C));
+    let actors: Vec<ActorId> = store.right_actors().collect();
+    let onchange = {
+        let actors = actors.clone();
+        store.on(move |event: Event| {
+            let actor = actors.get(more::chosen(&event)).copied();
+            ViewMsg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
+        })
+    };
+    let add = |next: ActorId| {
+        let text = label::actor_add(&store.name(next));
+        html! {
+            <button
+                type="button"
+                class="tool third"
+                aria-label={text.clone()}
+                title={text}
+                onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Controllers)))}
+            >
+                { "+" }<span class="roomy">{ " " }{ label::third_add() }</span>
+            </button>
+        }
+    };
     html! {
         <>
             <select class="who" aria-label={label::whose_lane()} {onchange}>
-                { for RIGHT.map(|other| html! {
-                    <option selected={other == id}>{ name(other) }</option>
+                { for actors.iter().map(|other| html! {
+                    <option selected={*other == id}>{ name(*other) }</option>
                 }) }
             </select>
-            if id != ActorId::C {
-                <button
-                    type="button"
-                    class="tool third"
-                    aria-label={third.clone()}
-                    title={third}
-                    onclick={third_actor(store, has_controller)}
-                >
-                    { "+" }<span class="roomy">{ " " }{ label::third_add() }</span>
-                </button>
-            }
+            { for store.next_actor().map(add) }
         </>
     }
-}
-
-/// Opens the lane of a controller, or asks who the third actor is.
-fn third_actor(store: &StateHandle, has_controller: bool) -> Callback<MouseEvent> {
-    store.sends(match has_controller {
-        true => ViewMsg::Open(Lane::Editor(ActorId::C)),
-        false => ViewMsg::Dialog(Some(Dialog::Controllers)),
-    })
 }

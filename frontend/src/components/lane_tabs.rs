@@ -1,4 +1,5 @@
-//! The heads of the cards, for windows with room for one card: they choose the open one.
+//! The heads of lanes without a card, which open their lanes: all of them in windows with room for one
+//! card, else those of the actors that do not have the right lane.
 
 use optimist_messages::{cards, controller_card::cache_chip, label};
 use optimist_simulation::ActorId;
@@ -29,41 +30,56 @@ fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
     (cards::copy_tab(world, editor), tone)
 }
 
-pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
-    let head = |lane: Lane| {
-        let (name, (version, tone)) = match lane {
-            Lane::Editor(ActorId::C) if store.world().controller().is_some() => {
-                let (version, behind) = cache_chip(&store.world().cache_standings());
-                let tone = if behind { "refused" } else { "ok" };
-                (label::controller_card(), (version, tone))
-            }
-            Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
-            Lane::Server => {
-                let version = cards::stored_version(store.world());
-                (label::server_short(), (version, "plain"))
-            }
-        };
-        html! {
-            <button
-                type="button"
-                class={classes!("lane-tab", lane.slug())}
-                aria-pressed={(store.view.lane == lane).to_string()}
-                onclick={open(store, lane)}
-            >
-                <span class="lane-name">{ name }</span>
-                <span class={classes!("lane-version", tone)}>
-                    { version }
-                    if tone == "ok" {
-                        { icon(Icon::Check) }
-                        <span class="unseen">{ label::current() }</span>
-                    }
-                </span>
-            </button>
+/// Draws the head of a lane, which opens it.
+fn lane_tab(store: &StateHandle, lane: Lane) -> Html {
+    let (name, (version, tone)) = match lane {
+        Lane::Editor(ActorId::C) if store.world().controller().is_some() => {
+            let (version, behind) = cache_chip(&store.world().cache_standings());
+            let tone = if behind { "refused" } else { "ok" };
+            (label::controller_card(), (version, tone))
+        }
+        Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
+        Lane::Server => {
+            let version = cards::stored_version(store.world());
+            (label::server_short(), (version, "plain"))
         }
     };
     html! {
+        <button
+            type="button"
+            class={classes!("lane-tab", lane.slug())}
+            aria-pressed={(store.view.lane == lane).to_string()}
+            onclick={open(store, lane)}
+        >
+            <span class="lane-name">{ name }</span>
+            <span class={classes!("lane-version", tone)}>
+                { version }
+                if tone == "ok" {
+                    { icon(Icon::Check) }
+                    <span class="unseen">{ label::current() }</span>
+                }
+            </span>
+        </button>
+    }
+}
+
+pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
+    let tabs = store.lane_tabs();
+    html! {
         <div class="lane-tabs" role="group" aria-label={label::open_card()}>
-            { for store.lane_tabs().into_iter().map(head) }
+            { for tabs.into_iter().map(|lane| lane_tab(store, lane)) }
         </div>
     }
+}
+
+/// The lanes that have no card, beside the cards of a wide window.
+pub(crate) fn narrow_lanes(store: &StateHandle) -> Option<Html> {
+    let lanes = store.narrow_lanes();
+    (!lanes.is_empty()).then(|| {
+        html! {
+            <div class="narrow-lanes" role="group" aria-label={label::other_lanes()}>
+                { for lanes.into_iter().map(|lane| lane_tab(store, lane)) }
+            </div>
+        }
+    })
 }

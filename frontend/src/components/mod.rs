@@ -59,7 +59,7 @@ pub(crate) use file_button::file_button;
 pub(crate) use header::header;
 pub(crate) use help_dialog::help_dialog;
 pub(crate) use inspector::inspector;
-pub(crate) use lane_tabs::lane_tabs;
+pub(crate) use lane_tabs::{lane_tabs, narrow_lanes};
 pub(crate) use load_dialog::load_dialog;
 pub(crate) use notice::{branch_notice, kept_notice};
 pub(crate) use own_property::OwnProperty;

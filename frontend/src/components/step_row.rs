@@ -265,7 +265,7 @@ fn exchange(props: &StepRowProps, current: bool) -> Html {
 fn request_arrows(editor: Option<ActorId>, is_answer_lost: bool) -> Html {
     let (near, far) = match editor {
         Some(ActorId::A) => ("0%", "100%"),
-        Some(ActorId::B | ActorId::C) | None => ("100%", "0%"),
+        Some(_) | None => ("100%", "0%"),
     };
     html! {
         <span class="arrows">

@@ -185,7 +185,7 @@ impl Tick {
             (Outcome::Refused, _) => Self::Refused,
             (_, Some(ActorId::A)) => Self::A,
             (_, Some(ActorId::B)) => Self::B,
-            (_, Some(ActorId::C) | None) => Self::Server,
+            (_, Some(_) | None) => Self::Server,
         }
     }
 }

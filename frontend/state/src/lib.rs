@@ -343,7 +343,9 @@ impl State {
     fn enter(&mut self, tree: Rc<HistoryTree>) {
         self.session.enter(tree);
         self.editing.enter();
-        self.view.enter(right_lane(&self.session.tree));
+        let tree = &self.session.tree;
+        let last_actor = tree.acted().max().unwrap_or(ActorId::C);
+        self.view.enter(right_lane(tree), last_actor);
         if let Some(actor) = self.acted() {
             self.view.turn_to(actor);
         }
@@ -369,18 +371,44 @@ impl State {
         ]
     }
 
-    /// The lanes that a narrow window can open: also that of the actor whose place another one has, if it is
-    /// a controller or has read the object. B comes before C, whichever is shown.
-    pub fn lane_tabs(&self) -> Vec<Lane> {
-        let other = match self.view.right {
-            ActorId::C => ActorId::B,
-            _ => ActorId::C,
+    /// The actors that can have the right lane.
+    pub fn right_actors(&self) -> impl Iterator<Item = ActorId> + use<> {
+        let last = self.view.last_actor;
+        let actors = ActorId::ALL.into_iter();
+        actors.filter(move |actor| *actor != ActorId::A && *actor <= last)
+    }
+
+    /// The actor that can be added: C, and when it takes part, the one after the last. `None` if all take part.
+    pub fn next_actor(&self) -> Option<ActorId> {
+        let tree = &self.session.tree;
+        let last = self.view.last_actor;
+        let takes_part = self.view.right == last
+            || self.world().controller().is_some()
+            || tree.acted().any(|actor| actor == last);
+        if last == ActorId::C && !takes_part {
+            return Some(last);
+        }
+        ActorId::ALL.into_iter().find(|actor| *actor > last)
+    }
+
+    /// The lanes that have no card although their actors take part: a controller, and who has read the object.
+    pub fn narrow_lanes(&self) -> Vec<Lane> {
+        let others = self
+            .right_actors()
+            .filter(|actor| *actor != self.view.right);
+        let is_there = |actor: &ActorId| {
+            let is_controller = *actor == ActorId::C && self.world().controller().is_some();
+            is_controller || self.world().copy(*actor).read().is_some()
         };
-        let is_controller = other == ActorId::C && self.world().controller().is_some();
-        let is_there = is_controller || self.world().copy(other).read().is_some();
+        others.filter(is_there).map(Lane::Editor).collect()
+    }
+
+    /// The lanes that a window with room for one card can open, in the order of the actors, whichever has the
+    /// right lane.
+    pub fn lane_tabs(&self) -> Vec<Lane> {
         let [first, server, right] = self.lanes();
-        let mut beside = vec![right];
-        beside.extend(is_there.then_some(Lane::Editor(other)));
+        let mut beside = self.narrow_lanes();
+        beside.push(right);
         beside.sort();
         [first, server].into_iter().chain(beside).collect()
     }

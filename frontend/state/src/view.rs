@@ -25,6 +25,9 @@ impl Lane {
             Lane::Editor(ActorId::A) => "a",
             Lane::Editor(ActorId::B) => "b",
             Lane::Editor(ActorId::C) => "c",
+            Lane::Editor(ActorId::D) => "d",
+            Lane::Editor(ActorId::E) => "e",
+            Lane::Editor(ActorId::F) => "f",
             Lane::Server => "server",
         }
     }
@@ -131,8 +134,10 @@ pub struct ViewState {
     pub focus: ActorId,
     /// The card that is open where only one fits.
     pub lane: Lane,
-    /// The actor of the right lane: Editor B or the third actor.
+    /// The actor of the right lane: any but A.
     pub right: ActorId,
+    /// The last actor that was added. All before it have a lane too.
+    pub last_actor: ActorId,
     /// Folds that are not as they are at first.
     pub toggled: Folds,
     /// The open tab of the server's card.
@@ -222,6 +227,7 @@ impl ViewState {
             focus: ActorId::A,
             lane: Lane::Editor(ActorId::A),
             right: ActorId::B,
+            last_actor: ActorId::C,
             toggled: Folds::default(),
             server_tab: ServerTab::Object,
             watch_from: String::new(),
@@ -312,6 +318,7 @@ impl ViewState {
                 self.focus = actor;
             }
             self.right = actor;
+            self.last_actor = self.last_actor.max(actor);
         }
     }
 
@@ -322,9 +329,10 @@ impl ViewState {
         }
     }
 
-    /// Another session is shown, with the right lane for an actor.
-    pub(crate) fn enter(&mut self, right: ActorId) {
+    /// Another session is shown, with the right lane for an actor, and its last actor.
+    pub(crate) fn enter(&mut self, right: ActorId, last_actor: ActorId) {
         self.show(right);
+        self.last_actor = last_actor.max(right).max(ActorId::C);
         self.toggled = Folds::default();
         self.server_tab = ServerTab::Object;
         self.watch_from.clear();

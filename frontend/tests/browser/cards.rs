@@ -143,8 +143,8 @@ async fn a_map_of_very_many_members_is_folded_at_first() {
 async fn back_from_another_lane_the_strategy_is_chosen_as_it_was() {
     let page = Page::open().await;
     page.press(B, "Merge").await;
-    page.press(B, "Add: a third actor").await;
-    page.press("The third actor", "By hand").await;
+    page.press(B, "Add another actor").await;
+    page.press("Another actor", "By hand").await;
     page.press(C, "Apply").await;
     page.choose("Whose lane this is", B).await;
     assert_eq!(page.count("#card-b input[type=radio]:checked"), 1);

@@ -14,8 +14,8 @@ const SWITCHES: &str = "Switches of this controller";
 /// The example that makes one child for each parent.
 async fn child_maker() -> Page {
     let page = Page::open().await;
-    page.press("Editor B", "Add: a third actor").await;
-    page.press("The third actor", "Child maker").await;
+    page.press("Editor B", "Add another actor").await;
+    page.press("Another actor", "Child maker").await;
     page
 }
 
@@ -131,7 +131,7 @@ async fn the_load_dialog_leads_to_the_examples_with_a_sentence_each() {
     let page = Page::open().await;
     page.press_named("Load manifest").await;
     page.press_named("Controller examples").await;
-    let examples = page.text("The third actor");
+    let examples = page.text("Another actor");
     for name in [
         "Child maker",
         "Scaler",

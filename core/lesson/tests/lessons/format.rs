@@ -41,16 +41,16 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
             "line 6: a list is needed here (lines that begin with “- ”)",
         ),
         (
-            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - read:\n    - D\n",
-            "line 7: “D” is not known. Known: A, B, C",
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - read:\n    - G\n",
+            "line 7: “G” is not known. Known: A, B, C, D, E, F",
         ),
         (
             "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - set by:\n      \
              spec.replicas: kubelet\n",
-            "line 7: “kubelet” is not known. Known: A, B, C",
+            "line 7: “kubelet” is not known. Known: A, B, C, D, E, F",
         ),
         (
-            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {D: [apply]}\n",
+            "title: t\nteaches: x\nsteps:\n- title: s\n  check:\n  - writers: {G: [apply]}\n",
             "line 6: A, B or C is needed here",
         ),
         (
@@ -96,7 +96,7 @@ fn a_mistake_in_a_lesson_is_named_with_its_line() {
 #[test]
 fn all_mistakes_in_a_lesson_are_named_at_once_each_with_its_line() {
     let text = "titel: t\nteaches: [x]\nsteps:\n- title: s\n  tekst: x\n  do:\n  - A: {send: put}\n  - A: get\n  \
-                - D: get\n  check:\n  - answer: two\n  - answer: 200\n- text: x\n  goal:\n    ask: q\n    when: {forced: \
+                - G: get\n  check:\n  - answer: two\n  - answer: 200\n- text: x\n  goal:\n    ask: q\n    when: {forced: \
                 never}\n    mistakes:\n    - say: m\n    - {say: m, do: [A: got], misses: []}\n";
     let errors = Lesson::parse_all(text).unwrap_err();
     let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -112,7 +112,7 @@ fn all_mistakes_in_a_lesson_are_named_at_once_each_with_its_line() {
     begins(2, "text is needed here");
     begins(5, "a step has no “tekst”");
     begins(7, "“put” is not known");
-    begins(9, "“D” is not an action");
+    begins(9, "“G” is not an action");
     begins(11, "");
     begins(13, "“title” is missing here");
     begins(16, "a number is needed here");

@@ -50,8 +50,8 @@ impl World {
         (actor, plan)
     }
 
-    /// Returns the system at this moment: the controller by its number as an actor, and after the
-    /// three actors the plans of the editors. `None` if the world has no controller.
+    /// Returns the system at this moment: the controller by its number as an actor, and after it
+    /// the plans of the editors. `None` if the world has no controller.
     pub(crate) fn system(&self, editors: &[(ActorId, EditorPlan)]) -> Option<System> {
         let controller = self.controller()?.clone();
         let ledger = self.ledger().renamed(|actor| actor as ProcessId);
@@ -67,7 +67,7 @@ impl World {
 
 /// The plan of a process of such a system: its index.
 fn plan_of(process: ProcessId) -> Option<usize> {
-    usize::from(process).checked_sub(ActorId::ALL.len())
+    usize::from(process).checked_sub(ActorId::C as usize + 1)
 }
 
 /// The question of a search: the editors' plans, the faults, and the properties that must hold.

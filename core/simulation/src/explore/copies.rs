@@ -13,7 +13,7 @@ impl Scenario {
     pub fn of_copies(world: &World) -> Option<Self> {
         world.stored()?;
         let mut scenario = Self::from_world(world);
-        for id in ActorId::ALL {
+        for id in ActorId::EXPLORED {
             if id == ActorId::C && !world.copy(id).is_edited() {
                 continue;
             }

@@ -33,7 +33,10 @@ pub fn replayed(
         let Some(edge) = search.edges().get(*id).filter(|edge| !edge.is_lost) else {
             break;
         };
-        let (who, plan) = (ActorId::ALL.get(edge.actor), scenario.plans.get(edge.actor));
+        let (who, plan) = (
+            ActorId::EXPLORED.get(edge.actor),
+            scenario.plans.get(edge.actor),
+        );
         let (Some(&who), Some(plan)) = (who, plan) else {
             break;
         };
@@ -72,7 +75,7 @@ fn send_of_editor(
         return;
     }
     let world = tree.world_mut();
-    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    let plans = ActorId::EXPLORED.into_iter().zip(&scenario.plans);
     for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
         world.actor_mut(id).set_write(plan.sends());
     }
@@ -86,7 +89,7 @@ fn send_of_editor(
 
 /// Lets the actors that are tools have the names of their field managers.
 fn name_tools(scenario: &Scenario, tree: &mut HistoryTree) {
-    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    let plans = ActorId::EXPLORED.into_iter().zip(&scenario.plans);
     for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_some()) {
         let actor = tree.world_mut().actor_mut(id);
         actor.name = Arc::clone(&plan.manager);
@@ -117,7 +120,7 @@ fn send_of_tool(search: &Search, edge: &Transition, who: ActorId, tree: &mut His
 
 /// Gives the actors that do not read first their copy.
 fn take_copies(scenario: &Scenario, tree: &mut HistoryTree) {
-    let plans = ActorId::ALL.into_iter().zip(&scenario.plans);
+    let plans = ActorId::EXPLORED.into_iter().zip(&scenario.plans);
     let has_read = |plan: &Plan| plan.tool().is_none() && !plan.reads_first;
     for (id, plan) in plans.filter(|(_, plan)| has_read(plan)) {
         if tree.world().copy(id).read() != Some(&scenario.object) {

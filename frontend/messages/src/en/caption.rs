@@ -107,5 +107,5 @@ crate::catalogue::messages! {
     kept_value(field, value) "{field} {value}";
 
     third_add() "Add";
-    third_actor(name) "Add: a third actor, {name}";
+    actor_add(name) "Add another actor: {name}";
 }

@@ -102,11 +102,11 @@ crate::catalogue::messages! {
     orders_rests_wrong(steps) "broken: a history of {steps} {steps|step|steps} ends otherwise";
     orders_open() "Open it in Play";
     orders_open_of(property) "Open the history that breaks: {property}";
-    third_title() "The third actor";
+    third_title() "Another actor";
     third_editor() "By hand";
-    third_editor_text() "You read, edit and send for the third actor, as for an editor.";
+    third_editor_text() "You read, edit and send for it, as for Editor A.";
     third_clients() "A tool";
-    third_clients_text() "It works on the same object as a third actor. You choose when it reads and writes.";
+    third_clients_text() "It works on the same object. You choose when it reads and writes.";
     third_apply_text() "Sends the changes between its manifest and the object, without a version.";
     third_server_side_text() "Declares fields and owns them. To change a field of another owner is a conflict.";
     third_helm_text() "Applies a release server-side, without force.";

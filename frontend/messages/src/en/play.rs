@@ -73,6 +73,7 @@ crate::catalogue::messages! {
     stale_changed() "Changed since it was read:";
     whose_lane() "Whose lane this is";
     open_card() "Open card";
+    other_lanes() "Other actors";
     server_short() "Server";
     deleted() "deleted";
 

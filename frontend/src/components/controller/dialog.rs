@@ -1,4 +1,4 @@
-//! The dialog that chooses the third actor: another editor, or an example of a controller.
+//! The dialog that adds an actor: another editor, a tool, or an example of a controller.
 
 use optimist_client::Preset;
 use optimist_controller::program::ReadyProgramName;
@@ -12,11 +12,13 @@ use crate::state::{ControllerMsg, EditMsg, Lane, Msg, Sends, StateHandle, ViewMs
 
 pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
     super::adopt_style();
+    let next = store.next_actor();
+    let actor = next.unwrap_or(ActorId::C);
     let editor = {
         let store = store.clone();
         move |_| {
             store.send(ViewMsg::Dialog(None));
-            store.send(ViewMsg::Open(Lane::Editor(ActorId::C)));
+            store.send(ViewMsg::Open(Lane::Editor(actor)));
         }
     };
     let tool = |preset: Preset, text: String| {
@@ -24,12 +26,11 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
         let store = store.clone();
         let onclick = move |_| {
             store.send(ViewMsg::Dialog(None));
-            store.send(ViewMsg::Open(Lane::Editor(ActorId::C)));
-            store.send(EditMsg::Write(ActorId::C, write.clone()));
+            store.send(ViewMsg::Open(Lane::Editor(actor)));
+            store.send(EditMsg::Write(actor, write.clone()));
         };
         Some(html! { <li>{ choice(client_long(preset), text, Callback::from(onclick)) }</li> })
     };
-    let has_editor = store.world().controller().is_none();
     let example = |name: ReadyProgramName| {
         let (title, text) = messages::example(name);
         let msg: Msg = ControllerMsg::Begin(name).into();
@@ -48,7 +49,7 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                 role="group"
                 aria-label={label::third_title()}
             >
-                if has_editor {
+                if next.is_some() {
                     <ul>
                         <li>{ choice(label::third_editor(), label::third_editor_text(), Callback::from(editor.clone())) }</li>
                     </ul>

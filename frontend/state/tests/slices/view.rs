@@ -106,6 +106,40 @@ fn opening_a_card_gives_it_the_keyboard_and_its_lane() {
 }
 
 #[test]
+fn up_to_six_actors_have_a_lane_and_those_without_a_card_have_a_narrow_one() {
+    let mut page = Page::open();
+    for expected in [ActorId::C, ActorId::D, ActorId::E, ActorId::F] {
+        let next = page.state.next_actor();
+        assert_eq!(next, Some(expected));
+        page.send(ViewMsg::Open(Lane::Editor(expected)));
+    }
+    assert_eq!(page.state.next_actor(), None);
+    assert_eq!(page.state.right_actors().count(), 5);
+    assert!(
+        page.state.narrow_lanes().is_empty(),
+        "nobody has read the object"
+    );
+
+    for actor in ActorId::ALL {
+        page.send(RequestMsg::Get(actor));
+    }
+    let narrow = [ActorId::B, ActorId::C, ActorId::D, ActorId::E];
+    assert_eq!(page.state.narrow_lanes(), narrow.map(Lane::Editor));
+    assert_eq!(page.state.lane_tabs().len(), 7);
+    page.send(ViewMsg::Open(Lane::Editor(ActorId::D)));
+    let narrow = [ActorId::B, ActorId::C, ActorId::E, ActorId::F];
+    assert_eq!(page.state.narrow_lanes(), narrow.map(Lane::Editor));
+
+    let link = session_fragment(WayIn::Play, &page.state.shared().to_text());
+    let page = page.reload(&link);
+    assert_eq!(page.state.right_actors().last(), Some(ActorId::F));
+    assert_eq!(page.state.view.right, ActorId::F, "the last step is F's");
+    for actor in ActorId::ALL {
+        assert!(page.state.world().copy(actor).read().is_some(), "{actor:?}");
+    }
+}
+
+#[test]
 fn a_dialog_opens_without_the_problem_of_the_last_time() {
     let mut page = Page::open();
     page.send(ViewMsg::Dialog(Some(Dialog::Load)));
