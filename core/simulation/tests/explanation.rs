@@ -378,6 +378,11 @@ fn a_history_knows_how_far_it_came_and_where_another_one_is_worth_comparing() {
     let mut tree = session(NGINX);
     assert_eq!(tree.first_steps(), FirstSteps::default());
     assert_eq!(tree.overtaken_edit(), None);
+    // Two actors have read it, and not the two editors.
+    for actor in [ActorId::C, B] {
+        act(&mut tree, actor, Action::Get);
+    }
+    assert_eq!(tree.first_steps(), FirstSteps::default());
     tree = both_edit();
     let edited = FirstSteps {
         read: true,

@@ -3,7 +3,7 @@
 
 use crate::{ActorId, HistoryTree, NodeId};
 
-/// The steps that at least two actors have taken in a history.
+/// The steps that both editors, A and B, have taken in a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstSteps {
     /// They read the object.
@@ -15,7 +15,7 @@ pub struct FirstSteps {
 }
 
 impl HistoryTree {
-    /// Returns the steps that at least two actors have taken in the whole of this history: stepping
+    /// Returns the steps that both editors have taken in the whole of this history: stepping
     /// back undoes none of them.
     pub fn first_steps(&self) -> FirstSteps {
         let did = |actor: ActorId, sent: bool| {
@@ -24,14 +24,14 @@ impl HistoryTree {
                 step.is_some_and(|step| step.actor() == Some(actor) && step.is_send() == sent)
             })
         };
-        let two = |test: &dyn Fn(ActorId) -> bool| {
-            let actors = ActorId::ALL.into_iter();
-            actors.filter(|actor| test(*actor)).count() > 1
+        let both = |test: &dyn Fn(ActorId) -> bool| {
+            let mut editors = ActorId::EDITORS.into_iter();
+            editors.all(test)
         };
         FirstSteps {
-            read: two(&|actor| did(actor, false)),
-            changed: two(&|actor| did(actor, true) || self.world().copy(actor).is_edited()),
-            sent: two(&|actor| did(actor, true)),
+            read: both(&|actor| did(actor, false)),
+            changed: both(&|actor| did(actor, true) || self.world().copy(actor).is_edited()),
+            sent: both(&|actor| did(actor, true)),
         }
     }
 
