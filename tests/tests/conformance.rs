@@ -51,6 +51,17 @@ fn the_core_answers_every_recording_as_the_recorded_server_did() {
 }
 
 #[test]
+fn the_core_answers_every_probe_as_the_probed_server_did() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("probes");
+    let probes = load(folder).unwrap();
+    assert!(probes.len() > 2000, "{}", probes.len());
+    let reports = probes.iter().map(replay);
+    let differ = reports.filter(|report| !matches!(report.outcome, Outcome::Passed { .. }));
+    let differ: Vec<String> = differ.map(|report| display::line(&report)).collect();
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+#[test]
 fn every_recording_that_is_listed_as_failing_exists() {
     for file in std::fs::read_dir(known::folder()).into_iter().flatten() {
         let file = file.unwrap().file_name().into_string().unwrap();
