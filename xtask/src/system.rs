@@ -63,7 +63,7 @@ pub fn processor_time_of_children() -> Option<Duration> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut times = after_name.split_whitespace().skip(13);
     let mut ticks = || times.next()?.parse::<u64>().ok();
-    /// What the kernel counts in for programs, on every machine.
+    /// The unit in which the kernel counts for programs, on every machine.
     const TICKS_A_SECOND: u64 = 100;
     let ticks = ticks()? + ticks()?;
     Some(Duration::from_millis(ticks * 1000 / TICKS_A_SECOND))

@@ -125,12 +125,12 @@ impl AskedProperty {
     }
 }
 
-/// What a process did to an object in a step.
+/// The effect of a process on an object in a step.
 struct StepOfProcess {
     /// The name of the process in the ledger.
     who: Option<usize>,
     reads: bool,
-    /// Whether a write was accepted. `None` without a write.
+    /// `true` if a write was accepted. `None` without a write.
     writes: Option<bool>,
 }
 

@@ -23,7 +23,7 @@ pub trait ObjectCondition: fmt::Debug {
 /// A condition of any type.
 pub type AnyCondition = Arc<dyn ObjectCondition + Send + Sync>;
 
-/// What a condition sees of a moment: the object that it is about, and how many objects of a kind there are.
+/// The objects that a condition sees at a moment: the object that it is about, and how many objects of a kind there are.
 #[derive(Clone, Copy, Debug)]
 pub enum StoredObjects<'a> {
     /// One object alone; `None` if it does not exist.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::State;
 use crate::case_report::{ReportRequest, ReportWork, WriteReport};
-use crate::diagnose::{ReadObject, ReadOutcome, ReadWork, TablePart, TableRequest, TableWork};
+use crate::diagnose::{FoundObject, ReadOutcome, ReadWork, TablePart, TableRequest, TableWork};
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
@@ -81,7 +81,7 @@ pub enum JobReport {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum JobPart {
     /// An object, for [`JobRequest::Read`].
-    Object(ReadObject),
+    Object(FoundObject),
     /// A part of the rows, for [`JobRequest::Table`].
     Table(TablePart),
 }

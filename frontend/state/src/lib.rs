@@ -55,10 +55,10 @@ pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
     AuditReplay, AuditRun, BranchSource, BranchStep, BringProblem, CASE, CASE_PLACE, CaseExample,
     CaseKeeping, CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState,
-    InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS,
-    NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter, ReadObject, ReadOutcome,
-    RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, TablePart, TableRequest,
-    WRITERS, case_fragment, case_of, pruning,
+    FoundObject, InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest,
+    LiveServer, MAX_ITEMS, NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter,
+    ReadOutcome, RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, TablePart,
+    TableRequest, WRITERS, case_fragment, case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::go;
-use crate::schema::{Quantity, Scalar, Struct, Type, layout_of};
+use crate::schema::{Quantity, Scalar, Struct, Type};
 
 /// The result of a conversion.
 #[derive(Debug, PartialEq)]
@@ -118,7 +118,9 @@ fn convert_scalar(value: Value, scalar: Scalar, of: (&str, &str)) -> Result<Valu
         Scalar::Quantity => return quantity(value),
         Scalar::Time | Scalar::MicroTime => {
             return match &value {
-                Value::String(text) => go::time::canonical(text, layout_of(scalar)).map(|_| value),
+                Value::String(text) => {
+                    go::time::canonical(text, scalar.time_layout()).map(|_| value)
+                }
                 _ => Err(cannot_unmarshal(&value, "string")),
             };
         }

@@ -358,7 +358,7 @@ impl<'a> Decoder<'a> {
             },
             (Scalar::Bytes, Node::Array(items)) => self.bytes(items),
             (Scalar::Time | Scalar::MicroTime, Node::String(text)) => {
-                match go::time::canonical(text, layout_of(scalar)) {
+                match go::time::canonical(text, scalar.time_layout()) {
                     Ok(time) => time.map_or(Value::Null, Value::from),
                     Err(error) => self.end(error),
                 }
@@ -490,14 +490,6 @@ impl<'a> Decoder<'a> {
         {
             self.strict_errors.push(strict_error);
         }
-    }
-}
-
-/// Returns the layout in which a time is written.
-pub(crate) fn layout_of(scalar: Scalar) -> go::time::Layout {
-    match scalar {
-        Scalar::MicroTime => go::time::Layout::Micros,
-        _ => go::time::Layout::Seconds,
     }
 }
 

@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::go;
 use crate::object::JsonMap;
 
 pub use builtin::builtin;
-pub(crate) use decode::layout_of;
 pub use decode::{Decoded, decode, decode_spelled, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
@@ -65,6 +65,16 @@ pub enum Scalar {
     IntOrString,
     /// Any of these: the type of custom resources whose schema says no more.
     Untyped,
+}
+
+impl Scalar {
+    /// The layout in which a time of this type is written.
+    pub(crate) fn time_layout(self) -> go::time::Layout {
+        match self {
+            Scalar::MicroTime => go::time::Layout::Micros,
+            _ => go::time::Layout::Seconds,
+        }
+    }
 }
 
 /// A struct, as Go would declare it.

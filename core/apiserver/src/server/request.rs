@@ -200,11 +200,9 @@ impl RequestInfo {
             body::check_media_type(content_type)?;
         }
         let options = Options::parse(&query, verb, content_type)?;
-        let agent = header(header::USER_AGENT).unwrap_or_default();
-        let manager = if options.field_manager.is_empty() {
-            manager_of_agent(agent)
-        } else {
-            options.field_manager.clone()
+        let manager = match options.field_manager.as_str() {
+            "" => manager_of_agent(header(header::USER_AGENT).unwrap_or_default()),
+            named => named.to_owned(),
         };
         let (resource, parent) = match scale::resource() {
             Some(view) if path.subresource == SCALE => (view, Some(Arc::clone(resource))),

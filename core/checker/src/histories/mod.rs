@@ -191,7 +191,7 @@ impl HistorySearch {
             self.status = SearchStatus::TooManyStates;
             return;
         }
-        let Some(node) = self.states.begin(id, self.edges.len()) else {
+        let Some(node) = self.states.begin_exploring(id, self.edges.len()) else {
             self.status = SearchStatus::Done;
             return;
         };

@@ -146,7 +146,11 @@ impl States {
     }
 
     /// Begins to explore a state. Its edges begin here.
-    pub(super) fn begin(&mut self, id: StateId, edges: TransitionId) -> Option<StateNode> {
+    pub(super) fn begin_exploring(
+        &mut self,
+        id: StateId,
+        edges: TransitionId,
+    ) -> Option<StateNode> {
         let node = self.nodes.get_mut(id)?;
         node.edges = edges as u32;
         Some(*node)

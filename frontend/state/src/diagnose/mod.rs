@@ -37,7 +37,7 @@ pub use self::message::DiagnoseMsg;
 pub use self::next_run::{NextOutcome, NextRun};
 pub use self::preview::{CasePreview, PreviewFilter, case_of, pruning};
 pub(crate) use self::read_elsewhere::ReadWork;
-pub use self::read_elsewhere::{ReadObject, ReadOutcome};
+pub use self::read_elsewhere::{FoundObject, ReadOutcome};
 use self::reading::Masks;
 pub use self::reading::{CaseReading, ObservedHistory};
 use self::reading_run::ReadingRun;

@@ -17,7 +17,7 @@ use crate::jobs::{JobId, JobPart, JobResult, Work, is_worth_sending};
 
 /// An object that a job has found in a text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ReadObject {
+pub struct FoundObject {
     form: ObjectForm,
     /// The object as JSON. `json::parse` reads it as it reads what people bring.
     json: String,
@@ -33,7 +33,7 @@ enum ObjectForm {
     Definition,
 }
 
-/// What a job has found in a text.
+/// The result of a job that reads a text.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum ReadOutcome {
     /// It is one object.
@@ -44,9 +44,9 @@ pub enum ReadOutcome {
     Unread,
 }
 
-impl ReadObject {
+impl FoundObject {
     /// `None` for what is no object.
-    fn of(input: Input) -> Option<Self> {
+    fn from_input(input: Input) -> Option<Self> {
         let (form, object) = match input {
             Input::Live(object) => (ObjectForm::Live, object),
             Input::Manifest(object) => (ObjectForm::Manifest, object),
@@ -81,7 +81,7 @@ impl ReadObject {
 pub(crate) struct ReadWork {
     stage: ReadStage,
     /// The objects that nobody has taken.
-    found: VecDeque<ReadObject>,
+    found: VecDeque<FoundObject>,
 }
 
 enum ReadStage {
@@ -103,7 +103,7 @@ impl ReadWork {
         let Some(input) = left.pop_front() else {
             return ReadStage::End(outcome);
         };
-        match ReadObject::of(input) {
+        match FoundObject::from_input(input) {
             Some(object) => self.found.push_back(object),
             None => return ReadStage::End(ReadOutcome::Unread),
         }
@@ -164,7 +164,7 @@ impl DiagnoseState {
 
 impl State {
     /// Takes an object from the job that reads a text.
-    pub(crate) fn take_read_object(&mut self, id: JobId, object: ReadObject) {
+    pub(crate) fn take_read_object(&mut self, id: JobId, object: FoundObject) {
         if let Some(case) = self.case_that_waits_for(id) {
             case.run.take_object(object);
         }

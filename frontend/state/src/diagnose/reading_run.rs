@@ -8,7 +8,7 @@ use std::rc::Rc;
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::{Detection, Input, text_of_file};
 
-use super::read_elsewhere::{ReadObject, ReadOutcome};
+use super::read_elsewhere::{FoundObject, ReadOutcome};
 use super::reading::{CaseReading, Masks, PartialReading};
 use super::{DiagnoseState, InputItem};
 use crate::jobs::JobId;
@@ -28,9 +28,9 @@ enum Stage {
     /// The first text that waits; `true` if it is to be read here.
     Text(Box<Detection>, bool),
     /// A job reads the first text that waits: its objects so far.
-    Elsewhere(JobId, Vec<ReadObject>),
+    Elsewhere(JobId, Vec<FoundObject>),
     /// The objects of that text, which a job has read; `true` if they are to be put in texts of their own.
-    Read(VecDeque<ReadObject>, bool),
+    Read(VecDeque<FoundObject>, bool),
     /// The objects of that text are put in texts of their own.
     Parts(VecDeque<Input>),
     /// Reads the facts about each object.
@@ -125,7 +125,7 @@ impl ReadingRun {
     }
 
     /// Takes an object from the job that reads the text.
-    pub(super) fn take_object(&self, object: ReadObject) {
+    pub(super) fn take_object(&self, object: FoundObject) {
         if let Stage::Elsewhere(_, objects) = &mut *self.0.borrow_mut() {
             objects.push(object);
         }
@@ -214,7 +214,7 @@ impl DiagnoseState {
     }
 
     /// Adds the next object that a job has read. `several`: each gets a text of its own.
-    fn add_read_object(&mut self, mut objects: VecDeque<ReadObject>, several: bool) -> Stage {
+    fn add_read_object(&mut self, mut objects: VecDeque<FoundObject>, several: bool) -> Stage {
         let Some(object) = objects.pop_front() else {
             self.waiting.remove(0);
             return Stage::Idle;

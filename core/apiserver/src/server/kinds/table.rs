@@ -227,15 +227,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.emptied_bytes = Some(&api_service::EMPTIED);
             rules.prepare = api_service::prepare;
         }
-        "Ingress" => {
-            rules.notices = &warnings::OF_BALANCERS;
-            rules.allocate = |object, live, supply| {
-                if live.is_none() {
-                    give_class(object, supply.store);
-                }
-                Ok(())
-            };
-        }
+        "Ingress" => add_ingress_rules(rules),
         "ResourceClaim" => rules.status.prepare = claim_status::prepare_status,
         "ResourceSlice" => {
             rules.prepare = device_slices::prepare;
@@ -250,6 +242,16 @@ fn add_own(kind: &str, rules: &mut Rules) {
         }
         _ => {}
     }
+}
+
+fn add_ingress_rules(rules: &mut Rules) {
+    rules.notices = &warnings::OF_BALANCERS;
+    rules.allocate = |object, live, supply| {
+        if live.is_none() {
+            give_class(object, supply.store);
+        }
+        Ok(())
+    };
 }
 
 /// Adds what a volume and a claim have in common.
