@@ -15,6 +15,7 @@ mod offline;
 mod progress;
 mod saved_page;
 mod schedule;
+mod script;
 mod site;
 mod system;
 mod toolchain;

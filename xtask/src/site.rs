@@ -4,6 +4,7 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::string::FromUtf8Error;
 use std::thread;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::failure::{Failure, StageResult};
 use crate::toolchain::{self, TARGET};
 use crate::tools::Kit;
 use crate::workspace::Workspace;
-use crate::{browser, html, offline, progress, saved_page, tools};
+use crate::{browser, html, offline, progress, saved_page, script as program_script, tools};
 
 /// Builds the release site into `dist/`.
 pub fn dist(workspace: &Workspace) -> StageResult<()> {
@@ -195,6 +196,9 @@ fn put_parts(
 ) -> StageResult<ProgramParts> {
     let read = |path: &Path| fs::read(path).map_err(|error| unwritable(path, &error));
     let (first, rest, text) = (read(first)?, read(rest)?, read(script)?);
+    let text = String::from_utf8(text).map_or_else(FromUtf8Error::into_bytes, |text| {
+        program_script::without_indentation(text).into_bytes()
+    });
     let worker = read(task)?;
     let fingerprint = html::fingerprint(&[&first, &rest, &text, &worker]);
     let name = format!("optimist-{fingerprint}");
