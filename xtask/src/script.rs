@@ -4,7 +4,8 @@
 /// without them, and so is each page that people save. A script with a text over several lines stays as it is:
 /// its spaces can be a part of the text.
 pub fn without_indentation(script: String) -> String {
-    let is_whole = |line: &str| line.matches('`').count() % 2 == 0 && !line.ends_with('\\');
+    let is_whole =
+        |line: &str| line.matches('`').count().is_multiple_of(2) && !line.ends_with('\\');
     if !script.lines().all(is_whole) {
         return script;
     }
