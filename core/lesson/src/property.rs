@@ -43,7 +43,7 @@ pub fn parse_controller_property(
 ) -> Result<HistoryProperty<AnyCondition>, PropertyError> {
     let kinds = known_kinds(world);
     let scope = PropertyScope {
-        actors: ActorId::ALL.len(),
+        actors: ActorId::EXPLORED.len(),
         kinds: Some(&kinds),
     };
     let read = read::property(text, scope);
@@ -78,7 +78,7 @@ pub fn known_kinds(world: &World) -> Vec<Kind> {
 /// The actors and the kinds of objects that a property can name.
 #[derive(Clone, Copy)]
 struct PropertyScope<'a> {
-    /// The number of actors, in the order of [`ActorId::ALL`].
+    /// The number of actors, in the order of [`ActorId::EXPLORED`].
     actors: usize,
     /// The kinds that it can count, if a controller takes part. `None`: the search has one object.
     kinds: Option<&'a [Kind]>,

@@ -3,8 +3,8 @@
 use optimist_client::{IntendedChange, Intent};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_lesson::{
-    StoredCondition, WrittenProperty, example_controller_properties, example_properties,
-    parse_controller_property, parse_property,
+    PropertyErrorKind, StoredCondition, WrittenProperty, example_controller_properties,
+    example_properties, parse_controller_property, parse_property,
 };
 use optimist_simulation::explore::{
     HistoryProperty, ObjectCondition, Occurrence, PRESETS, Plan, Scenario,
@@ -298,6 +298,23 @@ fn a_property_of_a_controller_counts_objects_and_asks_whether_it_rests() {
     // Two editors have one object, and always come to rest.
     for text in ["settles: yes", "always: {objects: {Widget: 1}}"] {
         assert!(parse_property(text, 3).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn an_actor_whose_requests_no_search_varies_is_not_known() {
+    let world = with_controller();
+    for text in ["before: [D reads, A writes]", "before: [A writes, F reads]"] {
+        for read in [
+            parse_property(text, 3).err(),
+            parse_controller_property(text, &world).err(),
+        ] {
+            let kind = read.map(|error| error.kind);
+            assert!(
+                matches!(kind, Some(PropertyErrorKind::Occurrence(_))),
+                "{text}: {kind:?}"
+            );
+        }
     }
 }
 

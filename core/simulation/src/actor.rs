@@ -32,7 +32,8 @@ impl ActorId {
         ActorId::E,
         ActorId::F,
     ];
-    /// Those whose edits *Explore* takes from *Play*.
+    /// Those whose requests *Explore* and the search of a controller's orders vary: two editors, and a third one or
+    /// the controller.
     pub const EXPLORED: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
     /// The two editors, which the page always shows.
     pub const EDITORS: [ActorId; 2] = [ActorId::A, ActorId::B];

@@ -406,7 +406,8 @@ fn occurrence(
         return Ok(Occurrence::Holds(conditions(value, scope)?));
     };
     let known = written.trim().split_once(' ').and_then(|(letter, does)| {
-        let actor = ActorId::ALL.into_iter().find(|it| it.letter() == letter)?;
+        let mut actors = ActorId::EXPLORED.into_iter();
+        let actor = actors.find(|it| it.letter() == letter)?;
         let occurrence: fn(usize) -> Occurrence<StoredCondition> = match does.trim() {
             "reads" => Occurrence::Reads,
             "writes" => Occurrence::Writes,
@@ -418,7 +419,7 @@ fn occurrence(
     let Some((actor, occurrence)) = known else {
         return wrong(value, PropertyErrorKind::Occurrence(written.clone()));
     };
-    let position = ActorId::ALL.iter().position(|it| *it == actor);
+    let position = ActorId::EXPLORED.iter().position(|it| *it == actor);
     match position.filter(|position| *position < scope.actors) {
         Some(position) => Ok(occurrence(position)),
         None => wrong(value, PropertyErrorKind::NoSuchActor(actor)),

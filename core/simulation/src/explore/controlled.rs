@@ -84,7 +84,7 @@ pub struct ControllerQuestion {
     /// `true` if every run must come to rest. Else only the safety properties count.
     pub settles: bool,
     /// A property that somebody wrote, of every history. It is about the current object, and names the
-    /// actors by their places in [`ActorId::ALL`].
+    /// actors by their places in [`ActorId::EXPLORED`].
     pub own: Option<HistoryProperty<AnyCondition>>,
 }
 
