@@ -1,14 +1,13 @@
 //! A property of every history that somebody asks of a [`PropertySearch`](super::PropertySearch): what of
 //! each state and each step it looks at, and the shortest history that breaks it.
 
-use std::collections::VecDeque;
-
 use http::Method;
 use optimist_apiserver::server::ApiServer;
 use optimist_ledger::ObjectRef;
 use optimist_system::{ControllerEvent, Event, Performed, System};
 
 use super::property_search::{Edge, SearchNode};
+use super::without_first::without_first;
 use super::{AnyCondition, HistoryProperty, Occurrence, StoredObjects};
 
 /// A property, and the object that it is about.
@@ -104,7 +103,7 @@ impl AskedProperty {
                 match (at_start(second), at_start(first)) {
                     (true, _) => Some(Vec::new()),
                     (false, true) => None,
-                    (false, false) => without_first(nodes),
+                    (false, false) => second_without_first(nodes),
                 }
             }
             HistoryProperty::Settles | HistoryProperty::AtRest(_) => None,
@@ -193,34 +192,17 @@ fn first_step(nodes: &[SearchNode], is: impl Fn(&Edge) -> bool) -> Option<Vec<Ev
     })
 }
 
-/// A shortest history in which the second of two occurrences occurs, and the first has not occurred at an
-/// earlier moment.
-fn without_first(nodes: &[SearchNode]) -> Option<Vec<Event>> {
-    // The states to which a history leads without the first, and the step by which.
-    let mut by: Vec<Option<(usize, Event)>> = vec![None; nodes.len()];
-    let mut open = VecDeque::from([0]);
-    while let Some(state) = open.pop_front() {
-        for edge in nodes.get(state).into_iter().flat_map(|node| &node.edges) {
-            if edge.occurred.second {
-                let mut path = vec![edge.event];
-                let mut at = state;
-                while let Some(Some((from, event))) = by.get(at)
-                    && at != 0
-                {
-                    path.push(*event);
-                    at = *from;
-                }
-                path.reverse();
-                return Some(path);
-            }
-            if let Some(place @ None) = by.get_mut(edge.to)
-                && edge.to != 0
-                && !edge.occurred.first
-            {
-                *place = Some((state, edge.event));
-                open.push_back(edge.to);
-            }
-        }
-    }
-    None
+/// A shortest history in which the second of two occurrences occurs without the first.
+fn second_without_first(nodes: &[SearchNode]) -> Option<Vec<Event>> {
+    let steps = |state: usize| {
+        let edges = nodes.get(state).into_iter().flat_map(|node| &node.edges);
+        edges.map(|edge| (edge, edge.to))
+    };
+    let path = without_first(
+        nodes.len(),
+        steps,
+        |edge| edge.occurred.first,
+        |edge| edge.occurred.second,
+    )?;
+    Some(path.into_iter().map(|edge| edge.event).collect())
 }

@@ -68,6 +68,7 @@ mod property;
 mod property_search;
 mod question;
 mod settling;
+mod without_first;
 
 pub use fingerprint::is_interchangeable;
 pub use histories::{

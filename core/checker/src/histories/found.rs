@@ -205,7 +205,7 @@ impl<'a> StateView<'a> {
     }
 
     /// The explored next steps.
-    pub fn edges(&self) -> impl Iterator<Item = TransitionId> + 'a {
+    pub fn edges(&self) -> impl Iterator<Item = TransitionId> + use<'a> {
         let (search, begin) = (self.search, self.node.edges as TransitionId);
         let next = search.states.get(self.id + 1);
         let end = if self.id >= search.next {

@@ -4,12 +4,11 @@
 //! moment is the stored object. Two states are one in a search if only `resourceVersion` and
 //! `generation` tell their objects apart, so a condition must not look at these.
 
-use std::collections::VecDeque;
-
 use serde_json::Value;
 
 use super::pool::PooledObjectId;
 use super::{HistorySearch, SearchStatus, StateId, Transition, TransitionId, TransitionKind};
+use crate::without_first::without_first;
 use crate::{ObjectCondition, StoredObjects};
 
 /// A property of every history.
@@ -215,13 +214,11 @@ impl HistorySearch {
     fn has_contested_write(&self) -> bool {
         self.edges.iter().any(|edge| {
             let before = self.states.get(edge.from).map(|node| node.global);
-            let process = self.states.processes(edge.from).get(edge.actor);
-            let who =
-                process.and_then(|process| Some(self.outcomes.procedure(process.procedure)?.who));
+            let who = self.who.get(edge.actor);
             edge.what == TransitionKind::Write
                 && (1..400).contains(&edge.code)
                 && before.zip(who).is_some_and(|(state, who)| {
-                    self.ledgers.get(state.ledger).has_edit_of_other(who)
+                    self.ledgers.get(state.ledger).has_edit_of_other(*who)
                 })
         })
     }
@@ -240,45 +237,20 @@ impl HistorySearch {
         if first.occurs_at_start() {
             return (None, is_tried);
         }
-        // The states to which a history leads without the first, and the step by which.
-        let mut by: Vec<Option<TransitionId>> = vec![None; self.states.len()];
-        let mut open = VecDeque::from([0]);
-        while let Some(state) = open.pop_front() {
-            let Some(view) = self.view(state) else {
-                continue;
-            };
-            for id in view.edges() {
-                let Some(edge) = self.edges.get(id) else {
-                    continue;
-                };
-                if second.occurs_after(edge) {
-                    return (Some(path_without(&by, &self.edges, id)), true);
-                }
-                let Some(place) = by.get_mut(edge.to) else {
-                    continue;
-                };
-                if place.is_none() && !first.occurs_after(edge) {
-                    *place = Some(id);
-                    open.push_back(edge.to);
-                }
-            }
-        }
-        (None, is_tried)
+        let steps = |state: StateId| {
+            let edges = self.view(state).into_iter().flat_map(|view| view.edges());
+            edges.filter_map(|id| Some((id, self.edges.get(id)?.to)))
+        };
+        let occurs = |watched: &mut Watched<'_, C>, id: TransitionId| {
+            let edge = self.edges.get(id);
+            edge.is_some_and(|edge| watched.occurs_after(edge))
+        };
+        let path = without_first(
+            self.states.len(),
+            steps,
+            |id| occurs(&mut first, id),
+            |id| occurs(&mut second, id),
+        );
+        (path, is_tried)
     }
-}
-
-/// The steps up to a last one, each by the step that led to its state.
-fn path_without(
-    by: &[Option<TransitionId>],
-    edges: &[Transition],
-    last: TransitionId,
-) -> Vec<TransitionId> {
-    let mut path = vec![last];
-    let mut at = edges.get(last).map_or(0, |edge| edge.from);
-    while let Some(Some(step)) = by.get(at) {
-        path.push(*step);
-        at = edges.get(*step).map_or(0, |edge| edge.from);
-    }
-    path.reverse();
-    path
 }
