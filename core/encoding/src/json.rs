@@ -87,7 +87,7 @@ pub fn huge_number_error(node: &Node) -> Option<String> {
 }
 
 /// The first number in a document that no float of 64 bits holds, as it is spelled.
-pub fn huge_number(node: &Node) -> Option<&str> {
+fn huge_number(node: &Node) -> Option<&str> {
     match node {
         Node::HugeNumber(text) => Some(text),
         Node::Array(items) => items.iter().find_map(huge_number),

@@ -13,7 +13,7 @@ pub use diff::json_diff;
 use tree::{Slot, Tree, TreeView, equal, find};
 
 use crate::go;
-use crate::json::{self, Node, Raw};
+use crate::json::{self, Raw};
 use crate::size::MAX_DEPTH;
 
 /// The maximum number of bytes that the copy operations of one patch may copy
@@ -86,8 +86,7 @@ impl JsonPatch {
                         }
                     }
                     "value" => {
-                        let node = Node::from(value.clone());
-                        if let Some(number) = json::huge_number(&node) {
+                        if let Some(number) = value.huge_number() {
                             return Err(format!(
                                 "json: cannot unmarshal number {number} into Go struct field \
                                  jsonPatchOp.value of type float64"
@@ -138,7 +137,8 @@ impl JsonPatch {
 
     /// Returns whether a value has a number that no float of 64 bits holds.
     pub fn has_huge_number(&self) -> bool {
-        self.operations.iter().any(Raw::has_huge_number)
+        let mut operations = self.operations.iter();
+        operations.any(|operation| operation.huge_number().is_some())
     }
 
     /// Returns whether it changes nothing.

@@ -103,17 +103,19 @@ impl Raw {
         }
     }
 
-    /// Returns whether a number in it is one that no float of 64 bits holds.
-    pub fn has_huge_number(&self) -> bool {
+    /// The first number in it that no float of 64 bits holds, as it is spelled.
+    pub fn huge_number(&self) -> Option<&str> {
         match self {
-            Raw::Null => false,
+            Raw::Null => None,
             Raw::Scalar(text) => {
                 // The letters of the shortest such numbers are `1e309`; without an exponent it is longer.
                 let is_number = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-                is_number && text.len() >= 5 && text.parse().is_ok_and(f64::is_infinite)
+                let is_huge =
+                    is_number && text.len() >= 5 && text.parse().is_ok_and(f64::is_infinite);
+                is_huge.then_some(text.as_str())
             }
-            Raw::Array(items) => items.iter().any(Raw::has_huge_number),
-            Raw::Object(members) => members.iter().any(|(_, raw)| raw.has_huge_number()),
+            Raw::Array(items) => items.iter().find_map(Raw::huge_number),
+            Raw::Object(members) => members.iter().find_map(|(_, raw)| raw.huge_number()),
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::field::ErrorPath;
 use crate::json::Raw;
-use crate::object::{JsonMap, text};
+use crate::object::text;
 use crate::schema::kinds::kinds;
 use crate::schema::{Scalar, Struct, Type, builtin};
 use crate::server::wire;
@@ -387,34 +387,10 @@ fn written(out: &mut String, value: &Raw, depth: usize) {
     }
 }
 
+/// A value without a type, indented.
 fn plain(out: &mut String, value: &Value, depth: usize) {
-    match value {
-        Value::Object(map) => {
-            let members: Vec<String> = JsonMap::iter(map)
-                .map(|(key, value)| {
-                    let mut member = format!("{}: ", quoted(key));
-                    plain(&mut member, value, depth + 1);
-                    member
-                })
-                .collect();
-            block(out, '{', '}', &members, depth);
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items
-                .iter()
-                .map(|item| {
-                    let mut text = String::new();
-                    plain(&mut text, item, depth + 1);
-                    text
-                })
-                .collect();
-            block(out, '[', ']', &items, depth);
-        }
-        Value::String(text) => out.push_str(&quoted(text)),
-        other => {
-            let _ = write!(out, "{other}");
-        }
-    }
+    let raw = Raw::parse(value.to_string().as_bytes());
+    written(out, &raw.unwrap_or(Raw::Null), depth);
 }
 
 /// Members between brackets, each on a line of its own.
