@@ -344,7 +344,7 @@ impl State {
         self.session.enter(tree);
         self.editing.enter();
         let tree = &self.session.tree;
-        let last_actor = tree.acted().max().unwrap_or(ActorId::C);
+        let last_actor = tree.acted().fold(ActorId::C, Ord::max);
         self.view.enter(right_lane(tree), last_actor);
         if let Some(actor) = self.acted() {
             self.view.turn_to(actor);

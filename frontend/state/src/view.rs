@@ -332,7 +332,7 @@ impl ViewState {
     /// Another session is shown, with the right lane for an actor, and its last actor.
     pub(crate) fn enter(&mut self, right: ActorId, last_actor: ActorId) {
         self.show(right);
-        self.last_actor = last_actor.max(right).max(ActorId::C);
+        self.last_actor = last_actor;
         self.toggled = Folds::default();
         self.server_tab = ServerTab::Object;
         self.watch_from.clear();
