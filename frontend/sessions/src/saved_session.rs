@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::SessionSnapshot;
 
-/// Unfinished texts of working copies, by actor (`A`, `B`, `C`).
+/// Texts that belong to a session and are in none of its steps: unfinished ones of working copies, by actor
+/// (`A`, `B`, `C`), and others by a name.
 pub type Drafts = BTreeMap<String, String>;
 
 /// The prefix of a key of a kept session, before its id.

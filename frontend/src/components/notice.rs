@@ -85,6 +85,7 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
             UnreadableData::Typing => label::kept_typing(),
             UnreadableData::Session => label::kept_session(),
             UnreadableData::Lessons => label::kept_lessons(),
+            UnreadableData::Explored => label::kept_explored(),
         });
         let what = what.collect::<Vec<String>>().join(", ");
         let told = html! {

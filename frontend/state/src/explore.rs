@@ -3,6 +3,7 @@
 
 mod bar;
 mod in_between;
+mod kept;
 mod link;
 mod model;
 mod third;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use optimist_client::Intent;
 use optimist_links::Session;
-use optimist_simulation::{ActorId, HistoryTree, NGINX, NodeId, World};
+use optimist_simulation::{ActorId, HistoryTree, NodeId};
 use serde_json::Value;
 
 pub use self::bar::{BarPart, bar_parts};
@@ -36,8 +37,6 @@ pub struct ExploreTransfer {
     pub request: Option<ExploreRequest>,
     /// The explored scenario, for links, and `true` if its edits are those of the request.
     explored: (Value, bool),
-    /// `true` if the tab's storage has a case.
-    keeps_case: bool,
 }
 
 /// A message between Play and Explore.
@@ -74,6 +73,15 @@ impl PartialEq for ExploreRequest {
     }
 }
 
+impl ExploreRequest {
+    /// The histories, at the moment.
+    fn tree_at_node(&self) -> HistoryTree {
+        let mut tree = (*self.tree).clone();
+        tree.go(self.node);
+        tree
+    }
+}
+
 impl ExploreTransfer {
     fn next_count(&self) -> u32 {
         self.request.as_ref().map_or(0, |request| request.count) + 1
@@ -96,23 +104,13 @@ impl ExploreTransfer {
         });
     }
 
-    /// Returns whether the explored scenario is a case of Diagnose.
-    pub(crate) fn is_of_case(&self) -> bool {
-        let request = self.request.as_ref().filter(|_| self.explored.1);
-        request.is_some_and(|request| request.between.is_some())
-    }
-
     /// Returns the explored scenario as a session, whose working copies have the edits.
     pub(crate) fn session(&self) -> Option<Session> {
         let (setup, of_request) = &self.explored;
         let request = self.request.as_ref().filter(|_| *of_request);
         let tree = match request {
-            Some(request) => {
-                let mut tree = (*request.tree).clone();
-                tree.go(request.node);
-                tree
-            }
-            None => HistoryTree::new(World::load(NGINX).ok()?.0),
+            Some(request) => request.tree_at_node(),
+            None => link::tree_of_presets()?,
         };
         let mut session = Session::from_tree(&tree);
         session.page = Page::Explore.slug().to_owned();
@@ -136,12 +134,13 @@ impl State {
                         setup: Value::Null,
                         between: None,
                     });
+                    self.keep_edits_of_explore(fx);
                     fx.go_to(Page::Explore.fragment());
                 }
             }
             TransferMsg::Explored(setup, of_request) => {
                 self.explore.explored = (setup, of_request);
-                self.keep_explored(fx);
+                self.keep_setup_of_explore(fx);
             }
             TransferMsg::Other(choice) => self.change_other(&choice, fx),
         }

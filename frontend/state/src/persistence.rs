@@ -13,7 +13,7 @@ use crate::State;
 use crate::address::Page;
 use crate::editing::RawYaml;
 use crate::effect::Effects;
-use crate::share::ShareMsg;
+use crate::share::{PROPERTY, ShareMsg};
 use crate::view::Dialog;
 
 /// The FNV-1a hash of a text with 64 bits: the same in every build of this program, so it can be stored.
@@ -40,6 +40,8 @@ pub enum UnreadableData {
     Session,
     /// The progress in the lessons.
     Lessons,
+    /// The question that Explore showed in this tab.
+    Explored,
 }
 
 /// The state of the browser's storages, as this tab knows it.
@@ -203,6 +205,8 @@ impl State {
         self.enter(Rc::clone(tree));
         self.manifest.loaded = None;
         self.type_again(&entry.drafts);
+        let property = entry.drafts.get(PROPERTY).cloned();
+        self.check_property(property.unwrap_or_default(), fx);
         true
     }
 
@@ -306,10 +310,12 @@ impl State {
         snapshot
     }
 
-    /// The working copies that are typed as a whole.
+    /// The working copies that are typed as a whole, and the property of a controller that somebody wrote.
     fn drafts(&self) -> Drafts {
         let raw = self.editing.raw.iter();
-        raw.map(|(id, raw)| (id.letter().to_owned(), raw.text.clone()))
+        let raw = raw.map(|(id, raw)| (id.letter().to_owned(), raw.text.clone()));
+        let property = self.shared_property();
+        raw.chain(property.map(|text| (PROPERTY.to_owned(), text.to_owned())))
             .collect()
     }
 

@@ -17,7 +17,7 @@ use crate::view::Dialog;
 use crate::without_values::ValuesLeftOut;
 
 /// The property of a controller that somebody wrote, in what a link of Play has beside its session.
-const PROPERTY: &str = "property";
+pub(crate) const PROPERTY: &str = "property";
 
 /// The session that is shared, and the session that is opened.
 #[derive(Clone, Debug, Default)]
@@ -156,13 +156,17 @@ impl State {
     /// Returns the session on the stage with the property of a controller that somebody wrote. `None`
     /// without one.
     fn session_with_property(&self) -> Option<Session> {
-        let text = &self.controller.own.text;
-        if text.is_empty() || !self.can_write_property() || self.learn.learning().is_some() {
-            return None;
-        }
+        let text = self.shared_property()?;
         let mut session = self.stage_session();
         session.extra = json!({PROPERTY: text});
         Some(session)
+    }
+
+    /// Returns the property of a controller that somebody wrote in Play. `None` without one.
+    pub(crate) fn shared_property(&self) -> Option<&str> {
+        let text = &self.controller.own.text;
+        let is_there = !text.is_empty() && self.can_write_property();
+        (is_there && self.learn.learning().is_none()).then_some(text)
     }
 
     /// Selects the values to leave out of the shared session.
@@ -325,7 +329,7 @@ impl State {
             None if page == Some(Page::Explore) => {
                 self.opened_elsewhere(fx);
                 self.explore.ask(Rc::unwrap_or_clone(tree), setup);
-                self.keep_case_of_explore(fx);
+                self.keep_edits_of_explore(fx);
                 self.page = Page::Explore;
                 fx.go_to(Page::Explore.fragment());
             }

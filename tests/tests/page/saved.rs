@@ -443,6 +443,20 @@ fn a_property_of_ones_own_is_in_a_saved_file_and_in_a_link_with_its_answer() {
         says_nothing(opened);
     }
     asks_nothing(&saved, &site);
+
+    // A reload has it too, with its answers.
+    browser.run("location.reload()", &[]);
+    browser.wait("the answers after a reload", OF_PROPERTY, &[]);
+    rests(&browser);
+    assert_eq!(browser.run(OF_PROPERTY, &[]), expected);
+    says_nothing(&browser);
+    // What cannot be read is named, and the page goes on.
+    let spoil = "sessionStorage.setItem('optimist.explored.setup', '{'); location.reload()";
+    browser.run(spoil, &[]);
+    let named = "
+        const notices = [...document.querySelectorAll('.notice')].map(it => it.innerText).join();
+        return document.querySelector('.matrix') && notices.includes('the question of Explore')";
+    browser.wait("the notice", named, &[]);
 }
 
 #[test]

@@ -322,6 +322,7 @@ crate::catalogue::messages! {
     keeps_nothing() "This browser keeps nothing: its storage is full or forbidden. Share can save the session as a file.";
     kept_typing() "what was being typed in this tab";
     kept_session() "a session that is kept here";
+    kept_explored() "the question of Explore";
     kept_lessons() "how far you got in the lessons";
     kept_unreadable(what) "Some of what this browser kept cannot be read: {what}. It is left as it is.";
     session_before() "There is a session from before.";

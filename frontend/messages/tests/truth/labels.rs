@@ -201,7 +201,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "diagnose_values_left_out", "events_more", "explore_map_hint", "play_until_lost", "fight_more",
         "file_not_loaded", "file_too_large", "file_too_many_lines", "file_unreadable",
         "happened_more", "help_branches", "help_requests", "inspector_empty_next", "json_more",
-        "keeps_nothing", "kept_lessons", "kept_more", "kept_session", "kept_typing",
+        "keeps_nothing", "kept_explored", "kept_lessons", "kept_more", "kept_session", "kept_typing",
         "kept_unreadable", "left_out_lines", "left_out_requests", "left_out_unrecognized",
         "lesson_aside", "lesson_at", "lesson_done", "lesson_error", "lesson_not_opened",
         "lesson_not_opened_again", "lesson_unknown", "progress_unreadable", "lesson_minutes", "lessons_finished", "further_count", "further_finished", "further_lessons", "main_line", "lessons_text",

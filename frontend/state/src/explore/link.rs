@@ -1,6 +1,7 @@
 //! The selection of Explore in links.
 
 use optimist_simulation::explore::{PRESETS, ThirdActor};
+use optimist_simulation::{HistoryTree, NGINX, World};
 use serde_json::{Value, json};
 
 use super::model::ways;
@@ -17,6 +18,16 @@ const MIXED: &str = "mixed";
 
 /// The row in which each actor writes as in the case of Diagnose.
 const OWN: &str = "own";
+
+/// Returns whether a setup has the edits of a preset.
+pub(super) fn is_preset(setup: &Value) -> bool {
+    setup.get("edits").is_some_and(Value::is_string)
+}
+
+/// The histories in the link of a setup whose edits are those of a preset.
+pub(super) fn tree_of_presets() -> Option<HistoryTree> {
+    Some(HistoryTree::new(World::load(NGINX).ok()?.0))
+}
 
 impl ExploreModel {
     /// The selection of Explore and the selected row, without results.

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use super::link::is_preset;
+use super::{ExploreRequest, SearchTurn, ThirdActorChoice, WritersInBetween};
 use optimist_client::{OnConflict, WriteMethod};
 use optimist_lesson::{PropertyError, WrittenProperty, parse_property};
 use optimist_simulation::explore::{
@@ -9,9 +11,6 @@ use optimist_simulation::explore::{
     TransitionId,
 };
 use optimist_simulation::verdict::Verdict;
-use serde_json::Value;
-
-use super::{ExploreRequest, SearchTurn, ThirdActorChoice, WritersInBetween};
 
 /// The maximum number of pairs of states that a comparison looks at. They take some milliseconds.
 const MAX_PAIRS: usize = 20_000;
@@ -322,8 +321,7 @@ impl ExploreModel {
     /// The scenario and the row that a request asks for.
     pub fn requested(&self, request: &ExploreRequest) -> (ExploreSetup, usize) {
         let (mut setup, row) = self.parse_link(&request.setup);
-        let is_preset = request.setup.get("edits").is_some_and(Value::is_string);
-        if let Some(scenario) = request.scenario().filter(|_| !is_preset) {
+        if let Some(scenario) = request.scenario().filter(|_| !is_preset(&request.setup)) {
             if request.setup.is_null() && scenario.plans.len() > 2 {
                 setup.third = Some(ThirdActorChoice::OfPlay);
             }

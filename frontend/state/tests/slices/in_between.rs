@@ -173,13 +173,15 @@ fn a_reload_and_a_link_keep_the_case() {
     same(&mut other, "link");
     let mut other = other.reload("#/explore");
     same(&mut other, "reload after a link");
-    // Once something else is explored, a reload does not bring the case again.
+    // Once something else is explored, a reload brings that, and not the case again.
     let mut preset = opened(&mut page);
     preset.update(ExploreMsg::Setup(ExploreModel::new().setup));
     tell(&mut page, &preset);
     assert!(preset.chosen < preset.rows.len());
-    let page = page.reload("#/explore");
-    assert!(page.state.explore.request.is_none());
+    let mut page = page.reload("#/explore");
+    let again = opened(&mut page);
+    assert_eq!(again.setup.subject, EditSource::Preset(0));
+    assert!(again.own_row().is_none());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod editing;
 mod explore;
 mod in_between;
 mod jobs;
+mod kept_question;
 mod learn;
 mod live;
 mod page;
