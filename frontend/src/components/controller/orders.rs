@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use optimist_client::visible;
 use optimist_messages::{label, orders as messages};
-use optimist_simulation::ActorId;
 use optimist_simulation::explore::PropertyAnswer;
-use yew::{Html, classes, html};
+use optimist_simulation::{ActorId, HistoryTree};
+use yew::{Html, Properties, classes, component, html, use_memo};
 
 use crate::components::OwnProperty;
 use crate::components::icon::{Icon, icon};
@@ -42,13 +42,39 @@ pub(super) fn own_property(store: &StateHandle) -> Html {
     if !store.can_write_property() {
         return Html::default();
     }
+    html! { <ControllerProperty store={store.clone()} moment={Moment(Rc::clone(&store.session.tree))} /> }
+}
+
+/// The moment of a session from which orders are searched.
+#[derive(Clone)]
+struct Moment(Rc<HistoryTree>);
+
+impl PartialEq for Moment {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ControllerPropertyProps {
+    store: StateHandle,
+    moment: Moment,
+}
+
+#[component]
+fn ControllerProperty(props: &ControllerPropertyProps) -> Html {
+    let store = &props.store;
     let own = &store.controller.own;
+    // They are the same until the question is another one.
+    let examples = use_memo(props.moment.clone(), |moment| {
+        messages::examples(moment.0.world())
+    });
     html! {
         <OwnProperty
             checked={own.text.clone()}
             error={own.error.clone()}
             hint={messages::own_property_hint(store.world())}
-            examples={Rc::new(messages::examples(store.world()))}
+            {examples}
             check={store.on(ControllerMsg::CheckProperty)}
         />
     }
