@@ -108,6 +108,23 @@ fn a_conflict_says_which_versions_differ_and_who_read_them() {
 }
 
 #[test]
+fn who_is_refused_because_of_an_own_write_is_not_told_that_both_read() {
+    let mut tree = both_edit();
+    let label = json!({"metadata": {"labels": {"by": "hand"}}});
+    let merge = "application/merge-patch+json";
+    act(&mut tree, B, by_hand("PATCH", DEPLOYMENT, merge, &label));
+    act(&mut tree, B, send(Write::default()));
+    let conflict = Kind::Conflict {
+        actor: B,
+        sent: 100,
+        stored: 101,
+        both_read: false,
+        from_copy: true,
+    };
+    assert_eq!(tree.explain(B).kind, conflict);
+}
+
+#[test]
 fn a_version_that_only_the_request_has_is_not_called_the_copy_s() {
     let mut tree = both_edit();
     let mut body: Value = (**tree.world().stored().unwrap().1).clone();
@@ -167,6 +184,18 @@ fn an_apply_that_does_not_own_the_field_is_not_told_about_versions() {
     let mut tree = both_edit();
     act(&mut tree, B, send(by(Strategy::Apply)));
     let owned = (Kind::OwnedByOther, Some(Suggestion::Force(B)));
+    assert_eq!(explained(&tree), owned);
+}
+
+#[test]
+fn an_apply_that_was_written_by_hand_is_forced_in_its_address() {
+    let mut tree = both_edit();
+    let mine = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "nginx-deployment"}, "spec": {"replicas": 9}});
+    let target = format!("{DEPLOYMENT}?fieldManager=x");
+    let apply = by_hand("PATCH", &target, "application/apply-patch+yaml", &mine);
+    act(&mut tree, B, apply);
+    let owned = (Kind::OwnedByOther, Some(Suggestion::ForceRequest(B)));
     assert_eq!(explained(&tree), owned);
 }
 

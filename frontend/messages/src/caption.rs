@@ -276,6 +276,7 @@ fn suggestion(suggestion: &Suggestion, world: &World) -> String {
         Next::Compare(actor) => en::next_compare(&actor.letter()),
         Next::OtherOrder => en::next_other_order(),
         Next::Force(actor) => en::next_force(name(*actor)),
+        Next::ForceRequest(actor) => en::next_force_request(name(*actor)),
         Next::Create => en::next_create(),
         Next::Fix(actor) => en::next_fix(name(*actor)),
         Next::ChangeThenResume => en::next_resume(),

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use optimist_apiserver::apply::PathElement;
 use optimist_client::{Edit, WriteMethod};
 use optimist_simulation::EndingOutcome;
+use serde_json::Value;
 
 use crate::en;
 
@@ -52,13 +54,49 @@ pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
     })
 }
 
+/// Returns whether an edit says more with its value: an item of a set is its own value.
+fn says_its_value(kept: &Edit, set: &Value) -> bool {
+    let is_item = matches!(kept.path.0.last(), Some(PathElement::Value(_)));
+    !set.is_object() && !set.is_array() && !kept.is_deletion() && !is_item
+}
+
 /// An edit as the value that it set.
 fn brief(kept: &Edit) -> String {
     match &kept.value {
-        Some(set) if !set.is_object() && !set.is_array() && !kept.is_deletion() => {
+        Some(set) if says_its_value(kept, set) => {
             let value = crate::edits::value(Some(set));
             en::kept_value(&crate::edits::field(&kept.path), &value)
         }
         _ => crate::edits::edit(kept),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use optimist_apiserver::apply::Path;
+
+    use super::*;
+
+    #[test]
+    fn an_item_of_a_set_is_named_once_in_a_title() {
+        let field = |name: &str| PathElement::Field(name.to_owned());
+        let edit = |last: PathElement, value: Value| {
+            let parents = [field("metadata"), field("finalizers")];
+            let path = Path(parents.into_iter().chain([last]).collect());
+            Arc::new(Edit {
+                path,
+                value: Some(value),
+            })
+        };
+        let hold = edit(
+            PathElement::Value("example.com/hold".into()),
+            "example.com/hold".into(),
+        );
+        let same = edit(field("hold"), "hold".into());
+        assert_eq!(
+            kept_title(&[hold]),
+            "Both edits kept: finalizers example.com/hold."
+        );
+        assert_eq!(kept_title(&[same]), "Both edits kept: hold hold.");
     }
 }

@@ -157,7 +157,8 @@ pub enum ExplanationKind {
         sent: Revision,
         /// The stored version.
         stored: Revision,
-        /// `true` if the actors of both lanes read the version that was sent.
+        /// `true` if the actors of both lanes read the version that was sent, and another actor than
+        /// this one replaced it.
         both_read: bool,
         /// `true` if that version is the one of the actor's working copy.
         from_copy: bool,
@@ -275,6 +276,8 @@ pub enum Suggestion {
     OtherOrder,
     /// Force the apply, or undo the edit.
     Force(ActorId),
+    /// Force the apply that was written by hand, or leave the field out.
+    ForceRequest(ActorId),
     /// Step back to before the delete, or create the object.
     Create,
     /// Fix the request.

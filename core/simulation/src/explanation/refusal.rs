@@ -20,10 +20,10 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
         let sent = scene.step.exchange.as_ref();
         let sent = sent.and_then(|exchange| exchange.precondition());
         let is_old = sent.is_some_and(|sent| sent != scene.step.after.to_string());
-        let next = if is_old {
-            again
-        } else {
-            Suggestion::Force(actor)
+        let next = match scene.step.action() {
+            _ if is_old => again,
+            Some(Action::Request(_)) => Suggestion::ForceRequest(actor),
+            _ => Suggestion::Force(actor),
         };
         return Explanation::new(ExplanationKind::OwnedByOther, next);
     }
@@ -47,7 +47,7 @@ fn conflict(scene: StepScene<'_>, right: ActorId) -> Option<ExplanationKind> {
         actor: scene.me,
         sent,
         stored,
-        both_read: scene.both_read(sent, right),
+        both_read: scene.both_read(sent, right) && !scene.replaced_by_me(sent),
         from_copy: copy.is_some_and(|copy| copy == sent.to_string()),
     })
 }
@@ -69,6 +69,16 @@ fn failed_test(scene: StepScene<'_>) -> Option<ExplanationKind> {
 }
 
 impl StepScene<'_> {
+    /// Returns whether the actor itself made the version that came after another one.
+    fn replaced_by_me(self, version: u64) -> bool {
+        let mut so_far = self.tree.current_path()[..=self.tree.position()].iter();
+        so_far.any(|&node| {
+            self.tree.step(node).is_some_and(|step| {
+                step.actor() == Some(self.me) && step.before == version && step.after != version
+            })
+        })
+    }
+
     /// Returns whether the actors of both lanes read or wrote a version in this history.
     fn both_read(self, version: u64, right: ActorId) -> bool {
         let tree = self.tree;

@@ -81,6 +81,7 @@ crate::catalogue::messages! {
     next_compare(actor) "Step back, and send as {actor} with resourceVersion, or as an apply.";
     next_other_order() "Step back and send in another order: this history is kept.";
     next_force(name) "Tick force in {name} to take ownership, or undo the edit.";
+    next_force_request(name) "Add force=true to {name}'s request to take ownership, or leave the field out of its body.";
     next_create() "Step back to before the object was deleted, or choose Create under more.";
     next_fix(name) "Fix the request in {name} and send it again.";
 

@@ -188,7 +188,8 @@ pub const REFUSALS: &[(&str, Condition)] = &[
         let other = ActorId::ALL
             .into_iter()
             .any(|id| id != own && at.was_shown(id, &version));
-        Some(at.was_shown(own, &version) && other && at.exchange()?.code == 409)
+        let by_own = at.replaced(&version).is_none_or(|by| by == own);
+        Some(at.was_shown(own, &version) && other && !by_own && at.exchange()?.code == 409)
     }),
     ("conflict_title", |said, at| {
         let (name, version) = (at.named(&said.text("name"))?, said.text("version"));
@@ -292,6 +293,13 @@ pub const NEXT: &[(&str, Condition)] = &[
         // With force, the same request is accepted or refused for another reason.
         let target = at.exchange()?.target.replace("force=false", "force=true");
         Some(at.sent_to(&target)? != 409)
+    }),
+    ("next_force_request", |said, at| {
+        // It names the sender, whose request has no force yet.
+        let target = &at.exchange()?.target;
+        let forced = format!("{}&force=true", target.replace("&force=false", ""));
+        let sender = at.named(&said.text("name"))? == at.actor()?;
+        Some(sender && !target.contains("force=true") && at.sent_to(&forced)? != 409)
     }),
     ("next_create", |_, at| Some(at.stored().is_none())),
     ("next_open_before", |said, at| {

@@ -107,7 +107,7 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
     let free = merge(json!({"metadata": {"finalizers": null}}));
     let act = |tree: &mut HistoryTree, action| tree.act(Operation::Act(actor, action)).map(drop);
     let delete = Action::Delete(Preconditions::default());
-    match random.below(7) {
+    match random.below(8) {
         // Held by a finalizer, deleted twice, and freed.
         0 => {
             act(tree, Action::Request(hold))?;
@@ -187,6 +187,18 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
                 }
             }
             Some(())
+        }
+        // One who reads, writes by hand, and then sends the copy from before. Another one has read too.
+        6 => {
+            for editor in ActorId::EDITORS {
+                tree.act(Operation::Act(editor, Action::Get))?;
+            }
+            act(
+                tree,
+                Action::Request(merge(json!({"metadata": {"labels": {"by": "hand"}}}))),
+            )?;
+            edit_by(tree, actor, random, 0);
+            act(tree, Action::Send(Write::default()))
         }
         // All other ways to send the same.
         _ => {
@@ -329,7 +341,7 @@ fn by_hand(world: &World, random: &mut Random) -> ByHand {
         body,
     };
     let number = random.below(9);
-    match random.below(17) {
+    match random.below(18) {
         0 => request("GET", path, "", String::new()),
         1 => request("GET", format!("{path}-other"), "", String::new()),
         2 => {
@@ -387,6 +399,20 @@ fn by_hand(world: &World, random: &mut Random) -> ByHand {
                 .map_or("", |(start, _)| start)
                 .to_owned();
             request("POST", collection, "application/json", object.to_string())
+        }
+        16 => {
+            let mut wanted = json!({"apiVersion": group_version, "kind": kind,
+                "metadata": {"name": subject.name(), "labels": {"app": number.to_string()}}});
+            if object["spec"].get("replicas").is_some() {
+                wanted["spec"] = json!({"replicas": number});
+            }
+            let apply = "application/apply-patch+yaml";
+            request(
+                "PATCH",
+                format!("{path}?fieldManager=by-hand"),
+                apply,
+                wanted.to_string(),
+            )
         }
         15 => {
             let label = json!({"metadata": {"labels": {"seen": number.to_string()}}}).to_string();

@@ -217,6 +217,19 @@ impl<'a> Moment<'a> {
         })
     }
 
+    /// Returns who wrote the object when it had this version: the actor after whose step it has another.
+    pub fn replaced(&self, version: &str) -> Option<ActorId> {
+        let has = |world: &World| {
+            let (_, object) = self.got(world, &self.object.path());
+            object["metadata"]["resourceVersion"] == version
+        };
+        let step = self
+            .so_far
+            .iter()
+            .find(|it| has(it.before) && !has(it.after));
+        step.and_then(|it| actor_of(&it.step.operation))
+    }
+
     /// Returns the answer to a GET of a path in a world.
     pub fn got(&self, world: &World, path: &str) -> (u16, Value) {
         let mut server = world.server().clone();
