@@ -6,7 +6,7 @@ use http::{Request, header};
 use serde::{Deserialize, Serialize};
 
 use super::{Actor, Exchange, ObjectRef};
-use optimist_client::{Call, Preconditions, Sender, Write, bare, get_request};
+use optimist_client::{Call, Preconditions, Sender, Strategy, Write, bare, get_request};
 
 /// An action of an actor that takes a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +102,23 @@ impl ByHand {
             target: request.uri().to_string(),
             content_type: content_type.unwrap_or_default().to_owned(),
             body: String::from_utf8_lossy(request.body()).into_owned(),
+        }
+    }
+
+    /// A first request with another method and a body that fits it: a DELETE has no body, because it would
+    /// be read as `DeleteOptions`, and a PATCH begins as a merge patch that changes nothing.
+    #[must_use]
+    pub fn with_method(&self, method: &str) -> Self {
+        let (content_type, body) = match method {
+            "DELETE" => ("", ""),
+            "PATCH" if self.method != "PATCH" => (Strategy::MergePatch.media_type(), "{}"),
+            _ => (&*self.content_type, &*self.body),
+        };
+        Self {
+            method: method.to_owned(),
+            target: self.target.clone(),
+            content_type: content_type.to_owned(),
+            body: body.to_owned(),
         }
     }
 

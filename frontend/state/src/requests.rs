@@ -15,8 +15,28 @@ pub struct RequestDraft {
     pub actor: ActorId,
     /// The request.
     pub by_hand: ByHand,
+    /// The request that the dialog began with.
+    pub proposed: ByHand,
     /// The reason why it cannot be sent.
     pub problem: Option<String>,
+}
+
+impl RequestDraft {
+    /// Takes a changed request. A body that nobody has changed is replaced by the body that the new
+    /// method begins with.
+    fn change(&mut self, changed: ByHand) {
+        let usual = self.proposed.with_method(&self.by_hand.method);
+        let is_usual = (&changed.content_type, &changed.body) == (&usual.content_type, &usual.body);
+        self.problem = None;
+        self.by_hand = if is_usual && changed.method != usual.method {
+            ByHand {
+                target: changed.target,
+                ..self.proposed.with_method(&changed.method)
+            }
+        } else {
+            changed
+        };
+    }
 }
 
 /// The settings of the next requests.
@@ -78,8 +98,7 @@ impl State {
             RequestMsg::Begin(actor) => self.begin_request(actor),
             RequestMsg::ByHand(by_hand) => {
                 if let Some(draft) = &mut self.requests.draft {
-                    draft.by_hand = by_hand;
-                    draft.problem = None;
+                    draft.change(by_hand);
                 }
             }
             RequestMsg::SendByHand => self.send_by_hand(),
@@ -116,9 +135,11 @@ impl State {
         let send = Action::Send(world.actor(actor).write());
         let request = world.preview(actor, &send);
         let request = request.or_else(|| world.preview(actor, &Action::Get));
-        self.requests.draft = request.map(|request| RequestDraft {
+        let proposed = request.map(|request| ByHand::from_request(&request));
+        self.requests.draft = proposed.map(|proposed| RequestDraft {
             actor,
-            by_hand: ByHand::from_request(&request),
+            by_hand: proposed.clone(),
+            proposed,
             problem: None,
         });
         self.view.dialog = Some(Dialog::Request);

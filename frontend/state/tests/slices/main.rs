@@ -14,6 +14,7 @@ mod live;
 mod page;
 mod persistence;
 mod recorded;
+mod requests;
 mod saved_page;
 mod session;
 mod share;
