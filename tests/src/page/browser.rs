@@ -1,14 +1,13 @@
 //! A headless browser, driven over WebDriver (<https://www.w3.org/TR/webdriver2/>).
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::engine::{Emulation, Engine};
+use super::process::{self, Process, Use};
 
 /// The member that holds an element's id, fixed by the standard.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -25,45 +24,33 @@ const SAYS: &str = "return document.body?.innerText ?? ''";
 /// Something on the page.
 pub struct Element(String);
 
-/// A browser with one window. Dropping it ends the browser and its driver.
+/// A browser with one window, in which nothing was opened before. Dropping it ends the browser, or leaves
+/// it to another test.
 pub struct Browser {
-    engine: Engine,
-    driver: Child,
-    agent: ureq::Agent,
-    session: String,
+    /// `None` once it is dropped.
+    process: Option<Process>,
+    _use: process::Use,
 }
 
 impl Browser {
-    /// Starts the driver of the chosen engine on a free port, and the driver starts the browser.
+    /// Takes a browser that another test has left, or starts one.
     ///
     /// # Panics
-    /// If either cannot be started.
+    /// If it cannot be started.
     pub fn start() -> Self {
-        let engine = Engine::chosen();
-        // Of two drivers that start at the same time, one may find that its port is taken.
-        let (driver, port) = (0..5)
-            .find_map(|_| start_driver(engine))
-            .unwrap_or_else(|| panic!("the driver of {engine:?} listens on no port"));
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(120)))
-            .build()
-            .new_agent();
-        let mut browser = Self {
-            engine,
-            driver,
-            agent,
-            session: format!("http://127.0.0.1:{port}/session"),
-        };
-        let session = browser.post("", &engine.capabilities());
-        let id = session["sessionId"].as_str().expect("a session has an id");
-        browser.session = format!("{}/{id}", browser.session);
-        browser
+        Self {
+            process: Some(process::take()),
+            _use: Use::begin(),
+        }
     }
 
     /// The engine that it runs.
     pub fn engine(&self) -> Engine {
-        self.engine
+        self.process().engine
+    }
+
+    fn process(&self) -> &Process {
+        self.process.as_ref().expect("it is not dropped")
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Value {
@@ -76,16 +63,8 @@ impl Browser {
 
     /// The driver's answer, also if it is an error.
     fn ask(&self, path: &str, body: &Value) -> Value {
-        let url = format!("{}{path}", self.session);
-        let answer = self
-            .agent
-            .post(&url)
-            .content_type("application/json")
-            .send(body.to_string())
-            .and_then(|mut response| response.body_mut().read_to_string());
-        let answer = answer.unwrap_or_else(|error| panic!("{url}: {error}"));
-        let mut answer: Value = serde_json::from_str(&answer).expect("WebDriver speaks JSON");
-        answer["value"].take()
+        let answer = self.process().ask("POST", path, body);
+        answer.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// Opens a page, and waits until it and what it names is loaded. Of an address that differs from
@@ -133,7 +112,7 @@ impl Browser {
     }
 
     fn emulate(&self, with: &Emulation<'_>) {
-        self.engine.emulate(self, with);
+        self.engine().emulate(self, with);
     }
 
     /// Runs a script of the browser itself (Firefox only).
@@ -283,44 +262,14 @@ impl Browser {
 
     /// The console messages since the last call: level (`SEVERE` is an error) and message.
     pub fn console(&self) -> Vec<(String, String)> {
-        self.engine.console(self)
+        self.engine().console(self)
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // What could not be ended politely is ended all the same.
-        let _ = self.agent.delete(&self.session).call();
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
+        if let Some(process) = self.process.take() {
+            process::leave(process);
+        }
     }
-}
-
-/// Starts a driver on a free port; `None` if it ends without a port.
-fn start_driver(engine: Engine) -> Option<(Child, u16)> {
-    let mut driver = engine.driver();
-    driver.stdout(Stdio::piped());
-    let mut driver = driver
-        .spawn()
-        .unwrap_or_else(|error| panic!("{driver:?}: {error} (set CHROMEDRIVER or GECKODRIVER)"));
-    let port = announced_port(engine, &mut driver);
-    if port.is_none() {
-        // It has ended, or it cannot be used.
-        let _ = driver.kill();
-        let _ = driver.wait();
-    }
-    Some((driver, port?))
-}
-
-/// The port that the driver says it listens on.
-fn announced_port(engine: Engine, driver: &mut Child) -> Option<u16> {
-    let output = driver.stdout.take().expect("its output is piped");
-    let mut lines = BufReader::new(output).lines();
-    let port = lines
-        .by_ref()
-        .map_while(Result::ok)
-        .find_map(|line| engine.port(&line))?;
-    // A pipe that nobody reads would stop it one day.
-    thread::spawn(move || lines.for_each(drop));
-    Some(port)
 }

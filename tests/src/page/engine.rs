@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::Browser;
+use super::process::Process;
 
 /// A browser engine with its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +117,37 @@ impl Engine {
             .map(|entry| (text(entry, "level"), text(entry, "message")))
             .collect()
     }
+
+    /// Removes what a test has stored and set, but for what belongs to a tab. `None` if that fails.
+    pub(super) fn forget(self, process: &Process) -> Option<()> {
+        let post = |path: &str, body: &Value| process.done("POST", path, body);
+        match self {
+            Self::Chromium => {
+                process.done("DELETE", "/chromium/network_conditions", &Value::Null)?;
+                let everything = json!({"origin": "*", "storageTypes": "all"});
+                let commands = [
+                    ("Storage.clearDataForOrigin", everything),
+                    ("Network.clearBrowserCache", json!({})),
+                    (
+                        "Browser.setDownloadBehavior",
+                        json!({"behavior": "default"}),
+                    ),
+                ];
+                for (command, parameters) in commands {
+                    let command = json!({"cmd": command, "params": parameters});
+                    post("/goog/cdp/execute", &command)?;
+                }
+                post("/se/log", &json!({"type": "browser"})).map(drop)
+            }
+            Self::Firefox => {
+                post("/moz/context", &json!({"context": "chrome"}))?;
+                let script = json!({"script": FIREFOX_FORGET, "args": []});
+                let kept = post("/execute/async", &script)?;
+                post("/moz/context", &json!({"context": "content"}))?;
+                (kept == 0).then_some(())
+            }
+        }
+    }
 }
 
 fn chrome_options() -> Value {
@@ -131,10 +163,15 @@ fn firefox_options() -> Value {
         "args": ["-headless", "--width=1700", "--height=1200"],
         "prefs": {
             "app.update.enabled": false,
+            "browser.newtab.preload": false,
             "browser.shell.checkDefaultBrowser": false,
             "datareporting.policy.dataSubmissionEnabled": false,
             // To leave a page would stop whatever script runs, and under load the next page's too.
             "dom.ipc.cancel_content_js_when_navigating": false,
+            // Processes and extensions that no test uses are a third of what a start costs.
+            "dom.ipc.processPrelaunch.enabled": false,
+            "extensions.enabledScopes": 0,
+            "extensions.installDistroAddons": false,
             "network.captive-portal-service.enabled": false,
             "network.connectivity-service.enabled": false,
             "toolkit.telemetry.enabled": false,
@@ -219,6 +256,20 @@ const FIREFOX_FORCED_COLOURS: &str = "
     Services.prefs.setIntPref('browser.display.document_color_use', 2);
     Services.prefs.setCharPref('ui.highlight', '#1aebff');
     Services.prefs.setCharPref('ui.highlighttext', '#000000')";
+
+/// Ends with what could not be removed: 0 is nothing.
+const FIREFOX_FORGET: &str = "
+    Services.io.offline = false;
+    const settings = [
+        'browser.display.document_color_use', 'browser.download.dir', 'browser.download.folderList',
+        'browser.download.useDownloadDir', 'layout.css.prefers-color-scheme.content-override',
+        'ui.highlight', 'ui.highlighttext',
+    ];
+    for (const name of settings) Services.prefs.clearUserPref(name);
+    Services.console.reset();
+    const [done] = arguments;
+    const all = Ci.nsIClearDataService.CLEAR_ALL;
+    Services.clearData.deleteData(all, {onDataDeleted: done})";
 
 /// The errors and warnings of pages, without those of the browser's own files.
 const FIREFOX_CONSOLE: &str = "

@@ -3,6 +3,7 @@
 mod api;
 mod browser;
 mod engine;
+mod process;
 mod sessions;
 mod site;
 

@@ -16,6 +16,7 @@ use optimist_apiserver::server::{ApiServer, AuditEntry, AuditId};
 
 use super::api::{self, Api};
 use super::browser::PATIENCE;
+use super::process::Use;
 
 /// Returns the folder of the release site: the one in `OPTIMIST_DIST`, or `dist/`.
 ///
@@ -89,6 +90,7 @@ pub(super) struct Conditions {
 pub struct Site {
     port: u16,
     pub(super) conditions: Arc<Mutex<Conditions>>,
+    _use: Use,
 }
 
 impl Site {
@@ -109,7 +111,11 @@ impl Site {
                 thread::spawn(move || answer(connection, &folder, &conditions).ok());
             }
         });
-        Self { port, conditions }
+        Self {
+            port,
+            conditions,
+            _use: Use::begin(),
+        }
     }
 
     /// The address of the page.

@@ -5,6 +5,7 @@ mod cards;
 mod delivery;
 mod embedding;
 mod keyboard;
+mod left;
 mod live;
 mod narrow;
 mod offline;
