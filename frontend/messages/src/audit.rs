@@ -134,18 +134,22 @@ pub fn lost_update(lost: &LostUpdateFinding, writer: &str, loser: &str) -> Strin
     }
 }
 
-/// Says a conflict, and the client's reaction.
+/// Says the client's reaction to a conflict: steps are counted from 1.
 pub fn recorded_conflict(conflict: &RecordedConflict, who: &str) -> String {
-    let next = match conflict.reaction {
-        Reaction::ReadAgain => en::audit_read_again(),
-        Reaction::SentAgain => en::audit_sent_again(),
-        Reaction::Forced => en::audit_then_forced(),
-        Reaction::WithoutVersion => en::audit_without_version(),
-        Reaction::WroteOtherwise => en::audit_wrote_otherwise(),
-        Reaction::WroteAgain => en::audit_wrote_again(),
-        Reaction::GaveUp => en::audit_gave_up(),
+    let step = conflict.step + 1;
+    let gave_up = || en::audit_gave_up(&step, &who);
+    let Some(next) = conflict.next.map(|next| next + 1) else {
+        return gave_up();
     };
-    en::audit_conflict(&(conflict.step + 1), &who, &next)
+    match conflict.reaction {
+        Reaction::ReadAgain => en::audit_read_again(&step, &who, &next),
+        Reaction::SentAgain => en::audit_sent_again(&step, &who, &next),
+        Reaction::Forced => en::audit_then_forced(&step, &who, &next),
+        Reaction::WithoutVersion => en::audit_without_version(&step, &who, &next),
+        Reaction::WroteOtherwise => en::audit_wrote_otherwise(&step, &who, &next),
+        Reaction::WroteAgain => en::audit_wrote_again(&step, &who, &next),
+        Reaction::GaveUp => gave_up(),
+    }
 }
 
 /// The same request again and again.

@@ -380,14 +380,13 @@ crate::catalogue::messages! {
     audit_unknown_owners() "The log shows the object without managedFields, so the owners of its fields are not known. A policy with omitManagedFields leaves them out.";
     audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in step {written}. {loser} replaced it in step {lost} without reading it.";
     audit_lost_watch(loser) "{loser} had a watch, which may have shown the value.";
-    audit_conflict(step, who, next) "Step {step}, {who}: {next}";
-    audit_read_again() "read the object, then wrote again.";
-    audit_sent_again() "sent the same request again.";
-    audit_then_forced() "applied with force.";
-    audit_without_version() "wrote without the resourceVersion.";
-    audit_wrote_otherwise() "wrote something else. The log has no read of it in between.";
-    audit_wrote_again() "wrote again. The log has no read of it in between, and not what it wrote.";
-    audit_gave_up() "wrote no more.";
+    audit_read_again(step, who, next) "After the conflict in step {step}, {who} read the object and wrote again (step {next}).";
+    audit_sent_again(step, who, next) "After the conflict in step {step}, {who} sent the same request again (step {next}).";
+    audit_then_forced(step, who, next) "After the conflict in step {step}, {who} applied with force (step {next}).";
+    audit_without_version(step, who, next) "After the conflict in step {step}, {who} wrote without the resourceVersion (step {next}).";
+    audit_wrote_otherwise(step, who, next) "After the conflict in step {step}, {who} wrote something else (step {next}). The log has no read by {who} in between.";
+    audit_wrote_again(step, who, next) "After the conflict in step {step}, {who} wrote again (step {next}). The log has no read by {who} in between, and does not have the bodies of both requests.";
+    audit_gave_up(step, who) "After the conflict in step {step}, {who} wrote no more.";
     audit_loop(who, count, seconds, first) "{who} sent the same request {count} times in {seconds} s, from step {first} on.";
     audit_loop_changes(changes) "{changes} of them changed the object.";
 

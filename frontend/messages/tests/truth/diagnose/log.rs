@@ -119,26 +119,50 @@ impl Recorded {
         self.steps.get(step?.checked_sub(1)? as usize)
     }
 
-    /// The later lines of the client of the current one.
-    fn later(&self) -> impl Iterator<Item = &Value> {
-        let own = client(self.line());
-        self.steps[self.at + 1..]
-            .iter()
-            .filter(move |it| client(it) == own)
+    /// The conflict in the step that a sentence names; `None` if no write was refused there.
+    fn conflict(&self, said: &Said) -> Option<Conflict<'_>> {
+        let at = said.number("step")?.checked_sub(1)? as usize;
+        let refused = self.steps.get(at)?;
+        let own = |it: &(usize, &Value)| client(it.1) == client(refused);
+        let later: Vec<(usize, &Value)> = self.steps.iter().enumerate().skip(at + 1).collect();
+        let later: Vec<(usize, &Value)> = later.into_iter().filter(own).collect();
+        let write = later.iter().position(|(_, it)| is_write(it));
+        let between = later[..write.unwrap_or(later.len())].iter();
+        (is_write(refused) && code(refused) == Some(409)).then(|| Conflict {
+            refused,
+            between: between.map(|(_, it)| *it).collect(),
+            next: write.map(|at| later[at]),
+        })
     }
 
-    /// The lines of the current client up to its next write, and that write.
-    fn until_write(&self) -> (Vec<&Value>, Option<&Value>) {
-        let later: Vec<&Value> = self.later().collect();
-        let write = later.iter().position(|it| is_write(it));
-        let before = later[..write.unwrap_or(later.len())].to_vec();
-        (before, write.map(|at| later[at]))
+    /// The same, if its client wrote next in the other step that the sentence names.
+    fn reaction(&self, said: &Said) -> Option<(Conflict<'_>, &Value)> {
+        let conflict = self.conflict(said)?;
+        let (next, write) = conflict.next?;
+        (said.number("next")? == next as u64 + 1).then_some((conflict, write))
     }
 
     /// The last version of the object that a line before this one shows.
     fn shown_before(&self) -> Option<String> {
         let mut earlier = self.steps[..self.at].iter().rev();
         earlier.find_map(|it| version(&it["responseObject"]))
+    }
+}
+
+/// A refused write, and what its client did after it.
+struct Conflict<'a> {
+    refused: &'a Value,
+    /// The later lines of the client, up to its next write.
+    between: Vec<&'a Value>,
+    /// The place of its next write, and the write.
+    next: Option<(usize, &'a Value)>,
+}
+
+impl Conflict<'_> {
+    /// Returns whether the client read the object before it wrote again.
+    fn read_again(&self) -> bool {
+        let mut verbs = self.between.iter().map(|it| text(it, "verb"));
+        verbs.any(|verb| ["get", "list"].contains(&verb))
     }
 }
 
@@ -405,46 +429,37 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
     ("audit_lost_watch", |_, it| {
         Some(it.log.iter().any(|line| text(line, "verb") == "watch"))
     }),
-    ("audit_conflict", |said, it| {
-        let line = it.at(said.number("step"))?;
-        Some(is_write(line) && code(line) == Some(409))
+    ("audit_read_again", |said, it| {
+        Some(it.reaction(said)?.0.read_again())
     }),
-    ("audit_read_again", |_, it| {
-        let (between, next) = it.until_write();
+    ("audit_sent_again", |said, it| {
+        let (conflict, next) = it.reaction(said)?;
         Some(
-            next.is_some()
-                && between
-                    .iter()
-                    .any(|it| ["get", "list"].contains(&text(it, "verb"))),
+            next["requestObject"] == conflict.refused["requestObject"]
+                && text(next, "verb") == text(conflict.refused, "verb"),
         )
     }),
-    ("audit_sent_again", |_, it| {
-        let (_, next) = it.until_write();
-        Some(
-            next?["requestObject"] == it.line()["requestObject"]
-                && text(next?, "verb") == text(it.line(), "verb"),
-        )
+    ("audit_then_forced", |said, it| {
+        Some(text(it.reaction(said)?.1, "requestURI").contains("force=true"))
     }),
-    ("audit_then_forced", |_, it| {
-        Some(text(it.until_write().1?, "requestURI").contains("force=true"))
+    ("audit_without_version", |said, it| {
+        let (conflict, next) = it.reaction(said)?;
+        let carries = |it: &Value| version(&it["requestObject"]).is_some();
+        Some(carries(conflict.refused) && !carries(next))
     }),
-    ("audit_without_version", |_, it| {
-        Some(version(&it.until_write().1?["requestObject"]).is_none())
+    ("audit_wrote_otherwise", |said, it| {
+        let (conflict, next) = it.reaction(said)?;
+        Some(!conflict.read_again() && next["requestObject"] != conflict.refused["requestObject"])
     }),
-    ("audit_wrote_otherwise", |_, it| {
-        let (between, next) = it.until_write();
-        let read = between.iter().any(|it| text(it, "verb") == "get");
-        Some(!read && next?["requestObject"] != it.line()["requestObject"])
+    ("audit_wrote_again", |said, it| {
+        let (conflict, next) = it.reaction(said)?;
+        let mut both = [conflict.refused, next].into_iter();
+        let without_body = both.any(|it| it["requestObject"].is_null());
+        Some(!conflict.read_again() && without_body)
     }),
-    ("audit_wrote_again", |_, it| {
-        let (between, next) = it.until_write();
-        let read = between.iter().any(|it| text(it, "verb") == "get");
-        let without_body = [it.line(), next?]
-            .iter()
-            .any(|it| it["requestObject"].is_null());
-        Some(!read && without_body)
+    ("audit_gave_up", |said, it| {
+        Some(it.conflict(said)?.next.is_none())
     }),
-    ("audit_gave_up", |_, it| Some(it.until_write().1.is_none())),
     ("lane_same", |_, it| Some(it.same()? == (true, true))),
     ("lane_same_code", |_, it| Some(it.same()?.0)),
     ("lane_differs", |_, it| Some(it.same()? != (true, true))),

@@ -1,0 +1,84 @@
+//! The page's sentences about the conflicts of an audit log, whole.
+
+use optimist_apiserver::server::Release;
+use optimist_diagnose::audit::AuditReader;
+use optimist_diagnose::audit::findings::Findings;
+use optimist_diagnose::audit::recorded::RecordedHistory;
+use optimist_messages::diagnose as messages;
+use serde_json::{Value, json};
+
+/// A line of a log: a request of ctl about one ConfigMap.
+fn line(second: usize, verb: &str, (code, query): (u16, &str), body: Value) -> Value {
+    let mut line = json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
+        "auditID": second.to_string(), "stage": "ResponseComplete", "verb": verb, "userAgent": "ctl/v1",
+        "requestURI": format!("/api/v1/namespaces/shop/configmaps/cfg{query}"),
+        "objectRef": {"resource": "configmaps", "namespace": "shop", "name": "cfg", "apiVersion": "v1"},
+        "responseStatus": {"code": code},
+        "requestReceivedTimestamp": format!("2026-05-02T10:00:{second:02}.000000Z")});
+    match body {
+        Value::Null => line["level"] = "Metadata".into(),
+        body => line["requestObject"] = body,
+    }
+    line
+}
+
+fn config_map(version: Option<&str>, value: &str) -> Value {
+    let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "cfg", "namespace": "shop"}, "data": {"a": value}});
+    if let Some(version) = version {
+        object["metadata"]["resourceVersion"] = version.into();
+    }
+    object
+}
+
+/// What is said of the only conflict of a log: its first line is another user's read, the second one is refused.
+fn said(later: Vec<Value>) -> String {
+    let mut lines = vec![
+        line(0, "get", (200, ""), Value::Null),
+        line(1, "update", (409, ""), config_map(Some("100"), "1")),
+    ];
+    lines[0]["userAgent"] = "kubectl/v1.36.0".into();
+    lines.extend(later);
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let log = AuditReader::new(lines.join("\n").into()).finish();
+    let (object, _) = log.objects().remove(0);
+    let history = RecordedHistory::new(object, &[], Release::default()).finish(&log);
+    let conflicts = Findings::search(&history, &log).conflicts;
+    assert_eq!(conflicts.len(), 1);
+    messages::recorded_conflict(&conflicts[0], &messages::sender(&history, 1))
+}
+
+#[test]
+fn a_reaction_to_a_conflict_is_said_with_its_own_step() {
+    let next = |verb, query, body| line(5, verb, (200, query), body);
+    let update = |version, value| next("update", "", config_map(version, value));
+    assert_eq!(
+        said(vec![update(None, "2")]),
+        "After the conflict in step 2, ctl wrote without the resourceVersion (step 3)."
+    );
+    assert_eq!(
+        said(vec![update(Some("100"), "1")]),
+        "After the conflict in step 2, ctl sent the same request again (step 3)."
+    );
+    assert_eq!(
+        said(vec![update(Some("101"), "2")]),
+        "After the conflict in step 2, ctl wrote something else (step 3). The log has no read by ctl in between."
+    );
+    assert_eq!(
+        said(vec![next("get", "", Value::Null), update(Some("101"), "2")]),
+        "After the conflict in step 2, ctl read the object and wrote again (step 4)."
+    );
+    assert_eq!(
+        said(vec![next("patch", "?force=true", config_map(None, "2"))]),
+        "After the conflict in step 2, ctl applied with force (step 3)."
+    );
+    assert_eq!(
+        said(vec![next("update", "", Value::Null)]),
+        "After the conflict in step 2, ctl wrote again (step 3). The log has no read by ctl in between, and does not \
+         have the bodies of both requests."
+    );
+    assert_eq!(
+        said(Vec::new()),
+        "After the conflict in step 2, ctl wrote no more."
+    );
+}
