@@ -207,3 +207,30 @@ fn a_kind_is_of_the_group_that_the_message_names() {
         reported_errors("Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: no");
     assert_eq!(built_in[0].object.group, None);
 }
+
+/// The conflict that an Update with a uid meets where no object is.
+fn compared_with_none(object: &str, key: &str) -> String {
+    format!(
+        "Operation cannot be fulfilled on {object}: StorageError: invalid object, Code: 4, Key: /registry/{key}, \
+         ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
+         3b1c0d5e-0000-4000-8000-000000000001, UID in object meta: "
+    )
+}
+
+#[test]
+fn a_uid_that_was_compared_with_no_object_is_of_an_older_release_or_of_a_kind_that_a_put_creates() {
+    for (object, key) in [
+        ("deployments.apps \"web\"", "deployments/shop/web"),
+        (
+            "widgets.example.com \"web\"",
+            "example.com/widgets/shop/web",
+        ),
+    ] {
+        let message = compared_with_none(object, key);
+        let older = NoScene::BeforeNotFound(format!("{object} not found"));
+        assert_eq!(scene(&message).err(), Some(older), "{message}");
+    }
+    let lease = compared_with_none("leases.coordination.k8s.io \"web\"", "leases/shop/web");
+    let again = scene(&lease).expect("a PUT creates a Lease");
+    assert_eq!(again.message(), lease);
+}

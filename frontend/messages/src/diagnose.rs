@@ -349,6 +349,7 @@ pub fn no_scene(why: &NoScene) -> String {
             en::owners_not_served(kind, api_version)
         }
         NoScene::NotInstalled(NotInstalled::NoObject) => en::scene_none(),
+        NoScene::BeforeNotFound(message) => en::scene_before_not_found(message),
         NoScene::SaysOtherwise(message) if message.is_empty() => en::scene_accepted(),
         NoScene::SaysOtherwise(message) => en::scene_otherwise(message),
     }

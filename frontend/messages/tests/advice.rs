@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use optimist_diagnose::case::{NotInstalled, ObjectId};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::remote::{NotAllowed, NotAnswered, NotPredicted};
-use optimist_messages::diagnose::{error_advice, not_installed};
+use optimist_diagnose::scene::{GivenParts, Scene};
+use optimist_messages::diagnose::{error_advice, error_title, no_scene, not_installed};
 use optimist_messages::remote::{not_answered, not_predicted};
 use serde_json::json;
 
@@ -15,6 +16,21 @@ fn advice(text: &str) -> Option<String> {
     let errors = reported_errors(text);
     assert_eq!(errors.len(), 1, "{text}: {errors:?}");
     error_advice(&errors[0])
+}
+
+#[test]
+fn a_conflict_of_an_older_release_is_said_to_be_one() {
+    let message = "Operation cannot be fulfilled on deployments.apps \"web\": StorageError: invalid object, Code: 4, \
+                   Key: /registry/deployments/shop/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+                   UID in precondition: 11111111-2222-3333-4444-555555555555, UID in object meta: ";
+    let error = &reported_errors(message)[0];
+    let why = Scene::rebuild(error, &GivenParts::default()).expect_err("it has no scene");
+    assert_eq!(error_title(&error.error), "The object was deleted");
+    assert_eq!(
+        no_scene(&why),
+        "A kube-apiserver before v1.34 says this. Since v1.34, it answers 404: deployments.apps \"web\" not found. \
+         So the scene cannot be rebuilt here."
+    );
 }
 
 #[test]

@@ -5,12 +5,11 @@
 
 mod answered;
 mod kind;
+mod no_scene;
 mod path;
 mod refused;
 mod request;
 pub(crate) mod sample;
-
-use std::fmt;
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, Set, to_fields_v1};
 use optimist_apiserver::json::Node;
@@ -27,6 +26,7 @@ use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError, 
 use crate::ways::{ReleaseMethod, WantedChange};
 
 use kind::KnownKind;
+pub use no_scene::NoScene;
 pub(crate) use path::parse as parse_field;
 
 /// The parts that a person adds to a message. `None` where nothing is added.
@@ -98,40 +98,6 @@ impl Scene {
         last.map_or("", |exchange| text(&exchange.received, "message"))
     }
 }
-
-/// The reason why there is no scene.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NoScene {
-    /// The tool compares by itself here: the server refuses nothing.
-    NotOfTheServer,
-    /// The values decide, and the message does not say them all.
-    NeedsObjects,
-    /// A part of the server says it that is not here.
-    OtherPart,
-    /// The object and its owners alone do not decide it.
-    NotOfObject,
-    /// The kind is not served by this release, or the object cannot be stored.
-    NotInstalled(NotInstalled),
-    /// The core answers with this other message.
-    SaysOtherwise(String),
-}
-
-impl fmt::Display for NoScene {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotOfTheServer => {
-                f.write_str("The tool compares by itself here. The server refuses nothing.")
-            }
-            Self::NeedsObjects => f.write_str("The message does not say all values."),
-            Self::OtherPart => f.write_str("Another part of the server says this."),
-            Self::NotOfObject => f.write_str("The object alone does not decide this."),
-            Self::NotInstalled(why) => write!(f, "{why}"),
-            Self::SaysOtherwise(message) => write!(f, "The server says something else: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for NoScene {}
 
 /// The name of an object that a message does not name.
 const NAME: &str = "example";
@@ -367,7 +333,7 @@ impl Draft<'_> {
         let said = last.map(|exchange| text(&exchange.received, "message").to_owned());
         let said = said.unwrap_or_default();
         if !self.is_said(&said) {
-            return Err(NoScene::SaysOtherwise(said));
+            return Err(NoScene::of_answer(&self.error.error, last, said));
         }
         let applies = matches!(self.error.error, PrintedError::Apply(_));
         let on_status = last.is_some_and(|it| it.target.contains("/status?"));

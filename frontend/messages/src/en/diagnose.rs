@@ -88,7 +88,7 @@ crate::catalogue::messages! {
     error_apply(count) "Apply failed with {count} {count|conflict|conflicts}";
     error_modified() "The object has been modified";
     error_other_uid() "The object is another one: its uid differs";
-    error_gone() "The object is gone: it was deleted";
+    error_gone() "The object was deleted";
     error_precondition_uid() "Precondition failed: uid";
     error_precondition_version() "Precondition failed: resourceVersion";
     error_version_missing() "The update has no resourceVersion";
@@ -468,5 +468,6 @@ crate::catalogue::messages! {
     scene_not_of_object() "The object and its owners alone do not decide this, so no scene is rebuilt.";
     scene_none() "No scene can be rebuilt from this message.";
     scene_accepted() "The scene cannot be rebuilt: the API server of this page accepts this write.";
+    scene_before_not_found(message) "A kube-apiserver before v1.34 says this. Since v1.34, it answers 404: {message}. So the scene cannot be rebuilt here.";
     scene_otherwise(message) "The scene cannot be rebuilt: the API server of this page says something else: {message}";
 }

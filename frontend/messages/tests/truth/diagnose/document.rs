@@ -173,6 +173,35 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("ways_not_checked", |said, it| not_validated(said, it)),
     ("scene_none", |_, it| Some(!it.message.is_empty())),
     ("scene_accepted", |_, it| Some(!it.message.is_empty())),
+    ("scene_before_not_found", |said, it| {
+        // A PUT creates an object of these kinds (`AllowCreateOnUpdate`, v1.36), so that a uid is compared with none.
+        let created = [
+            "leases.",
+            "leasecandidates.",
+            "endpoints",
+            "events",
+            "limitranges",
+            "services",
+            "runtimeclasses.",
+            "clusterroles.",
+            "clusterrolebindings.",
+            "roles.",
+            "rolebindings.",
+        ];
+        let object = said.text("message");
+        let object = object.strip_suffix(" not found")?;
+        let before = [
+            "UID in precondition: ",
+            "ResourceVersion: 0, ",
+            "invalid object, Code: 4",
+        ];
+        Some(
+            is_gone(it)
+                && before.iter().all(|words| it.message.contains(words))
+                && it.message.replace("\\\"", "\"").contains(object)
+                && !created.iter().any(|kind| object.starts_with(kind)),
+        )
+    }),
     ("scene_otherwise", |said, it| {
         // What the page's server says is another message than the one that was brought.
         Some(!it.message.is_empty() && !it.message.contains(&said.text("message")))
