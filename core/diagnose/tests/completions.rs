@@ -1,5 +1,6 @@
 //! Nothing is claimed that depends on what a text does not say: it is said what would decide it.
 
+use optimist_apiserver::apply::Path;
 use optimist_client::Preset;
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::completions::{
@@ -8,7 +9,9 @@ use optimist_diagnose::completions::{
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ReportedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, Scene};
-use optimist_diagnose::ways::{FieldEffect, OnOwned, Remedy, RemedyKind, Row, WantedChange, Way};
+use optimist_diagnose::ways::{
+    ChangeTable, FieldEffect, OnOwned, ReleaseMethod, Remedy, RemedyKind, Row, WantedChange, Way,
+};
 use serde_json::{Value, json};
 
 fn error(message: &str) -> ReportedError {
@@ -316,6 +319,76 @@ fn helm_takes_its_former_entries_over_only_after_a_client_side_release() {
     assert_eq!(row.code, None);
     let refused = |row: &Row| row.with(FieldEffect::Refused).next().is_some();
     assert!(!refused(&row), "it is not claimed");
+}
+
+/// Returns whether what is said to come is what came in a run.
+fn came(then: &Then, run: &Row) -> bool {
+    let of = |field: &Path| run.fields.iter().find(|it| it.field == *field);
+    let effect_of = |field| of(field).map(|it| it.effect);
+    match then {
+        Then::Code { other, .. } => *other == run.code,
+        Then::Written { changes } => {
+            let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+            *changes == (version(&run.before) != version(&run.after))
+        }
+        Then::SecondRun { changes } => run
+            .second_run
+            .as_ref()
+            .is_some_and(|it| it.changes == *changes),
+        Then::NoEffect(fields) => fields.iter().all(|field| of(field).is_none()),
+        Then::Effect(effect, fields) => {
+            fields.iter().all(|field| effect_of(field) == Some(*effect))
+        }
+        Then::Vanish(fields) => fields.iter().all(|field| field.find(&run.after).is_none()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_said_to_come_after_a_server_side_release_comes_in_a_run_after_one() {
+    let entry = |operation: &str, fields: Value| {
+        json!({"manager": "helm", "operation": operation, "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": fields}})
+    };
+    let both = json!({"f:a": {}, "f:b": {}});
+    // The other release writes nothing where Helm has applied the manifest before.
+    let entries = [
+        json!([entry("Update", both.clone())]),
+        json!([entry("Apply", json!({"f:a": {}})), entry("Update", both)]),
+    ];
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"a": "1"}});
+    let mut said = Vec::new();
+    for entries in entries {
+        let object = installed(
+            &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop",
+                "uid": "u", "resourceVersion": "500", "managedFields": entries}, "data": {"a": "1", "b": "2"}}),
+        );
+        let wanted = WantedChange::manifest(manifest.clone());
+        let mut change = CompletedChange::of_input(&object, &[], wanted.clone());
+        change.complete();
+        let after_one = WantedChange {
+            last_release: ReleaseMethod::ServerSide,
+            ..wanted
+        };
+        let after_one = ChangeTable::new(&object, after_one);
+        for way in Way::all() {
+            let (Some(claim), Some(run)) = (change.row(way), after_one.row(way)) else {
+                continue;
+            };
+            for one in claim.open {
+                assert_eq!(one.answer, CompletionAnswer::ServerSideRelease);
+                assert!(came(&one.then, &run), "{way:?} {:?}", one.then);
+                said.push(one.then);
+            }
+        }
+    }
+    let written = |then: &Then| *then == Then::Written { changes: false };
+    let of = |fields: &[Path], name: &str| fields.iter().any(|it| it.to_string() == name);
+    let kept = |then: &Then| matches!(then, Then::NoEffect(fields) if of(fields, ".data.a"));
+    let left = |then: &Then| matches!(then, Then::Effect(FieldEffect::LeftBehind, fields) if of(fields, ".data.b"));
+    assert!(said.iter().any(written), "{said:?}");
+    assert!(said.iter().any(kept), "{said:?}");
+    assert!(said.iter().any(left), "{said:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use optimist_diagnose::ways::Row;
 
 use crate::diagnose::names;
 use crate::edits::field;
-use crate::ways::{client_long, listed};
+use crate::ways::{client_long, effect, listed};
 use crate::{client, en};
 
 /// Returns whether something of a row is open that makes its answer so.
@@ -38,9 +38,11 @@ pub(crate) fn open_questions(row: &Row) -> Vec<String> {
 pub(crate) fn is_open(row: &Row, column: &Path) -> bool {
     row.open.iter().any(|one| match &one.then {
         Then::Code { .. } | Then::NoValidValues => true,
-        Then::Vanish(fields) | Then::Reset(fields) | Then::Fields(fields) => {
-            fields.contains(column)
-        }
+        Then::Vanish(fields)
+        | Then::Reset(fields)
+        | Then::Effect(_, fields)
+        | Then::OtherValue(fields)
+        | Then::NoEffect(fields) => fields.contains(column),
         _ => false,
     })
 }
@@ -53,10 +55,14 @@ fn open_question(one: &OpenQuestion) -> String {
         Then::Code { first, other } => en::open_code(&if_so, &code(first), &code(other)),
         Then::Vanish(fields) => en::open_vanish(&if_so, &named(fields)),
         Then::Reset(fields) => en::open_reset(&if_so, &named(fields)),
-        Then::Fields(fields) => en::open_fields(&if_so, &named(fields)),
+        Then::Effect(what, fields) => en::open_effect(&if_so, &effect(*what), &named(fields)),
+        Then::OtherValue(fields) => en::open_other_value(&if_so, &named(fields)),
+        Then::NoEffect(fields) => en::open_no_effect(&if_so, &named(fields)),
         Then::OthersVanish => en::open_others_vanish(&if_so),
-        Then::Written => en::open_written(&if_so),
-        Then::SecondRun => en::open_second_run(&if_so),
+        Then::Written { changes: true } => en::open_written(&if_so),
+        Then::Written { changes: false } => en::open_not_written(&if_so),
+        Then::SecondRun { changes: true } => en::open_second_changes(&if_so),
+        Then::SecondRun { changes: false } => en::open_second_nothing(&if_so),
         Then::DoesNotSettle => en::open_not_settled(&if_so),
         Then::Settles => en::open_settled(&if_so),
         Then::NoValidValues => en::open_no_values(),

@@ -85,7 +85,7 @@ pub fn owners_change(outcome: &FieldOutcome) -> String {
 /// Returns the notes of a row, the most important first.
 pub fn row_notes(row: &Row) -> Vec<String> {
     let mut notes = open_questions(row);
-    let written = |one: &OpenQuestion| one.then == Then::Written;
+    let written = |one: &OpenQuestion| matches!(one.then, Then::Written { .. });
     if open_answer(row).is_some() {
         // Nothing of the answer is known.
     } else if row.is_refused() {

@@ -1,6 +1,6 @@
 //! Draws the claims from runs under several answers that hold in all of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optimist_apiserver::apply::{Manager, Path};
 use serde_json::Value;
@@ -105,11 +105,13 @@ impl CompletedChange {
                 continue;
             }
             if row.is_written() != first.is_written() {
-                add(Then::Written);
+                let changes = row.is_written();
+                add(Then::Written { changes });
             }
-            let changes = |row: &Row| row.second_run.as_ref().map(|again| again.changes);
-            if changes(row) != changes(&first) {
-                add(Then::SecondRun);
+            // With the same code, both have a second run, or none.
+            let again = |row: &Row| row.second_run.as_ref().map(|again| again.changes);
+            if let Some(changes) = again(row).filter(|_| again(row) != again(&first)) {
+                add(Then::SecondRun { changes });
             }
             self.different_fields(&first, row)
                 .into_iter()
@@ -138,7 +140,7 @@ impl CompletedChange {
             first.message.clear();
             first.causes.clear();
         }
-        if is_open(|then| matches!(then, Then::Code { .. } | Then::SecondRun)) {
+        if is_open(|then| matches!(then, Then::Code { .. } | Then::SecondRun { .. })) {
             first.second_run = None;
         }
         let made_up = self.is_made_up();
@@ -181,42 +183,47 @@ impl CompletedChange {
         })
     }
 
-    /// The fields of which another row says something else.
+    /// Says what becomes, in another row, of the fields of which the first one says something else.
     fn different_fields(&self, first: &Row, other: &Row) -> Vec<Then> {
         let made_up = self.is_made_up();
         let has = |row: &Row, outcome: &FieldOutcome| {
             row.fields.iter().any(|it| is_same(it, outcome, made_up))
         };
         let named = |row: &&FieldOutcome| self.is_named(&row.field);
-        let (mut vanish, mut reset, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut vanish, mut reset, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut effects: BTreeMap<FieldEffect, Vec<Path>> = BTreeMap::new();
         for outcome in other.fields.iter().filter(named) {
             if has(first, outcome) {
                 continue;
             }
             let field = outcome.field.clone();
-            match kind_of(outcome.effect) {
+            let effect = kind_of(outcome.effect);
+            let mut firsts = first.fields.iter();
+            match effect {
                 FieldEffect::Removed => vanish.push(field),
                 FieldEffect::Changed if outcome.after != outcome.wanted => reset.push(field),
-                _ => others.push(field),
+                _ if firsts.any(|it| it.field == field && kind_of(it.effect) == effect) => {
+                    values.push(field);
+                }
+                _ => effects.entry(effect).or_default().push(field),
             }
         }
+        let fields = |row: &Row| row.fields.iter().map(|it| it.field.clone()).collect();
+        let there: BTreeSet<Path> = fields(other);
         let missing = first.fields.iter().filter(named);
-        for outcome in missing.filter(|outcome| !has(other, outcome)) {
-            let field = &outcome.field;
-            if ![&vanish, &reset, &others]
-                .iter()
-                .any(|all| all.contains(field))
-            {
-                others.push(field.clone());
-            }
-        }
+        let missing = missing.map(|outcome| outcome.field.clone());
+        let none = missing.filter(|field| !there.contains(field)).collect();
+        let effects = effects.into_iter();
+        let effects = effects.map(|(effect, fields)| Then::Effect(effect, fields));
         let all = [
             (Then::Vanish as fn(Vec<Path>) -> Then, vanish),
             (Then::Reset, reset),
-            (Then::Fields, others),
+            (Then::OtherValue, values),
+            (Then::NoEffect, none),
         ];
         let some = all.into_iter().filter(|(_, fields)| !fields.is_empty());
-        some.map(|(then, fields)| then(fields)).collect()
+        let some = some.map(|(then, fields)| then(fields));
+        some.chain(effects).collect()
     }
 
     /// Returns whether fields vanish that the text does not name.

@@ -19,7 +19,8 @@ use crate::case::Installed;
 use crate::message::ReportedError;
 use crate::scene::{GivenParts, Scene};
 use crate::ways::{
-    ChangeTable, PartialRow, PartialWaysOut, Remedy, Row, RowProgress, WantedChange, Way,
+    ChangeTable, FieldEffect, PartialRow, PartialWaysOut, Remedy, Row, RowProgress, WantedChange,
+    Way,
 };
 
 pub(crate) use answers::{annotation, entry};
@@ -81,14 +82,24 @@ pub enum Then {
     Vanish(Vec<Path>),
     /// Fields that the text names lose their value, and the server fills in its default.
     Reset(Vec<Path>),
-    /// Something else becomes of fields that the text names.
-    Fields(Vec<Path>),
+    /// This becomes of fields that the text names.
+    Effect(FieldEffect, Vec<Path>),
+    /// The same becomes of fields that the text names, with other values.
+    OtherValue(Vec<Path>),
+    /// Nothing becomes of fields that the text names.
+    NoEffect(Vec<Path>),
     /// Fields vanish that the text does not name.
     OthersVanish,
     /// The object is written under one answer, and not under the other.
-    Written,
-    /// A second run has another result.
-    SecondRun,
+    Written {
+        /// `true` if it is written under this one.
+        changes: bool,
+    },
+    /// A second run changes the object under one answer, and not under the other.
+    SecondRun {
+        /// `true` if it does under this one.
+        changes: bool,
+    },
     /// The way out does not settle the conflict.
     DoesNotSettle,
     /// The way out settles the conflict.

@@ -140,7 +140,8 @@ impl Listener {
             "open_others_vanish",
             "open_code",
             "ways_not_known",
-            "open_fields",
+            "open_no_effect",
+            "open_effect",
         ];
         let said = texts.iter().flat_map(|text| {
             let parts = said::parts(text);

@@ -235,10 +235,14 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     }),
     ("open_vanish", |_, run| Some(run.made_up)),
     ("open_reset", |_, run| Some(run.made_up)),
-    ("open_fields", |_, run| Some(run.made_up)),
+    ("open_effect", |_, run| Some(run.made_up)),
+    ("open_other_value", |_, run| Some(run.made_up)),
+    ("open_no_effect", |_, run| Some(run.made_up)),
     ("open_others_vanish", |_, run| Some(run.made_up)),
     ("open_written", |_, run| Some(run.made_up)),
-    ("open_second_run", |_, run| Some(run.made_up)),
+    ("open_not_written", |_, run| Some(run.made_up)),
+    ("open_second_changes", |_, run| Some(run.made_up)),
+    ("open_second_nothing", |_, run| Some(run.made_up)),
     ("open_no_values", |_, run| Some(no_valid_values(run))),
     ("row_nothing_sent", |_, run| {
         Some(run.requests.is_empty() && !run.written())
