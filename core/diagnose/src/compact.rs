@@ -143,6 +143,16 @@ impl<T: Compact> Compact for Option<T> {
     }
 }
 
+impl<T: Compact> Compact for Box<T> {
+    fn write(&self, to: &mut String) {
+        (**self).write(to);
+    }
+
+    fn read(from: &mut CompactReader<'_>) -> Option<Self> {
+        T::read(from).map(Box::new)
+    }
+}
+
 impl<T: Compact> Compact for Vec<T> {
     fn write(&self, to: &mut String) {
         write_number(self.len(), to);

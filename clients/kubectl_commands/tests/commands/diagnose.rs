@@ -58,7 +58,43 @@ pub fn all() -> Vec<Tried> {
         }
         next_writes(&mut all, &installed);
     }
+    migrations(&mut all);
     all
+}
+
+/// The ways out of a conflict over an object that kubectl applied without `--server-side`, and that another manager
+/// applied too: the apply of kubectl migrates it.
+fn migrations(all: &mut Vec<Tried>) {
+    let applied = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1", "gone": "x"},
+        "metadata": {"name": "migrated", "namespace": "shop", "annotations": {}}});
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "migrated", "namespace": "shop", "uid": "u", "resourceVersion": "500",
+            "annotations": {
+                "kubectl.kubernetes.io/last-applied-configuration": applied.to_string()},
+            "managedFields": [
+                {"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
+                 "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {".": {}, "f:a": {}, "f:gone": {}},
+                    "f:metadata": {"f:annotations": {".": {},
+                        "f:kubectl.kubernetes.io/last-applied-configuration": {}}}}},
+                {"manager": "other", "operation": "Apply", "apiVersion": "v1",
+                 "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:b": {}, "f:a": {}}}}]},
+        "data": {"a": "1", "b": "2", "gone": "x"}});
+    let installed = Case::about(live).install().expect("it is installed");
+    for (manager, data) in [
+        ("kubectl", json!({"a": "1", "b": "3"})),
+        ("kubectl", json!({"a": "2", "b": "3"})),
+        ("deployer", json!({"a": "1", "b": "3"})),
+        ("deployer", json!({"a": "2", "gone": "y"})),
+    ] {
+        let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "migrated", "namespace": "shop"}, "data": data});
+        let change = WantedChange {
+            manager: Some(manager.to_owned()),
+            ..WantedChange::manifest(manifest)
+        };
+        let table = ChangeTable::new(&installed, change);
+        ways_out(all, &installed, &table, Preset::KubectlApplyServerSide);
+    }
 }
 
 /// The whole object with other values, and a part of it.
@@ -171,8 +207,15 @@ fn ways_out(all: &mut Vec<Tried>, installed: &Installed, table: &ChangeTable, pr
         let shell = steps
             .iter()
             .filter(|it| it.language == InstructionLanguage::Shell);
-        if shell.clone().all(is_run) {
-            let script: String = shell.clone().map(|it| it.text.as_str()).collect();
+        let mut others = others_apply(&out.row, installed).into_iter();
+        let texts = shell.clone().map(|it| match is_run(it) {
+            true => Some(it.text.clone()),
+            // Another manager has its turn.
+            false if it.text.contains(" applies ") => others.next(),
+            false => None,
+        });
+        if let Some(script) = texts.collect::<Option<String>>() {
+            assert_eq!(others.next(), None, "a step of another manager is missing");
             let object = Expected::Object(path.clone(), (*out.row.after).clone());
             all.push(tried(script, object));
         }
@@ -185,6 +228,18 @@ fn ways_out(all: &mut Vec<Tried>, installed: &Installed, table: &ChangeTable, pr
             all.push(tried(first, Expected::Nothing(path.clone())));
         }
     }
+}
+
+/// The commands by which other managers apply in a way out.
+fn others_apply(row: &Row, installed: &Installed) -> Vec<String> {
+    let own = format!("fieldManager={}", row.writer);
+    let is_other =
+        |target: &str| !target.contains(&own) && !target.contains("kubectl-last-applied");
+    let commands = row.commands(installed.world.resource()).into_iter();
+    let sent = commands.zip(&row.requests);
+    let others =
+        sent.filter(|(_, it)| it.content_type.contains("apply-patch") && is_other(&it.target));
+    others.map(|(command, _)| command).collect()
 }
 
 fn next_writes(all: &mut Vec<Tried>, installed: &Installed) {

@@ -21,6 +21,8 @@ pub(super) struct Client<'a> {
     pub(super) live: Arc<Value>,
     /// The written requests, with the answers; empty if only the last status code is wanted.
     pub(super) sent: Vec<Exchange>,
+    /// The runs of the client's tool: for each, the positions of its first request and after its last one.
+    pub(super) tool_runs: Vec<(usize, usize)>,
     /// The status code of the last written request.
     pub(super) last_code: Option<u16>,
     keeps_exchanges: bool,
@@ -36,6 +38,7 @@ impl<'a> Client<'a> {
             first: table.before(),
             live,
             sent: Vec::new(),
+            tool_runs: Vec::new(),
             last_code: None,
             keeps_exchanges: true,
         }
@@ -79,10 +82,12 @@ impl<'a> Client<'a> {
     }
 
     /// Runs a process to its end, or until it waits for somebody else: when it goes to sleep as it
-    /// did before. Keeps the requests that it writes. Returns whether its last write was accepted,
+    /// did before. Keeps the requests that it writes, and where a tool's begin and end. Returns whether its last write was accepted,
     /// or it wrote nothing.
     pub(super) fn process(&mut self, process: impl Into<Procedure>) -> bool {
         let mut process = process.into();
+        let is_tool = matches!(process, Procedure::Tool(_));
+        let first = self.sent.len();
         let mut asleep = None;
         let mut accepted = true;
         loop {
@@ -114,6 +119,9 @@ impl<'a> Client<'a> {
                 }
                 Next::Done => break,
             }
+        }
+        if is_tool {
+            self.tool_runs.push((first, self.sent.len()));
         }
         accepted
     }

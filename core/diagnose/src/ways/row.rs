@@ -26,6 +26,10 @@ pub struct Row {
     /// The requests that were sent and their answers, in their order. Empty if the client saw that
     /// there is nothing to do.
     pub requests: Vec<Exchange>,
+    /// The runs of the client's tool: for each, the positions in [`Row::requests`] of its first request and
+    /// after its last one. The tool sends these by itself. All others are sent by hand, or by other
+    /// managers.
+    pub tool_runs: Vec<(usize, usize)>,
     /// The status code of the answer that decides ([`Row::deciding`]). `None` if nothing was sent.
     pub code: Option<u16>,
     /// The reason of a refusal (`metav1.StatusReason`); empty if there is none.
@@ -136,6 +140,7 @@ impl Row {
 #[derive(Clone, Debug)]
 struct Run {
     requests: Vec<Exchange>,
+    tool_runs: Vec<(usize, usize)>,
     after: Arc<Value>,
     /// The values that the change wants, and those that the writer declares.
     wanted: Value,
@@ -156,6 +161,7 @@ fn once(
     let mut client = Client::new(table, Arc::clone(table.before()), server);
     procedure(&mut client)?;
     let requests = std::mem::take(&mut client.sent);
+    let tool_runs = std::mem::take(&mut client.tool_runs);
     if client.live.is_null() && way != Way::Create {
         client.live = subject.unread();
     }
@@ -186,6 +192,7 @@ fn once(
     Some(Run {
         after: after(table, server, &requests),
         requests,
+        tool_runs,
         wanted,
         declared,
         writer,
@@ -383,6 +390,7 @@ impl Run {
                 .iter()
                 .any(|it| it.facts.iter().any(not_checked)),
             requests: self.requests,
+            tool_runs: self.tool_runs,
             before,
             after: self.after,
             open: Vec::new(),

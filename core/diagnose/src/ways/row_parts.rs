@@ -30,7 +30,7 @@ pub enum RowPart {
     /// The next list of owners that fields name by its position.
     Owners(Vec<Manager>),
     /// The beginning of a row.
-    Row(RowBeginning),
+    Row(Box<RowBeginning>),
     /// The next fields of the row.
     Fields(Vec<SentField>),
 }
@@ -41,6 +41,7 @@ pub struct RowBeginning {
     way: Way,
     writer: String,
     requests: Vec<SentExchange>,
+    tool_runs: Vec<(usize, usize)>,
     code: Option<u16>,
     reason: String,
     message: String,
@@ -113,6 +114,7 @@ compact_struct!(RowBeginning {
     way,
     writer,
     requests,
+    tool_runs,
     code,
     reason,
     message,
@@ -166,10 +168,11 @@ impl RowSender {
         let requests = row.requests.iter();
         let requests = requests.map(|it| self.exchange(it, &mut parts)).collect();
         let fields = self.fields(row, &mut parts);
-        parts.push_back(RowPart::Row(RowBeginning {
+        parts.push_back(RowPart::Row(Box::new(RowBeginning {
             way: row.way,
             writer: row.writer.clone(),
             requests,
+            tool_runs: row.tool_runs.clone(),
             code: row.code,
             reason: row.reason.clone(),
             message: row.message.clone(),
@@ -182,7 +185,7 @@ impl RowSender {
             values_not_checked: row.values_not_checked,
             open: row.open.clone(),
             values_made_up: row.values_made_up,
-        }));
+        })));
         let mut fields = fields.into_iter().peekable();
         while fields.peek().is_some() {
             let next = fields.by_ref().take(MOST_FIELDS).collect();
@@ -305,7 +308,7 @@ impl RowReceiver {
             RowPart::Owners(owners) => self.owners.push(owners),
             RowPart::Row(beginning) => {
                 self.fields = beginning.fields;
-                self.row = Some(self.begun_row(beginning));
+                self.row = Some(self.begun_row(*beginning));
             }
             RowPart::Fields(fields) => self.take_fields(fields),
         }
@@ -322,6 +325,7 @@ impl RowReceiver {
                 way: beginning.way,
                 writer: beginning.writer,
                 requests: beginning.requests.into_iter().map(Into::into).collect(),
+                tool_runs: beginning.tool_runs,
                 code: beginning.code,
                 reason: beginning.reason,
                 message: beginning.message,

@@ -1,8 +1,9 @@
 //! A change of one entry of `managedFields`, as commands that read the entries as they are on the
 //! cluster.
 //!
-//! The place of an entry in the list, and the version of the object, are read when the commands run. The
-//! patch tests that the entry is still the one in the input: the server refuses it otherwise.
+//! The place of an entry in the list, and the version of the object, are read when the commands run; without
+//! the entry they send nothing. The patch tests that the entry is still the one in the input: the server
+//! refuses it otherwise.
 
 use optimist_apiserver::apply::{Path, Set, from_fields_v1};
 use optimist_apiserver::object::{Metadata, text};
@@ -24,6 +25,11 @@ pub(super) struct EntryChange<'a> {
 /// (`k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go BuildManagerIdentifier`,
 /// v0.36), in the order in which the commands print them.
 const IDENTITY: [&str; 4] = ["manager", "operation", "subresource", "apiVersion"];
+
+/// The message of the commands, as a word of a shell, if they find no such entry. A script of `set -e` ends
+/// there; a shell in which somebody types stays open.
+const NOT_FOUND: &str =
+    "'Stopped: no such entry of managedFields was found. This step changes nothing.'";
 
 /// The number of fields that a comment names.
 const NAMED: usize = 3;
@@ -98,7 +104,8 @@ impl EntryChange<'_> {
         };
         format!(
             "# {says} Only managedFields change, no value does.\n\
-             # The first lines read where the entry is now. If it has changed since, the server refuses.\n"
+             # The first lines read where the entry is now. Without it they stop. If it has changed since, the \
+             server refuses.\n"
         )
     }
 
@@ -115,13 +122,17 @@ impl EntryChange<'_> {
              {{range .metadata.managedFields[*]}}\
              {{.manager}} {{.operation}} {{.subresource}} {{.apiVersion}}{{\"\\n\"}}{{end}}')\n\
              version=$(printf '%s\\n' \"$entries\" | head -n 1)\n\
-             place=$(printf '%s\\n' \"$entries\" | tail -n +2 | grep -nxF -e {line} | cut -d: -f1)\n\
-             place=$((place - 1))\n"
+             place=$(printf '%s\\n' \"$entries\" | tail -n +2 | grep -nxF -e {line} |\n\
+             head -n 1 | cut -d: -f1 || true)\n"
         );
         let says = self.says();
         let patch = self.patch();
         let command = |option: &str| {
-            format!("{says}{read}kubectl patch {object} --type=json{option} -p {patch}\n")
+            let write = format!("kubectl patch {object} --type=json{option} -p {patch}");
+            format!(
+                "{says}{read}if [ -z \"$place\" ]; then\necho {NOT_FOUND} >&2; false\n\
+                 else\nplace=$((place - 1))\n{write}\nfi\n"
+            )
         };
         Some(Instruction {
             try_first: Some(command(" --dry-run=server")),

@@ -1,5 +1,6 @@
 //! The steps in which other managers give fields up, each by whom it is for.
 
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::text;
 use optimist_client::{Preset, Strategy, to_yaml};
 use optimist_code::kubectl_object;
@@ -10,8 +11,8 @@ use serde_json::Value;
 use super::entries::{EntryChange, changes, named};
 use super::lines::changed_lines;
 use super::warning::of_writer;
-use super::{Instruction, InstructionLanguage, applies};
-use crate::ways::{ChangeTable, OnOwned, Remedy, Row};
+use super::{Instruction, InstructionLanguage, InstructionWarning, applies};
+use crate::ways::{ChangeTable, FieldEffect, OnOwned, Remedy, Row};
 
 impl ChangeTable {
     /// Returns the steps of a way out in which other managers give fields up: the apply of the
@@ -27,21 +28,35 @@ impl ChangeTable {
         let mut all = Vec::new();
         let mut before: &Value = &row.before;
         let mut applied: Option<&Value> = None;
-        for sent in &row.requests {
-            if sent.code >= 300 {
+        for step in steps(row) {
+            let Some(last) = step.last().filter(|it| it.code < 300) else {
                 break;
+            };
+            let mut instructions: Vec<Instruction> = match step {
+                HandoverStep::Tool(requests) => {
+                    // kubectl applies again after it has migrated: its command is the same one.
+                    let Some(sent) = requests.iter().rev().find(|it| applies(it)) else {
+                        continue;
+                    };
+                    let own = self.own_apply(row, preset, (applied, sent), values);
+                    applied = Some(&sent.sent);
+                    own
+                }
+                HandoverStep::Entries(sent) => {
+                    let found = changes(before, &sent.received);
+                    let all = found.iter().filter_map(|it| it.instruction(&object));
+                    all.collect()
+                }
+                HandoverStep::OtherApply(sent) => {
+                    let found = changes(before, &sent.received);
+                    found.iter().find_map(other_apply).into_iter().collect()
+                }
+            };
+            if let Some(first) = instructions.first_mut() {
+                first.warnings.extend(removed(row, before, &last.received));
             }
-            if sent.content_type == Strategy::JsonPatch.media_type() {
-                let found = changes(before, &sent.received);
-                all.extend(found.iter().filter_map(|it| it.instruction(&object)));
-            } else if applies(sent) && is_by(sent, &row.writer) {
-                all.extend(self.own_apply(row, preset, (applied, sent), values));
-                applied = Some(&sent.sent);
-            } else if applies(sent) {
-                let found = changes(before, &sent.received);
-                all.extend(found.iter().find_map(other_apply));
-            }
-            before = &sent.received;
+            all.extend(instructions);
+            before = &last.received;
         }
         all
     }
@@ -75,10 +90,54 @@ impl ChangeTable {
     }
 }
 
-fn is_by(sent: &Exchange, manager: &str) -> bool {
-    let (_, query) = sent.target.split_once('?').unwrap_or_default();
-    let mut options = form_urlencoded::parse(query.as_bytes());
-    options.any(|(name, value)| name == "fieldManager" && value == manager)
+/// What one sender does in a way out.
+enum HandoverStep<'a> {
+    /// One command of the writer's tool, with every request that the tool sends by itself.
+    Tool(&'a [Exchange]),
+    /// A change of entries of `managedFields`, by hand.
+    Entries(&'a Exchange),
+    /// The apply of another manager.
+    OtherApply(&'a Exchange),
+}
+
+impl<'a> HandoverStep<'a> {
+    fn last(&self) -> Option<&'a Exchange> {
+        match self {
+            Self::Tool(requests) => requests.last(),
+            Self::Entries(sent) | Self::OtherApply(sent) => Some(sent),
+        }
+    }
+}
+
+/// The steps of a row, in their order.
+fn steps(row: &Row) -> Vec<HandoverStep<'_>> {
+    let mut steps = Vec::new();
+    let mut at = 0;
+    while let Some(sent) = row.requests.get(at) {
+        let run = row.tool_runs.iter().find(|(first, _)| *first == at);
+        let run = run.and_then(|(first, end)| row.requests.get(*first..*end));
+        match run.filter(|requests| !requests.is_empty()) {
+            Some(requests) => {
+                steps.push(HandoverStep::Tool(requests));
+                at += requests.len();
+                continue;
+            }
+            None if sent.content_type == Strategy::JsonPatch.media_type() => {
+                steps.push(HandoverStep::Entries(sent));
+            }
+            None => steps.push(HandoverStep::OtherApply(sent)),
+        }
+        at += 1;
+    }
+    steps
+}
+
+/// A warning about the fields that vanish in one step.
+fn removed(row: &Row, before: &Value, after: &Value) -> Option<InstructionWarning> {
+    let fields = row.with(FieldEffect::Removed).map(|it| &it.field);
+    let gone = fields.filter(|it| it.find(before).is_some() && it.find(after).is_none());
+    let gone: Vec<Path> = gone.cloned().collect();
+    (!gone.is_empty()).then_some(InstructionWarning::Removes(gone))
 }
 
 /// Returns the instruction for another applier. Its command is not known; it has a manifest of its
