@@ -162,3 +162,31 @@ fn a_step_by_hand_stops_if_its_entry_is_not_there() {
         );
     }
 }
+
+#[test]
+fn a_step_that_gives_fields_to_an_entry_names_the_entry_that_gives_them() {
+    let mut live = migrated_later();
+    let entries = &mut live["metadata"]["managedFields"];
+    entries[1]["manager"] = "deployer".into();
+    entries[1]["fieldsV1"] = json!({"f:data": {"f:b": {}}});
+    let table = table_of(live, "deployer", json!({"a": "2", "b": "2"}));
+    let (_, steps) = out(&table, RemedyKind::Migrate);
+    let says = steps.iter().filter_map(|it| it.text.lines().next());
+    let says: Vec<&str> = says
+        .filter(|it| it.contains("Only managedFields"))
+        .collect();
+    assert_eq!(says.len(), 2, "{says:#?}");
+    let gets = "# The entry of deployer (Apply) also gets ";
+    let from = " from the entry of kubectl-client-side-apply (Update). ";
+    assert!(
+        says[0].starts_with(gets) && says[0].contains(from),
+        "{}",
+        says[0]
+    );
+    assert!(says[0].contains(".data.a"), "{}", says[0]);
+    assert!(
+        says[1].starts_with("# kubectl-client-side-apply gives up "),
+        "{}",
+        says[1]
+    );
+}

@@ -19,6 +19,8 @@ pub(super) struct EntryChange<'a> {
     pub(super) before: &'a Value,
     /// The entry after; `None` if it is removed.
     pub(super) after: Option<&'a Value>,
+    /// The other entries that give up fields which this one gets, as they are before.
+    pub(super) givers: Vec<&'a Value>,
 }
 
 /// The members that tell entries apart
@@ -50,29 +52,38 @@ pub(super) fn changes<'a>(before: &'a Value, after: &'a Value) -> Vec<EntryChang
         |list: &'a [Value], entry: &Value| list.iter().find(|it| identity(it) == identity(entry));
     let (old, new) = (entries(before), entries(after));
     let mut added = new.iter().filter(|entry| of(old, entry).is_none());
-    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let change = |before: &'a Value, after: Option<&'a Value>| EntryChange {
+        before,
+        after,
+        givers: Vec::new(),
+    };
+    let (mut all, mut last) = (Vec::new(), Vec::new());
     for entry in old {
         match of(new, entry) {
             Some(same) if same["fieldsV1"] == entry["fieldsV1"] => {}
-            Some(changed) => first.push(EntryChange {
-                before: entry,
-                after: Some(changed),
-            }),
+            Some(changed) => all.push(change(entry, Some(changed))),
             // An entry that comes takes the place of one that goes.
             None => match added.next() {
-                Some(other) => first.push(EntryChange {
-                    before: entry,
-                    after: Some(other),
-                }),
-                None => last.push(EntryChange {
-                    before: entry,
-                    after: None,
-                }),
+                Some(other) => all.push(change(entry, Some(other))),
+                None => last.push(change(entry, None)),
             },
         }
     }
-    first.append(&mut last);
-    first
+    all.append(&mut last);
+    let given: Vec<(&Value, Vec<Path>)> = all.iter().map(|it| (it.before, it.given_up())).collect();
+    for change in &mut all {
+        let got = change.got();
+        let gives = |fields: &[Path]| fields.iter().any(|path| got.contains(path));
+        let givers = given.iter().filter(|(_, fields)| gives(fields));
+        change.givers = givers.map(|(entry, _)| *entry).collect();
+    }
+    all
+}
+
+/// An entry in a sentence. Two entries of one manager have different operations.
+fn entry_name(entry: &Value) -> String {
+    let (manager, operation) = (text(entry, "manager"), text(entry, "operation"));
+    format!("{} ({})", one_line(manager), one_line(operation))
 }
 
 fn set_of(entry: &Value) -> Set {
@@ -87,20 +98,36 @@ impl EntryChange<'_> {
         had.filter(|path| !left.contains(path)).collect()
     }
 
+    /// The fields that the entry has only now.
+    fn got(&self) -> Vec<Path> {
+        let had = set_of(self.before);
+        let has = self.after.map(|after| set_of(after).paths());
+        let has = has.unwrap_or_default().into_iter();
+        has.filter(|path| !had.contains(path)).collect()
+    }
+
     /// Describes the change in comments.
     fn says(&self) -> String {
-        let manager = one_line(text(self.before, "manager"));
         let says = match self.after {
             Some(after) if identity(after) != identity(self.before) => format!(
-                "The entry of {manager} becomes one of {} ({}).",
-                one_line(text(after, "manager")),
-                one_line(text(after, "operation")),
+                "The entry of {} becomes one of {}.",
+                entry_name(self.before),
+                entry_name(after),
             ),
-            Some(after) if self.given_up().is_empty() => format!(
-                "The entry of {manager} also gets the fields that {} has.",
-                one_line(text(after, "manager"))
-            ),
-            _ => format!("{manager} gives up {}.", named(&self.given_up())),
+            Some(_) if self.given_up().is_empty() => {
+                let mut givers: Vec<String> = self.givers.iter().map(|it| entry_name(it)).collect();
+                givers.dedup();
+                let from = match givers.as_slice() {
+                    [] => String::new(),
+                    names => format!(" from the entry of {}", names.join(" and of ")),
+                };
+                let (entry, fields) = (entry_name(self.before), named(&self.got()));
+                format!("The entry of {entry} also gets {fields}{from}.")
+            }
+            _ => {
+                let manager = one_line(text(self.before, "manager"));
+                format!("{manager} gives up {}.", named(&self.given_up()))
+            }
         };
         format!(
             "# {says} Only managedFields change, no value does.\n\
@@ -214,6 +241,8 @@ mod tests {
         let managers = found.iter().map(|it| text(it.before, "manager"));
         assert_eq!(managers.collect::<Vec<_>>(), ["me", "a"]);
         assert!(found[0].given_up().is_empty());
+        let says = "# The entry of me (Apply) also gets .data.x from the entry of a (Update). Only";
+        assert!(found[0].says().starts_with(says), "{}", found[0].says());
         assert_eq!(named(&found[1].given_up()), ".data.x");
         assert_eq!(changes(&before, &before), []);
     }
@@ -224,6 +253,7 @@ mod tests {
         let change = EntryChange {
             before: &entry(hostile, "Update", json!({"f:data": {"f:$(id)": {}}})),
             after: None,
+            givers: Vec::new(),
         };
         let text = change
             .instruction("configmap a -n b")
@@ -236,6 +266,7 @@ mod tests {
         let change = EntryChange {
             before: &lines,
             after: None,
+            givers: Vec::new(),
         };
         assert_eq!(change.instruction("configmap a"), None);
     }
