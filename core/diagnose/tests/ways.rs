@@ -95,6 +95,11 @@ fn agrees(row: &Row) {
             | FieldEffect::LeftBehind => !changed,
         };
         assert!(expected, "{label}: {field:?}");
+        if field.effect == FieldEffect::Shared {
+            let (before, after) = (&field.owners_before, &field.owners_after);
+            let more = after.len() > before.len() && before.iter().all(|it| after.contains(it));
+            assert!(more, "{label}: {field:?}");
+        }
     }
     if row.is_refused() {
         let mut left = row.with(FieldEffect::LeftBehind);

@@ -159,6 +159,29 @@ pub fn owner(manager: &Manager) -> String {
     with_subresource(&manager.name, &manager.subresource)
 }
 
+/// Names a manager beside others. If another one has the same name, its operation follows; if that is the same
+/// too, also its version.
+pub(crate) fn owner_beside(manager: &Manager, others: &[&Manager]) -> String {
+    let name = owner(manager);
+    let others = others.iter().filter(|it| **it != manager);
+    let same: Vec<_> = others.filter(|it| owner(it) == name).collect();
+    let operation = operation(manager);
+    if same.is_empty() {
+        name
+    } else if same.iter().any(|it| it.operation == manager.operation) {
+        en::owners_by_version(&name, &operation, &manager.api_version)
+    } else {
+        en::owners_by(&name, &operation)
+    }
+}
+
+fn operation(manager: &Manager) -> &'static str {
+    match manager.operation {
+        ManagedFieldsOperation::Apply => "Apply",
+        ManagedFieldsOperation::Update => "Update",
+    }
+}
+
 /// A manager that a message names.
 pub fn conflict_owner(conflict: &ManagerConflict) -> String {
     let subresource = conflict.subresource.as_deref().unwrap_or_default();
@@ -176,10 +199,7 @@ fn with_subresource(name: &str, subresource: &str) -> String {
 /// Says the operation of a manager, the time of its entry, and the number of fields that no other
 /// manager owns.
 pub fn manager_entry(entry: &ManagerEntry) -> String {
-    let operation = match entry.manager.operation {
-        ManagedFieldsOperation::Apply => "Apply",
-        ManagedFieldsOperation::Update => "Update",
-    };
+    let operation = operation(&entry.manager);
     let alone = entry.alone.len();
     match entry.since {
         Some(since) => en::owners_entry(&operation, &entry.api_version, &since, &alone),

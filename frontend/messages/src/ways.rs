@@ -1,6 +1,6 @@
 //! Diagnose's sentences about ways of writing and their effects.
 
-use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::apply::{Manager, Path, PathElement};
 use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::completions::{OpenQuestion, RemedyEffect, Then};
 use optimist_diagnose::modified::NextAttempt;
@@ -12,7 +12,7 @@ use optimist_diagnose::ways::{
 use optimist_exports::markdown::{head, row, text};
 
 use crate::claims::{is_open, open_answer, open_questions};
-use crate::diagnose::{names, owner, written};
+use crate::diagnose::{names, owner_beside, written};
 use crate::edits::field;
 use crate::{client, en};
 
@@ -58,14 +58,18 @@ pub fn effect(effect: FieldEffect) -> String {
     }
 }
 
-/// Returns the owners of a field before and after, if they changed; else its owners. Empty if it has
+/// Returns the owners of a field before and after, if they changed; else its owners. Owners of one name are told
+/// apart. Empty if it has
 /// none, or if they depend on a part that a text leaves out.
 pub fn owners_change(outcome: &FieldOutcome) -> String {
     if outcome.owners_before.is_empty() && outcome.owners_after.is_empty() {
         return String::new();
     }
-    let all = |managers: &[optimist_apiserver::apply::Manager]| {
-        let all: Vec<String> = managers.iter().map(owner).collect();
+    let both = outcome.owners_before.iter().chain(&outcome.owners_after);
+    let both: Vec<&Manager> = both.collect();
+    let all = |managers: &[Manager]| {
+        let all = managers.iter().map(|it| owner_beside(it, &both));
+        let all: Vec<String> = all.collect();
         if all.is_empty() {
             en::owners_no_owner()
         } else {

@@ -223,6 +223,7 @@ impl<'v> FieldInputs<'v> {
         let gained = owners_after
             .iter()
             .any(|it| it.name == self.writer && !owners_before.contains(it));
+        let all_stay = owners_before.iter().all(|it| owners_after.contains(it));
         let effect = if !refused_by.is_empty() {
             FieldEffect::Refused
         } else {
@@ -243,7 +244,7 @@ impl<'v> FieldInputs<'v> {
                 {
                     FieldEffect::LeftBehind
                 }
-                _ if gained && !lost && !owners_before.is_empty() => FieldEffect::Shared,
+                _ if gained && all_stay && !owners_before.is_empty() => FieldEffect::Shared,
                 _ if !same_owners(&owners_before, &owners_after) => FieldEffect::OwnersChanged,
                 _ => return None,
             }

@@ -181,6 +181,8 @@ crate::catalogue::messages! {
     owners_filter() "Show the lines of one owner";
     owners_chip(name, count) "{name} · {count}";
     owners_no_owner() "no owner";
+    owners_by(owner, operation) "{owner} ({operation})";
+    owners_by_version(owner, operation, version) "{owner} ({operation}, {version})";
     owners_no_owner_hint() "No manager owns these fields: the server filled them in, or sets them at each write.";
     owners_default() "no owner (default)";
     owners_entry(operation, version, since, alone) "{operation}, {version}, since {since}. {alone} {alone|field is|fields are} owned by this manager alone.";

@@ -18,6 +18,16 @@ pub struct Entry {
     pub subresource: String,
 }
 
+impl Entry {
+    /// Returns whether a sentence names the entry so.
+    pub fn is_named(&self, name: &str) -> bool {
+        match self.subresource.as_str() {
+            "" => self.manager == name,
+            subresource => format!("{} · /{subresource}", self.manager) == name,
+        }
+    }
+}
+
 /// The leaves of an object that each entry owns.
 pub fn owners(object: &Value) -> BTreeMap<Place, BTreeSet<Entry>> {
     let mut found: BTreeMap<Place, BTreeSet<Entry>> = BTreeMap::new();

@@ -497,7 +497,7 @@ impl FieldRun<'_> {
 }
 
 pub fn field_conditions<'a>() -> crate::hearing::Conditions<FieldRun<'a>> {
-    let all: [(&str, ConditionOf<FieldRun<'a>>); 16] = [
+    let all: [(&str, ConditionOf<FieldRun<'a>>); 18] = [
         ("effect_refused", |_, at| {
             let causes = at.run.answers.last()?.body["details"]["causes"].as_array()?;
             let path = at.field.to_string();
@@ -568,6 +568,26 @@ pub fn field_conditions<'a>() -> crate::hearing::Conditions<FieldRun<'a>> {
         ("fate_default", |_, at| {
             let (before, after) = at.values();
             Some(after.is_some() && before != after && after != at.field.find(&at.run.manifest))
+        }),
+        ("owners_by", |said, at| {
+            let (owner, operation) = (said.text("owner"), said.text("operation"));
+            let [old, new] = at.owners();
+            // Another entry has the same name.
+            let same: Vec<&Entry> = old.union(&new).filter(|it| it.is_named(&owner)).collect();
+            let is = same.iter().any(|it| it.operation == operation);
+            Some(at.run.made_up || is && same.len() > 1)
+        }),
+        ("owners_by_version", |said, at| {
+            let owner = said.text("owner");
+            let is = |entry: &Value| {
+                owner.starts_with(text(entry, "manager"))
+                    && text(entry, "operation") == said.text("operation")
+                    && text(entry, "apiVersion") == said.text("version")
+            };
+            let lists = [&at.run.before, &at.run.after];
+            let lists = lists.map(|object| object["metadata"]["managedFields"].as_array());
+            let mut entries = lists.into_iter().flatten().flatten();
+            Some(at.run.made_up || entries.any(is))
         }),
         ("owners_no_owner", |_, at| {
             let [old, new] = at.owners();
