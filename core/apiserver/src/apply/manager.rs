@@ -284,9 +284,11 @@ impl FieldManager<'_> {
     }
 
     fn check_configuration(&self, config: &Value) -> Result<(), FieldManagerError> {
-        // A value that is not a list does not even become an object of the kind.
         let managed = config.metadata().and_then(|meta| meta.get("managedFields"));
-        if managed.is_some_and(Value::is_array) {
+        if managed
+            .and_then(Value::as_array)
+            .is_some_and(|entries| entries.iter().all(is_entry))
+        {
             let why = "metadata.managedFields must be nil".to_owned();
             return Err(FieldManagerError::Configuration(why));
         }
@@ -340,6 +342,20 @@ pub struct Applied {
     pub emptied: Vec<String>,
     /// The fields that it removed.
     pub given_up: Vec<Path>,
+}
+
+/// Returns whether a value has the form of an entry of `managedFields`: with one that has another form, an
+/// object has no entries at all (`Unstructured.GetManagedFields`), and its type is what it is refused for.
+fn is_entry(entry: &Value) -> bool {
+    let texts = [
+        "manager",
+        "operation",
+        "apiVersion",
+        "fieldsType",
+        "subresource",
+    ];
+    let is_text = |value: &Value| value.is_null() || value.is_string();
+    entry.is_object() && texts.iter().all(|name| entry.get(name).is_none_or(is_text))
 }
 
 fn strip(managers: &mut Managers, manager: &Manager) {

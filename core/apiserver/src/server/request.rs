@@ -194,7 +194,8 @@ impl RequestInfo {
         }
         let include = query.iter().find(|(name, _)| name == "includeObject");
         let include = include.map(|(_, value)| value.as_str());
-        let view = View::read(request.headers(), include, resource)?;
+        let streams = path.name.is_empty() && request.method() == Method::GET;
+        let view = View::read(request.headers(), include, resource, streams)?;
         // Only an update is asked for its type after its options (`createHandler`, `UpdateResource`).
         if verb == Verb::Create {
             body::check_media_type(content_type)?;

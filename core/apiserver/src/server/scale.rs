@@ -348,10 +348,14 @@ fn to_parent(
     Ok(managers.encode())
 }
 
-/// A label selector as text (`LabelSelectorAsSelector(...).String()`).
+/// A label selector as text (`LabelSelectorAsSelector(...).String()`), or the labels that a replication
+/// controller selects by (`SelectorFromSet(...).String()`): they are text, and no member of a selector is.
 pub(super) fn selector(selector: &Value) -> String {
+    let members = selector.as_object().into_iter().flatten();
+    let plain = members.filter(|(_, value)| value.is_string());
     let labels = selector["matchLabels"].as_object().into_iter().flatten();
-    let mut terms: Vec<(String, String)> = labels
+    let mut terms: Vec<(String, String)> = plain
+        .chain(labels)
         .map(|(key, value)| (key.clone(), format!("{key}={}", go::print(value))))
         .collect();
     for expression in selector["matchExpressions"]

@@ -56,9 +56,13 @@ const META: &str = "meta.k8s.io";
 
 /// The media types that the server writes. It says so of protobuf too, as a real one does.
 const WRITTEN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// The media types of the events of a watch.
+pub(super) const STREAMED: &str =
+    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
 impl View {
-    /// Reads the `Accept` header.
+    /// Reads the `Accept` header. The path of a collection answers with streams too
+    /// (`registerResourceHandlers`).
     ///
     /// # Errors
     /// 406 if it names nothing that the server can answer with.
@@ -66,6 +70,7 @@ impl View {
         headers: &HeaderMap,
         include: Option<&str>,
         resource: &Resource,
+        streams: bool,
     ) -> Result<Self, Refusal> {
         let accept = headers.get(header::ACCEPT);
         let accept = accept.and_then(|value| value.to_str().ok());
@@ -75,7 +80,10 @@ impl View {
         };
         let builtin = matches!(resource.definition, Definition::Builtin(_));
         if builtin && !routable(accept) {
-            return Err(Status::unroutable_accept(WRITTEN));
+            return Err(match streams {
+                true => Status::unroutable_accept(&format!("{WRITTEN}, {STREAMED}")),
+                false => Status::unroutable_accept(WRITTEN),
+            });
         }
         let mut view = negotiated(accept, builtin).ok_or_else(|| {
             Status::not_acceptable(&format!(

@@ -19,7 +19,7 @@ use super::list_options::{ListOptions, parse_version};
 use super::resource::Definition;
 use super::scope::Scope;
 use super::selector::Selector;
-use super::view::{Format, View};
+use super::view::{Format, STREAMED, View};
 use super::{ApiServer, RequestInfo, Resource, Resources};
 use crate::go;
 use crate::object::Metadata;
@@ -30,9 +30,6 @@ use crate::storage::{Change, Revision, WatchCache};
 /// The shortest time after which a watch ends that names none, and half of the longest
 /// (`MinRequestTimeout`).
 const SHORTEST_DEFAULT: Duration = Duration::from_secs(1800);
-/// YAML has no serializer for streams (`NegotiateOutputMediaTypeStream`).
-const NO_STREAM: &str = "only the following media types are accepted: application/json;stream=watch, \
-     application/vnd.kubernetes.protobuf;stream=watch";
 /// The interval between bookmarks of a watch (`defaultBookmarkFrequency`).
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 /// The time between the last bookmark of a watch and its end.
@@ -89,7 +86,10 @@ impl Watch {
         let options = ListOptions::read(info)?;
         let version = parse_version(&options.version).map_err(Status::internal)?;
         if info.view.format == Format::Yaml {
-            return Err(Status::not_acceptable(NO_STREAM));
+            // YAML has no serializer for streams (`NegotiateOutputMediaTypeStream`).
+            return Err(Status::not_acceptable(&format!(
+                "only the following media types are accepted: {STREAMED}"
+            )));
         }
         let opened = server.environment.elapsed();
         let mut watch = Self {

@@ -718,3 +718,19 @@ fn a_template_that_may_not_change_is_shown_in_the_order_of_its_structs() {
         "{causes:?}"
     );
 }
+
+/// `scaleFromRC`: a replication controller selects by a map of labels.
+#[test]
+fn the_scale_of_a_replication_controller_has_its_selector() {
+    let mut server = ApiServer::default();
+    let path = format!("{CORE}/replicationcontrollers");
+    let template = template(&json!({"containers": [{"name": "c", "image": "i"}]}));
+    let labels = template["metadata"]["labels"].clone();
+    let spec = json!({"selector": labels, "template": template});
+    let object = json!({"metadata": {"name": "r"}, "spec": spec});
+    make(&mut server, &path, &object);
+    let scale = send(&mut server, "GET", &format!("{path}/r/scale"), &Value::Null);
+    let (key, value) = labels.as_object().unwrap().iter().next().unwrap();
+    let selector = format!("{key}={}", value.as_str().unwrap());
+    assert_eq!(scale.body["status"]["selector"], selector);
+}

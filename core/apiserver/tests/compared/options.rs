@@ -211,3 +211,55 @@ fn only_equal_owners_are_merged_and_a_link_to_itself_is_dropped() {
     let body: Value = serde_json::from_slice(answer.body()).unwrap();
     assert_eq!(body["metadata"].get("selfLink"), None);
 }
+
+/// `registerResourceHandlers`: the path of a collection answers with streams too, no other path does.
+#[test]
+fn a_collection_names_the_types_of_streams_where_it_can_answer_with_none_that_is_asked_for() {
+    let refused = |method: &str, rest: &str| {
+        let mut server = ApiServer::default();
+        let request = Request::builder().method(method);
+        let request = request.uri(format!("{CORE}/configmaps{rest}"));
+        let request = request.header("accept", "text/plain").body(Vec::new());
+        let answer = server.handle(request.unwrap());
+        assert_eq!(answer.status(), 406, "{method} {rest}");
+        let body: Value = serde_json::from_slice(answer.body()).unwrap();
+        body["message"].as_str().unwrap().to_owned()
+    };
+    let written = "406: Not Acceptable\n\nAvailable representations: application/json, \
+                   application/yaml, application/vnd.kubernetes.protobuf";
+    let streamed =
+        ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+    assert_eq!(refused("GET", ""), format!("{written}{streamed}"));
+    assert_eq!(refused("GET", "/c"), written);
+    assert_eq!(refused("DELETE", ""), written);
+}
+
+/// `Unstructured.GetManagedFields` gives no entries where one has another form.
+#[test]
+fn an_apply_with_entries_of_another_form_is_refused_for_their_type() {
+    let applied = |managed: Value| {
+        let mut config = config_map();
+        config["apiVersion"] = "v1".into();
+        config["kind"] = "ConfigMap".into();
+        config["metadata"]["managedFields"] = managed;
+        let mut server = ApiServer::default();
+        let request = Request::builder().method("PATCH");
+        let request = request.uri(format!("{CORE}/configmaps/c?fieldManager=m"));
+        let request = request.header("content-type", "application/apply-patch+yaml");
+        let answer = server.handle(request.body(config.to_string().into_bytes()).unwrap());
+        let body: Value = serde_json::from_slice(answer.body()).unwrap();
+        let message = body["message"].as_str().unwrap_or_default().to_owned();
+        (answer.status().as_u16(), message)
+    };
+    let untyped = |rest: &str| {
+        let start = "failed to create typed patch object (/c; /v1, Kind=ConfigMap)";
+        (500, format!("{start}: .metadata.managedFields[0]{rest}"))
+    };
+    assert_eq!(applied(json!([{}])).0, 400);
+    assert_eq!(applied(json!([null])).0, 201);
+    assert_eq!(applied(json!([1])), untyped(": expected map, got &{1}"));
+    assert_eq!(
+        applied(json!([{"manager": 1}])),
+        untyped(".manager: expected string, got &value.valueUnstructured{Value:1}")
+    );
+}
