@@ -20,13 +20,14 @@ pub use read::{PropertyError, PropertyErrorKind};
 /// A property that somebody wrote.
 pub type WrittenProperty = HistoryProperty<StoredCondition>;
 
-/// Parses a property of a search with a number of actors.
+/// Parses a property of a search in which these actors take part, in the order of their indexes.
 ///
 /// # Errors
 /// The first error, and its place.
-pub fn parse_property(text: &str, actors: usize) -> Result<WrittenProperty, PropertyError> {
+pub fn parse_property(text: &str, actors: &[ActorId]) -> Result<WrittenProperty, PropertyError> {
+    let actors: Vec<_> = actors.iter().copied().zip(0..).collect();
     let scope = PropertyScope {
-        actors,
+        actors: &actors,
         kinds: None,
     };
     read::property(text, scope)
@@ -42,8 +43,11 @@ pub fn parse_controller_property(
     world: &World,
 ) -> Result<HistoryProperty<AnyCondition>, PropertyError> {
     let kinds = known_kinds(world);
+    let takes_part = |id: &ActorId| USUAL.contains(id) || world.copy(*id).is_edited();
+    let actors = ActorId::ALL.into_iter().filter(takes_part);
+    let actors: Vec<_> = actors.map(|id| (id, id as usize)).collect();
     let scope = PropertyScope {
-        actors: ActorId::EXPLORED.len(),
+        actors: &actors,
         kinds: Some(&kinds),
     };
     let read = read::property(text, scope);
@@ -75,11 +79,14 @@ pub fn known_kinds(world: &World) -> Vec<Kind> {
     kinds
 }
 
+/// The actors that a search usually has. The others are not known where they have no edit.
+const USUAL: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
+
 /// The actors and the kinds of objects that a property can name.
 #[derive(Clone, Copy)]
 struct PropertyScope<'a> {
-    /// The number of actors, in the order of [`ActorId::EXPLORED`].
-    actors: usize,
+    /// The actors that take part, and their numbers in the search.
+    actors: &'a [(ActorId, usize)],
     /// The kinds that it can count, if a controller takes part. `None`: the search has one object.
     kinds: Option<&'a [Kind]>,
 }

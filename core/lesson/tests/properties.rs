@@ -11,18 +11,18 @@ use optimist_simulation::explore::{
     StoredObjects::{self, One},
     ThirdActor,
 };
-use optimist_simulation::{Start, WIDGET, World};
+use optimist_simulation::{ActorId, Start, WIDGET, World};
 use serde_json::{Value, json};
 
 fn condition(text: &str) -> StoredCondition {
-    match parse_property(&format!("always: {text}"), 3).expect(text) {
+    match parse_property(&format!("always: {text}"), &ActorId::ALL[..3]).expect(text) {
         HistoryProperty::Always(condition) => condition,
         other => panic!("{other:?}"),
     }
 }
 
 fn property(text: &str) -> WrittenProperty {
-    parse_property(text, 3).expect(text)
+    parse_property(text, &ActorId::ALL[..3]).expect(text)
 }
 
 #[test]
@@ -138,10 +138,10 @@ fn a_place_that_tells_no_states_apart_cannot_be_asked() {
         "metadata",
     ] {
         let text = format!("always: {{stored: {{{path}: 1}}}}");
-        assert!(parse_property(&text, 2).is_err(), "{text}");
+        assert!(parse_property(&text, &ActorId::ALL[..2]).is_err(), "{text}");
     }
     let text = "always: {stored: {status.observedGeneration: 1}}";
-    assert!(parse_property(text, 2).is_ok());
+    assert!(parse_property(text, &ActorId::ALL[..2]).is_ok());
 }
 
 /// The examples of a scenario in which nothing is masked.
@@ -173,7 +173,8 @@ fn the_examples_of_a_pair_are_properties_about_what_it_changes() {
             let texts = examples(&scenario);
             assert!(texts.len() >= 3, "{}: {texts:?}", ready.slug);
             for text in &texts {
-                let property = parse_property(text, scenario.plans.len()).expect(text);
+                let property =
+                    parse_property(text, &ActorId::ALL[..scenario.plans.len()]).expect(text);
                 if let HistoryProperty::AtRest(condition) = &property {
                     assert!(!condition.holds(One(Some(&scenario.object))), "{text}");
                     assert!(
@@ -297,7 +298,7 @@ fn a_property_of_a_controller_counts_objects_and_asks_whether_it_rests() {
     ));
     // Two editors have one object, and always come to rest.
     for text in ["settles: yes", "always: {objects: {Widget: 1}}"] {
-        assert!(parse_property(text, 3).is_err(), "{text}");
+        assert!(parse_property(text, &ActorId::ALL[..3]).is_err(), "{text}");
     }
 }
 
@@ -306,7 +307,7 @@ fn an_actor_whose_requests_no_search_varies_is_not_known() {
     let world = with_controller();
     for text in ["before: [D reads, A writes]", "before: [A writes, F reads]"] {
         for read in [
-            parse_property(text, 3).err(),
+            parse_property(text, &ActorId::ALL[..3]).err(),
             parse_controller_property(text, &world).err(),
         ] {
             let kind = read.map(|error| error.kind);

@@ -32,9 +32,9 @@ impl ActorId {
         ActorId::E,
         ActorId::F,
     ];
-    /// Those whose requests *Explore* and the search of a controller's orders vary: two editors, and a third one or
-    /// the controller.
-    pub const EXPLORED: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
+    /// All who can have edits beside a controller, which has the place of C.
+    pub const BESIDE_CONTROLLER: [ActorId; 5] =
+        [ActorId::A, ActorId::B, ActorId::D, ActorId::E, ActorId::F];
     /// The two editors, which the page always shows.
     pub const EDITORS: [ActorId; 2] = [ActorId::A, ActorId::B];
 }

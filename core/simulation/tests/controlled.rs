@@ -7,7 +7,8 @@ use optimist_checker::{Goal, Safety};
 use optimist_client::{EditorPlan, IntendedChange, OnConflict, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{
-    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, PropertyAnswer,
+    ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, HistoryProperty,
+    Occurrence, PropertyAnswer,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
@@ -177,6 +178,40 @@ fn a_search_knows_what_was_done_before_it_began() {
         search.question().replay(&mut tree, &run).unwrap();
         assert_eq!(tree.world().verdict(), Verdict::Lost, "{name:?}");
     }
+}
+
+#[test]
+fn the_edits_of_all_editors_beside_a_controller_are_ordered_with_its_steps() {
+    let mut tree = tree(Name::FinalizerKeeper, &[]);
+    finalizer_pending(&mut tree);
+    for (actor, name) in [(ActorId::D, "example.com/d"), (ActorId::F, "example.com/f")] {
+        tree.act(Operation::Act(actor, Action::Get)).unwrap();
+        let copy = tree.world_mut().copy_mut(actor);
+        let mut object = (**copy.edited().unwrap()).clone();
+        object.set_meta("finalizers", json!([name]));
+        copy.edit(object);
+    }
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    let editors: Vec<ActorId> = question.editors.iter().map(|(actor, _)| *actor).collect();
+    assert_eq!(editors, [ActorId::A, ActorId::D, ActorId::F]);
+    let writes = |actor: ActorId| Occurrence::Writes(actor as usize);
+    let property = HistoryProperty::Before(writes(ActorId::F), writes(ActorId::D));
+    let question = ControllerQuestion::with_own(tree.world(), property).unwrap();
+    let search = searched(&tree, question);
+    let answers = search.answers();
+    let Some(PropertyAnswer::Broken(witness)) = answers.last() else {
+        panic!("{answers:?}")
+    };
+    let before = tree.current_path().len();
+    search.question().replay(&mut tree, &witness.run()).unwrap();
+    let steps = tree.current_path()[before..].iter();
+    let writers = steps.filter_map(|node| match tree.step(*node)?.operation {
+        Operation::Act(actor, Action::Send(_)) => Some(actor),
+        _ => None,
+    });
+    let writers: Vec<ActorId> = writers.collect();
+    assert_eq!(writers.last(), Some(&ActorId::D));
+    assert!(!writers.contains(&ActorId::F));
 }
 
 #[test]

@@ -8,7 +8,6 @@ use optimist_apiserver::apply::{Manager, Path, PathElement};
 use optimist_client::{Strategy, WriteMethod, visible};
 use optimist_diagnose::ways::concurrent_writer::OtherWriter;
 use optimist_masking::masked;
-use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, LossGroups, Plan, Search, StateId, Tally, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
@@ -22,9 +21,10 @@ use crate::en;
 
 pub use self::actors::{actor_tool, actor_way, third, way, with_third};
 
-/// The letter of an actor of a search.
-pub fn letter(actor: usize) -> &'static str {
-    ActorId::ALL.get(actor).map_or("?", |actor| actor.letter())
+/// The letter of an actor of a search, by its index.
+fn letter(search: &Search, actor: usize) -> &'static str {
+    let actor = search.scenario().actors.get(actor);
+    actor.map_or("?", |actor| actor.letter())
 }
 
 /// Returns the title of a pair of edits, and a sentence about its actors; `None` for a pair without
@@ -97,8 +97,10 @@ pub fn heading(actors: usize, loses_answer: bool) -> String {
     match (actors, loses_answer) {
         (2, false) => en::two_edits(),
         (2, true) => en::two_edits_lost_answer(),
-        (_, false) => en::three_edits(),
-        (_, true) => en::three_edits_lost_answer(),
+        (3, false) => en::three_edits(),
+        (3, true) => en::three_edits_lost_answer(),
+        (_, false) => en::more_edits(&actors),
+        (_, true) => en::more_edits_lost_answer(&actors),
     }
 }
 
@@ -290,7 +292,7 @@ pub fn label(search: &Search, edge: &Transition) -> String {
 /// The steps of a history: `A GET · B GET · A PUT · B PUT`.
 pub fn path(search: &Search, path: &[TransitionId]) -> String {
     let edges = path.iter().filter_map(|id| search.edges().get(*id));
-    let steps = edges.map(|edge| format!("{} {}", letter(edge.actor), step(search, edge)));
+    let steps = edges.map(|edge| format!("{} {}", letter(search, edge.actor), step(search, edge)));
     steps.collect::<Vec<_>>().join(" · ")
 }
 
@@ -321,7 +323,11 @@ fn creating_verb(verb: &'static str) -> &'static str {
 /// A loss: `B's PUT undid A's replicas = 5`.
 fn loss(search: &Search, loss: &Loss<u8>) -> String {
     let (owner, by) = (usize::from(loss.owner), usize::from(loss.culprit));
-    let (owner, by, verb) = (&letter(owner), &letter(by), &verb(search, by));
+    let (owner, by, verb) = (
+        &letter(search, owner),
+        &letter(search, by),
+        &verb(search, by),
+    );
     if loss.edit.path.0.is_empty() {
         en::search_recreated(by, &creating_verb(verb), owner)
     } else if *verb == "DELETE" {
@@ -346,7 +352,11 @@ fn loss(search: &Search, loss: &Loss<u8>) -> String {
 /// Says that an actor replaced an edit which it had been shown.
 fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
     let (owner, by) = (usize::from(replaced.owner), usize::from(replaced.by));
-    let (owner, by, verb) = (&letter(owner), &letter(by), verb(search, by));
+    let (owner, by, verb) = (
+        &letter(search, owner),
+        &letter(search, by),
+        verb(search, by),
+    );
     if replaced.edit.path.0.is_empty() {
         return en::search_recreated_knowingly(by, &creating_verb(verb), owner);
     }
@@ -370,7 +380,8 @@ pub fn because(search: &Search, end: StateId) -> String {
     let replacements = state.replaced();
     let replacements = replacements.map(|found| replaced(search, found));
     let refusals = state.refusals().into_iter();
-    let refusals = refusals.map(|(who, how)| en::search_refused(&letter(who), &refusal(how)));
+    let refusals =
+        refusals.map(|(who, how)| en::search_refused(&letter(search, who), &refusal(how)));
     let mut parts: Vec<String> = losses.chain(replacements).chain(refusals).collect();
     // Several actors can replace the same edit: it is said once.
     let mut seen = std::collections::BTreeSet::new();
@@ -385,7 +396,7 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
     };
     let actors = search.scenario().plans.len();
     let people: Vec<String> = (0..actors)
-        .map(|actor| progress(actor, state.progress(actor)))
+        .map(|actor| progress(letter(search, actor), state.progress(actor)))
         .collect();
     let stored = state.stored().map_or_else(en::stored_nothing, |object| {
         let object = masked(object);
@@ -421,8 +432,8 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
     text
 }
 
-fn progress(actor: usize, progress: ActorProgress) -> String {
-    let actor: &dyn Display = &letter(actor);
+fn progress(letter: &str, progress: ActorProgress) -> String {
+    let actor: &dyn Display = &letter;
     match progress {
         ActorProgress::NotRead => en::progress_not_read(actor),
         ActorProgress::Current => en::progress_current(actor),
@@ -446,7 +457,7 @@ fn value_at(path: &Path, object: &Value) -> String {
 /// A step, for those who look at it: a sentence each.
 pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
     use TransitionMeaning as Meaning;
-    let who = &letter(edge.actor);
+    let who = &letter(search, edge.actor);
     let verb = &verb_of_step(search, edge);
     let said = |meaning| match meaning {
         Meaning::ReadsDeleted { code } => en::reads_deleted(who, &code),

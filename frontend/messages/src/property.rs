@@ -7,7 +7,7 @@ use optimist_simulation::explore::{
 };
 
 use crate::en;
-use crate::explore::{letter, number, orders, path};
+use crate::explore::{number, orders, path};
 
 /// A condition, as an example: any object can be there.
 const CONDITION: &str = "{exists: yes}";
@@ -88,7 +88,7 @@ pub fn witness(search: &Search, answer: &HistoryAnswer) -> String {
 /// Says what a search varied, and how far it came.
 pub fn varied(search: &Search) -> Vec<String> {
     let scenario = search.scenario();
-    let actors: Vec<&str> = (0..scenario.plans.len()).map(letter).collect();
+    let actors: Vec<&str> = scenario.acting().map(|(actor, _)| actor.letter()).collect();
     let mut varied = vec![en::property_varied(&actors.join(", "))];
     if scenario.micro_steps {
         varied.push(en::property_varied_inside());

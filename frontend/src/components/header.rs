@@ -160,7 +160,7 @@ fn explore(store: &StateHandle) -> Html {
     let edits = ExplorableEdits::find(&store.session.tree);
     // Six orders of two who read and write; of three there are more.
     let name = match edits {
-        Some(edits) if edits.has_third => label::explore_orders(),
+        Some(edits) if edits.has_others => label::explore_orders(),
         _ => label::explore_six_orders(),
     };
     let edited = edits.is_some();

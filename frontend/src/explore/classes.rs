@@ -1,10 +1,18 @@
 //! The classes that styles know actors and verdicts by.
 
+use optimist_simulation::ActorId;
 use optimist_simulation::verdict::Verdict;
 
 /// The class of an actor.
-pub(super) fn slug(actor: usize) -> &'static str {
-    ["a", "b", "c"].get(actor).copied().unwrap_or("c")
+pub(super) fn slug(actor: ActorId) -> &'static str {
+    match actor {
+        ActorId::A => "a",
+        ActorId::B => "b",
+        ActorId::C => "c",
+        ActorId::D => "d",
+        ActorId::E => "e",
+        ActorId::F => "f",
+    }
 }
 
 /// The class of a verdict.

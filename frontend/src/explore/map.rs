@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use optimist_messages::{explore as messages, label};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transition, TransitionId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, Properties, classes, component, html};
@@ -226,11 +227,18 @@ fn line(
     let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
     let ((x1, y1), (x2, y2)) = (place(edge.from), place(edge.to));
     let d = format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}");
+    // The graph has two actors.
+    let actor = search
+        .scenario()
+        .actors
+        .get(edge.actor)
+        .copied()
+        .unwrap_or(ActorId::A);
     let tone = match edge.effect {
         EditEffect::Loses => "lost",
         EditEffect::Refused | EditEffect::GivesUp => "refused",
         EditEffect::None | EditEffect::Acknowledged | EditEffect::Replaces => {
-            super::classes::slug(edge.actor)
+            super::classes::slug(actor)
         }
     };
     // A's labels stand to the left of their lines and B's to the right; what goes wrong stands
@@ -250,7 +258,7 @@ fn line(
     html! {
         <g
             key={id}
-            class={classes!("arc", super::classes::slug(edge.actor), tone, marked.then_some("marked"))}
+            class={classes!("arc", super::classes::slug(actor), tone, marked.then_some("marked"))}
             onpointerenter={on(model, move |_: PointerEvent| ExploreMsg::Focus(Some(focus)))}
             onclick={replay::focused(store, model, search, focus)}
         >

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use optimist_messages::{explore as messages, label};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::Tally;
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use yew::{Html, MouseEvent, classes, html};
@@ -153,7 +154,7 @@ fn heading_of_ways(model: &Explored) -> Html {
         Some(tool) => html! {
             <>
                 { label::matrix_ways_but_tool() }
-                <span class="note">{ messages::actor_tool(2, tool) }</span>
+                <span class="note">{ messages::actor_tool(ActorId::C, tool) }</span>
             </>
         },
         None => html! { label::matrix_ways() },

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use optimist_client::WriteMethod;
 use optimist_messages::{explore as messages, label};
+use optimist_simulation::ActorId;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::store::ExploreStore;
@@ -28,17 +29,17 @@ pub(super) fn Mixed(props: &MixedProps) -> Html {
     html! {
         <tr class={classes!("ways", props.chosen.then_some("chosen"))}>
             <td colspan={props.columns.to_string()}>
-                { for (0..props.setup.actors()).map(|actor| choice(props, actor)) }
+                { for props.setup.acting().into_iter().enumerate().map(|actor| choice(props, actor)) }
             </td>
         </tr>
     }
 }
 
-fn choice(props: &MixedProps, actor: usize) -> Html {
-    if let Some(tool) = props.setup.tool().filter(|_| actor == 2) {
+fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
+    if let Some(tool) = props.setup.tool().filter(|_| actor == ActorId::C) {
         return html! {
             <div class={classes!("mixed", super::classes::slug(actor))}>
-                <b>{ messages::letter(actor) }</b>
+                <b>{ actor.letter() }</b>
                 <span>{ messages::third(tool) }</span>
             </div>
         };
@@ -47,14 +48,14 @@ fn choice(props: &MixedProps, actor: usize) -> Html {
         let (setup, dispatcher) = (props.setup.clone(), props.dispatcher.clone());
         Callback::from(move |event: Event| {
             let mut setup = setup.clone();
-            if let Some(place) = setup.mixed.get_mut(actor) {
+            if let Some(place) = setup.mixed.get_mut(index) {
                 change(place, event);
             }
             dispatcher.dispatch(ExploreMsg::Setup(setup));
         })
     };
-    let (way, reads_first) = props.setup.mixed.get(actor).copied().unwrap_or_default();
-    let letter = messages::letter(actor);
+    let (way, reads_first) = props.setup.mixed.get(index).copied().unwrap_or_default();
+    let letter = actor.letter();
     let choose = changed(|place, event| {
         place.0 = selected(&event).parse().unwrap_or(place.0);
     });

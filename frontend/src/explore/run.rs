@@ -217,10 +217,10 @@ pub(super) fn base(setup: &ExploreSetup) -> Result<Scenario, String> {
     match setup.third() {
         Some(ThirdActorChoice::OfPlay) => {}
         Some(ThirdActorChoice::Preset(third)) => {
-            scenario.plans.truncate(2);
+            scenario = scenario.of_editors();
             scenario.plans.push(third.plan(&scenario));
         }
-        None => scenario.plans.truncate(2),
+        None => scenario = scenario.of_editors(),
     }
     scenario.micro_steps = setup.micro_steps;
     scenario.faults.lost_answers = setup.loses_answer.into();

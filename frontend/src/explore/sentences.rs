@@ -2,6 +2,7 @@
 
 use optimist_client::visible;
 use optimist_messages::{explore as messages, write_method};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::PRESETS;
 
 use super::run::MAX_SECONDS;
@@ -36,12 +37,15 @@ pub(super) fn name(model: &ExploreModel, row: usize) -> String {
         return known.map(messages::way).unwrap_or_default();
     }
     let tool = model.setup.tool();
-    let editors = model.setup.actors() - usize::from(tool.is_some());
-    let mixed = model.setup.mixed.iter().take(editors);
-    let names = mixed.enumerate().filter_map(|(actor, (way, reads))| {
-        Some(messages::actor_way(actor, *model.ways.get(*way)?, *reads))
-    });
-    let names = names.chain(tool.map(|tool| messages::actor_tool(editors, tool)));
+    let actors = model.setup.acting().into_iter();
+    let names = actors
+        .zip(model.setup.mixed)
+        .filter_map(|(actor, (way, reads))| {
+            Some(match tool.filter(|_| actor == ActorId::C) {
+                Some(tool) => messages::actor_tool(actor, tool),
+                None => messages::actor_way(actor, *model.ways.get(way)?, reads),
+            })
+        });
     names.collect::<Vec<_>>().join(" · ")
 }
 
@@ -87,10 +91,12 @@ fn of_case(between: &WritersInBetween) -> Option<String> {
 /// Returns the write method of each actor of a case: `A: Apply as helm`.
 pub(super) fn own_ways(between: &WritersInBetween) -> Vec<String> {
     let writer = between.writer().map(|writer| &writer.write);
-    let writes = [Some(&between.write), writer].into_iter().enumerate();
+    let writes = ActorId::EDITORS
+        .into_iter()
+        .zip([Some(&between.write), writer]);
     let ways = writes.filter_map(|(actor, write)| {
         let way = visible(&write_method(write?, None)).into_owned();
-        Some(format!("{}: {way}", messages::letter(actor)))
+        Some(format!("{}: {way}", actor.letter()))
     });
     ways.collect()
 }

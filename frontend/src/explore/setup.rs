@@ -1,6 +1,7 @@
 //! The setup of a search.
 
 use optimist_messages::{explore as messages, label};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::{PRESETS, ThirdActor};
 use yew::{Callback, Event, Html, html};
 
@@ -88,6 +89,7 @@ fn edits(model: &Explored) -> Html {
 
 fn third(model: &Explored) -> Html {
     let third = model.setup.third();
+    let others = model.setup.subject.others();
     let choose = changed(model, |setup, event| {
         setup.third = ThirdActorChoice::named(&selected(event));
     });
@@ -107,9 +109,9 @@ fn third(model: &Explored) -> Html {
             <select aria-label={label::setup_third()} onchange={choose}>
                 <option value="" selected={third.is_none()}>{ label::setup_no_third() }</option>
                 { for ThirdActor::EDITORS.map(option) }
-                if model.setup.subject.has_third() {
+                if !others.is_empty() {
                     <option value="play" selected={third == Some(ThirdActorChoice::OfPlay)}>
-                        { label::setup_third_of_play() }
+                        { of_play(&others) }
                     </option>
                 }
                 <optgroup label={label::setup_third_tools()}>
@@ -117,6 +119,15 @@ fn third(model: &Explored) -> Html {
                 </optgroup>
             </select>
         </label>
+    }
+}
+
+/// Names the other actors of Play whose edits take part.
+fn of_play(others: &[ActorId]) -> String {
+    let letters: Vec<&str> = others.iter().map(|actor| actor.letter()).collect();
+    match letters.as_slice() {
+        [one] => label::setup_third_of_play(one),
+        several => label::setup_others_of_play(&several.join(", ")),
     }
 }
 

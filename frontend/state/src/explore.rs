@@ -158,8 +158,8 @@ pub struct ExplorableEdits {
     /// The moment at which each editor has its edits, in the order of [`ActorId::EDITORS`]. They are the
     /// same if both have edits at one moment.
     of: [NodeId; 2],
-    /// `true` if the third actor has edits too.
-    pub has_third: bool,
+    /// `true` if another actor has edits too.
+    pub has_others: bool,
 }
 
 impl ExplorableEdits {
@@ -196,7 +196,7 @@ impl ExplorableEdits {
         Some(Self {
             node,
             of,
-            has_third: edited(node, ActorId::C),
+            has_others: ActorId::ALL.iter().skip(2).any(|id| edited(node, *id)),
         })
     }
 

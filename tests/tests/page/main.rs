@@ -4,6 +4,7 @@ mod accessible;
 mod cards;
 mod delivery;
 mod embedding;
+mod explored;
 mod keyboard;
 mod left;
 mod live;

@@ -445,7 +445,7 @@ fn a_property_of_ones_own_is_in_a_saved_file_and_in_a_link_with_its_answer() {
     asks_nothing(&saved, &site);
 
     // A reload has it too, with its answers.
-    browser.run("location.reload()", &[]);
+    reload(&browser);
     browser.wait("the answers after a reload", OF_PROPERTY, &[]);
     rests(&browser);
     assert_eq!(browser.run(OF_PROPERTY, &[]), expected);

@@ -2,8 +2,8 @@
 
 use optimist_apiserver::apply::{Path, PathElement, differing, merge};
 use optimist_client::{Intent, bare};
-use optimist_simulation::World;
 use optimist_simulation::explore::{HistoryProperty, ObjectCondition, Scenario, StoredObjects};
+use optimist_simulation::{ActorId, World};
 use serde_json::Value;
 
 use super::{parse_controller_property, parse_property};
@@ -203,7 +203,7 @@ fn each_quote(path: &FieldPath) -> impl Iterator<Item = String> {
 
 /// Returns whether a text is a property whose condition holds for an object.
 fn holds(text: &str, object: &Value) -> bool {
-    match parse_property(text, 2) {
+    match parse_property(text, &ActorId::EDITORS) {
         Ok(HistoryProperty::Always(condition) | HistoryProperty::AtRest(condition)) => {
             condition.holds(StoredObjects::One(Some(object)))
         }

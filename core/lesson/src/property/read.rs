@@ -8,7 +8,7 @@ use optimist_simulation::ActorId;
 use optimist_simulation::explore::{HistoryProperty, Occurrence};
 use serde_json::Value;
 
-use super::{FieldBound, PropertyScope, StoredCondition, WrittenProperty};
+use super::{FieldBound, PropertyScope, StoredCondition, USUAL, WrittenProperty};
 use crate::FieldPath;
 
 /// The keys with which a property begins. The last one is for a controller alone.
@@ -406,8 +406,11 @@ fn occurrence(
         return Ok(Occurrence::Holds(conditions(value, scope)?));
     };
     let known = written.trim().split_once(' ').and_then(|(letter, does)| {
-        let mut actors = ActorId::EXPLORED.into_iter();
-        let actor = actors.find(|it| it.letter() == letter)?;
+        let acting = scope.actors.iter().map(|(actor, _)| *actor);
+        let actor = USUAL
+            .into_iter()
+            .chain(acting)
+            .find(|it| it.letter() == letter)?;
         let occurrence: fn(usize) -> Occurrence<StoredCondition> = match does.trim() {
             "reads" => Occurrence::Reads,
             "writes" => Occurrence::Writes,
@@ -419,9 +422,8 @@ fn occurrence(
     let Some((actor, occurrence)) = known else {
         return wrong(value, PropertyErrorKind::Occurrence(written.clone()));
     };
-    let position = ActorId::EXPLORED.iter().position(|it| *it == actor);
-    match position.filter(|position| *position < scope.actors) {
-        Some(position) => Ok(occurrence(position)),
+    match scope.actors.iter().find(|(it, _)| *it == actor) {
+        Some((_, number)) => Ok(occurrence(*number)),
         None => wrong(value, PropertyErrorKind::NoSuchActor(actor)),
     }
 }

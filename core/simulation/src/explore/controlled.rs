@@ -84,7 +84,7 @@ pub struct ControllerQuestion {
     /// `true` if every run must come to rest. Else only the safety properties count.
     pub settles: bool,
     /// A property that somebody wrote, of every history. It is about the current object, and names the
-    /// actors by their places in [`ActorId::EXPLORED`].
+    /// actors by their numbers.
     pub own: Option<HistoryProperty<AnyCondition>>,
 }
 
@@ -103,7 +103,7 @@ impl ControllerQuestion {
     /// A question that varies every order from a world, with the edits that the editors have not sent and
     /// one restart, and asks for nothing.
     pub(super) fn of_orders(world: &World) -> Self {
-        let editors = ActorId::EDITORS.into_iter();
+        let editors = ActorId::BESIDE_CONTROLLER.into_iter();
         Self {
             editors: editors.filter_map(|editor| world.pending(editor)).collect(),
             faults: Faults {

@@ -8,17 +8,18 @@ use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
 use optimist_client::{Declares, IntendedChange, Intent, Subresource, WorkingCopy, Write};
 
 impl Scenario {
-    /// The edits of the working copies of a world, with the third actor's edits if it has any, from
-    /// the object that is stored there. `None` if there is no object, or an editor has not read it.
+    /// The edits of the working copies of a world: those of both editors, and of the other actors that have any,
+    /// from the object that is stored there. `None` if there is no object, or an editor has not read it.
     pub fn of_copies(world: &World) -> Option<Self> {
         world.stored()?;
-        let mut scenario = Self::from_world(world);
-        for id in ActorId::EXPLORED {
-            if id == ActorId::C && !world.copy(id).is_edited() {
-                continue;
-            }
-            scenario.plans.push(Plan::of_copy(world, id)?);
-        }
+        let takes_part = |id: ActorId| ActorId::EDITORS.contains(&id) || world.copy(id).is_edited();
+        let mut actors = ActorId::ALL;
+        // Stable: the order of the letters stays.
+        actors.sort_by_key(|id| !takes_part(*id));
+        let mut scenario = Self::with_actors(world, actors);
+        let acting = actors.into_iter().filter(|id| takes_part(*id));
+        let plans = acting.map(|id| Plan::of_copy(world, id));
+        scenario.plans = plans.collect::<Option<_>>()?;
         Some(scenario)
     }
 }

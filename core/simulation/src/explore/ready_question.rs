@@ -161,7 +161,7 @@ impl<'a> ReadyObjects<'a> {
     /// edit. `None` if one of them is no size.
     fn largest_size(&self) -> Option<usize> {
         let stored = size_of(&self.parent)?;
-        let edited = ActorId::EDITORS.iter().filter_map(|editor| {
+        let edited = ActorId::BESIDE_CONTROLLER.iter().filter_map(|editor| {
             let copy = self.world.copy(*editor);
             let edited = copy.edited().filter(|_| copy.is_edited())?;
             (edited.uid() == self.parent.uid()).then_some(edited)

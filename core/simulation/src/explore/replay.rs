@@ -34,7 +34,7 @@ pub fn replayed(
             break;
         };
         let (who, plan) = (
-            ActorId::EXPLORED.get(edge.actor),
+            scenario.actors.get(edge.actor),
             scenario.plans.get(edge.actor),
         );
         let (Some(&who), Some(plan)) = (who, plan) else {
@@ -75,7 +75,7 @@ fn send_of_editor(
         return;
     }
     let world = tree.world_mut();
-    let plans = ActorId::EXPLORED.into_iter().zip(&scenario.plans);
+    let plans = scenario.acting();
     for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
         world.actor_mut(id).set_write(plan.sends());
     }
@@ -89,7 +89,7 @@ fn send_of_editor(
 
 /// Lets the actors that are tools have the names of their field managers.
 fn name_tools(scenario: &Scenario, tree: &mut HistoryTree) {
-    let plans = ActorId::EXPLORED.into_iter().zip(&scenario.plans);
+    let plans = scenario.acting();
     for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_some()) {
         let actor = tree.world_mut().actor_mut(id);
         actor.name = Arc::clone(&plan.manager);
@@ -120,7 +120,7 @@ fn send_of_tool(search: &Search, edge: &Transition, who: ActorId, tree: &mut His
 
 /// Gives the actors that do not read first their copy.
 fn take_copies(scenario: &Scenario, tree: &mut HistoryTree) {
-    let plans = ActorId::EXPLORED.into_iter().zip(&scenario.plans);
+    let plans = scenario.acting();
     let has_read = |plan: &Plan| plan.tool().is_none() && !plan.reads_first;
     for (id, plan) in plans.filter(|(_, plan)| has_read(plan)) {
         if tree.world().copy(id).read() != Some(&scenario.object) {

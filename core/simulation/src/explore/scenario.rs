@@ -6,7 +6,7 @@ use http::Request;
 use serde_json::{Value, json};
 
 use crate::verdict::{Ledger, UpdateTracker};
-use crate::{ByHand, ObjectRef, World};
+use crate::{ActorId, ByHand, ObjectRef, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
@@ -15,7 +15,7 @@ use optimist_client::{
 };
 use optimist_system::{Faults, System};
 
-/// A starting object and two or three actors.
+/// A starting object and up to six actors.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The server before the first step.
@@ -24,8 +24,11 @@ pub struct Scenario {
     pub resource: Arc<Resource>,
     /// The stored object before the first step.
     pub object: Arc<Value>,
-    /// The actors.
+    /// The plans of the actors that take part.
     pub plans: Vec<Plan>,
+    /// All actors in the order of their indexes: those of the plans first, then the others, whose edits can be in
+    /// the object from before.
+    pub actors: [ActorId; 6],
     /// The request that set the owners, if the scenario sets them.
     pub settling: Option<ByHand>,
     /// The edits that are in the object, and who was shown them, by the index of the actor.
@@ -71,6 +74,13 @@ pub struct OwnWrite {
     pub write: Write,
 }
 
+/// The index of an actor.
+fn index(actors: &[ActorId], actor: ActorId) -> u8 {
+    let at = actors.iter().position(|known| *known == actor);
+    at.and_then(|at| u8::try_from(at).ok())
+        .unwrap_or(actor as u8)
+}
+
 impl Plan {
     /// The write that it sends.
     pub fn sends(&self) -> Write {
@@ -97,6 +107,7 @@ impl Scenario {
             resource,
             object,
             plans: Vec::new(),
+            actors: ActorId::ALL,
             settling: None,
             updates: UpdateTracker::new(),
             micro_steps: false,
@@ -107,15 +118,37 @@ impl Scenario {
     /// Makes a scenario that starts with the stored object of a world, and with the edits of the
     /// object in its ledger. Its clock does not move.
     pub fn from_world(world: &World) -> Self {
+        Self::with_actors(world, ActorId::ALL)
+    }
+
+    /// Makes the same scenario, with the actors in another order.
+    pub(super) fn with_actors(world: &World, actors: [ActorId; 6]) -> Self {
         let object = world.stored().map(|(_, object)| Arc::clone(object));
         Self {
-            updates: world.updates().renamed(|actor| actor as u8),
+            updates: world.updates().renamed(|actor| index(&actors, actor)),
+            actors,
             ..Self::new(
                 world.server().clone(),
                 Arc::clone(world.resource()),
                 object.unwrap_or_default(),
             )
         }
+    }
+
+    /// Returns the scenario with the edits of Editor A and Editor B alone.
+    pub fn of_editors(mut self) -> Self {
+        self.plans.truncate(ActorId::EDITORS.len());
+        let before = std::mem::replace(&mut self.actors, ActorId::ALL);
+        let actor = |index: u8| before.get(usize::from(index)).copied();
+        self.updates = self
+            .updates
+            .renamed(|index| actor(index).map_or(index, |actor| actor as u8));
+        self
+    }
+
+    /// The actors that take part, with their plans.
+    pub fn acting(&self) -> impl Iterator<Item = (ActorId, &Plan)> {
+        self.actors.iter().copied().zip(&self.plans)
     }
 
     /// Sets the owners of the fields that the actors change, by a request that sets managedFields.

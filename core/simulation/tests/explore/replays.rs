@@ -2,7 +2,9 @@
 
 use optimist_client::{Preset, WriteMethod};
 use optimist_links::Session;
-use optimist_simulation::explore::{PRESETS, Search, ThirdActor, TransitionKind, replayed};
+use optimist_simulation::explore::{
+    PRESETS, Scenario, Search, ThirdActor, TransitionKind, replayed,
+};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use serde_json::Value;
@@ -53,7 +55,7 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
         let asked = path.iter().map(|id| search.edges()[*id]);
         let asked = asked
             .filter(|edge| is_answered(edge.what))
-            .map(|edge| (ActorId::ALL[edge.actor], edge.code));
+            .map(|edge| (scenario.actors[edge.actor], edge.code));
         let asked: Vec<_> = asked.collect();
         assert_eq!(answers(&tree)[before..], asked, "{name}");
         let stored = tree.world().stored().map(|(_, object)| object.as_ref());
@@ -153,6 +155,68 @@ fn every_end_of_every_ready_pair_is_reached_again_with_the_same_answers() {
                 let name = format!("{}, {}, blind: {blind}", ready.slug, way.slug());
                 assert_same(&searched(scenario), ready.manifest, &name);
             }
+        }
+    }
+}
+
+/// An actor reads and has an edit that it has not sent.
+fn edits(tree: &mut HistoryTree, actor: ActorId, pointer: &str, value: Value) {
+    tree.act(Operation::Act(actor, Action::Get)).unwrap();
+    let copy = tree.world_mut().copy_mut(actor);
+    let mut object = (**copy.edited().unwrap()).clone();
+    let (parent, last) = pointer.rsplit_once('/').unwrap();
+    object.pointer_mut(parent).unwrap()[last] = value;
+    copy.edit(object);
+}
+
+#[test]
+fn the_edits_of_up_to_six_actors_of_play_are_searched_under_their_letters() {
+    use ActorId::{A, B, C, D, E, F};
+    for (further, wrote_before) in [
+        (&[D][..], Some(C)),
+        (&[C, E][..], Some(D)),
+        (&[D, F][..], None),
+    ] {
+        let mut start = tree(NGINX);
+        if let Some(actor) = wrote_before {
+            edits(&mut start, actor, "/spec/replicas", 4.into());
+            let write = start.world().actor(actor).write();
+            start
+                .act(Operation::Act(actor, Action::Send(write)))
+                .unwrap();
+        }
+        edits(&mut start, A, "/spec/replicas", 5.into());
+        edits(&mut start, B, "/spec/paused", true.into());
+        for (at, actor) in further.iter().enumerate() {
+            let pointer = ["/spec/minReadySeconds", "/spec/replicas"][at];
+            edits(&mut start, *actor, pointer, 7.into());
+        }
+        let mut scenario = Scenario::of_copies(start.world()).expect("all have read");
+        let acting: Vec<ActorId> = scenario.acting().map(|(actor, _)| actor).collect();
+        assert_eq!(acting, [&[A, B][..], further].concat());
+        for plan in &mut scenario.plans {
+            plan.reads_first = false;
+        }
+        let search = searched(scenario.in_ways(&[WriteMethod::Update], 1).unwrap());
+        let factorial: u128 = (1..=acting.len() as u128).product();
+        assert_eq!(search.tally().total(), factorial, "each writes once");
+        for end in search.ends() {
+            let path = search.path_to(end.id);
+            let before = start.current_path().len() - 1;
+            let shown = replayed(&search, &path, path.len(), start.clone());
+            let who: Vec<ActorId> = answers(&shown)[before..].iter().map(|it| it.0).collect();
+            let expected = path.iter().map(|id| acting[search.edges()[*id].actor]);
+            let sent = &who[who.len() - path.len()..];
+            assert_eq!(sent, expected.collect::<Vec<_>>());
+            assert_eq!(shown.world().verdict(), end.verdict(), "{further:?}");
+        }
+        // Without the others, what was written before is still of who wrote it.
+        let alone = Scenario::of_copies(start.world()).unwrap().of_editors();
+        let search = searched(alone.in_ways(&[WriteMethod::Update], 1).unwrap());
+        for end in search.ends() {
+            let path = search.path_to(end.id);
+            let shown = replayed(&search, &path, path.len(), start.clone());
+            assert_eq!(shown.world().verdict(), end.verdict());
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::pairs::{Doing, Through, find};
 use super::verdict::Event;
 
-pub const MANAGERS: [&str; 3] = ["editor-a", "editor-b", "controller"];
+pub const MANAGERS: [&str; 4] = ["editor-a", "editor-b", "controller", "editor-d"];
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -292,6 +292,33 @@ fn three(every: usize) -> Vec<String> {
     wrong
 }
 
+/// Four editors who have read, each of whom writes once: 24 orders. With their reads, there would be 2,520.
+fn four(every: usize) -> Vec<String> {
+    let ways: Vec<WriteMethod> = WriteMethod::all()
+        .into_iter()
+        .filter(|way| !way.owns && way.on_conflict == OnConflict::GiveUp)
+        .collect();
+    let mut wrong = Vec::new();
+    let mut at = 0;
+    for pair in &PAIRS {
+        for fourth in pairs::FOURTHS {
+            for way in &ways {
+                for other in &ways {
+                    at += 1;
+                    if at % every != 0 {
+                        continue;
+                    }
+                    let [first, second] = pair.doings();
+                    let doings = [first, second, pairs::THIRDS[1](), fourth()];
+                    let ways = [*way, *other, *way, *other];
+                    wrong.extend(compare(pair, &doings, &ways, false));
+                }
+            }
+        }
+    }
+    wrong
+}
+
 /// Three editors, of whom each owns what it changes: a request by the third one's lane sets that.
 fn three_owners() -> Vec<String> {
     let ways = WriteMethod::all();
@@ -324,6 +351,11 @@ fn two_editors_who_write_alike_and_some_who_do_not() {
 #[test]
 fn three_editors_now_and_then() {
     assert_none(&three(9973));
+}
+
+#[test]
+fn four_editors_now_and_then() {
+    assert_none(&four(499));
 }
 
 #[test]

@@ -425,3 +425,9 @@ pub const THIRDS: [fn() -> Doing; 2] = [
     || doing(""),
     || doing(r#"metadata.annotations.checked = "yes""#),
 ];
+
+/// Edits of a fourth editor: of a field that nobody else has, and of one that a pair may change too.
+pub const FOURTHS: [fn() -> Doing; 2] = [
+    || doing(r#"metadata.labels.seen = "yes""#),
+    || doing("spec.replicas = 9"),
+];

@@ -47,7 +47,7 @@ impl fmt::Display for Event {
             "reads"
         };
         let verb = if self.code >= 400 { "is told" } else { verb };
-        write!(f, "{} {verb} {}", ["A", "B", "C"][self.who], self.code)
+        write!(f, "{} {verb} {}", ["A", "B", "C", "D"][self.who], self.code)
     }
 }
 
@@ -157,7 +157,7 @@ pub fn judge(events: &[Event]) -> &'static str {
         }
     }
     let mut told_no = Vec::new();
-    for who in 0..3 {
+    for who in 0..4 {
         let last = events.iter().rev().find(|event| event.who == who);
         told_no.extend(
             last.filter(|event| event.code >= 400)

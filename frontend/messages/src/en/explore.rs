@@ -31,7 +31,8 @@ crate::catalogue::messages! {
     setup_third() "A third actor";
     setup_no_third() "none";
     setup_third_tools() "A tool";
-    setup_third_of_play() "its working copy in Play";
+    setup_third_of_play(actors) "{actors}: the edit in Play";
+    setup_others_of_play(actors) "{actors}: the edits in Play";
     setup_tries_on_conflict() "Tries on conflict";
     setup_tries() "Tries";
     setup_read_first() "Read first";
@@ -138,6 +139,8 @@ crate::catalogue::messages! {
     two_edits() "Same two edits, every possible order";
     three_edits() "Same three edits, every possible order";
     two_edits_lost_answer() "Same two edits, every possible order. The answer to one write can be lost";
+    more_edits(actors) "Same {actors} edits, every possible order";
+    more_edits_lost_answer(actors) "Same {actors} edits, every possible order. The answer to one write can be lost";
     three_edits_lost_answer() "Same three edits, every possible order. The answer to one write can be lost";
 
     // Verdicts and counts.

@@ -1,9 +1,9 @@
 //! The action of a third actor, and the way in which an actor writes.
 
 use optimist_client::{Preset, WriteMethod};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::ThirdActor;
 
-use super::letter;
 use crate::en;
 use crate::ways::client_long;
 
@@ -29,8 +29,8 @@ pub fn with_third(says: &str, does: ThirdActor) -> String {
 }
 
 /// Names the tool that an actor is.
-pub fn actor_tool(actor: usize, tool: ThirdActor) -> String {
-    en::actor_tool(&letter(actor), &third(tool))
+pub fn actor_tool(actor: ActorId, tool: ThirdActor) -> String {
+    en::actor_tool(&actor.letter(), &third(tool))
 }
 
 /// Names a way of writing.
@@ -57,8 +57,8 @@ pub fn way(way: WriteMethod) -> String {
 }
 
 /// Says an actor's way of writing, and whether the actor reads first.
-pub fn actor_way(actor: usize, method: WriteMethod, reads_first: bool) -> String {
-    let (actor, way) = (letter(actor), way(method));
+pub fn actor_way(actor: ActorId, method: WriteMethod, reads_first: bool) -> String {
+    let (actor, way) = (actor.letter(), way(method));
     if reads_first {
         en::actor_way(&actor, &way)
     } else {

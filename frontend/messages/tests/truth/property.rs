@@ -285,7 +285,7 @@ pub struct Mended {
 }
 
 fn of_two_editors(text: &str) -> Result<(), PropertyError> {
-    parse_property(text, 2).map(drop)
+    parse_property(text, &ActorId::ALL[..2]).map(drop)
 }
 
 fn of_controller(text: &str) -> Result<(), PropertyError> {
@@ -622,7 +622,8 @@ pub fn judge(seed: u64, hearing: &mut Hearing) -> Option<()> {
     let actors = search.scenario().plans.len();
     for _ in 0..12 {
         about.property = property(&mut random, actors);
-        let read = parse_property(&about.property.text(), actors).expect("it is a property");
+        let read = parse_property(&about.property.text(), &ActorId::ALL[..actors])
+            .expect("it is a property");
         about.complete = true;
         hear(&about, &search, &read, hearing);
         about.complete = false;
@@ -639,7 +640,7 @@ pub fn fixed(hearing: &mut Hearing) -> Option<()> {
     let preset = PRESETS.iter().find(|it| it.slug == "different-fields")?;
     let start = HistoryTree::new(World::load(preset.manifest).ok()?.0);
     let scenario = |way| preset.scenario().ok()?.in_ways(&[way, way], 1).ok();
-    let read = parse_property("never: lost edit", 2).ok()?;
+    let read = parse_property("never: lost edit", &ActorId::ALL[..2]).ok()?;
     for (inside, loses) in [(true, false), (false, true)] {
         let mut with = Scenario::clone(&scenario(Update)?);
         with.micro_steps = inside;
@@ -675,7 +676,7 @@ fn counts(
     let conditions: Conditions<Kept> = KEPT.iter().copied().collect();
     for _ in 0..30 {
         let property = property(&mut random, 2);
-        let read = parse_property(&property.text(), 2).expect("it is a property");
+        let read = parse_property(&property.text(), &ActorId::ALL[..2]).expect("it is a property");
         let (mut kept, mut answers) = (Kept::default(), Vec::<HistoryAnswer>::new());
         for scenario in &scenarios {
             let most = if random.once_in(6) { 3 } else { 4000 };
@@ -733,7 +734,8 @@ pub fn three(hearing: &mut Hearing) -> Option<()> {
     let mut random = Random::new(11);
     for _ in 0..40 {
         about.property = property(&mut random, 2);
-        let read = parse_property(&about.property.text(), 2).expect("it is a property");
+        let read =
+            parse_property(&about.property.text(), &ActorId::ALL[..2]).expect("it is a property");
         hear(&about, &search, &read, hearing);
     }
     Some(())

@@ -98,8 +98,9 @@ fn search(store: &StateHandle) -> Html {
 }
 
 fn finding(store: &StateHandle, found: &OrdersFinding) -> Html {
-    let (with, without): (Vec<ActorId>, Vec<ActorId>) =
-        (ActorId::EDITORS.into_iter()).partition(|editor| found.editors.contains(editor));
+    let with = found.editors.clone();
+    let without = ActorId::EDITORS.into_iter();
+    let without = without.filter(|editor| !with.contains(editor)).collect();
     let names = |editors: Vec<ActorId>| -> Vec<String> {
         editors
             .into_iter()

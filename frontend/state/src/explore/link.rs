@@ -39,7 +39,8 @@ impl ExploreModel {
             EditSource::Editors(..) => None,
         };
         let row = self.way_of(self.chosen).map_or(MIXED, slug);
-        let mixed = setup.mixed.iter();
+        // Three as in older links, if they are enough.
+        let mixed = setup.mixed.iter().take(setup.actors().max(3));
         let mixed: Value = mixed
             .map(|(way, reads)| json!([slug(*way), reads]))
             .collect();

@@ -6,6 +6,7 @@ use super::link::is_preset;
 use super::{ExploreRequest, SearchTurn, ThirdActorChoice, WritersInBetween};
 use optimist_client::{OnConflict, WriteMethod};
 use optimist_lesson::{PropertyError, WrittenProperty, parse_property};
+use optimist_simulation::ActorId;
 use optimist_simulation::explore::{
     Comparison, HistoryAnswer, LossGroups, LossRisk, Scenario, Search, StateId, Tally, ThirdActor,
     TransitionId,
@@ -31,7 +32,7 @@ pub struct ExploreSetup {
     /// `true` if the answer to one write can be lost.
     pub loses_answer: bool,
     /// The write method of each actor in the mixed row, and whether the actor reads first.
-    pub mixed: [(usize, bool); 3],
+    pub mixed: [(usize, bool); 6],
     /// A property that somebody wrote; empty: none.
     pub property: String,
 }
@@ -39,14 +40,26 @@ pub struct ExploreSetup {
 impl ExploreSetup {
     /// The number of actors.
     pub fn actors(&self) -> usize {
-        2 + usize::from(self.third().is_some())
+        self.acting().len()
     }
 
-    /// Returns the task of the third actor. The third actor of Play takes part only if the edits
+    /// The actors that take part, in the order of their indexes.
+    pub fn acting(&self) -> Vec<ActorId> {
+        match self.third() {
+            None => ActorId::EDITORS.to_vec(),
+            Some(ThirdActorChoice::Preset(_)) => ActorId::ALL.into_iter().take(3).collect(),
+            Some(ThirdActorChoice::OfPlay) => {
+                let others = self.subject.others().into_iter();
+                ActorId::EDITORS.into_iter().chain(others).collect()
+            }
+        }
+    }
+
+    /// Returns the task of the third actor. The other actors of Play take part only if the edits
     /// come from Play.
     pub fn third(&self) -> Option<ThirdActorChoice> {
         let third = self.third?;
-        (third != ThirdActorChoice::OfPlay || self.subject.has_third()).then_some(third)
+        (third != ThirdActorChoice::OfPlay || !self.subject.others().is_empty()).then_some(third)
     }
 
     /// Returns the third actor if it is a tool, which writes as it does in every row.
@@ -59,9 +72,14 @@ impl ExploreSetup {
 }
 
 impl EditSource {
-    /// Returns whether the third actor of Play also has edits.
-    pub fn has_third(&self) -> bool {
-        matches!(self, EditSource::Editors(_, scenario) if scenario.plans.len() > 2)
+    /// Returns the actors of Play beside the two editors that have edits too.
+    pub fn others(&self) -> Vec<ActorId> {
+        match self {
+            EditSource::Editors(_, scenario) => {
+                scenario.acting().skip(2).map(|(actor, _)| actor).collect()
+            }
+            EditSource::Preset(_) => Vec::new(),
+        }
     }
 
     /// Returns the writers in between, if the edits are those of a case of Diagnose.
@@ -242,7 +260,14 @@ impl ExploreModel {
                 tries: OnConflict::DEFAULT_ATTEMPTS,
                 micro_steps: false,
                 loses_answer: false,
-                mixed: [(1, true), (4, true), (4, true)],
+                mixed: [
+                    (1, true),
+                    (4, true),
+                    (4, true),
+                    (4, true),
+                    (4, true),
+                    (4, true),
+                ],
                 property: String::new(),
             },
             from_play: None,
@@ -455,7 +480,7 @@ impl ExploreModel {
 /// Reads the property of a setup.
 fn read_property(setup: &ExploreSetup) -> Option<Result<Rc<WrittenProperty>, PropertyError>> {
     let text = &setup.property;
-    (!text.trim().is_empty()).then(|| parse_property(text, setup.actors()).map(Rc::new))
+    (!text.trim().is_empty()).then(|| parse_property(text, &setup.acting()).map(Rc::new))
 }
 
 /// The write methods of the matrix, those that only the mixed row offers, and that of a case.

@@ -7,7 +7,7 @@ use optimist_simulation::explore::ThirdActor;
 pub enum ThirdActorChoice {
     /// A preset.
     Preset(ThirdActor),
-    /// The intent of the third actor's working copy in Play.
+    /// The intents of the working copies of the other actors in Play.
     OfPlay,
 }
 

@@ -197,7 +197,14 @@ fn a_selection_comes_back_from_its_link() {
         tries: 3,
         micro_steps: true,
         loses_answer: true,
-        mixed: [(2, false), (0, true), (5, false)],
+        mixed: [
+            (2, false),
+            (0, true),
+            (5, false),
+            (4, true),
+            (4, true),
+            (4, true),
+        ],
         property: "before: [A writes,\n  C reads]".to_owned(),
     }));
     for row in [4, model.mixed_row()] {
@@ -345,7 +352,7 @@ fn what_a_link_does_not_say_or_says_wrongly_stays_as_it_is() {
 
 #[test]
 fn the_edits_of_play_come_with_the_third_actor_if_it_has_edits() {
-    use ActorId::{A, B, C};
+    use ActorId::{A, B, C, D, F};
     let model = ExploreModel::new();
     let plans = |actors: &[ActorId]| {
         let (setup, _) = model.requested(&request(edited_by(actors), Value::Null));
@@ -356,6 +363,21 @@ fn the_edits_of_play_come_with_the_third_actor_if_it_has_edits() {
     };
     assert_eq!(plans(&[A, B]), (2, None));
     assert_eq!(plans(&[A, B, C]), (3, Some(ThirdActorChoice::OfPlay)));
+    // All others that have edits take part, each under its letter.
+    assert_eq!(plans(&[A, B, D, F]), (4, Some(ThirdActorChoice::OfPlay)));
+    let (mut setup, _) = model.requested(&request(edited_by(&[A, B, D, F]), Value::Null));
+    assert_eq!(setup.acting(), [A, B, D, F]);
+    setup.mixed[3] = (7, false);
+    let mut chosen = ExploreModel::new();
+    chosen.update(ExploreMsg::Setup(setup.clone()));
+    let linked = request(edited_by(&[A, B, D, F]), chosen.to_json());
+    let (linked, _) = model.requested(&linked);
+    assert_eq!(
+        (linked.acting(), linked.mixed),
+        (setup.acting(), setup.mixed)
+    );
+    setup.third = Some(ThirdActorChoice::Preset(ThirdActor::Annotates));
+    assert_eq!(setup.acting(), [A, B, C]);
     // No actor has read the object: the edits of the preset stay.
     let (setup, _) = model.requested(&request(tree(), Value::Null));
     assert_eq!(setup.subject, EditSource::Preset(0));
