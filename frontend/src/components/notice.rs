@@ -68,16 +68,12 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
         return notice(store, Msg::DismissNotice, told);
     }
     if store.session.full {
-        let told = html! {
-            { label::session_full() }
-        };
+        let told = html! { { label::session_full() } };
         return notice(store, Msg::DismissNotice, told);
     }
     let kept = &store.persistence;
     if kept.refused {
-        let told = html! {
-            { label::keeps_nothing() }
-        };
+        let told = html! { { label::keeps_nothing() } };
         return notice(store, PersistenceMsg::Dismiss, told);
     }
     if !kept.unreadable.is_empty() {
@@ -88,9 +84,7 @@ pub(crate) fn kept_notice(store: &StateHandle) -> Html {
             UnreadableData::Explored => label::kept_explored(),
         });
         let what = what.collect::<Vec<String>>().join(", ");
-        let told = html! {
-            { label::kept_unreadable(&what) }
-        };
+        let told = html! { { label::kept_unreadable(&what) } };
         return notice(store, PersistenceMsg::Dismiss, told);
     }
     let mut offered = kept.sessions.offered();

@@ -123,6 +123,15 @@ impl State {
         self.persistence.unreadable = unreadable;
         self.persistence.sessions = Rc::new(sessions);
         fx.keep(effects);
+        let typed = self
+            .persistence
+            .unreadable
+            .contains(&UnreadableData::Typing);
+        let typed = typed.then(|| fx.read(StorageArea::Tab, optimist_sessions::TAB));
+        if let Some(text) = typed.flatten() {
+            // The next snapshot is written over it.
+            self.keep_unopened("Unfinished texts", &text, fx);
+        }
     }
 
     fn sessions(&mut self) -> &mut Sessions {

@@ -511,7 +511,7 @@ async fn what_cannot_be_read_is_said() {
     Page::open().await.close().await;
     storage().set_item("optimist.kept.x", "nonsense").unwrap();
     let page = Page::reopen().await;
-    let said = "a session that is kept here. It is left as it is.";
+    let said = "a session that is kept here. It is kept as it is.";
     assert!(page.all_text().contains(said), "{}", page.all_text());
     page.press(A, "Get").await;
     page.close().await;

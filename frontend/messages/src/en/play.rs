@@ -324,7 +324,7 @@ crate::catalogue::messages! {
     kept_session() "a session that is kept here";
     kept_explored() "the question of Explore";
     kept_lessons() "how far you got in the lessons";
-    kept_unreadable(what) "Some of what this browser kept cannot be read: {what}. It is left as it is.";
+    kept_unreadable(what) "Some of what this browser kept cannot be read: {what}. It is kept as it is.";
     session_before() "There is a session from before.";
     sessions_before(count) "There are {count} sessions from before.";
     session_before_open() "Open it";

@@ -42,14 +42,14 @@ pub(super) fn own_property(store: &StateHandle) -> Html {
     if !store.can_write_property() {
         return Html::default();
     }
-    html! { <ControllerProperty store={store.clone()} moment={Moment(Rc::clone(&store.session.tree))} /> }
+    html! { <ControllerProperty store={store.clone()} moment={SessionMoment(Rc::clone(&store.session.tree))} /> }
 }
 
 /// The moment of a session from which orders are searched.
 #[derive(Clone)]
-struct Moment(Rc<HistoryTree>);
+struct SessionMoment(Rc<HistoryTree>);
 
-impl PartialEq for Moment {
+impl PartialEq for SessionMoment {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
@@ -58,7 +58,7 @@ impl PartialEq for Moment {
 #[derive(Clone, PartialEq, Properties)]
 struct ControllerPropertyProps {
     store: StateHandle,
-    moment: Moment,
+    moment: SessionMoment,
 }
 
 #[component]

@@ -123,6 +123,23 @@ fn a_kept_question_that_cannot_be_read_is_named_and_not_lost() {
     }
 }
 
+#[test]
+fn unfinished_texts_that_cannot_be_read_are_named_and_not_written_over() {
+    let text = "{\"live\": 7, \"drafts\": ";
+    let page = Page::open();
+    put(&page, optimist_sessions::TAB, text);
+    let mut page = page.reload("");
+    let unreadable = page.state.persistence.unreadable.clone();
+    assert_eq!(unreadable, [UnreadableData::Typing]);
+    page.send(RequestMsg::Get(ActorId::A));
+    page.send(PersistenceMsg::Save);
+    let tab = page.browser.read(StorageArea::Tab, optimist_sessions::TAB);
+    assert_ne!(tab.as_deref(), Some(text));
+    page.send(ViewMsg::Dialog(Some(Dialog::Sessions)));
+    let kept = page.state.persistence.sessions.saved();
+    assert!(kept.iter().any(|entry| entry.text == text));
+}
+
 /// A controller with a property that somebody wrote, after a save and a reload.
 fn reloaded(text: &str) -> Page {
     let mut page = Page::open();

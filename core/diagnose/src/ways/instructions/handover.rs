@@ -90,7 +90,7 @@ impl ChangeTable {
     }
 }
 
-/// What one sender does in a way out.
+/// One step of a way out, by its sender.
 enum HandoverStep<'a> {
     /// One command of the writer's tool, with every request that the tool sends by itself.
     Tool(&'a [Exchange]),
