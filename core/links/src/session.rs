@@ -346,7 +346,11 @@ fn nodes_from_json(json: &Value) -> Result<Vec<RecordedOperation>, ShareError> {
         nodes.push(RecordedOperation {
             parent,
             operation: operation_from_json(node.get(0).ok_or(DAMAGED)?, who)?,
-            touches: some(node.get(3).filter(|it| it.is_object())).unwrap_or_default(),
+            // An object also where there are none, as in the session of a history.
+            touches: node
+                .get(3)
+                .filter(|it| it.is_object())
+                .map_or_else(|| json!({}), Value::clone),
         });
     }
     Ok(nodes)

@@ -208,7 +208,11 @@ proptest! {
         }
         let again = reopened(&tree);
         prop_assert_eq!(seen(&again), seen(&tree));
-        prop_assert_eq!(Session::from_tree(&again).to_text(), Session::from_tree(&tree).to_text());
+        let shared = Session::from_tree(&tree);
+        prop_assert_eq!(Session::from_tree(&again).to_text(), shared.to_text());
+        // What was opened says of each step what its history says, so nobody has to read it there.
+        let opened = Session::parse(&shared.to_text()).unwrap();
+        prop_assert_eq!(opened.renewed(&again, &again), Session::from_tree(&again));
     }
 
     #[test]
