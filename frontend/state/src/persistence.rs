@@ -2,7 +2,6 @@
 //! `optimist_sessions` decides which sessions are kept, and where; this module passes the content
 //! of the page to it, and its effects to the browser.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_links::Session;
@@ -23,12 +22,13 @@ pub(crate) fn fnv_1a(text: &str) -> u64 {
     })
 }
 
-/// The last snapshot. The next one reads only the changes since then.
-#[derive(Debug)]
+/// The session of a history, as it was recorded last. The next snapshot reads only the changes since then.
+#[derive(Clone, Debug)]
 struct Last {
     of: Rc<HistoryTree>,
-    session: Session,
-    drafts: Drafts,
+    session: Rc<Session>,
+    /// The texts that were typed when it was kept; `None` before the browser keeps it.
+    drafts: Option<Drafts>,
 }
 
 /// Data in the browser's storages that the page cannot read.
@@ -62,7 +62,7 @@ pub struct Persistence {
     shown: Option<Rc<Session>>,
     /// The session that was archived last, by its id, and its tree, to show it again at once.
     archived: Option<(String, Rc<HistoryTree>)>,
-    last: Rc<RefCell<Option<Last>>>,
+    last: Option<Last>,
 }
 
 /// A message about the sessions that the browser keeps.
@@ -86,12 +86,23 @@ pub enum PersistenceMsg {
     Remove(String),
 }
 
+/// The session of a history of Play. Its steps are those of the session that was opened, if it is known: to find
+/// them in the history again would hold the page.
+fn session_in_play(tree: &HistoryTree, opened: Option<&Session>) -> Session {
+    let mut session = match opened {
+        Some(opened) => opened.renewed(tree, tree),
+        None => Session::from_tree(tree),
+    };
+    Page::Play.slug().clone_into(&mut session.page);
+    session
+}
+
 impl State {
     pub(crate) fn update_persistence(&mut self, msg: PersistenceMsg, fx: &mut Effects<'_>) {
         match msg {
             PersistenceMsg::Save => self.save(fx),
             PersistenceMsg::Refused(effect) => self.refused(&effect, fx),
-            PersistenceMsg::Enter(tree) => self.enter_shown(tree, fx),
+            PersistenceMsg::Enter(tree) => self.enter_shown(tree, None, fx),
             PersistenceMsg::Return => self.return_to_own(fx),
             PersistenceMsg::TakeOffer => self.take_offer(fx),
             PersistenceMsg::Dismiss => self.dismiss_kept(fx),
@@ -185,21 +196,43 @@ impl State {
         let (id, effects) = self.sessions().archive(&shown, back, fx.now());
         fx.keep(effects);
         self.persistence.archived = id.map(|id| (id, Rc::clone(&self.session.tree)));
-        self.persistence.last = Rc::default();
+        self.persistence.last = None;
         self.persistence.shown = None;
     }
 
-    /// Shows a history that the user did not make.
-    pub(crate) fn enter_shown(&mut self, tree: Rc<HistoryTree>, fx: &mut Effects<'_>) {
+    /// Shows a history that the user did not make. `opened` is the session whose steps were repeated to
+    /// get it, if there is one.
+    pub(crate) fn enter_shown(
+        &mut self,
+        tree: Rc<HistoryTree>,
+        opened: Option<&Session>,
+        fx: &mut Effects<'_>,
+    ) {
         self.archive_shown(true, fx);
-        self.persistence.shown = Some(Rc::new(Session::from_tree(&tree)));
+        self.persistence.shown = Some(self.record_entered(&tree, opened));
         self.enter(tree);
         self.manifest.loaded = None;
     }
 
+    /// Records the session of a history that is entered, for the first snapshot of it.
+    fn record_entered(&mut self, tree: &Rc<HistoryTree>, opened: Option<&Session>) -> Rc<Session> {
+        let session = Rc::new(session_in_play(tree, opened));
+        self.persistence.last = Some(Last {
+            of: Rc::clone(tree),
+            session: Rc::clone(&session),
+            drafts: None,
+        });
+        session
+    }
+
     /// Shows the kept session that was being opened; `false` if the opened session is not a kept
-    /// one.
-    pub(crate) fn enter_kept(&mut self, tree: &Rc<HistoryTree>, fx: &mut Effects<'_>) -> bool {
+    /// one. `opened` is that session; without it, it is read from its history.
+    pub(crate) fn enter_kept(
+        &mut self,
+        tree: &Rc<HistoryTree>,
+        opened: Option<&Session>,
+        fx: &mut Effects<'_>,
+    ) -> bool {
         if !self.persistence.sessions.is_opening() {
             return false;
         }
@@ -208,8 +241,9 @@ impl State {
             return false;
         };
         fx.keep(effects);
+        let session = self.record_entered(tree, opened);
         if !self.persistence.sessions.is_own() {
-            self.persistence.shown = Some(Rc::new(Session::from_tree(tree)));
+            self.persistence.shown = Some(session);
         }
         self.enter(Rc::clone(tree));
         self.manifest.loaded = None;
@@ -224,7 +258,7 @@ impl State {
     pub(crate) fn opened_elsewhere(&mut self, fx: &mut Effects<'_>) {
         if let Some((_, effects)) = self.sessions().opened() {
             fx.keep(effects);
-            self.persistence.last = Rc::default();
+            self.persistence.last = None;
         }
     }
 
@@ -249,7 +283,7 @@ impl State {
         if let Some((_, effects)) = self.sessions().open(&id) {
             fx.keep(effects);
             self.persistence.back = false;
-            self.enter_kept(&tree, fx);
+            self.enter_kept(&tree, None, fx);
         }
     }
 
@@ -285,16 +319,12 @@ impl State {
     }
 
     /// Makes a snapshot of Play, for the browser's storages.
-    fn snapshot(&self) -> SessionSnapshot {
+    fn snapshot(&mut self) -> SessionSnapshot {
         let tree = &self.session.tree;
         let session = match self.persistence.last.take() {
             Some(Last { of, session, .. }) if Rc::ptr_eq(&of, tree) => session,
-            Some(Last { of, session, .. }) => session.renewed(&of, tree),
-            None => {
-                let mut session = Session::from_tree(tree);
-                Page::Play.slug().clone_into(&mut session.page);
-                session
-            }
+            Some(Last { of, session, .. }) => Rc::new(session.renewed(&of, tree)),
+            None => Rc::new(session_in_play(tree, None)),
         };
         let subject = self.world().subject();
         let steps = match session.steps() {
@@ -309,13 +339,11 @@ impl State {
             drafts: drafts.clone(),
             own: self.is_own(&session),
         };
-        let of = Rc::clone(tree);
-        let last = Last {
-            of,
+        self.persistence.last = Some(Last {
+            of: Rc::clone(tree),
             session,
-            drafts,
-        };
-        self.persistence.last.replace(Some(last));
+            drafts: Some(drafts),
+        });
         snapshot
     }
 
@@ -366,13 +394,9 @@ impl State {
 
     /// Nothing was done yet, and nothing is to be replaced, or all of it is kept already.
     fn is_untouched(&self, fx: &Effects<'_>) -> bool {
-        let last = self.persistence.last.take();
-        let same = last
-            .as_ref()
-            .map(|last| Rc::ptr_eq(&last.of, &self.session.tree) && last.drafts == self.drafts());
-        self.persistence.last.replace(last);
-        match same {
-            Some(same) => same,
+        let last = self.persistence.last.as_ref();
+        match last.and_then(|last| Some((&last.of, last.drafts.as_ref()?))) {
+            Some((of, drafts)) => Rc::ptr_eq(of, &self.session.tree) && *drafts == self.drafts(),
             None => {
                 let one = self.session.tree.len() == 1;
                 let empty = one && self.editing.raw.is_empty() && !self.is_loaded();

@@ -339,24 +339,24 @@ impl State {
                 self.set_stage();
                 self.open_linked_lesson(learning, Rc::unwrap_or_clone(tree), fx);
             }
-            None => self.play_session(&tree, &setup, fx),
+            None => self.play_session(&tree, &session, fx),
         }
     }
 
     /// Shows a session that was opened in Play.
-    fn play_session(&mut self, tree: &Rc<HistoryTree>, setup: &Value, fx: &mut Effects<'_>) {
+    fn play_session(&mut self, tree: &Rc<HistoryTree>, session: &Session, fx: &mut Effects<'_>) {
         // What was kept is opened behind whatever page is open.
         let page = self.page;
         self.page = Page::Play;
         self.set_stage();
-        if self.enter_kept(tree, fx) {
+        if self.enter_kept(tree, Some(session), fx) {
             self.page = page;
             self.set_stage();
             return;
         }
         // What was there is not lost: the header leads back to it.
-        self.enter_shown(Rc::clone(tree), fx);
-        let property = setup.get(PROPERTY).and_then(Value::as_str);
+        self.enter_shown(Rc::clone(tree), Some(session), fx);
+        let property = session.extra.get(PROPERTY).and_then(Value::as_str);
         self.check_property(property.unwrap_or_default().to_owned(), fx);
         fx.go_to(Page::Play.fragment());
     }

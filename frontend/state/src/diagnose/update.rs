@@ -372,7 +372,7 @@ impl State {
     pub(super) fn open_in_play(&mut self, tree: HistoryTree, fx: &mut Effects<'_>) {
         // Who steps through a real case needs all of the page.
         self.view.show_all_controls(fx);
-        self.enter_shown(Rc::new(tree), fx);
+        self.enter_shown(Rc::new(tree), None, fx);
         fx.go_to(Page::Play.fragment());
     }
 

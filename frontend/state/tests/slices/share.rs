@@ -32,6 +32,34 @@ fn a_link_opens_a_session_and_leads_back_to_the_one_before() {
 }
 
 #[test]
+fn a_session_from_a_link_is_kept_for_a_reload_though_nothing_was_done_in_it() {
+    let mut page = Page::open();
+    page.send(Msg::Address(link()));
+    page.finish_work();
+    page.send(PersistenceMsg::Save);
+    let page = page.reload("");
+    assert_eq!((page.steps(), page.stored(REPLICAS)), (2, "5".to_owned()));
+}
+
+#[test]
+fn a_session_from_a_link_is_archived_only_with_a_step_of_ones_own() {
+    for (acts, returns) in [(false, "3"), (true, "5")] {
+        let mut page = Page::open();
+        page.send(Msg::Address(link()));
+        page.finish_work();
+        page.send(SessionMsg::Back);
+        page.send(SessionMsg::Last);
+        if acts {
+            page.send(RequestMsg::Get(ActorId::B));
+        }
+        page.send(PersistenceMsg::Enter(Page::open().state.session.tree));
+        page.send(PersistenceMsg::Return);
+        page.finish_work();
+        assert_eq!(page.stored(REPLICAS), returns, "acted: {acts}");
+    }
+}
+
+#[test]
 fn a_link_leaves_the_address_before_it_is_opened() {
     let mut page = Page::open();
     let effects = page.effects(Msg::Address(link()));
