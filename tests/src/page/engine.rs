@@ -118,35 +118,20 @@ impl Engine {
             .collect()
     }
 
-    /// Removes what a test has stored and set, but for what belongs to a tab. `None` if that fails.
-    pub(super) fn forget(self, process: &Process) -> Option<()> {
+    /// Returns whether a browser serves several tests. Chromium starts with little processor time, and one
+    /// that served many tests stopped drawing.
+    pub(super) fn serves_several(self) -> bool {
+        self == Self::Firefox
+    }
+
+    /// Removes what a test has stored and set in a Firefox, but for what belongs to a tab. `None` if that fails.
+    pub(super) fn forget(process: &Process) -> Option<()> {
         let post = |path: &str, body: &Value| process.done("POST", path, body);
-        match self {
-            Self::Chromium => {
-                process.done("DELETE", "/chromium/network_conditions", &Value::Null)?;
-                let everything = json!({"origin": "*", "storageTypes": "all"});
-                let commands = [
-                    ("Storage.clearDataForOrigin", everything),
-                    ("Network.clearBrowserCache", json!({})),
-                    (
-                        "Browser.setDownloadBehavior",
-                        json!({"behavior": "default"}),
-                    ),
-                ];
-                for (command, parameters) in commands {
-                    let command = json!({"cmd": command, "params": parameters});
-                    post("/goog/cdp/execute", &command)?;
-                }
-                post("/se/log", &json!({"type": "browser"})).map(drop)
-            }
-            Self::Firefox => {
-                post("/moz/context", &json!({"context": "chrome"}))?;
-                let script = json!({"script": FIREFOX_FORGET, "args": []});
-                let kept = post("/execute/async", &script)?;
-                post("/moz/context", &json!({"context": "content"}))?;
-                (kept == 0).then_some(())
-            }
-        }
+        post("/moz/context", &json!({"context": "chrome"}))?;
+        let script = json!({"script": FIREFOX_FORGET, "args": []});
+        let kept = post("/execute/async", &script)?;
+        post("/moz/context", &json!({"context": "content"}))?;
+        (kept == 0).then_some(())
     }
 }
 

@@ -1,5 +1,5 @@
 //! The processes of browsers and their drivers. To start one takes seconds of processor time, so a
-//! browser is left to the next test, with a new tab and with nothing stored.
+//! Firefox is left to the next test, with a new tab and with nothing stored.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -17,7 +17,12 @@ pub(super) struct Process {
     driver: Child,
     agent: ureq::Agent,
     session: String,
+    /// The number of tests that it served.
+    served: u32,
 }
+
+/// The most tests that a browser serves, so that none grows old.
+const MOST_SERVED: u32 = 8;
 
 /// The browsers of this program that no test uses.
 struct Idle {
@@ -67,8 +72,10 @@ pub(super) fn take() -> Process {
 }
 
 /// Leaves a browser to the next test. It ends if its test failed, or if it cannot be made as new.
-pub(super) fn leave(process: Process) {
-    if !thread::panicking() && process.renew().is_some() {
+pub(super) fn leave(mut process: Process) {
+    process.served += 1;
+    let serves = process.engine.serves_several() && process.served < MOST_SERVED;
+    if serves && !thread::panicking() && process.renew().is_some() {
         idle().browsers.push(process);
     }
 }
@@ -92,6 +99,7 @@ impl Process {
             driver,
             agent,
             session: format!("http://127.0.0.1:{port}/session"),
+            served: 0,
         };
         let session = process
             .ask("POST", "", &engine.capabilities())
@@ -142,7 +150,7 @@ impl Process {
             self.done("DELETE", "/window", &Value::Null)?;
         }
         self.done("POST", "/window", &json!({"handle": new["handle"]}))?;
-        self.engine.forget(self)
+        Engine::forget(self)
     }
 }
 
