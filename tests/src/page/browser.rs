@@ -83,12 +83,29 @@ impl Browser {
         self.wait(url, ARRIVED, &[]);
     }
 
-    /// Gives the page a size, as a device of that size would, and waits until it is drawn in it.
+    /// Gives the page a size, as a device of that size would, and waits until it is drawn in it. A Chromium
+    /// once drew no frame after it had got its size, so a page that draws none gets it again.
+    ///
+    /// # Panics
+    /// If that takes too long.
     pub fn resize(&self, width: u32, height: u32) {
-        const DRAWN: &str = "return new Promise(done => requestAnimationFrame(() =>
-            requestAnimationFrame(() => setTimeout(done, 0, true))))";
-        self.emulate(&Emulation::Size(width, height));
-        self.wait("the page in its size", DRAWN, &[]);
+        const DRAWN: &str = "
+            const drawn = new Promise(done => requestAnimationFrame(() =>
+                requestAnimationFrame(() => setTimeout(done, 0, true))));
+            return Promise.race([drawn, new Promise(late => setTimeout(late, 10000, false))])";
+        let start = Instant::now();
+        let body = json!({"script": DRAWN, "args": []});
+        loop {
+            self.emulate(&Emulation::Size(width, height));
+            let drawn = self.ask("/execute/sync", &body);
+            if drawn == true {
+                return;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "waited in vain for the page in its size: {drawn}"
+            );
+        }
     }
 
     /// Sets the colour scheme of the system: dark or light.

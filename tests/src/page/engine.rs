@@ -118,8 +118,8 @@ impl Engine {
             .collect()
     }
 
-    /// Returns whether a browser serves several tests. Chromium starts with little processor time, and one
-    /// that served many tests stopped drawing.
+    /// Returns whether a browser serves several tests. Chromium starts with little processor time, so each
+    /// test has its own.
     pub(super) fn serves_several(self) -> bool {
         self == Self::Firefox
     }
