@@ -1,8 +1,6 @@
 //! The owners of each line of an object, as data, as plain text and as a Markdown table.
 
-use optimist_apiserver::apply::{
-    ManagedFieldsOperation, Manager, Managers, Owned, Owners, Path, Places,
-};
+use optimist_apiserver::apply::{Manager, Managers, Owned, Owners, Path, Places};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -220,10 +218,7 @@ impl ObjectOwnership {
 
 /// `helm (Apply)`, `kube-controller-manager (Update, /scale)`.
 pub fn label(manager: &Manager) -> String {
-    let operation = match manager.operation {
-        ManagedFieldsOperation::Apply => "Apply",
-        ManagedFieldsOperation::Update => "Update",
-    };
+    let operation = manager.operation.name();
     let name = visible(&manager.name);
     match manager.subresource.as_str() {
         "" => format!("{name} ({operation})"),

@@ -1,6 +1,6 @@
 //! Diagnose's sentences about the content of a text.
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
+use optimist_apiserver::apply::Manager;
 use optimist_client::{shorten, visible};
 use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::input::{NotDetected, TextForm};
@@ -165,20 +165,13 @@ pub(crate) fn owner_beside(manager: &Manager, others: &[&Manager]) -> String {
     let name = owner(manager);
     let others = others.iter().filter(|it| **it != manager);
     let same: Vec<_> = others.filter(|it| owner(it) == name).collect();
-    let operation = operation(manager);
+    let operation = manager.operation.name();
     if same.is_empty() {
         name
     } else if same.iter().any(|it| it.operation == manager.operation) {
         en::owners_by_version(&name, &operation, &manager.api_version)
     } else {
         en::owners_by(&name, &operation)
-    }
-}
-
-fn operation(manager: &Manager) -> &'static str {
-    match manager.operation {
-        ManagedFieldsOperation::Apply => "Apply",
-        ManagedFieldsOperation::Update => "Update",
     }
 }
 
@@ -199,7 +192,7 @@ fn with_subresource(name: &str, subresource: &str) -> String {
 /// Says the operation of a manager, the time of its entry, and the number of fields that no other
 /// manager owns.
 pub fn manager_entry(entry: &ManagerEntry) -> String {
-    let operation = operation(&entry.manager);
+    let operation = entry.manager.operation.name();
     let alone = entry.alone.len();
     match entry.since {
         Some(since) => en::owners_entry(&operation, &entry.api_version, &since, &alone),

@@ -1,6 +1,6 @@
 //! Says in the first sentence of a case which fields a client cannot write, and who owns them.
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
+use optimist_apiserver::apply::Manager;
 use optimist_apiserver::go;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, visible};
@@ -122,10 +122,7 @@ fn conflicting(outcome: &FieldOutcome) -> impl Iterator<Item = &Manager> {
 
 /// Returns the time in the entry of a manager.
 fn last_change<'a>(row: &'a Row, manager: &Manager) -> Option<&'a str> {
-    let operation = match manager.operation {
-        ManagedFieldsOperation::Apply => "Apply",
-        ManagedFieldsOperation::Update => "Update",
-    };
+    let operation = manager.operation.name();
     let managed = row.before.metadata()?.get("managedFields")?.as_array()?;
     let is_own = |entry: &&Value| {
         text(entry, "manager") == manager.name

@@ -1,6 +1,6 @@
 //! Finds the owners of the fields of an object.
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Path};
+use optimist_apiserver::apply::Path;
 use optimist_diagnose::case::Case;
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use serde_json::{Value, json};
@@ -27,10 +27,7 @@ fn manager(entry: &ManagerEntry) -> Value {
     let paths = |paths: &[Path]| paths.iter().map(Path::to_string).collect::<Vec<_>>();
     json!({
         "name": entry.manager.name,
-        "operation": match entry.manager.operation {
-            ManagedFieldsOperation::Apply => "Apply",
-            ManagedFieldsOperation::Update => "Update",
-        },
+        "operation": entry.manager.operation.name(),
         "subresource": entry.manager.subresource,
         "apiVersion": entry.api_version,
         "time": entry.since.map(|time| time.to_string()),

@@ -19,7 +19,8 @@ pub enum ManagedFieldsOperation {
 }
 
 impl ManagedFieldsOperation {
-    fn name(self) -> &'static str {
+    /// The value of `operation` in an entry of `managedFields` (`metav1.ManagedFieldsOperationType`).
+    pub fn name(self) -> &'static str {
         match self {
             ManagedFieldsOperation::Apply => "Apply",
             ManagedFieldsOperation::Update => "Update",

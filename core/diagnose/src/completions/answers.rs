@@ -199,11 +199,7 @@ pub(crate) fn entry(
     version: &Value,
     fields: &Set,
 ) -> Value {
-    let operation = match operation {
-        ManagedFieldsOperation::Apply => "Apply",
-        ManagedFieldsOperation::Update => "Update",
-    };
-    json!({"manager": manager, "operation": operation, "apiVersion": version,
+    json!({"manager": manager, "operation": operation.name(), "apiVersion": version,
         "fieldsType": "FieldsV1", "fieldsV1": to_fields_v1(fields),
         "time": "2026-01-01T00:00:00Z"})
 }

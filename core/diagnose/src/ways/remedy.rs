@@ -395,10 +395,7 @@ fn managers(object: &Value) -> Vec<Owned> {
 /// entry. It carries the version of the object.
 fn entry_without(object: &Value, owned: &Owned, fields: &[Path]) -> Option<Value> {
     let entries = object.metadata()?.get("managedFields")?.as_array()?;
-    let operation = match owned.manager.operation {
-        ManagedFieldsOperation::Apply => "Apply",
-        ManagedFieldsOperation::Update => "Update",
-    };
+    let operation = owned.manager.operation.name();
     let at = entries.iter().position(|entry| {
         text(entry, "manager") == owned.manager.name
             && text(entry, "operation") == operation
