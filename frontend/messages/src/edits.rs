@@ -52,6 +52,11 @@ pub fn value(value: Option<&Value>) -> String {
 
 /// An edit: `replicas = 5`, `image removed`, `container sidecar`.
 pub fn edit(edit: &Edit) -> String {
+    edit_as(edit, |field, value| en::edit_set(&field, &value))
+}
+
+/// An edit, with the words for a field and the value that it set. An item of a set is its own value.
+pub(crate) fn edit_as(edit: &Edit, set_to: fn(&str, &str) -> String) -> String {
     let field = field(&edit.path);
     match &edit.value {
         // When it is carried out can have become another time.
@@ -59,7 +64,7 @@ pub fn edit(edit: &Edit) -> String {
         None => en::edit_removed(&field),
         Some(Value::Object(_) | Value::Array(_)) => field,
         Some(_) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => field,
-        Some(set) => en::edit_set(&field, &value(Some(set))),
+        Some(set) => set_to(&field, &value(Some(set))),
     }
 }
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use optimist_apiserver::apply::PathElement;
 use optimist_client::{Edit, WriteMethod};
 use optimist_simulation::EndingOutcome;
-use serde_json::Value;
 
 use crate::en;
 
@@ -54,26 +52,15 @@ pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
     })
 }
 
-/// Returns whether an edit says more with its value: an item of a set is its own value.
-fn says_its_value(kept: &Edit, set: &Value) -> bool {
-    let is_item = matches!(kept.path.0.last(), Some(PathElement::Value(_)));
-    !set.is_object() && !set.is_array() && !kept.is_deletion() && !is_item
-}
-
-/// An edit as the value that it set.
+/// An edit as the value that it set: `replicas 5`.
 fn brief(kept: &Edit) -> String {
-    match &kept.value {
-        Some(set) if says_its_value(kept, set) => {
-            let value = crate::edits::value(Some(set));
-            en::kept_value(&crate::edits::field(&kept.path), &value)
-        }
-        _ => crate::edits::edit(kept),
-    }
+    crate::edits::edit_as(kept, |field, value| en::kept_value(&field, &value))
 }
 
 #[cfg(test)]
 mod tests {
-    use optimist_apiserver::apply::Path;
+    use optimist_apiserver::apply::{Path, PathElement};
+    use serde_json::Value;
 
     use super::*;
 
