@@ -3,16 +3,11 @@
 use optimist_simulation::ActorId;
 use optimist_simulation::verdict::Verdict;
 
-/// The class of an actor.
+use crate::state::Lane;
+
+/// The class of an actor: that of its lane in Play.
 pub(super) fn slug(actor: ActorId) -> &'static str {
-    match actor {
-        ActorId::A => "a",
-        ActorId::B => "b",
-        ActorId::C => "c",
-        ActorId::D => "d",
-        ActorId::E => "e",
-        ActorId::F => "f",
-    }
+    Lane::Editor(actor).slug()
 }
 
 /// The class of a verdict.
