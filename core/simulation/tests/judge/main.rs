@@ -264,12 +264,16 @@ fn two(alike: usize, mixed: usize) -> Vec<String> {
     wrong
 }
 
+/// The write methods that send one request and own nothing before.
+fn single_attempts() -> Vec<WriteMethod> {
+    let mut ways = WriteMethod::all();
+    ways.retain(|way| !way.owns && way.on_conflict == OnConflict::GiveUp);
+    ways
+}
+
 /// Three editors: one in `every` combinations of write methods.
 fn three(every: usize) -> Vec<String> {
-    let ways: Vec<WriteMethod> = WriteMethod::all()
-        .into_iter()
-        .filter(|way| !way.owns && way.on_conflict == OnConflict::GiveUp)
-        .collect();
+    let ways = single_attempts();
     let mut wrong = Vec::new();
     let mut at = 0;
     for pair in &PAIRS {
@@ -294,10 +298,7 @@ fn three(every: usize) -> Vec<String> {
 
 /// Four editors who have read, each of whom writes once: 24 orders. With their reads, there would be 2,520.
 fn four(every: usize) -> Vec<String> {
-    let ways: Vec<WriteMethod> = WriteMethod::all()
-        .into_iter()
-        .filter(|way| !way.owns && way.on_conflict == OnConflict::GiveUp)
-        .collect();
+    let ways = single_attempts();
     let mut wrong = Vec::new();
     let mut at = 0;
     for pair in &PAIRS {
