@@ -59,8 +59,7 @@ pub fn effect(effect: FieldEffect) -> String {
 }
 
 /// Returns the owners of a field before and after, if they changed; else its owners. Owners of one name are told
-/// apart. Empty if it has
-/// none, or if they depend on a part that a text leaves out.
+/// apart. Empty if it has none, or if they depend on a part that a text leaves out.
 pub fn owners_change(outcome: &FieldOutcome) -> String {
     if outcome.owners_before.is_empty() && outcome.owners_after.is_empty() {
         return String::new();

@@ -82,8 +82,8 @@ impl<'a> Client<'a> {
     }
 
     /// Runs a process to its end, or until it waits for somebody else: when it goes to sleep as it
-    /// did before. Keeps the requests that it writes, and where a tool's begin and end. Returns whether its last write was accepted,
-    /// or it wrote nothing.
+    /// did before. Keeps the requests that it writes, and where a tool's begin and end. Returns whether
+    /// its last write was accepted, or it wrote nothing.
     pub(super) fn process(&mut self, process: impl Into<Procedure>) -> bool {
         let mut process = process.into();
         let is_tool = matches!(process, Procedure::Tool(_));
