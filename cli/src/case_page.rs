@@ -30,7 +30,7 @@ pub struct CasePageOptions {
 }
 
 /// A case that the page opens.
-pub struct SavedCase {
+pub struct CaseFile {
     /// The title of the file.
     pub title: &'static str,
     /// The texts of the case.
@@ -46,7 +46,7 @@ impl CasePageOptions {
     ///
     /// # Errors
     /// The reason why there is no page in the directory, or why the file cannot be written.
-    pub fn write(&self, case: impl FnOnce() -> SavedCase) -> Result<(), BadInput> {
+    pub fn write(&self, case: impl FnOnce() -> CaseFile) -> Result<(), BadInput> {
         let (Some(file), Some(directory)) = (&self.open, &self.page) else {
             return Ok(());
         };
@@ -56,7 +56,7 @@ impl CasePageOptions {
 }
 
 /// The text of the file.
-fn page(directory: &Path, case: &SavedCase) -> Result<String, BadInput> {
+fn page(directory: &Path, case: &CaseFile) -> Result<String, BadInput> {
     let of = |name: &str| {
         let path = directory.join(name);
         let read = fs::read(&path);
@@ -103,7 +103,7 @@ fn page(directory: &Path, case: &SavedCase) -> Result<String, BadInput> {
 }
 
 /// The fragment that opens the case, without what looks private.
-fn fragment(case: &SavedCase) -> Result<String, BadInput> {
+fn fragment(case: &CaseFile) -> Result<String, BadInput> {
     let mut search = PrivateSearch::new(&case.texts);
     while search.advance() {}
     let found = search.result().cloned().unwrap_or_default();

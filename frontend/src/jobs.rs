@@ -28,11 +28,11 @@ const WORKER_SLICE: f64 = 100.0;
 const MOST_SILENCE: u32 = 20_000;
 
 /// The function that receives the reports.
-type Tell = Rc<dyn Fn(JobId, JobReport)>;
+type ReportListener = Rc<dyn Fn(JobId, JobReport)>;
 
 /// The jobs of the page.
 struct Desk {
-    tell: Option<Tell>,
+    tell: Option<ReportListener>,
     /// The jobs that run in the page, and the reports of all jobs.
     queue: JobQueue,
     slices: Option<Slices>,

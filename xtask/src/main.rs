@@ -46,7 +46,7 @@ Set CHROME and CHROMEDRIVER to a browser and its driver if they are not on PATH.
 
 /// The command line.
 #[derive(Debug, PartialEq)]
-enum Command {
+enum Subcommand {
     Help,
     Play { port: u16, release: bool },
     Test(Vec<&'static Check>),
@@ -68,17 +68,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> StageResult<()> {
+fn run(command: Subcommand) -> StageResult<()> {
     let workspace = Workspace::find()?;
     match command {
-        Command::Help => println!("{USAGE}"),
-        Command::Play { port, release } => site::play(&workspace, port, release)?,
-        Command::Test(chosen) => schedule::run(&workspace, &chosen)?,
-        Command::Dist => site::dist(&workspace)?,
-        Command::Lesson(files) => lesson::check(&workspace, &files)?,
-        Command::Kinds { staging } => kinds::make(&workspace, &staging)?,
-        Command::Size => site::size(&workspace)?,
-        Command::Setup => {
+        Subcommand::Help => println!("{USAGE}"),
+        Subcommand::Play { port, release } => site::play(&workspace, port, release)?,
+        Subcommand::Test(chosen) => schedule::run(&workspace, &chosen)?,
+        Subcommand::Dist => site::dist(&workspace)?,
+        Subcommand::Lesson(files) => lesson::check(&workspace, &files)?,
+        Subcommand::Kinds { staging } => kinds::make(&workspace, &staging)?,
+        Subcommand::Size => site::size(&workspace)?,
+        Subcommand::Setup => {
             let wasm = toolchain::wasm(&workspace)?;
             tools::for_release(&workspace, wasm)?;
             browser::find_or_install(&workspace)?;
@@ -88,30 +88,30 @@ fn run(command: Command) -> StageResult<()> {
     Ok(())
 }
 
-fn parse(arguments: &[String]) -> StageResult<Command> {
+fn parse(arguments: &[String]) -> StageResult<Subcommand> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let Some((command, rest)) = arguments.split_first() else {
-        return Ok(Command::Help);
+        return Ok(Subcommand::Help);
     };
     let asks_for_help = |argument: &&str| matches!(*argument, "-h" | "--help");
     if *command == "help" || arguments.iter().any(asks_for_help) {
-        return Ok(Command::Help);
+        return Ok(Subcommand::Help);
     }
-    let nothing_more = |parsed: Command| match rest.first() {
+    let nothing_more = |parsed: Subcommand| match rest.first() {
         Some(argument) => Err(unexpected(command, argument)),
         None => Ok(parsed),
     };
     match *command {
         "play" => parse_play(rest),
         "test" => match checks::named(rest) {
-            Ok(checks) => Ok(Command::Test(checks)),
+            Ok(checks) => Ok(Subcommand::Test(checks)),
             Err(name) => Err(unexpected(command, name)),
         },
         "lesson" => parse_lesson(rest),
         "kinds" => parse_kinds(rest),
-        "dist" => nothing_more(Command::Dist),
-        "size" => nothing_more(Command::Size),
-        "setup" => nothing_more(Command::Setup),
+        "dist" => nothing_more(Subcommand::Dist),
+        "size" => nothing_more(Subcommand::Size),
+        "setup" => nothing_more(Subcommand::Setup),
         other => Err(Failure::new(
             format!("there is no command `{other}`"),
             "cargo xtask help",
@@ -126,7 +126,7 @@ fn unexpected(command: &str, argument: &str) -> Failure {
     )
 }
 
-fn parse_play(arguments: &[&str]) -> StageResult<Command> {
+fn parse_play(arguments: &[&str]) -> StageResult<Subcommand> {
     let (mut port, mut release) = (8080, false);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -144,10 +144,10 @@ fn parse_play(arguments: &[&str]) -> StageResult<Command> {
             other => return Err(unexpected("play", other)),
         }
     }
-    Ok(Command::Play { port, release })
+    Ok(Subcommand::Play { port, release })
 }
 
-fn parse_lesson(files: &[&str]) -> StageResult<Command> {
+fn parse_lesson(files: &[&str]) -> StageResult<Subcommand> {
     if files.is_empty() {
         return Err(Failure::new(
             "lesson needs a file",
@@ -155,12 +155,12 @@ fn parse_lesson(files: &[&str]) -> StageResult<Command> {
         ));
     }
     let files = files.iter().map(|file| (*file).to_owned());
-    Ok(Command::Lesson(files.collect()))
+    Ok(Subcommand::Lesson(files.collect()))
 }
 
-fn parse_kinds(folders: &[&str]) -> StageResult<Command> {
+fn parse_kinds(folders: &[&str]) -> StageResult<Subcommand> {
     match folders {
-        [staging] => Ok(Command::Kinds {
+        [staging] => Ok(Subcommand::Kinds {
             staging: (*staging).to_owned(),
         }),
         _ => Err(Failure::new("kinds needs a folder", kinds::USAGE)),
@@ -171,7 +171,7 @@ fn parse_kinds(folders: &[&str]) -> StageResult<Command> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Result<Command, String> {
+    fn parsed(line: &str) -> Result<Subcommand, String> {
         let words: Vec<String> = line.split_whitespace().map(String::from).collect();
         parse(&words).map_err(|failure| failure.to_string())
     }
@@ -180,7 +180,7 @@ mod tests {
     fn play_takes_a_port_and_release() {
         assert_eq!(
             parsed("play --release --port 9000"),
-            Ok(Command::Play {
+            Ok(Subcommand::Play {
                 port: 9000,
                 release: true
             })
@@ -192,7 +192,7 @@ mod tests {
     fn test_takes_stages_and_checks() {
         let chosen = |line| -> Vec<&str> {
             match parsed(line) {
-                Ok(Command::Test(checks)) => checks.iter().map(|check| check.name).collect(),
+                Ok(Subcommand::Test(checks)) => checks.iter().map(|check| check.name).collect(),
                 other => panic!("{other:?}"),
             }
         };
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn help_is_there_for_every_command() {
         for line in ["", "help", "--help", "test -h", "play --port 1 --help"] {
-            assert_eq!(parsed(line), Ok(Command::Help), "{line}");
+            assert_eq!(parsed(line), Ok(Subcommand::Help), "{line}");
         }
     }
 
@@ -218,7 +218,7 @@ mod tests {
     fn lesson_takes_files_and_needs_one() {
         assert_eq!(
             parsed("lesson a.yaml b.yaml"),
-            Ok(Command::Lesson(vec!["a.yaml".into(), "b.yaml".into()]))
+            Ok(Subcommand::Lesson(vec!["a.yaml".into(), "b.yaml".into()]))
         );
         assert!(parsed("lesson").unwrap_err().contains("needs a file"));
     }

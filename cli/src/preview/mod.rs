@@ -17,7 +17,7 @@ use optimist_messages::preview as messages;
 use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use serde_json::{Value, json};
 
-use crate::case_page::{self, SavedCase};
+use crate::case_page::{self, CaseFile};
 use crate::style::{Style, print};
 use crate::{BadInput, CommandResult, input};
 
@@ -37,7 +37,7 @@ pub struct PreviewArguments {
     before: Vec<String>,
     /// The tool that writes.
     #[arg(long = "as", value_name = "TOOL")]
-    tool: Tool,
+    tool: ToolName,
     /// The tool takes over what others own (--force-conflicts, Force=true).
     #[arg(long)]
     force: bool,
@@ -69,7 +69,7 @@ pub struct PreviewArguments {
 
 /// A tool that writes manifests.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Tool {
+enum ToolName {
     Helm4,
     Helm3,
     /// kubectl apply
@@ -107,7 +107,7 @@ enum OutputFormat {
     Script,
 }
 
-impl Tool {
+impl ToolName {
     fn preset(self) -> Preset {
         match self {
             Self::Helm4 => Preset::Helm4,
@@ -270,7 +270,7 @@ fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, String), BadInput
 }
 
 /// The case of the page: it shows what the tool does without options.
-fn case_of(input: &PreviewInput) -> SavedCase {
+fn case_of(input: &PreviewInput) -> CaseFile {
     let list = |objects: &[Value]| {
         json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()
     };
@@ -278,7 +278,7 @@ fn case_of(input: &PreviewInput) -> SavedCase {
     let earlier = input.earlier.as_deref().unwrap_or_default();
     let all = [&input.live[..], earlier, &input.next[..]];
     let all = all.into_iter().filter(|objects| !objects.is_empty());
-    SavedCase {
+    CaseFile {
         title: "optimist preview",
         texts: all.map(list).collect(),
         preset: input.tool.preset,

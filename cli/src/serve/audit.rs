@@ -29,11 +29,11 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 pub struct Audit {
     /// The start of this server: it tells its events from those of another run on the same port.
     run: MicroTime,
-    events: Arc<Mutex<Events>>,
+    events: Arc<Mutex<KeptEvents>>,
 }
 
 #[derive(Default)]
-struct Events {
+struct KeptEvents {
     file: Option<File>,
     /// The newest events.
     kept: VecDeque<Arc<str>>,
@@ -111,7 +111,7 @@ impl Audit {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Events> {
+    fn lock(&self) -> MutexGuard<'_, KeptEvents> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

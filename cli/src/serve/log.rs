@@ -43,7 +43,7 @@ pub struct ChangeLog {
 }
 
 /// The content of a log that was opened.
-pub struct Opened {
+pub struct OpenedLog {
     /// The log, to be continued.
     pub log: ChangeLog,
     /// The store; `None` if the log is new.
@@ -56,7 +56,7 @@ pub struct Opened {
 
 impl ChangeLog {
     /// Opens a log, or begins one.
-    pub fn open(path: &Path) -> Result<Opened, BadInput> {
+    pub fn open(path: &Path) -> Result<OpenedLog, BadInput> {
         let bad = |error: io::Error| BadInput(format!("{}: {error}", path.display()));
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path);
@@ -107,7 +107,7 @@ impl ChangeLog {
         log.revision = store.revision();
         log.keep(whole, bytes.len(), begins).map_err(bad)?;
         let cut = bytes.len() - whole.len();
-        Ok(Opened {
+        Ok(OpenedLog {
             log,
             store: (writes > 0 || revision > 0).then_some(store),
             writes,

@@ -32,7 +32,7 @@ use self::certificate::Certificate;
 use self::connection::Connections;
 use self::controllers::ClusterController;
 use self::kubeconfig::Kubeconfig;
-use self::log::{ChangeLog, Opened};
+use self::log::{ChangeLog, OpenedLog};
 use self::page::PageService;
 use crate::style::print;
 use crate::{BadInput, CommandResult};
@@ -131,7 +131,7 @@ fn server(arguments: &ServeArguments) -> Result<(ApiServer, Option<ChangeLog>), 
     let Some(path) = &arguments.log else {
         return Ok((new_server(arguments)?, None));
     };
-    let Opened {
+    let OpenedLog {
         mut log,
         store,
         writes,

@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use optimist_encoding::go::time::{Layout, canonical};
+use optimist_encoding::go::time::{TimeLayout, canonical};
 
 /// Returns whether a text has a format; `None` if the format is unknown. Dashes in names do not count.
 pub fn matches(format: &str, text: &str) -> Option<bool> {
@@ -49,7 +49,7 @@ fn is_base64(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    text.len() == 10 && canonical(&format!("{text}T00:00:00Z"), Layout::Seconds).is_ok()
+    text.len() == 10 && canonical(&format!("{text}T00:00:00Z"), TimeLayout::Seconds).is_ok()
 }
 
 /// Returns whether a text is a time as in RFC 3339, but any character may come before the fraction,

@@ -7,7 +7,7 @@ use yew::{Classes, Html, Properties, classes, component, html};
 
 use super::branch_picker::{BranchRow, branch_picker};
 use super::icon::{Icon, icon};
-use super::watch::arrows::{self, Events};
+use super::watch::arrows::{self, EventArrows};
 use crate::state::{Dispatcher, Lane, Sends, SessionMsg, State};
 
 /// The position of a step relative to the current one.
@@ -46,7 +46,7 @@ pub(crate) struct StepRowProps {
     pub(crate) is_answer_lost: bool,
     pub(crate) pill: Option<(String, &'static str)>,
     /// The events that reached the watcher.
-    pub(crate) events: Events,
+    pub(crate) events: EventArrows,
     /// The events that the step sent to the controller, and whether they have arrived.
     pub(crate) sent: Vec<(String, bool)>,
     /// The run of the controller that the step belongs to.
@@ -123,7 +123,7 @@ pub(crate) fn row(
     let brief = messages::ask_brief(step, state.world());
     let is_long = brief.contains('…') || headline.chars().count() > TWO_NARROW_LINES;
     let sent = sent(state, parent, node);
-    let events = Events::new(&step.arrived);
+    let events = EventArrows::new(&step.arrived);
     let mut texts = events.texts();
     texts.extend(arrows::sent_texts(&sent));
     let sentence = messages::row_sentence(step, state.world(), answer.clone(), &texts);

@@ -11,7 +11,7 @@ const NEAR: f64 = 40.0;
 const MARGIN: f64 = 44.0;
 
 /// A drawing.
-pub(super) struct Layout {
+pub(super) struct MapLayout {
     pub(super) width: f64,
     pub(super) height: f64,
     /// The position of each state.
@@ -21,7 +21,7 @@ pub(super) struct Layout {
 }
 
 /// Lays a search of two actors out; `None` where a picture would show nothing.
-pub(super) fn layout(search: &Search) -> Option<Layout> {
+pub(super) fn layout(search: &Search) -> Option<MapLayout> {
     if search.scenario().plans.len() != 2 || search.states() > MAX_STATES {
         return None;
     }
@@ -74,7 +74,7 @@ pub(super) fn layout(search: &Search) -> Option<Layout> {
         place.0 += MARGIN - left;
         place.1 += 20.0;
     }
-    Some(Layout {
+    Some(MapLayout {
         width: right - left + 2.0 * MARGIN,
         height: bottom + 64.0,
         places,

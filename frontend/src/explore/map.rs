@@ -8,7 +8,7 @@ use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transitio
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, Properties, classes, component, html};
 
-use super::layout::{Layout, layout};
+use super::layout::{MapLayout, layout};
 use super::side_by_side::side_by_side;
 use super::{Explored, endings, on, property, replay, sentences};
 use crate::state::{ExploreMsg, ExploreSetup, MapFocus, RowState, StateHandle};
@@ -174,7 +174,7 @@ fn marked(model: &Explored, search: &Search) -> Vec<TransitionId> {
     }
 }
 
-fn picture(store: &StateHandle, model: &Explored, search: &Rc<Search>, drawn: &Layout) -> Html {
+fn picture(store: &StateHandle, model: &Explored, search: &Rc<Search>, drawn: &MapLayout) -> Html {
     let marked = marked(model, search);
     let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
     let lines = search.edges().iter().enumerate().map(|(id, edge)| {
@@ -220,7 +220,7 @@ fn line(
     store: &StateHandle,
     model: &Explored,
     search: &Rc<Search>,
-    drawn: &Layout,
+    drawn: &MapLayout,
     (id, edge): (TransitionId, &Transition),
     marked: bool,
 ) -> Html {

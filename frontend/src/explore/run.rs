@@ -23,7 +23,7 @@ const MAX_STATES: usize = 60_000;
 /// A callback for events.
 type Tell = Rc<dyn Fn(ExploreMsg)>;
 
-struct Job {
+struct RowSearch {
     row: usize,
     search: Option<Search>,
     taken: f64,
@@ -36,7 +36,7 @@ struct Searches {
     /// The requests to the server in the rows before, with their answers.
     memory: ResponseCache,
     model: Rc<ExploreModel>,
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<RowSearch>,
     /// The rows that changed since the last report.
     changed: BTreeMap<usize, ExploreRow>,
     /// The time of the last report.
@@ -52,8 +52,8 @@ pub(super) fn start(model: Rc<ExploreModel>, tell: Tell) -> Slices {
         row.is_some_and(|row| row.search().is_some() && (row.answer.is_some() || !is_asked))
     };
     let to_do = (0..model.rows.len()).filter(|row| !done(row));
-    let mut jobs: VecDeque<Job> = to_do
-        .map(|row| Job {
+    let mut jobs: VecDeque<RowSearch> = to_do
+        .map(|row| RowSearch {
             row,
             search: None,
             taken: 0.0,
@@ -128,7 +128,7 @@ impl Searches {
         Some(search.judge(property))
     }
 
-    fn work_on(&mut self, job: &mut Job, budget: f64) -> ExploreRow {
+    fn work_on(&mut self, job: &mut RowSearch, budget: f64) -> ExploreRow {
         let mut search = match job.search.take() {
             Some(search) => search,
             None => match self.scenario(job.row) {

@@ -42,6 +42,7 @@ mod saved_page;
 mod session;
 mod share;
 mod view;
+mod without_browser;
 mod without_values;
 
 use std::rc::Rc;
@@ -90,6 +91,7 @@ pub use view::{
     CARDS, CARDS_AT_FIRST, Dialog, Folds, InspectorTab, Lane, ObjectView, ServerTab, Theme,
     ViewMsg, ViewState,
 };
+pub use without_browser::diagnosed;
 pub use without_values::{CaseLeftOut, SharedCase, ValuesLeftOut};
 
 /// Everything that the page shows.

@@ -3,28 +3,10 @@
 use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError, RequestProblem};
 use optimist_report::case_markdown;
-use optimist_sessions::{StorageArea, StorageContents};
-use optimist_state::{BrowserEffect, DiagnoseMsg, Msg, Platform, State, run};
+use optimist_state::diagnosed;
 use serde_json::{Value, json};
 
 use crate::input;
-
-/// A page that keeps nothing.
-struct Nowhere;
-
-impl Platform for Nowhere {
-    fn now(&self) -> f64 {
-        0.0
-    }
-
-    fn read(&self, _: StorageArea, _: &str) -> Option<String> {
-        None
-    }
-
-    fn storages(&self) -> StorageContents {
-        StorageContents::default()
-    }
-}
 
 /// Returns the errors that a text has, and the explanation of *Diagnose* as Markdown.
 ///
@@ -35,21 +17,10 @@ pub fn explain(error: &str, object: Option<&str>) -> Result<Value, String> {
         return Err("the text is no error message".to_owned());
     };
     let object = object.map(input::object).transpose()?;
-    let nothing = |_: &BrowserEffect| true;
-    let (mut state, effects) = State::open("#/diagnose", 1, &Nowhere);
-    run(&mut state, effects, &Nowhere, &nothing);
     let texts = std::iter::once(error.to_owned()).chain(object.map(|it| it.to_string()));
-    for text in texts {
-        let effects = state.update(Msg::from(DiagnoseMsg::Bring(text)), &Nowhere);
-        run(&mut state, effects, &Nowhere, &nothing);
-    }
-    while state.works_in_slices() {
-        let effects = state.update(Msg::Work, &Nowhere);
-        run(&mut state, effects, &Nowhere, &nothing);
-    }
     Ok(json!({
         "errors": errors.iter().map(reported).collect::<Vec<_>>(),
-        "markdown": case_markdown(&state.diagnose, false),
+        "markdown": case_markdown(&diagnosed(texts), false),
     }))
 }
 

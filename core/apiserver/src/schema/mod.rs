@@ -69,10 +69,10 @@ pub enum Scalar {
 
 impl Scalar {
     /// The layout in which a time of this type is written.
-    pub(crate) fn time_layout(self) -> go::time::Layout {
+    pub(crate) fn time_layout(self) -> go::time::TimeLayout {
         match self {
-            Scalar::MicroTime => go::time::Layout::Micros,
-            _ => go::time::Layout::Seconds,
+            Scalar::MicroTime => go::time::TimeLayout::Micros,
+            _ => go::time::TimeLayout::Seconds,
         }
     }
 }

@@ -8,7 +8,7 @@ use optimist_controller::program::{
 use optimist_controller::{CachedObjects, Handler, Predicate, ReconcileResult, Source};
 use serde_json::Value;
 
-use super::template::{Part, parts};
+use super::template::{TemplatePart, parts};
 use super::{ProgramLine, ProgramText};
 
 pub(super) fn render(program: &Program) -> ProgramText {
@@ -305,14 +305,14 @@ fn fill(object: &Value, at: &str, out: &mut String) {
 /// A text, with what its placeholders stand for.
 fn text(template: &str) -> String {
     let parts = parts(template);
-    if let [Part::Field(name, field)] = parts.as_slice() {
+    if let [TemplatePart::Field(name, field)] = parts.as_slice() {
         return format!("{} of {name}", dotted(field));
     }
-    let part = |part: &Part<'_>| match part {
-        Part::Letters(letters) => (*letters).to_owned(),
-        Part::Name => "<name>".to_owned(),
-        Part::Namespace => "<namespace>".to_owned(),
-        Part::Field(name, field) => format!("<{} of {name}>", dotted(field)),
+    let part = |part: &TemplatePart<'_>| match part {
+        TemplatePart::Letters(letters) => (*letters).to_owned(),
+        TemplatePart::Name => "<name>".to_owned(),
+        TemplatePart::Namespace => "<namespace>".to_owned(),
+        TemplatePart::Field(name, field) => format!("<{} of {name}>", dotted(field)),
     };
     parts.iter().map(part).collect()
 }

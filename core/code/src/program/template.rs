@@ -2,7 +2,7 @@
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part<'a> {
+pub(super) enum TemplatePart<'a> {
     /// These letters.
     Letters(&'a str),
     /// `{name}`: the name of the key.
@@ -14,7 +14,7 @@ pub(super) enum Part<'a> {
 }
 
 /// The parts of a text. A placeholder that stands for nothing is left out, as a run does.
-pub(super) fn parts(template: &str) -> Vec<Part<'_>> {
+pub(super) fn parts(template: &str) -> Vec<TemplatePart<'_>> {
     let mut parts = Vec::new();
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -26,12 +26,12 @@ pub(super) fn parts(template: &str) -> Vec<Part<'_>> {
             continue;
         };
         match &after[1..close] {
-            "name" => parts.push(Part::Name),
-            "namespace" => parts.push(Part::Namespace),
+            "name" => parts.push(TemplatePart::Name),
+            "namespace" => parts.push(TemplatePart::Namespace),
             other => {
                 if let Some(slash) = other.find('/') {
                     let (variable, field) = other.split_at(slash);
-                    parts.push(Part::Field(variable, field));
+                    parts.push(TemplatePart::Field(variable, field));
                 }
             }
         }
@@ -41,9 +41,9 @@ pub(super) fn parts(template: &str) -> Vec<Part<'_>> {
     parts
 }
 
-fn letters<'a>(parts: &mut Vec<Part<'a>>, text: &'a str) {
+fn letters<'a>(parts: &mut Vec<TemplatePart<'a>>, text: &'a str) {
     if !text.is_empty() {
-        parts.push(Part::Letters(text));
+        parts.push(TemplatePart::Letters(text));
     }
 }
 
@@ -62,11 +62,11 @@ mod tests {
         assert_eq!(
             parts("a-{name}{x}-{p/metadata/uid}{"),
             [
-                Part::Letters("a-"),
-                Part::Name,
-                Part::Letters("-"),
-                Part::Field("p", "/metadata/uid"),
-                Part::Letters("{"),
+                TemplatePart::Letters("a-"),
+                TemplatePart::Name,
+                TemplatePart::Letters("-"),
+                TemplatePart::Field("p", "/metadata/uid"),
+                TemplatePart::Letters("{"),
             ]
         );
     }

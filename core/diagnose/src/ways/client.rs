@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::ChangeTable;
 
 /// The tools of a client when it runs: the server, the object as it reads it, and the change.
-pub(super) struct Client<'a> {
+pub(super) struct RunningClient<'a> {
     pub(super) server: &'a mut ApiServer,
     pub(super) subject: &'a ObjectRef,
     pub(super) change: &'a Arc<WantedChange>,
@@ -28,7 +28,7 @@ pub(super) struct Client<'a> {
     keeps_exchanges: bool,
 }
 
-impl<'a> Client<'a> {
+impl<'a> RunningClient<'a> {
     /// A client that has read the object and sent nothing yet.
     pub(super) fn new(table: &'a ChangeTable, live: Arc<Value>, server: &'a mut ApiServer) -> Self {
         Self {

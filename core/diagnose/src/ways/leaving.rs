@@ -4,7 +4,7 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, Set};
 use optimist_client::{Agent, Preset, SingleRequest};
 
 use super::row::{self, Row};
-use super::{ChangeTable, Client, FieldEffect, OnOwned, WantedChange, Way, manifest};
+use super::{ChangeTable, FieldEffect, OnOwned, RunningClient, WantedChange, Way, manifest};
 use crate::case::Installed;
 
 /// The fate of the fields of a manager that stops.
@@ -51,7 +51,7 @@ impl Installed {
         let object = self.object()?;
         let nothing = manifest::part(object, &Set::default(), self.resource());
         let table = ChangeTable::new(self, WantedChange::manifest(nothing.clone()));
-        let procedure = |client: &mut Client<'_>| {
+        let procedure = |client: &mut RunningClient<'_>| {
             let agent = Agent::named(client.subject, &manager.name);
             client.process(SingleRequest::apply(agent, nothing.clone()));
             Some(())

@@ -25,7 +25,7 @@ use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Object
 use serde_json::Value;
 
 use crate::case::Installed;
-use client::Client;
+use client::RunningClient;
 
 pub use fields::{FieldEffect, FieldOutcome};
 pub(crate) use fields::{leaves as leaves_of, owners as owners_of};
@@ -98,7 +98,7 @@ impl ChangeTable {
     /// The row of one way; `None` if this way cannot carry the change: it writes only labels or only
     /// replicas, or the kind has no `/scale`.
     pub fn row(&self, way: Way) -> Option<Row> {
-        let procedure = |client: &mut Client<'_>| client.run(way);
+        let procedure = |client: &mut RunningClient<'_>| client.run(way);
         row::run(self, way, &procedure)
     }
 
@@ -120,7 +120,7 @@ impl ChangeTable {
     /// Runs the next part of a row.
     pub fn advance(&self, row: PartialRow) -> RowProgress {
         let way = row.way();
-        let procedure = |client: &mut Client<'_>| client.run(way);
+        let procedure = |client: &mut RunningClient<'_>| client.run(way);
         row.advance(self, &procedure, None)
     }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::manifest;
 use super::row::{self, PartialRow, Row, RowProgress};
-use super::{ChangeTable, Client, OnOwned, Way, read};
+use super::{ChangeTable, OnOwned, RunningClient, Way, read};
 
 /// A way out of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -203,7 +203,7 @@ impl RemedyConflict {
         }
         let row = row.unwrap_or_else(|| table.begin_row(Way::Client(self.preset, on_owned)));
         let manifest = self.manifest(kind);
-        let procedure = |client: &mut Client<'_>| {
+        let procedure = |client: &mut RunningClient<'_>| {
             match kind {
                 RemedyKind::Transfer => {
                     if !self.apply(client, &self.agreed(&self.live), false) {
@@ -224,7 +224,7 @@ impl RemedyConflict {
             self.apply(client, &manifest, kind == RemedyKind::Force);
             Some(())
         };
-        let second = |client: &mut Client<'_>| {
+        let second = |client: &mut RunningClient<'_>| {
             self.apply(client, &manifest, false);
             Some(())
         };
@@ -299,7 +299,7 @@ impl RemedyConflict {
     }
 
     /// Lets the writer apply a manifest, with its tool's requests before and after.
-    fn apply(&self, client: &mut Client<'_>, manifest: &Value, force: bool) -> bool {
+    fn apply(&self, client: &mut RunningClient<'_>, manifest: &Value, force: bool) -> bool {
         let on_owned = match force {
             true => OnOwned::Force,
             false => OnOwned::Usual,
@@ -311,7 +311,7 @@ impl RemedyConflict {
     }
 
     /// A JSON patch of the whole object, by the writer.
-    fn patch(&self, client: &mut Client<'_>, patch: Value) -> bool {
+    fn patch(&self, client: &mut RunningClient<'_>, patch: Value) -> bool {
         let agent = Agent {
             is_strict: self.preset.validates_strictly(),
             ..Agent::named(client.subject, &self.writer)
@@ -347,7 +347,7 @@ impl RemedyConflict {
     }
 
     /// Lets the other owners of the fields give them up. Returns whether all was accepted.
-    fn others_give_up(&self, client: &mut Client<'_>) -> bool {
+    fn others_give_up(&self, client: &mut RunningClient<'_>) -> bool {
         let object = read(client.server, client.subject);
         let others = managers(&object).into_iter().filter(|owned| {
             let own = owned.manager.name == self.writer
@@ -373,7 +373,7 @@ impl RemedyConflict {
     }
 
     /// Lets an applier apply its manifest without the fields.
-    fn applies_without(&self, client: &mut Client<'_>, other: &Owned) -> bool {
+    fn applies_without(&self, client: &mut RunningClient<'_>, other: &Owned) -> bool {
         let object = read(client.server, client.subject);
         let mut set = other.set.clone();
         let mut fields = optimist_apiserver::apply::Set::default();

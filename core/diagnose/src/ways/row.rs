@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::fields::{FieldEffect, FieldInputs, FieldOutcome};
 use super::second_run::SecondRun;
 use super::server_words::in_server_words;
-use super::{ChangeContent, ChangeTable, Client, Way, manifest, read, version_of};
+use super::{ChangeContent, ChangeTable, RunningClient, Way, manifest, read, version_of};
 use crate::completions::OpenQuestion;
 
 /// The effects of a way of writing.
@@ -138,7 +138,7 @@ impl Row {
 
 /// A run of a way on a server.
 #[derive(Clone, Debug)]
-struct Run {
+struct RowRun {
     requests: Vec<Exchange>,
     tool_runs: Vec<(usize, usize)>,
     after: Arc<Value>,
@@ -149,16 +149,16 @@ struct Run {
 }
 
 /// The procedure of a client. `None` if it cannot carry the change.
-pub(super) type Script<'a> = &'a dyn Fn(&mut Client<'_>) -> Option<()>;
+pub(super) type Script<'a> = &'a dyn Fn(&mut RunningClient<'_>) -> Option<()>;
 
 /// Runs a procedure. `None` if the client cannot carry the change.
 fn once(
     table: &ChangeTable,
     server: &mut ApiServer,
     (way, procedure): (Way, Script<'_>),
-) -> Option<Run> {
+) -> Option<RowRun> {
     let subject = table.subject();
-    let mut client = Client::new(table, Arc::clone(table.before()), server);
+    let mut client = RunningClient::new(table, Arc::clone(table.before()), server);
     procedure(&mut client)?;
     let requests = std::mem::take(&mut client.sent);
     let tool_runs = std::mem::take(&mut client.tool_runs);
@@ -189,7 +189,7 @@ fn once(
         }
         ChangeContent::Edited(object) => object.clone(),
     };
-    Some(Run {
+    Some(RowRun {
         after: after(table, server, &requests),
         requests,
         tool_runs,
@@ -240,7 +240,7 @@ fn writer(requests: &[Exchange]) -> String {
 pub struct PartialRow {
     way: Way,
     server: ApiServer,
-    run: Option<Run>,
+    run: Option<RowRun>,
     /// The result of the second run, once it is known that there is one or none.
     second_run: Option<Option<SecondRun>>,
 }
@@ -324,7 +324,7 @@ pub(super) fn run(table: &ChangeTable, way: Way, procedure: Script<'_>) -> Optio
     }
 }
 
-impl Run {
+impl RowRun {
     fn last(&self) -> Option<&Exchange> {
         deciding(&self.requests).map(|at| &self.requests[at])
     }

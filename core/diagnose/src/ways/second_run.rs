@@ -7,7 +7,7 @@ use optimist_apiserver::server::ApiServer;
 use serde_json::Value;
 
 use super::row::Script;
-use super::{ChangeTable, Client, version_of};
+use super::{ChangeTable, RunningClient, version_of};
 
 /// The time between two runs: `managedFields` have whole seconds.
 const LATER: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ impl SecondRun {
         procedure: Script<'_>,
     ) -> (Option<u16>, bool) {
         server.environment_mut().advance(LATER);
-        let mut client = Client::new(table, Arc::clone(before), server).without_exchanges();
+        let mut client = RunningClient::new(table, Arc::clone(before), server).without_exchanges();
         if procedure(&mut client).is_none() {
             return (None, false);
         }

@@ -3,18 +3,18 @@
 
 /// A layout that the API uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum TimeLayout {
     /// `time.RFC3339`, of `metav1.Time`: fractions of a second are read and dropped.
     Seconds,
     /// `metav1.RFC3339Micro`, of `metav1.MicroTime`: exactly six decimals.
     Micros,
 }
 
-impl Layout {
+impl TimeLayout {
     fn text(self) -> &'static str {
         match self {
-            Layout::Seconds => "2006-01-02T15:04:05Z07:00",
-            Layout::Micros => "2006-01-02T15:04:05.000000Z07:00",
+            TimeLayout::Seconds => "2006-01-02T15:04:05Z07:00",
+            TimeLayout::Micros => "2006-01-02T15:04:05.000000Z07:00",
         }
     }
 }
@@ -27,13 +27,13 @@ const YEAR_ONE: i64 = -62_135_596_800;
 ///
 /// # Errors
 /// Go's error text.
-pub fn canonical(text: &str, layout: Layout) -> Result<Option<String>, String> {
+pub fn canonical(text: &str, layout: TimeLayout) -> Result<Option<String>, String> {
     let (seconds, nanoseconds) = parse(text, layout)?;
     if (seconds, nanoseconds) == (YEAR_ONE, 0) {
         return Ok(None);
     }
     let mut shown = date_and_time(seconds);
-    if layout == Layout::Micros {
+    if layout == TimeLayout::Micros {
         shown.push_str(&format!(".{:06}", nanoseconds / 1000));
     }
     shown.push('Z');
@@ -44,11 +44,11 @@ pub fn canonical(text: &str, layout: Layout) -> Result<Option<String>, String> {
 struct TimeReader<'a> {
     whole: &'a str,
     rest: &'a [u8],
-    layout: Layout,
+    layout: TimeLayout,
 }
 
 /// Seconds since 1970 and nanoseconds.
-fn parse(text: &str, layout: Layout) -> Result<(i64, u32), String> {
+fn parse(text: &str, layout: TimeLayout) -> Result<(i64, u32), String> {
     let mut reader = TimeReader {
         whole: text,
         rest: text.as_bytes(),
@@ -66,8 +66,8 @@ fn parse(text: &str, layout: Layout) -> Result<(i64, u32), String> {
     reader.skip(":")?;
     let second = reader.ranged("05", true, 0..=59, "second")?;
     let nanoseconds = match layout {
-        Layout::Micros => reader.element(".000000", |rest| fraction(rest, 7))?,
-        Layout::Seconds => reader.optional_fraction()?,
+        TimeLayout::Micros => reader.element(".000000", |rest| fraction(rest, 7))?,
+        TimeLayout::Seconds => reader.optional_fraction()?,
     };
     let offset = reader.zone()?;
     if !reader.rest.is_empty() {
@@ -284,13 +284,16 @@ mod tests {
 
     #[test]
     fn times_are_written_in_utc_without_fractions() {
-        let seconds = |text| canonical(text, Layout::Seconds).unwrap().unwrap();
+        let seconds = |text| canonical(text, TimeLayout::Seconds).unwrap().unwrap();
         assert_eq!(seconds("2001-02-03T04:05:06.7Z"), "2001-02-03T04:05:06Z");
         assert_eq!(seconds("2000-02-29T23:59:59-01:30"), "2000-03-01T01:29:59Z");
         assert_eq!(seconds("2001-01-01T5:00:00Z"), "2001-01-01T05:00:00Z");
-        assert_eq!(canonical("0001-01-01T00:00:00Z", Layout::Seconds), Ok(None));
         assert_eq!(
-            canonical("2001-01-01T00:00:00.123456+00:00", Layout::Micros),
+            canonical("0001-01-01T00:00:00Z", TimeLayout::Seconds),
+            Ok(None)
+        );
+        assert_eq!(
+            canonical("2001-01-01T00:00:00.123456+00:00", TimeLayout::Micros),
             Ok(Some("2001-01-01T00:00:00.123456Z".to_owned()))
         );
     }
@@ -300,22 +303,22 @@ mod tests {
         for (text, layout, error) in [
             (
                 "x",
-                Layout::Seconds,
+                TimeLayout::Seconds,
                 r#"as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006""#,
             ),
             (
                 "2001-01-01",
-                Layout::Micros,
+                TimeLayout::Micros,
                 r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse "" as "T""#,
             ),
             (
                 "2001-01-01T00:00:01Z",
-                Layout::Micros,
+                TimeLayout::Micros,
                 r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000""#,
             ),
             (
                 "2001-01-01T00:00:00.123456789Z",
-                Layout::Micros,
+                TimeLayout::Micros,
                 r#"as "2006-01-02T15:04:05.000000Z07:00": cannot parse "789Z" as "Z07:00""#,
             ),
         ] {
@@ -328,7 +331,7 @@ mod tests {
             ("2001-01-01T00:00:00ZZ", ": extra text: \"Z\""),
         ] {
             let expected = format!("parsing time {text:?}{error}");
-            assert_eq!(canonical(text, Layout::Seconds), Err(expected));
+            assert_eq!(canonical(text, TimeLayout::Seconds), Err(expected));
         }
     }
 }

@@ -13,7 +13,7 @@ const DRAWN: usize = 3;
 
 /// The data that a row needs to draw the events of its step.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Events {
+pub(crate) struct EventArrows {
     /// Their words, and whether they are errors.
     drawn: Vec<(String, bool)>,
     more: usize,
@@ -24,7 +24,7 @@ pub(crate) fn lines(events: usize) -> usize {
     events.min(DRAWN + 1)
 }
 
-impl Events {
+impl EventArrows {
     pub(crate) fn new(arrived: &[Arc<Received>]) -> Self {
         let drawn = arrived.iter().take(DRAWN).map(|received| {
             let is_error = received.event.event_type == EventType::Error;

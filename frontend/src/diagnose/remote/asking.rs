@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::card::CardDispatcher;
 use super::fetch::fetch;
-use super::state::{Compared, Found, RemoteAction, RemoteState};
+use super::state::{ComparedDryRun, Found, RemoteAction, RemoteState};
 use crate::state::{DiagnoseMsg, Dispatcher, Sends};
 
 /// The attempts to compare a write with an object that others change.
@@ -174,7 +174,7 @@ impl Asking {
         &self,
         state: &RemoteState,
         (case, change, client): (Case, WantedChange, Preset),
-    ) -> Result<Compared, AskingError> {
+    ) -> Result<ComparedDryRun, AskingError> {
         let found = state.found.as_ref().ok_or_else(label::remote_no_path)?;
         if !found.version.has_dry_run() {
             return Err(label::remote_no_dry_run(&found.version.name));
@@ -201,7 +201,7 @@ impl Asking {
                 continue;
             }
             let core = prediction.core();
-            return Ok(Compared {
+            return Ok(ComparedDryRun {
                 method: core.method.to_string(),
                 target: core.target.clone(),
                 code: answer.code,

@@ -9,7 +9,7 @@ use optimist_messages::label;
 use serde_json::Value;
 use yew::{Callback, Html, html};
 
-use super::state::Compared;
+use super::state::ComparedDryRun;
 use crate::saved_page::save_file;
 
 /// The most characters of a value that are shown.
@@ -19,7 +19,7 @@ const SHOWN: usize = 300;
 const MAX_LISTED: usize = 50;
 
 /// Draws the comparison.
-pub(super) fn compared(compared: &Rc<Compared>) -> Html {
+pub(super) fn compared(compared: &Rc<ComparedDryRun>) -> Html {
     let count = compared.differences.len();
     let headline = match count {
         0 => label::remote_same(&compared.code),
@@ -49,7 +49,7 @@ pub(super) fn compared(compared: &Rc<Compared>) -> Html {
     }
 }
 
-fn differences(compared: &Compared) -> Html {
+fn differences(compared: &ComparedDryRun) -> Html {
     let more = compared.differences.len().saturating_sub(MAX_LISTED);
     html! {
         <>
@@ -92,7 +92,7 @@ fn value(value: Option<&Value>) -> String {
 }
 
 /// A button that saves the recording.
-fn save(compared: Rc<Compared>) -> Html {
+fn save(compared: Rc<ComparedDryRun>) -> Html {
     let onclick = Callback::from(move |_| {
         // It fails in a browser without files alone.
         let parts = Array::of1(&compared.recording.as_str().into());

@@ -74,7 +74,7 @@ fn words(error: JsValue) -> String {
 }
 
 /// The answer to a watch, as the browser can read it.
-pub(super) enum Opened {
+pub(super) enum WatchAnswer {
     /// It can be read while it comes.
     Stream(Stream),
     /// The server did not answer with 200.
@@ -106,18 +106,21 @@ impl StreamPlace {
 ///
 /// # Errors
 /// The words of the browser, if no answer came.
-pub(super) async fn open(request: &RemoteRequest, place: &StreamPlace) -> Result<Opened, String> {
+pub(super) async fn open(
+    request: &RemoteRequest,
+    place: &StreamPlace,
+) -> Result<WatchAnswer, String> {
     let response = sent(request).await.map_err(words)?;
     if code(&response).map_err(words)? != 200 {
         let answer = whole(&response).await.map_err(words)?;
-        return Ok(Opened::Refused(answer.into()));
+        return Ok(WatchAnswer::Refused(answer.into()));
     }
     let body = get(&response, "body");
     let Ok(reader) = body.and_then(|body| call(&body, "getReader", &Array::new())) else {
-        return Ok(Opened::NoStream);
+        return Ok(WatchAnswer::NoStream);
     };
     place.0.replace(Some(reader.clone()));
-    Ok(Opened::Stream(Stream { reader }))
+    Ok(WatchAnswer::Stream(Stream { reader }))
 }
 
 impl Stream {

@@ -12,7 +12,7 @@ use optimist_messages::remote::not_answered;
 use serde_json::json;
 
 use super::asking::{Asking, AskingError};
-use super::fetch::{Opened, StreamPlace, open};
+use super::fetch::{StreamPlace, WatchAnswer, open};
 use super::state::RemoteAction;
 use crate::state::{DiagnoseMsg, Sends};
 
@@ -107,9 +107,9 @@ impl Asking {
         let opened = open(request, &follows.stream).await;
         let opened = opened.map_err(|why| label::remote_unanswered(&target, &why))?;
         let stream = match opened {
-            Opened::Stream(stream) => stream,
-            Opened::NoStream => return Ok(WatchReading::Whole),
-            Opened::Refused(answer) => {
+            WatchAnswer::Stream(stream) => stream,
+            WatchAnswer::NoStream => return Ok(WatchReading::Whole),
+            WatchAnswer::Refused(answer) => {
                 self.receive(follows, target, following.refused(&answer))?;
                 return Ok(WatchReading::Stream);
             }

@@ -15,7 +15,7 @@ pub(super) struct Found {
 
 /// A dry run beside the prediction.
 #[derive(Debug, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct ComparedDryRun {
     pub(super) method: String,
     pub(super) target: String,
     pub(super) code: u16,
@@ -49,7 +49,7 @@ pub(super) struct RemoteState {
     pub(super) says: Vec<String>,
     /// The object that is followed.
     pub(super) following: Option<String>,
-    pub(super) compared: Option<Rc<Compared>>,
+    pub(super) compared: Option<Rc<ComparedDryRun>>,
 }
 
 impl Default for RemoteState {
@@ -82,7 +82,7 @@ pub(super) enum RemoteAction {
     Secrets(bool),
     Done(Vec<String>),
     Following(Option<String>),
-    Compared(Box<Compared>),
+    Compared(Box<ComparedDryRun>),
 }
 
 impl RemoteState {

@@ -20,18 +20,18 @@ pub struct Branching {
     /// The requests up to this one.
     log: AuditLog,
     /// The object whose history is looked at.
-    subject: FoundObject,
+    subject: LoggedObject,
     /// The objects that are not looked for yet.
     waiting: Vec<AuditedObject>,
     /// The object that is looked for.
     current: Option<RecordedHistory>,
-    found: Vec<FoundObject>,
+    found: Vec<LoggedObject>,
     missing: usize,
 }
 
 /// An object, and the name of its resource in paths.
 #[derive(Debug)]
-struct FoundObject {
+struct LoggedObject {
     object: Value,
     resource: String,
 }
@@ -52,7 +52,7 @@ impl RecordedHistory {
     /// Begins to find what the server had after a step. `None` if the object is not known to be there then.
     pub fn branch(&self, at: usize, log: &AuditLog) -> Option<Branching> {
         let step = self.steps.get(at)?;
-        let subject = FoundObject::new(step.after.as_deref()?, step.known_after, &self.object);
+        let subject = LoggedObject::new(step.after.as_deref()?, step.known_after, &self.object);
         let log = log.first(step.event + 1);
         let others = log.objects().into_iter().map(|(object, _)| object);
         let mut waiting: Vec<_> = others.filter(|other| !other.is(&self.object)).collect();
@@ -94,7 +94,7 @@ fn is_told(event: &AuditEvent) -> bool {
     has_object || !event.is_write() || !event.is_accepted()
 }
 
-impl FoundObject {
+impl LoggedObject {
     fn new(object: &Value, known: KnownObject, of: &AuditedObject) -> Self {
         let mut object = object.clone();
         if known.version_of(Some(&object)).is_none() {
@@ -122,7 +122,7 @@ impl Branching {
         match &history.state {
             RecordedState::Present(object, known) => {
                 self.found
-                    .push(FoundObject::new(object, *known, &history.object));
+                    .push(LoggedObject::new(object, *known, &history.object));
             }
             RecordedState::Absent => {}
             RecordedState::Unknown => self.missing += 1,
@@ -163,7 +163,7 @@ impl Branching {
 }
 
 /// A world with these objects; the last one is its subject.
-fn world<'a>(found: impl IntoIterator<Item = &'a FoundObject>) -> Option<World> {
+fn world<'a>(found: impl IntoIterator<Item = &'a LoggedObject>) -> Option<World> {
     let mut objects: Vec<Value> = Vec::new();
     let mut resources = Vec::new();
     for one in found {

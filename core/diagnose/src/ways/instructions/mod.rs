@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::lines::changed_lines;
-use self::tool::Tool;
+use self::tool::ToolInstruction;
 use crate::case::MadeUpIdentity;
 
 use super::{
@@ -259,10 +259,10 @@ impl ChangeTable {
         self.installed.made_up.name(self.subject())
     }
 
-    fn tool<'a>(&'a self, row: &'a Row) -> Tool<'a> {
+    fn tool<'a>(&'a self, row: &'a Row) -> ToolInstruction<'a> {
         let said = self.manifest(row);
         let by = DeliveredBy::from_objects(&[&row.before, &said]);
-        Tool {
+        ToolInstruction {
             table: self,
             row,
             by,

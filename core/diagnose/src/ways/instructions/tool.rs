@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::{ChangeTable, DeliveredBy, OnOwned, Row, tracking};
 use super::{Instruction, InstructionLanguage};
 
-pub(super) struct Tool<'a> {
+pub(super) struct ToolInstruction<'a> {
     pub(super) table: &'a ChangeTable,
     pub(super) row: &'a Row,
     pub(super) by: DeliveredBy,
@@ -17,7 +17,7 @@ pub(super) struct Tool<'a> {
     pub(super) said: Value,
 }
 
-impl Tool<'_> {
+impl ToolInstruction<'_> {
     pub(super) fn instructions(&self, preset: Preset, on_owned: OnOwned) -> Vec<Instruction> {
         match preset {
             Preset::Helm3 | Preset::Helm4 => self.helm(preset, on_owned),
