@@ -6,45 +6,64 @@ use super::{PathElement, Set};
 use crate::json::{self, Node};
 use crate::object::JsonMap;
 
+/// The name of the field itself among the names of what is below it.
+const ITSELF: &str = ".";
+
 /// Writes a set.
 pub fn to_fields_v1(set: &Set) -> Value {
-    Value::Object(members(set))
+    let mut fields = Value::Null;
+    write_over(set, &mut fields);
+    fields
 }
 
-fn members(set: &Set) -> JsonMap {
-    let mut map = Map::new();
-    for node in set.nodes() {
-        let mut inner = members(&node.children);
-        if node.member && !node.children.is_empty() {
-            inner.insert(".".to_owned(), Value::Object(Map::new()));
-        }
-        map.insert(write_element(&node.element), Value::Object(inner));
-    }
-    map
-}
-
-/// Returns whether a set is written as this. Of items in another order than their names it may not see it.
-pub(super) fn is_written_as(set: &Set, fields: &Value) -> bool {
-    /// `is_member` is whether the field itself is a member.
-    fn is_same(set: &Set, is_member: bool, fields: &Value) -> bool {
-        let Value::Object(map) = fields else {
-            return false;
+/// Writes a set over another one, and keeps what is the same: a write mostly changes few of a manager's fields.
+pub(super) fn write_over(set: &Set, fields: &mut Value) {
+    fn over(set: &Set, is_member: bool, fields: &mut Value) {
+        let before = match fields {
+            Value::Object(map) => map,
+            other => {
+                *other = Value::Object(Map::new());
+                return over(set, is_member, other);
+            }
         };
-        let names_itself = is_member && !set.is_empty();
-        let mut members = map.iter().filter(|(name, _)| *name != ".");
-        map.contains_key(".") == names_itself
-            && map.len() == set.nodes().len() + usize::from(names_itself)
-            && set.nodes().iter().all(|node| {
-                members.next().is_some_and(|(name, below)| {
-                    let is_named = match &node.element {
-                        PathElement::Field(field) => name.strip_prefix("f:") == Some(field),
-                        other => *name == write_element(other),
-                    };
-                    is_named && is_same(&node.children, node.member, below)
-                })
-            })
+        if has_names(set, is_member, before) {
+            let below = before.iter_mut().filter(|(name, _)| *name != ITSELF);
+            for (node, (_, below)) in set.nodes().iter().zip(below) {
+                over(&node.children, node.member, below);
+            }
+            return;
+        }
+        let mut before = std::mem::take(before);
+        let mut map = Map::new();
+        for node in set.nodes() {
+            let name = write_element(&node.element);
+            let mut below = before.remove(&name).unwrap_or_default();
+            over(&node.children, node.member, &mut below);
+            map.insert(name, below);
+        }
+        if is_member && !set.is_empty() {
+            map.insert(ITSELF.to_owned(), Value::Object(Map::new()));
+        }
+        *fields = Value::Object(map);
     }
-    is_same(set, false, fields)
+    over(set, false, fields);
+}
+
+/// Returns whether a written map has the names of these elements, and of the field itself if it is a member,
+/// in their order.
+fn has_names(set: &Set, is_member: bool, map: &JsonMap) -> bool {
+    let names_itself = is_member && !set.is_empty();
+    let names = map.keys().filter(|name| *name != ITSELF);
+    map.contains_key(ITSELF) == names_itself
+        && map.len() == set.nodes().len() + usize::from(names_itself)
+        && set
+            .nodes()
+            .iter()
+            .zip(names)
+            .all(|(node, name)| match &node.element {
+                PathElement::Field(field) => name.strip_prefix("f:") == Some(field),
+                other => *name == write_element(other),
+            })
 }
 
 /// Reads a set; `None` if a key is not a path element. Kinds of elements that are not known are
@@ -62,7 +81,7 @@ fn read(map: &JsonMap) -> Option<(Set, bool)> {
     let mut found = Vec::with_capacity(map.len());
     let mut member = false;
     for (key, value) in map {
-        if key == "." {
+        if key == ITSELF {
             member = true;
             continue;
         }
@@ -180,6 +199,28 @@ mod tests {
                 ".spec.ports[containerPort=80,protocol=\"TCP\"].name",
             ]
         );
+    }
+
+    #[test]
+    fn a_set_is_written_alike_whatever_was_written_there_before() {
+        let written = [
+            json!({}),
+            json!({"f:spec": {}}),
+            json!({"f:spec": {".": {}, "f:a": {}}}),
+            json!({"f:spec": {"f:a": {}, "f:b": {}}}),
+            json!({"f:spec": {"f:b": {".": {}, "k:{\"port\":443}": {}, "k:{\"port\":80}": {}}}}),
+            json!({"f:spec": {"f:b": {"k:{\"port\":80}": {".": {}, "f:name": {}}}}, "f:data": {}}),
+            json!({"f:data": {"v:1": {}, "v:\"x\"": {}, "i:0": {}}}),
+        ];
+        let others = [json!(null), json!([1]), json!({"f:spec": null, "z:": 1})];
+        for fields in &written {
+            let set = from_fields_v1(fields).unwrap();
+            for before in written.iter().chain(&others) {
+                let mut over = before.clone();
+                write_over(&set, &mut over);
+                assert_eq!(over, *fields, "over {before}");
+            }
+        }
     }
 
     #[test]

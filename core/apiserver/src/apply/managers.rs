@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::fields_v1::is_written_as;
-use super::{Set, from_fields_v1, to_fields_v1};
+use super::fields_v1::write_over;
+use super::{Set, from_fields_v1};
 use crate::environment::Timestamp;
 use crate::go;
 use crate::object::{Metadata, text};
@@ -168,8 +168,8 @@ impl Managers {
         self.encode_over(None)
     }
 
-    /// Encodes like [`encode`](Self::encode), given the list before. Most managers own the same
-    /// fields as then: those are copied from that list.
+    /// Encodes like [`encode`](Self::encode), given the list before. Most managers own almost the same
+    /// fields as then: those are taken from that list.
     pub(super) fn encode_over(&self, before: Option<Value>) -> Option<Value> {
         if self.entries.is_empty() {
             return None;
@@ -190,12 +190,16 @@ impl Managers {
         };
         let entries = entries.into_iter();
         let entries = entries.map(|owned| {
-            let fields = before
-                .iter_mut()
-                .filter_map(|entry| entry.get_mut("fieldsV1"));
-            let mut same = fields.filter(|fields| is_written_as(&owned.set, fields));
-            let fields = same.next().map(Value::take);
-            encode_entry(owned, fields.unwrap_or_else(|| to_fields_v1(&owned.set)))
+            let is_its = |entry: &&mut Value| {
+                text(entry, "manager") == owned.manager.name
+                    && text(entry, "operation") == owned.manager.operation.name()
+                    && text(entry, "subresource") == owned.manager.subresource
+            };
+            let its = before.iter_mut().find(is_its);
+            let its = its.and_then(|entry| entry.get_mut("fieldsV1"));
+            let mut fields = its.map(Value::take).unwrap_or_default();
+            write_over(&owned.set, &mut fields);
+            encode_entry(owned, fields)
         });
         Some(entries.collect())
     }
@@ -329,6 +333,7 @@ fn encode_entry(owned: &Owned, fields: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::to_fields_v1;
     use super::*;
 
     fn entry(manager: &str, operation: &str, fields: Value) -> Value {

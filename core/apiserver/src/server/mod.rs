@@ -13,6 +13,7 @@ mod facts;
 mod fresh;
 mod install;
 pub(crate) mod kinds;
+mod last_written;
 mod list;
 mod list_options;
 mod patching;
@@ -61,6 +62,7 @@ pub use view::{Format, ResponseForm, View};
 pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 
 use self::answer_cache::AnswerCache;
+use self::last_written::LastWritten;
 use self::list_options::ListOptions;
 use self::watch_caches::WatchCaches;
 use crate::environment::Environment;
@@ -81,6 +83,7 @@ pub struct ApiServer {
     release: Release,
     authorization: Authorization,
     answer_cache: Option<AnswerCache>,
+    last_written: LastWritten,
 }
 
 impl Default for ApiServer {
@@ -143,7 +146,10 @@ impl ApiServer {
     pub fn handle(&mut self, request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         match self.answer_cache.clone() {
             Some(cache) => cache.answer(self, &request),
-            None => write_body(self.answer_anew(&request), &self.resources),
+            None => {
+                let answer = self.answer_anew(&request);
+                self.last_written.write_body(answer, &self.resources)
+            }
         }
     }
 
@@ -390,14 +396,20 @@ fn stream_response(
 /// Writes the body of an answer.
 fn write_body(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
     let (head, body) = answer.into_parts();
-    let (document, format) = match body {
-        AnswerBody::Document(document, format) => (document, format),
-        AnswerBody::Bytes(bytes) => return Response::from_parts(head, bytes),
-    };
-    let mut response = respond(format, head.status, &document, resources);
-    response.headers_mut().extend(head.headers);
-    *response.extensions_mut() = head.extensions;
-    response
+    match body {
+        AnswerBody::Document(document, format) => {
+            let written = respond(format, head.status, &document, resources);
+            with_head(head, written)
+        }
+        AnswerBody::Bytes(bytes) => Response::from_parts(head, bytes),
+    }
+}
+
+/// Adds the headers and the extensions of an answer to its written body.
+fn with_head(head: http::response::Parts, mut written: Response<Vec<u8>>) -> Response<Vec<u8>> {
+    written.headers_mut().extend(head.headers);
+    *written.extensions_mut() = head.extensions;
+    written
 }
 
 /// Writes a document in the format that the client wants. A document without a message in protobuf is

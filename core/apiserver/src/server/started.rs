@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::last_written::LastWritten;
 use super::watch_caches::WatchCaches;
 use super::{ApiServer, Authorization, Release, Resources};
 use crate::environment::Environment;
@@ -32,6 +33,7 @@ impl ApiServer {
             release: Release::default(),
             authorization,
             answer_cache: None,
+            last_written: LastWritten::default(),
         }
     }
 }

@@ -130,22 +130,20 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
         let detail = "must not be decremented";
         errors.push(FieldError::invalid("metadata.generation", &value, detail));
     }
+    let (meta, live_meta) = (object.metadata(), live.metadata());
     for (field, zero) in [
-        ("name", Value::from("")),
-        ("namespace", "".into()),
-        ("uid", "".into()),
+        ("name", Value::String(String::new())),
+        ("namespace", Value::String(String::new())),
+        ("uid", Value::String(String::new())),
         ("creationTimestamp", Value::Null),
         ("deletionTimestamp", Value::Null),
         ("deletionGracePeriodSeconds", Value::Null),
     ] {
-        let of = |object: &Value| {
-            let value = object.metadata().and_then(|meta| meta.get(field));
-            value.cloned().unwrap_or_else(|| zero.clone())
-        };
-        let now = of(object);
-        if now != of(live) {
+        let now = meta.and_then(|meta| meta.get(field)).unwrap_or(&zero);
+        let before = live_meta.and_then(|meta| meta.get(field)).unwrap_or(&zero);
+        if now != before {
             let field = METADATA.child(field);
-            errors.push(FieldError::invalid(field, &now, IMMUTABLE));
+            errors.push(FieldError::invalid(field, now, IMMUTABLE));
         }
     }
     errors.extend(common(object));
