@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use http::{Request, Response};
 use serde_json::Value;
 
+use super::call::SentObject;
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::ReadBody;
 
@@ -35,7 +36,11 @@ impl AnsweredRequest {
 
     /// The body of the request; `null` for none, and if it is no JSON. It is read once.
     pub fn sent(&self) -> &Arc<Value> {
-        self.sent.get_or_init(|| read(self.request.body()))
+        self.sent
+            .get_or_init(|| match self.request.extensions().get::<SentObject>() {
+                Some(SentObject(object)) => Arc::clone(object),
+                None => read(self.request.body()),
+            })
     }
 
     /// The body of the answer: an object, or a `metav1.Status`; `null` if it is no JSON. It is read

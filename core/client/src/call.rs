@@ -270,7 +270,13 @@ impl Call {
             None => request,
         };
         let request = request.header(header::USER_AGENT, sender.user_agent);
-        request.body(body.unwrap_or_default()).ok()
+        let mut request = request.body(body.unwrap_or_default()).ok()?;
+        if let Some(object) = self.sent_object() {
+            request
+                .extensions_mut()
+                .insert(SentObject(Arc::clone(object)));
+        }
+        Some(request)
     }
 
     fn method(&self) -> (Method, &'static str) {
@@ -316,6 +322,16 @@ impl Call {
         path
     }
 
+    /// The object that is the body as it is.
+    fn sent_object(&self) -> Option<&Arc<Value>> {
+        match self {
+            Self::Create { object, .. }
+            | Self::Update { object, .. }
+            | Self::Apply { object, .. } => Some(object),
+            Self::Get { .. } | Self::List { .. } | Self::Patch { .. } | Self::Delete { .. } => None,
+        }
+    }
+
     fn body(&self) -> Option<Vec<u8>> {
         match self {
             Self::Get { .. } | Self::List { .. } => None,
@@ -334,6 +350,11 @@ impl Call {
         }
     }
 }
+
+/// The object in the body of a request: an extension of the request, so that nobody has to parse it. Whoever replaces
+/// the body removes it.
+#[derive(Clone, Debug)]
+pub(super) struct SentObject(pub(super) Arc<Value>);
 
 /// The `DeleteOptions` of an object; `None` if there is nothing to say.
 fn delete_options(

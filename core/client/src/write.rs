@@ -6,6 +6,7 @@ use http::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::call::SentObject;
 use super::server_fields::set_by_writes;
 use super::{Call, Edit, Patch, Sender, WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
@@ -197,6 +198,7 @@ impl Write {
         let mut request = call.request(resource, sender)?;
         if let Some(by_hand) = &self.body {
             *request.body_mut() = by_hand.clone().into_bytes();
+            request.extensions_mut().remove::<SentObject>();
         }
         Some(request)
     }
@@ -468,9 +470,11 @@ fn managed_fields(object: &Value) -> Option<&Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AnsweredRequest;
+    use http::Response;
     use optimist_apiserver::server::Resources;
 
-    fn body(strategy: Strategy, send_resource_version: bool) -> Value {
+    fn request(write: &Write) -> Request<Vec<u8>> {
         let resources = Resources::builtin();
         let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
         let read = json!({
@@ -485,12 +489,25 @@ mod tests {
         let mut copy = WorkingCopy::default();
         copy.refresh(Arc::new(read), &resource.root);
         copy.edit(edited);
-        let write = Write {
+        write.request(resource, &copy, "editor-a").unwrap()
+    }
+
+    fn body(strategy: Strategy, send_resource_version: bool) -> Value {
+        let request = request(&Write {
             send_resource_version,
             ..Write::usual(strategy)
-        };
-        let request = write.request(resource, &copy, "editor-a").unwrap();
+        });
         serde_json::from_slice(request.body()).unwrap()
+    }
+
+    #[test]
+    fn what_was_sent_is_the_body_that_was_written_by_hand() {
+        let by_hand = Write {
+            body: Some(r#"{"by":"hand"}"#.to_owned()),
+            ..Write::usual(Strategy::Update)
+        };
+        let answered = AnsweredRequest::new(request(&by_hand), Response::default());
+        assert_eq!(**answered.sent(), json!({"by": "hand"}));
     }
 
     #[test]

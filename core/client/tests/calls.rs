@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use http::Response;
 use optimist_apiserver::server::Resources;
-use optimist_client::{Call, Patch, Preconditions, RequestKind, Sender, Strategy, Subresource};
+use optimist_client::{
+    AnsweredRequest, Call, Patch, Preconditions, RequestKind, Sender, Strategy, Subresource,
+};
 use serde_json::{Value, json};
 
 fn object() -> Arc<Value> {
@@ -20,12 +23,16 @@ fn sent(call: &Call, sender: Sender<'_>) -> [String; 3] {
     assert_eq!(headers["user-agent"], sender.user_agent);
     let media_type = headers.get("content-type");
     let media_type = media_type.map(|value| value.to_str().unwrap().to_owned());
+    let body = String::from_utf8(request.body().clone()).unwrap();
+    let answered = AnsweredRequest::new(request.clone(), Response::default());
+    let read: Value = serde_json::from_str(&body).unwrap_or_default();
+    assert_eq!(**answered.sent(), read, "what was sent is what was written");
     let target = request.uri().to_string();
     let target = target.replace("/apis/apps/v1/namespaces/default/deployments", "…");
     [
         format!("{} {target}", request.method()),
         media_type.unwrap_or_default(),
-        String::from_utf8(request.body().clone()).unwrap(),
+        body,
     ]
 }
 
