@@ -70,10 +70,40 @@ pub struct PartialInstall {
 /// The next part of the work.
 #[derive(Clone, Debug)]
 enum InstallPart {
+    /// The object is to be made to fit its kind.
+    Fit(Box<UnfittedObject>),
     /// The definitions and the object are to be put on a server of this release.
     Store(Vec<Value>, Release),
     /// They are on a server, and are to be written as the start of a history.
     Write(Box<InstalledObjects>),
+}
+
+/// The object of a case as it was brought, and what its kind is known by.
+#[derive(Clone, Debug)]
+struct UnfittedObject {
+    object: Value,
+    /// The definitions of the case, without the object itself.
+    definitions: Vec<Value>,
+    /// The plural of its kind, if an error message says it.
+    plural: Option<String>,
+    release: Release,
+}
+
+impl UnfittedObject {
+    /// Makes the object fit its kind.
+    ///
+    /// # Errors
+    /// If its kind is not served.
+    fn fit(self, notes: &mut Vec<Note>) -> Result<InstallPart, NotInstalled> {
+        let (object, added) = fitted(self.object)?;
+        notes.extend(added);
+        let mut objects = self.definitions;
+        if !is_built_in(&object) && !objects.iter().any(|it| defines(it, &object)) {
+            objects.push(open_definition(&object, self.plural.as_deref(), notes));
+        }
+        objects.push(object);
+        Ok(InstallPart::Store(objects, self.release))
+    }
 }
 
 /// The progress of an installation.
@@ -89,9 +119,13 @@ impl PartialInstall {
     /// Does the next part.
     ///
     /// # Errors
-    /// If the object is not what a server stores.
-    pub fn advance(self) -> Result<InstallProgress, NotInstalled> {
+    /// If the kind of the object is not served, or the object is not what a server stores.
+    pub fn advance(mut self) -> Result<InstallProgress, NotInstalled> {
         let objects = match self.part {
+            InstallPart::Fit(unfitted) => {
+                self.part = unfitted.fit(&mut self.notes)?;
+                return Ok(InstallProgress::More(Box::new(self)));
+            }
             InstallPart::Store(objects, release) => {
                 let stored = InstalledObjects::new(&objects, release);
                 let part = InstallPart::Write(stored.map_err(NotInstalled::Refused)?.into());
@@ -323,33 +357,29 @@ impl Case {
         }
     }
 
-    /// The first part of [`install`](Self::install): makes the object fit its kind.
+    /// Begins to [`install`](Self::install) the object.
     ///
     /// # Errors
-    /// If no live object was brought, or its kind is not served.
+    /// If no live object was brought.
     pub fn begin_install(&self) -> Result<PartialInstall, NotInstalled> {
         let object = self.live.clone().ok_or(NotInstalled::NoObject)?;
-        let (object, mut notes) = fitted(object)?;
         let last = self.versions.last();
-        if last.is_some_and(|last| last.event == Some(EventType::Deleted)) {
-            notes.insert(0, Note::WasDeleted);
-        }
+        let is_deleted = last.is_some_and(|last| last.event == Some(EventType::Deleted));
         let itself = |definition: &&Value| ObjectId::from_object(definition) != self.id;
         let definitions = self.definitions.iter().filter(itself);
-        let mut objects: Vec<Value> = definitions.cloned().collect();
-        if !is_built_in(&object) && !self.definitions.iter().any(|it| defines(it, &object)) {
-            let resources = self
-                .errors
-                .iter()
-                .filter_map(|it| it.object.resource.as_deref());
-            let said = resources
-                .filter_map(|resource| resource.split('.').next())
-                .next();
-            objects.push(open_definition(&object, said, &mut notes));
-        }
-        objects.push(object);
-        let part = InstallPart::Store(objects, self.release);
-        Ok(PartialInstall { part, notes })
+        let mut errors = self.errors.iter();
+        let resource = errors.find_map(|it| it.object.resource.as_deref());
+        let plural = resource.and_then(|resource| resource.split('.').next());
+        let part = InstallPart::Fit(Box::new(UnfittedObject {
+            object,
+            definitions: definitions.cloned().collect(),
+            plural: plural.map(str::to_owned),
+            release: self.release,
+        }));
+        Ok(PartialInstall {
+            part,
+            notes: is_deleted.then_some(Note::WasDeleted).into_iter().collect(),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The owners of each line of an object, as data, as plain text and as a Markdown table.
 
-use optimist_apiserver::apply::{Manager, Managers, Owned, Owners, Path, Places};
+use optimist_apiserver::apply::{Manager, Managers, Owned, Owners, Path, Places, Set};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -90,6 +90,8 @@ enum OwnershipPart {
     Defaults,
     /// The fields of the manager at this position.
     Manager(usize),
+    /// Which of them it owns alone.
+    Alone(usize),
 }
 
 impl OwnershipReader {
@@ -125,8 +127,15 @@ impl OwnershipReader {
                 let Some(owned) = self.managers.iter().nth(at) else {
                     return false;
                 };
-                let entry = entry(owned, &self.managers, &self.shown);
-                self.found.managers.push(entry);
+                self.found.managers.push(entry(owned, &self.shown));
+                OwnershipPart::Alone(at)
+            }
+            OwnershipPart::Alone(at) => {
+                let entry = self.found.managers.get_mut(at);
+                if let Some((owned, entry)) = self.managers.iter().nth(at).zip(entry) {
+                    entry.alone = alone(owned, &self.managers, &self.shown)
+                        .unwrap_or_else(|| entry.fields.clone());
+                }
                 OwnershipPart::Manager(at + 1)
             }
         };
@@ -284,45 +293,33 @@ fn remove(object: &mut Value, pointer: &str) {
     }
 }
 
-/// The entry of a manager among all.
-fn entry(owned: &Owned, managers: &Managers, object: &Value) -> ManagerEntry {
-    let mut places = Places::new(object);
-    let fields = values(owned.set.paths(), &mut places);
+/// The entry of a manager. Which fields it owns alone is not known yet.
+fn entry(owned: &Owned, object: &Value) -> ManagerEntry {
+    ManagerEntry {
+        manager: owned.manager.clone(),
+        api_version: owned.api_version.clone(),
+        since: owned.time,
+        fields: values(&owned.set, object),
+        alone: Vec::new(),
+    }
+}
+
+/// The values that no other manager owns; `None` if these are all.
+fn alone(owned: &Owned, managers: &Managers, object: &Value) -> Option<Vec<Path>> {
     let mut alone = owned.set.clone();
     let others = managers.iter();
     for other in others.filter(|other| other.manager != owned.manager) {
         alone.subtract(&other.set);
     }
-    ManagerEntry {
-        manager: owned.manager.clone(),
-        api_version: owned.api_version.clone(),
-        since: owned.time,
-        alone: match alone == owned.set {
-            true => fields.clone(),
-            false => values(alone.paths(), &mut places),
-        },
-        fields,
-    }
+    (alone != owned.set).then(|| values(&alone, object))
 }
 
-/// The paths that hold a value, and not only further paths of the list.
-fn values(mut paths: Vec<Path>, places: &mut Places<'_>) -> Vec<Path> {
-    // So what is around a path comes right before it.
-    paths.sort();
-    let mut kept: Vec<Path> = Vec::with_capacity(paths.len());
-    for path in paths {
-        while let Some(last) = kept.last() {
-            let around = last.0.len() < path.0.len() && path.0.starts_with(&last.0);
-            if !around {
-                break;
-            }
-            kept.pop();
-        }
-        if places.find(&path.0).is_some() {
-            kept.push(path);
-        }
-    }
-    kept
+/// The paths that hold a value, and not only further paths of the set.
+fn values(set: &Set, object: &Value) -> Vec<Path> {
+    let mut places = Places::new(object);
+    let mut paths = set.leaves();
+    paths.retain(|path| places.find(&path.0).is_some());
+    paths
 }
 
 fn yaml(line: &Line) -> String {
